@@ -1,0 +1,1 @@
+"""Analytic models: response time, lock contention, warm-up, batching."""
