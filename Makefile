@@ -1,0 +1,104 @@
+# Everything a clean clone needs is Python >= 3.11, make and git: the rest comes from the locks.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PACKAGES := dfopt models/dfopt_models cli/dfopt_cli
+INSTANCE ?= instances/hackbench-4-groups-100.json
+PYTEST_ARGS ?= -n auto --maxprocesses 8
+
+# The locks hold binary packages for these versions and no others.
+PYTHONS := $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11
+FIT := import sys, venv, ensurepip; sys.exit(not (3, 11) <= sys.version_info < (3, 15))
+
+# What is installed elsewhere must not leak into the environment.
+unexport PYTHONPATH
+unexport PYTHONHOME
+
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+INSTALL_LOCKED := $(PIP) install --require-hashes --requirement
+
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+.PHONY: help venv solve test lint types layers docs bench wheel-test lock
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+venv: $(VENV)/dev $(VENV)/project  ## the development environment
+
+solve: $(VENV)/run $(VENV)/project  ## solve a recorded instance to optimality (INSTANCE=...)
+	$(BIN)/dfopt solve $(INSTANCE)
+
+test: venv  ## run the tests (PYTEST_ARGS=...)
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: venv  ## style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: venv  ## static types, strict
+	$(BIN)/mypy $(PACKAGES)
+
+layers: venv  ## who may import whom
+	$(BIN)/lint-imports
+
+docs: venv  ## build the documentation and run its examples
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -q -b doctest docs docs/_build/doctest
+
+bench: venv  ## run the benchmarks (slow)
+	$(BIN)/python -m pytest tests/benchmarks
+
+# The wheel is built from the source distribution, so that both are shown to be complete.
+wheel-test: venv  ## run the tests against the built wheel, with the sources gone
+	@set -eu; \
+	work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
+	python=$$PWD/$(BIN)/python; tree=$$work/tree; mkdir "$$tree"; \
+	$$python -m hatchling build --target sdist --directory "$$work"; \
+	tar -xzf "$$work"/dfopt-*.tar.gz -C "$$tree" --strip-components 1; \
+	if [ -e ../shared ]; then ln -s "$$(cd ../shared && pwd)" "$$work/shared"; fi; \
+	cd "$$tree"; \
+	$$python -m hatchling build --target wheel --directory "$$work"; \
+	rm -r dfopt models cli; \
+	$$python -m venv "$$work/venv"; \
+	pip="$$work/venv/bin/python -m pip --disable-pip-version-check --quiet"; \
+	$$pip install --require-hashes --requirement requirements/dev.txt; \
+	$$pip install --no-deps --no-index "$$work"/dfopt-*.whl; \
+	"$$work/venv/bin/python" -m pytest $(PYTEST_ARGS)
+
+# uv stays outside the project: it is fetched for this once. Pins that still fit are kept;
+# LOCK_ARGS=--upgrade moves them all.
+LOCK_ARGS ?=
+lock: $(VENV)/created  ## renew requirements/ from pyproject.toml
+	@set -eu; \
+	tool=$$(mktemp -d); trap 'rm -rf "$$tool"' EXIT; \
+	$(BIN)/python -m venv "$$tool"; \
+	"$$tool/bin/python" -m pip --disable-pip-version-check --quiet install uv; \
+	compile="$$tool/bin/uv pip compile pyproject.toml --universal --python-version 3.11 \
+	  --generate-hashes --no-header --no-annotate --quiet $(LOCK_ARGS)"; \
+	$$compile --group dev --output-file requirements/dev.txt; \
+	$$compile --group build --constraints requirements/dev.txt --output-file requirements/run.txt
+
+# The stamps inside the environment make a second run install nothing.
+
+$(VENV)/created:
+	@for python in $(PYTHONS); do \
+	  if $$python -c '$(FIT)' 2>/dev/null; then \
+	    rm -rf $(VENV) && $$python -m venv $(VENV) && touch $@; exit; \
+	  fi; \
+	done; \
+	echo 'dfopt needs Python 3.11 to 3.14 with venv and pip: set PYTHON=/path/to/python3' >&2; exit 1
+
+$(VENV)/run: requirements/run.txt $(VENV)/created
+	$(INSTALL_LOCKED) $<
+	@touch $@
+
+$(VENV)/dev: requirements/dev.txt $(VENV)/created
+	$(INSTALL_LOCKED) $<
+	@touch $@
+
+# Either lock holds the build backend; whichever was asked for is installed first.
+$(VENV)/project: pyproject.toml | $(VENV)/created
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
