@@ -1,0 +1,24 @@
+"""What every test may ask for."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# How long an example takes depends on the machine, and says nothing about correctness.
+# (In CI Hypothesis loads a profile of its own, which also fixes the seed.)
+settings.register_profile("local", deadline=None)
+if "CI" not in os.environ:
+    settings.load_profile("local")
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of recorded traces and instances beside the checkout."""
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip(f"needs the recorded data in {folder}, which is not part of the project")
+    return folder

@@ -1,0 +1,75 @@
+"""The distribution: what is installed, what start-up costs, what the locks hold."""
+
+import re
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from importlib import metadata, resources
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = {"dfopt", "dfopt_models", "dfopt_cli"}
+LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
+PIN = re.compile(r"^([a-z0-9-]+)==(\S+)", re.MULTILINE)
+
+
+def run(*command: str | Path) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def pins(lock: str) -> set[tuple[str, str]]:
+    return set(PIN.findall((ROOT / "requirements" / lock).read_text()))
+
+
+def test_start_up_pays_for_no_heavy_package() -> None:
+    loaded = run(sys.executable, "-c", "import sys, dfopt, dfopt_cli.app; print(*sys.modules)")
+    heavy = {"ortools", "matplotlib", "numpy", "pandas", "scipy", "sympy", "numba"}
+    assert heavy.isdisjoint(loaded.split())
+
+
+def test_command_is_installed() -> None:
+    assert "solve" in run(Path(sysconfig.get_path("scripts"), "dfopt"), "--help")
+
+
+@pytest.mark.parametrize("package", sorted(PACKAGES))
+def test_packages_are_typed(package: str) -> None:
+    assert resources.files(package).joinpath("py.typed").is_file()
+
+
+def test_schemas_are_installed() -> None:
+    schemas = resources.files("dfopt").joinpath("files", "schemas")
+    assert [file.name for file in schemas.iterdir() if file.name.endswith(".json")]
+
+
+def test_wheel_holds_the_packages_alone() -> None:
+    files = metadata.files("dfopt") or []
+    if any(file.suffix == ".pth" for file in files):
+        pytest.skip("an editable install: only the wheel can tell")
+    folders = {file.parts[0] for file in files}
+    assert folders - {".."} == PACKAGES | {f"dfopt-{metadata.version('dfopt')}.dist-info"}
+
+
+def test_citation_names_this_version() -> None:
+    assert f"\nversion: {metadata.version('dfopt')}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_locks_cover_the_dependencies_and_agree() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wanted = project["project"]["dependencies"] + project["dependency-groups"]["build"]
+    locked = {name for name, _ in pins("run.txt")}
+    assert {re.split(r"[^a-z0-9-]", requirement)[0] for requirement in wanted} <= locked
+    assert pins("run.txt") <= pins("dev.txt")
+
+
+@pytest.mark.parametrize(
+    "file",
+    [*LOCKS, ROOT / "pyproject.toml", ROOT / "Makefile", ROOT / ".pre-commit-config.yaml"],
+    ids=lambda file: file.name,
+)
+def test_no_registry_is_named(file: Path) -> None:
+    # Where packages come from is the installer's configuration, not the project's.
+    assert "://" not in file.read_text()
+    assert "index-url" not in file.read_text()
