@@ -1,0 +1,94 @@
+"""F* for a table of switch costs: Held and Karp's dynamic program over types with counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dfopt.instance import Instance, Objective
+from dfopt.penalty import finish_cost, start_cost, switch_cost
+from dfopt.task_types import TaskType
+
+
+class HeldKarp:
+    """F* and the order that attains it, for sets of tasks given as counts of types.
+
+    It needs time and memory in proportion to t²·Π(count + 1) for t types, so it is for contents
+    of few types or few tasks. It works for every penalty, from its definition alone.
+
+    Parameters
+    ----------
+    instance
+        Any instance; waits for releases and precedence are not counted.
+    types
+        Its task types; contents are mappings from their numbers to counts.
+    """
+
+    def __init__(self, instance: Instance, types: Sequence[TaskType]) -> None:
+        examples = [kind.example for kind in types]
+        counts_exec = instance.objective is Objective.MAKESPAN
+        self.exec = [task.exec if counts_exec else 0 for task in examples]
+        self.switch = [
+            [switch_cost(instance.penalty, before, after) for after in examples]
+            for before in examples
+        ]
+        self.finish = [finish_cost(instance, task) for task in examples]
+        self.start = [
+            [start_cost(instance, cpu, task) for task in examples] for cpu in range(instance.cpus)
+        ]
+
+    def cost(self, cpu: int, content: Mapping[int, int]) -> int:
+        """Return F* of ``content`` on ``cpu``; an empty content costs 0."""
+        return self._solve(cpu, content)[0]
+
+    def order(self, cpu: int, content: Mapping[int, int]) -> list[int]:
+        """Return a cheapest order of ``content`` on ``cpu``, as type numbers."""
+        return self._solve(cpu, content)[1]
+
+    def _solve(self, cpu: int, content: Mapping[int, int]) -> tuple[int, list[int]]:
+        kinds = [kind for kind, count in content.items() if count]
+        if not kinds:
+            return 0, []
+        counts = tuple(content[kind] for kind in kinds)
+        base = sum(self.exec[kind] * content[kind] for kind in kinds)
+        # A state is what is still to run and what ran last; each layer runs one task more.
+        layers: list[dict[tuple[tuple[int, ...], int], tuple[int, int | None]]] = [{}]
+        for place, kind in enumerate(kinds):
+            state = (_without(counts, place), place)
+            layers[0][state] = (self.start[cpu][kind], None)
+        for _ in range(sum(counts) - 1):
+            layer: dict[tuple[tuple[int, ...], int], tuple[int, int | None]] = {}
+            for (left, last), (cost, _before) in layers[-1].items():
+                for place, count in enumerate(left):
+                    if not count:
+                        continue
+                    state = (_without(left, place), place)
+                    longer = cost + self.switch[kinds[last]][kinds[place]]
+                    if state not in layer or longer < layer[state][0]:
+                        layer[state] = (longer, last)
+            layers.append(layer)
+        left = (0,) * len(kinds)
+        best, last = min(
+            (cost + self.finish[kinds[last]], last) for (_, last), (cost, _before) in
+            layers[-1].items()
+        )
+        return base + best, [kinds[place] for place in _traced(layers, left, last)]
+
+
+def _without(counts: tuple[int, ...], place: int) -> tuple[int, ...]:
+    return (*counts[:place], counts[place] - 1, *counts[place + 1 :])
+
+
+def _traced(
+    layers: Sequence[Mapping[tuple[tuple[int, ...], int], tuple[int, int | None]]],
+    left: tuple[int, ...],
+    last: int,
+) -> list[int]:
+    order: list[int] = []
+    place: int | None = last
+    for layer in reversed(layers):
+        assert place is not None
+        order.append(place)
+        _, before = layer[left, place]
+        left = (*left[:place], left[place] + 1, *left[place + 1 :])
+        place = before
+    return order[::-1]
