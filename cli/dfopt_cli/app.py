@@ -1,0 +1,91 @@
+"""The ``dfopt`` command: its sub-commands, and how failures reach the person at the terminal."""
+
+from __future__ import annotations
+
+import io
+import sys
+import warnings
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from dfopt.errors import DfoptError, DfoptWarning
+from dfopt_cli.schema import schema
+
+python_showwarning = warnings.showwarning
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it; ``solve`` handles Ctrl-C itself."""
+
+
+class DfoptGroup(TyperGroup):
+    """Commands whose errors are one line each on standard error; bugs keep their traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that ``ctx`` names."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # no name in a file is too odd to print
+                stream.reconfigure(errors="backslashreplace")
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", DfoptWarning)
+            warnings.showwarning = show_warning
+            try:
+                return super().invoke(ctx)
+            except DfoptError as error:
+                fail(error)
+            except KeyboardInterrupt:
+                raise typer.Exit(INTERRUPTED) from None
+
+
+def fail(error: DfoptError) -> NoReturn:
+    """Say in one line what is wrong, and end with exit code 1."""
+    typer.echo(f"dfopt: {error}", err=True)
+    raise typer.Exit(1)
+
+
+def show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    """Show our own warnings in one line, and those of other packages as Python does."""
+    if issubclass(category, DfoptWarning):
+        typer.echo(" ".join(str(message).splitlines()), err=True)
+    else:
+        python_showwarning(message, category, *where, **more)
+
+
+app = typer.Typer(
+    name="dfopt",
+    cls=DfoptGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def print_version(wanted: bool) -> None:
+    """Print the version and end."""
+    if wanted:
+        from dfopt import __version__
+
+        typer.echo(f"dfopt {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Exact scheduling of tasks that share data.
+
+    Finds which task should run on which CPU, and in which order, so that switching between
+    data fragments costs the least, and proves that nothing is better.
+    """
+
+
+app.command()(schema)
