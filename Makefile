@@ -41,7 +41,7 @@ types: venv  ## static types, strict
 	$(BIN)/mypy $(PACKAGES)
 
 layers: venv  ## who may import whom
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
 
 docs: venv  ## build the documentation and run its examples
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
