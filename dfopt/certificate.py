@@ -61,15 +61,15 @@ class DualWeights:
 class Exhaustive:
     """The instance is so small that the checker can enumerate all schedules itself."""
 
-    threshold: int
+    threshold: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
     """A complete search by ``solver`` found nothing better; nobody can check that cheaply."""
 
-    threshold: int
-    solver: str
+    threshold: int | None = None
+    solver: str | None = None
 
 
 Certificate = DualWeights | Exhaustive | Search

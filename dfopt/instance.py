@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
 from typing import Literal
@@ -248,6 +248,12 @@ class Instance:
     name, description, source, time_unit
         Labels without meaning to the solvers.
 
+    Attributes
+    ----------
+    document_sha256
+        Digest of the document this was read from, filled in by the reader; None for an instance
+        built in Python and for a changed copy.
+
     Raises
     ------
     InstanceError
@@ -271,6 +277,7 @@ class Instance:
     description: str | None = None
     source: str | None = None
     time_unit: str | None = None
+    document_sha256: str | None = field(default=None, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_integer(self.cpus, "cpus", least=1)

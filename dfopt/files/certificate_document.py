@@ -1,0 +1,113 @@
+"""Certificates as the ``certificate`` object of a result document."""
+
+from __future__ import annotations
+
+from dfopt.certificate import Certificate, DualWeights, Exhaustive, Search, TaskClass
+from dfopt.errors import FileError
+from dfopt.files.fields import at, choice, each, fields_of, integer, signed_integer, string
+from dfopt.files.strict_json import Document, described_json
+from dfopt.instance import Leaves
+
+CERTIFICATE_KEYS = {
+    "dual-weights": ("threshold", "lower_bound", "bin_weights", "weights", "entry_charges"),
+    "exhaustive": ("threshold",),
+    "search": ("threshold", "solver"),
+}
+CLASS_KEYS = ("df", "leaves", "lines", "exec")
+
+_leaves = choice(Leaves)
+
+
+def certificate_from_document(document: object) -> Certificate:
+    """Return the certificate that an object describes.
+
+    Raises
+    ------
+    FileError, InstanceError
+        With place and remedy, when a key or the shape of a value is wrong.
+    """
+    kind = document.get("kind") if isinstance(document, dict) else None
+    if not isinstance(kind, str) or kind not in CERTIFICATE_KEYS:
+        every_key = [key for keys in CERTIFICATE_KEYS.values() for key in keys]
+        fields_of(document, ("kind", *every_key), required=("kind",))
+        words = ", ".join(map(repr, CERTIFICATE_KEYS))
+        raise FileError(f"must be one of {words}, not {described_json(kind)}", place="kind")
+    fields = fields_of(document, ("kind", *CERTIFICATE_KEYS[kind]))
+    for bound in ("threshold", "lower_bound"):
+        if bound in fields:
+            at(bound, signed_integer, fields[bound])
+    match kind:
+        case "exhaustive":
+            return Exhaustive(threshold=fields.get("threshold"))
+        case "search":
+            solver = at("solver", string, fields["solver"]) if "solver" in fields else None
+            return Search(threshold=fields.get("threshold"), solver=solver)
+    return _dual_weights(fields)
+
+
+def _dual_weights(fields: Document) -> DualWeights:
+    for key in ("bin_weights", "weights"):
+        if key not in fields:
+            raise FileError("is missing; dual weights need it", place=key)
+    if ("threshold" in fields) == ("lower_bound" in fields):
+        raise FileError("give either this or, under total-penalty, lower_bound", place="threshold")
+    return DualWeights(
+        threshold=fields.get("threshold"),
+        lower_bound=fields.get("lower_bound"),
+        bin_weights=each("bin_weights", integer, fields["bin_weights"]),
+        weights=each("weights", _weight, fields["weights"]),
+        entry_charges=each("entry_charges", _charge, fields.get("entry_charges", [])),
+    )
+
+
+def _weight(row: object) -> tuple[TaskClass, int]:
+    fields = fields_of(row, (*CLASS_KEYS, "weight"), required=("df", "weight"))
+    return _task_class(fields), at("weight", signed_integer, fields["weight"])
+
+
+def _charge(row: object) -> tuple[TaskClass, int]:
+    fields = fields_of(row, (*CLASS_KEYS, "charge"), required=("df", "charge"))
+    return _task_class(fields), at("charge", integer, fields["charge"])
+
+
+def _task_class(fields: Document) -> TaskClass:
+    return TaskClass(
+        df=at("df", string, fields["df"]),
+        leaves=at("leaves", _leaves, fields["leaves"]) if "leaves" in fields else None,
+        lines=at("lines", integer, fields["lines"]) if "lines" in fields else None,
+        exec=at("exec", integer, fields["exec"]) if "exec" in fields else None,
+    )
+
+
+def certificate_to_document(certificate: Certificate) -> Document:
+    """Return the object that describes a certificate."""
+    document: Document
+    match certificate:
+        case Exhaustive():
+            document = {"kind": "exhaustive", "threshold": certificate.threshold}
+        case Search():
+            document = {
+                "kind": "search",
+                "threshold": certificate.threshold,
+                "solver": certificate.solver,
+            }
+        case DualWeights():
+            document = {
+                "kind": "dual-weights",
+                "threshold": certificate.threshold,
+                "lower_bound": certificate.lower_bound,
+                "bin_weights": list(certificate.bin_weights),
+                "weights": _rows(certificate.weights, "weight"),
+                "entry_charges": _rows(certificate.entry_charges, "charge") or None,
+            }
+    return {key: value for key, value in document.items() if value is not None}
+
+
+def _rows(rows: tuple[tuple[TaskClass, int], ...], column: str) -> list[Document]:
+    return [_class_fields(tasks) | {column: value} for tasks, value in rows]
+
+
+def _class_fields(tasks: TaskClass) -> Document:
+    fields: Document = {"df": tasks.df, "leaves": tasks.leaves and str(tasks.leaves)}
+    fields |= {"lines": tasks.lines, "exec": tasks.exec}
+    return {key: value for key, value in fields.items() if value is not None}

@@ -1,0 +1,159 @@
+"""What readers of documents ask of every object: the right keys, and values of the right shape."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from dfopt.errors import DfoptError, FileError
+from dfopt.files.strict_json import Document, described_json, shown_place
+from dfopt.instance import LARGEST_TOTAL, check_integer
+
+T = TypeVar("T")
+Choice = TypeVar("Choice", bound=StrEnum)
+
+FORMATS = {
+    "dfopt-instance/1": "an instance",
+    "dfopt-result/1": "a result",
+    "dfopt-verification/1": "a verification",
+    "dfopt-trace/1": "a trace",
+    "dfopt-response-model/1": "a response-time model",
+    "dfopt-crossover/1": "a table of crossovers",
+    "dfopt-comparison/1": "a comparison",
+}
+
+
+def check_format(document: Document, expected: str) -> None:
+    """Refuse a document of another format."""
+    given = document.get("format")
+    if given == expected:
+        return
+    if "format" not in document:
+        problem = f"is missing; {FORMATS[expected]} has {expected!r} here"
+    elif isinstance(given, str) and given in FORMATS:
+        problem = f"the file holds {FORMATS[given]} ({given}); {FORMATS[expected]} is due here"
+    else:
+        problem = f"must be {expected!r}, not {described_json(given)}"
+    raise FileError(problem, place="format")
+
+
+def is_free(key: str) -> bool:
+    """Whether anyone may use ``key`` anywhere, because readers ignore it."""
+    return key.startswith("x-") or key == "$schema"
+
+
+def fields_of(
+    value: object,
+    known: Collection[str],
+    *,
+    required: Collection[str] = (),
+    nullable: Collection[str] = (),
+) -> Document:
+    """Return the known keys of an object and their values.
+
+    Parameters
+    ----------
+    value
+        The object.
+    known
+        The keys it may have, besides the free ones.
+    required
+        Those it must have.
+    nullable
+        Those that may be null.
+
+    Raises
+    ------
+    FileError
+        When ``value`` is no object, or a key is unknown, missing or null.
+    """
+    if not isinstance(value, dict):
+        raise FileError(f"must be an object {{…}}, not {described_json(value)}")
+    fields = {}
+    for key, item in value.items():
+        if key in known:
+            if item is None and key not in nullable:
+                raise FileError("must not be null; leave the key out", place=key)
+            fields[key] = item
+        elif not is_free(key):
+            raise FileError(_unknown_key(key, known), place=shown_place((key,)))
+    for key in required:
+        if key not in fields:
+            raise FileError("is missing; it is required", place=key)
+    return fields
+
+
+def _unknown_key(key: str, known: Collection[str]) -> str:
+    nearest = difflib.get_close_matches(key.lower(), known, n=1)
+    hint = f"did you mean {nearest[0]!r}?" if nearest else f"known are {', '.join(known)}"
+    return f"unknown key; {hint}"
+
+
+def at(place: str, read: Callable[[Any], T], value: object) -> T:
+    """Return ``read(value)``; errors name ``place``."""
+    try:
+        return read(value)
+    except DfoptError as error:
+        raise error.within(place) from None
+
+
+def each(place: str, read: Callable[[Any], T], values: object) -> tuple[T, ...]:
+    """Return ``read`` of every entry of an array; errors name the entry."""
+    if not isinstance(values, list):
+        raise FileError(f"must be an array […], not {described_json(values)}", place=place)
+    items = []
+    for position, value in enumerate(values):
+        try:
+            items.append(read(value))
+        except DfoptError as error:
+            raise error.within(f"{place}[{position}]") from None
+    return tuple(items)
+
+
+def string(value: object) -> str:
+    """Refuse anything but a string."""
+    if not isinstance(value, str):
+        raise FileError(f"must be a string, not {described_json(value)}")
+    return value
+
+
+def integer(value: object) -> int:
+    """Refuse anything but an integer from 0 to 2^62."""
+    check_integer(value, "")
+    return value  # type: ignore[return-value]
+
+
+def signed_integer(value: object) -> int:
+    """Refuse anything but an integer from -2^62 to 2^62."""
+    check_integer(value, "", least=-LARGEST_TOTAL)
+    return value  # type: ignore[return-value]
+
+
+def number(value: object) -> float:
+    """Refuse anything but a number; NaN and Infinity are no JSON and never come here."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise FileError(f"must be a number, not {described_json(value)}")
+    if abs(value) > LARGEST_TOTAL:
+        raise FileError(f"is {described_json(value)}, more than 2^62")
+    return value
+
+
+def optional(read: Callable[[Any], T]) -> Callable[[Any], T | None]:
+    """Return a reader that lets null pass."""
+    return lambda value: None if value is None else read(value)
+
+
+def choice(choices: type[Choice]) -> Callable[[Any], Choice]:
+    """Return a reader of one of the words of an enumeration."""
+
+    words = {str(word): word for word in choices}
+    listed = ", ".join(map(repr, words))
+
+    def read(value: object) -> Choice:
+        if not isinstance(value, str) or value not in words:
+            raise FileError(f"must be one of {listed}, not {described_json(value)}")
+        return words[value]
+
+    return read

@@ -1,0 +1,242 @@
+"""Instances as JSON documents of the format ``dfopt-instance/1``.
+
+Here a document is taken apart and its shape checked; whether the values make sense together is
+for :class:`~dfopt.instance.Instance` to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from dfopt.errors import DfoptError, FileError
+from dfopt.files.fields import at, check_format, choice, each, fields_of
+from dfopt.files.storage import shown_name, write_text
+from dfopt.files.strict_json import (
+    Document,
+    check_document,
+    described_json,
+    document_digest,
+    document_text,
+    read_document,
+)
+from dfopt.instance import (
+    CacheState,
+    Instance,
+    Leaves,
+    Objective,
+    Penalty,
+    PenaltyF,
+    PenaltyG,
+    PenaltyMatrix,
+    Task,
+)
+
+FORMAT = "dfopt-instance/1"
+
+LABELS = ("name", "description", "source", "time_unit")
+INSTANCE_KEYS = (
+    "format", *LABELS, "cpus", "capacity", "objective", "penalty", "initial",
+    "cold_start", "final_write_back", "tasks",
+)  # fmt: skip
+PENALTY_KEYS = {
+    "f": ("read_line", "write_back"),
+    "g": ("fill", "write_back"),
+    "matrix": ("types", "switch", "start", "finish"),
+}
+OPTIONAL_PENALTY_KEYS = ("start", "finish")
+STATE_KEYS = ("df", "leaves", "type")
+TASK_KEYS = ("id", "df", "type", "lines", "leaves", "exec", "release", "after", "count")
+
+_leaves = choice(Leaves)
+_objective = choice(Objective)
+
+
+def read_instance(path: str | Path) -> Instance:
+    """Return the instance in a file.
+
+    Parameters
+    ----------
+    path
+        A file of the format ``dfopt-instance/1``; ``-`` is standard input, and a name that ends
+        in ``.gz`` is gunzipped.
+
+    Raises
+    ------
+    FileError, InstanceError
+        With file, place and remedy, when the file is not a valid instance.
+    """
+    document = read_document(path)
+    try:
+        return _read(document)
+    except DfoptError as error:
+        raise error.in_file(shown_name(path)) from None
+
+
+def write_instance(instance: Instance, path: str | Path) -> None:
+    """Write an instance to a file, as a whole or not at all.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be written.
+    """
+    write_text(path, document_text(instance_to_document(instance)))
+
+
+def fingerprint(instance: Instance) -> str:
+    """Return the SHA-256 by which results name an instance.
+
+    It is that of the document the instance was read from, or of the one that
+    :func:`instance_to_document` gives when it was built in Python.
+    """
+    return instance.document_sha256 or document_digest(instance_to_document(instance))
+
+
+def instance_from_document(document: Document) -> Instance:
+    """Return the instance that a parsed document describes.
+
+    Raises
+    ------
+    FileError, InstanceError
+        With place and remedy, when the document is not a valid instance.
+    """
+    check_document(document)
+    return _read(document)
+
+
+def _read(document: Document) -> Instance:
+    check_format(document, FORMAT)
+    fields = fields_of(document, INSTANCE_KEYS, required=("cpus", "penalty", "tasks"))
+    del fields["format"]
+    fields["penalty"] = at("penalty", penalty_from_document, fields["penalty"])
+    fields["tasks"] = each("tasks", _task, fields["tasks"])
+    if "objective" in fields:
+        fields["objective"] = at("objective", _objective, fields["objective"])
+    if "initial" in fields:
+        fields["initial"] = each("initial", _state, fields["initial"])
+    instance = Instance(**fields)
+    # Not a parameter: a copy with other values must not inherit the digest of this document.
+    object.__setattr__(instance, "document_sha256", document_digest(document))
+    return instance
+
+
+def penalty_from_document(document: object) -> Penalty:
+    """Return the switch penalty that the ``penalty`` object of a document describes.
+
+    Raises
+    ------
+    FileError, InstanceError
+        With place and remedy, when it is not a valid penalty.
+    """
+    every_key = dict.fromkeys(key for keys in PENALTY_KEYS.values() for key in keys)
+    fields = fields_of(document, ("kind", *every_key), required=("kind",))
+    kind = fields.pop("kind")
+    if not isinstance(kind, str) or kind not in PENALTY_KEYS:
+        words = ", ".join(map(repr, PENALTY_KEYS))
+        raise FileError(f"must be one of {words}, not {described_json(kind)}", place="kind")
+    for key in fields:
+        if key not in PENALTY_KEYS[kind]:
+            owners = " and ".join(repr(name) for name, keys in PENALTY_KEYS.items() if key in keys)
+            raise FileError(
+                f"belongs to the penalty kind {owners}, and this one is {kind!r}; "
+                "remove it or change the kind",
+                place=key,
+            )
+    for key in PENALTY_KEYS[kind]:
+        if key not in fields and key not in OPTIONAL_PENALTY_KEYS:
+            raise FileError(f"is missing; the penalty kind {kind!r} needs it", place=key)
+    match kind:
+        case "f":
+            return PenaltyF(**fields)
+        case "g":
+            return PenaltyG(**fields)
+    return _matrix(fields)
+
+
+def _matrix(fields: Document) -> PenaltyMatrix:
+    return PenaltyMatrix(
+        types=each("types", _as_it_is, fields["types"]),
+        switch=each("switch", _costs, fields["switch"]),
+        start=at("start", _costs, fields["start"]) if "start" in fields else None,
+        finish=at("finish", _costs, fields["finish"]) if "finish" in fields else None,
+    )
+
+
+def _costs(value: object) -> tuple[Any, ...]:
+    return each("", _as_it_is, value)
+
+
+def _as_it_is(value: Any) -> Any:
+    """Leave a value for the data model to check."""
+    return value
+
+
+def _state(value: object) -> CacheState | None:
+    if value is None:
+        return None
+    fields = fields_of(value, STATE_KEYS)
+    if "leaves" in fields:
+        fields["leaves"] = at("leaves", _leaves, fields["leaves"])
+    return CacheState(**fields)
+
+
+def _task(value: object) -> Task:
+    fields = fields_of(value, TASK_KEYS, required=("id",))
+    if "leaves" in fields:
+        fields["leaves"] = at("leaves", _leaves, fields["leaves"])
+    if "after" in fields:
+        fields["after"] = each("after", _as_it_is, fields["after"])
+    return Task(**fields)
+
+
+def instance_to_document(instance: Instance) -> Document:
+    """Return the document that describes an instance; what has its default value is left out."""
+    document: Document = {"format": FORMAT}
+    document |= _given(instance, LABELS)
+    document["cpus"] = instance.cpus
+    if instance.capacity != "balanced":
+        document["capacity"] = instance.capacity
+    if instance.objective is not Objective.MAX_PENALTY:
+        document["objective"] = str(instance.objective)
+    document["penalty"] = penalty_to_document(instance.penalty)
+    if instance.initial:
+        document["initial"] = [
+            None if state is None else _without_defaults(state, STATE_KEYS)
+            for state in instance.initial
+        ]
+    for flag in ("cold_start", "final_write_back"):
+        if getattr(instance, flag):
+            document[flag] = True
+    document["tasks"] = [_without_defaults(task, TASK_KEYS) for task in instance.tasks]
+    return document
+
+
+def penalty_to_document(penalty: Penalty) -> Document:
+    """Return the ``penalty`` object that describes a switch penalty."""
+    match penalty:
+        case PenaltyF():
+            return {"kind": "f", **_given(penalty, PENALTY_KEYS["f"])}
+        case PenaltyG():
+            return {"kind": "g", **_given(penalty, PENALTY_KEYS["g"])}
+    rows = {"types": list(penalty.types), "switch": [list(row) for row in penalty.switch]}
+    ends = {key: list(row) for key, row in _given(penalty, OPTIONAL_PENALTY_KEYS).items()}
+    return {"kind": "matrix", **rows, **ends}
+
+
+def _given(holder: object, keys: Sequence[str]) -> Document:
+    values = ((key, getattr(holder, key)) for key in keys)
+    return {key: value for key, value in values if value is not None}
+
+
+def _without_defaults(holder: Task | CacheState, keys: Sequence[str]) -> Document:
+    document = _given(holder, keys)
+    for key, default in (("leaves", Leaves.CLEAN), ("exec", 0), ("release", 0), ("after", ())):
+        if key in document and document[key] == default:
+            del document[key]
+    if "leaves" in document:
+        document["leaves"] = str(document["leaves"])
+    if "after" in document:
+        document["after"] = list(document["after"])
+    return document

@@ -1,0 +1,37 @@
+"""The JSON Schemas that are published with the package."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from importlib import resources
+
+from dfopt.errors import DfoptError
+from dfopt.files.strict_json import Document
+
+ENDING = ".schema.json"
+
+
+def schema(name: str) -> Document:
+    """Return the JSON Schema (Draft 2020-12) of a format.
+
+    Parameters
+    ----------
+    name
+        Such as ``instance`` or ``dfopt-instance/1``.
+
+    Raises
+    ------
+    DfoptError
+        When there is no such schema; the message names those there are.
+    """
+    folder = resources.files("dfopt.files") / "schemas"
+    endings = (file.name for file in folder.iterdir() if file.name.endswith(ENDING))
+    known = sorted(ending.removesuffix(ENDING) for ending in endings)
+    short_name = name.removeprefix("dfopt-").removesuffix("/1")
+    if short_name not in known:
+        nearest = difflib.get_close_matches(short_name, known, n=1)
+        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+        raise DfoptError(f"there is no schema {name!r}; known are {', '.join(known)}{hint}")
+    text = (folder / f"{short_name}{ENDING}").read_text(encoding="utf-8")
+    return json.loads(text)  # type: ignore[no-any-return]

@@ -1,0 +1,168 @@
+"""Bytes in and out: compressed files, standard input, and writing that never leaves half a file."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import secrets
+import stat
+import sys
+import zlib
+from pathlib import Path
+
+from dfopt.errors import FileError
+
+STANDARD_INPUT = "-"
+"""The path that stands for standard input."""
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+def shown_name(path: str | Path) -> str:
+    """Return the name under which errors speak of ``path``."""
+    return "standard input" if str(path) == STANDARD_INPUT else str(path)
+
+
+def read_text(path: str | Path) -> str:
+    """Return the text of a file, gunzipped if its name ends in ``.gz``.
+
+    Parameters
+    ----------
+    path
+        The file; ``-`` is standard input.
+
+    Raises
+    ------
+    FileError
+        When there is no such file, or it is no UTF-8 text.
+    """
+    name = shown_name(path)
+    data = _read_bytes(path)
+    if data.startswith(GZIP_MAGIC):
+        raise FileError("is compressed; give it a name that ends in .gz or gunzip it", file=name)
+    if data.startswith(BYTE_ORDER_MARK):
+        raise FileError("begins with a byte order mark; save it as UTF-8 without one", file=name)
+    if b"\0" in data:
+        raise FileError("is a binary file; name one that holds UTF-8 text", file=name)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FileError(
+            "is not UTF-8 text; save it as UTF-8", place=f"line {line}", file=name
+        ) from None
+
+
+def _read_bytes(path: str | Path) -> bytes:
+    name = shown_name(path)
+    try:
+        data = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else Path(path).read_bytes()
+        return gzip.decompress(data) if str(path).endswith(".gz") else data
+    except FileNotFoundError:
+        raise FileError("there is no such file; check its name", file=name) from None
+    except IsADirectoryError:
+        raise FileError("is a folder; name a file in it", file=name) from None
+    except PermissionError:
+        raise FileError("may not be read; change its permissions", file=name) from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise FileError(
+            f"is damaged ({error}); compress it again, or drop .gz from its name if it is plain",
+            file=name,
+        ) from None
+    except (OSError, ValueError, AttributeError) as error:
+        # ValueError: a name with a zero byte, or closed input; AttributeError: no input at all.
+        reason = getattr(error, "strerror", None) or error
+        raise FileError(f"cannot be read ({reason}); name another file", file=name) from None
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a file as a whole or not at all, compressed if its name ends in ``.gz``.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be written; what it held before is then still there.
+    """
+    data = text.encode("utf-8")
+    if str(path).endswith(".gz"):
+        data = gzip.compress(data, mtime=0)  # the same document, the same bytes
+    try:
+        _replace(Path(path), data)
+    except (OSError, ValueError) as error:
+        raise _writing_error(path, error) from None
+
+
+def check_writable(path: str | Path) -> None:
+    """Refuse a path that :func:`write_text` could not write, before the work is done.
+
+    Raises
+    ------
+    FileError
+        When ``path`` is a folder, or its folder is missing or closed to us.
+    """
+    try:
+        target = Path(path)
+        if _is_special(target):
+            return
+        temporary, descriptor = _open_temporary(_checked_target(target))
+        os.close(descriptor)
+        temporary.unlink()
+    except (OSError, ValueError) as error:
+        raise _writing_error(path, error) from None
+
+
+def _replace(path: Path, data: bytes) -> None:
+    if _is_special(path):
+        path.write_bytes(data)
+        return
+    target = _checked_target(path)
+    temporary, descriptor = _open_temporary(target)
+    try:
+        with open(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(descriptor)
+        with contextlib.suppress(FileNotFoundError):
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _is_special(path: Path) -> bool:
+    """Whether ``path`` is a device or pipe, which a rename would replace by a plain file."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _checked_target(path: Path) -> Path:
+    """Return the file behind ``path``, through links, so that these stay links."""
+    target = Path(os.path.realpath(path))
+    if str(path) == STANDARD_INPUT:
+        raise FileError("stands for standard input; name a file", file=str(path))
+    if target.is_dir():
+        raise IsADirectoryError
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError
+    return target
+
+
+def _open_temporary(target: Path) -> tuple[Path, int]:
+    # Not tempfile: its files are closed to everyone else whatever the user's umask says.
+    temporary = target.with_name(f".dfopt-{secrets.token_hex(8)}.tmp")
+    return temporary, os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+
+
+def _writing_error(path: str | Path, error: OSError | ValueError) -> FileError:
+    match error:
+        case IsADirectoryError():
+            problem = "is a folder; name a file in it"
+        case FileNotFoundError() | NotADirectoryError():
+            problem = "cannot be written: its folder does not exist; create it first"
+        case PermissionError():
+            problem = "may not be written; change the permissions or name another file"
+        case _:
+            reason = getattr(error, "strerror", None) or error
+            problem = f"cannot be written ({reason}); name another file"
+    return FileError(problem, file=str(path))
