@@ -9,6 +9,7 @@ from dfopt.files.instance_document import (
     read_instance,
     write_instance,
 )
+from dfopt.files.json_text import document_text
 from dfopt.files.result_document import (
     read_result,
     result_from_document,
@@ -17,7 +18,7 @@ from dfopt.files.result_document import (
 )
 from dfopt.files.schema_files import schema
 from dfopt.files.storage import check_writable, read_text, write_text
-from dfopt.files.strict_json import document_text, parse_document, read_document
+from dfopt.files.strict_json import parse_document, read_document
 
 __all__ = [
     "check_writable",

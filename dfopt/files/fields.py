@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.strict_json import Document, described_json, shown_place
+from dfopt.files.strict_json import LONGEST_KEY, Document, described_json, shown_place
 from dfopt.instance import LARGEST_TOTAL, check_integer
 
 T = TypeVar("T")
@@ -86,9 +86,10 @@ def fields_of(
 
 
 def _unknown_key(key: str, known: Collection[str]) -> str:
-    nearest = difflib.get_close_matches(key.lower(), known, n=1)
-    hint = f"did you mean {nearest[0]!r}?" if nearest else f"known are {', '.join(known)}"
-    return f"unknown key; {hint}"
+    nearest = difflib.get_close_matches(key[:LONGEST_KEY].lower(), known, n=1)
+    if nearest:
+        return f"unknown key; did you mean {nearest[0]!r}?"
+    return f"unknown key; known are {', '.join(known)}, and your own may begin with 'x-'"
 
 
 def at(place: str, read: Callable[[Any], T], value: object) -> T:
@@ -147,7 +148,6 @@ def optional(read: Callable[[Any], T]) -> Callable[[Any], T | None]:
 
 def choice(choices: type[Choice]) -> Callable[[Any], Choice]:
     """Return a reader of one of the words of an enumeration."""
-
     words = {str(word): word for word in choices}
     listed = ", ".join(map(repr, words))
 

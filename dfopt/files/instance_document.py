@@ -12,13 +12,12 @@ from typing import Any
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.fields import at, check_format, choice, each, fields_of
+from dfopt.files.json_text import document_digest, document_text
 from dfopt.files.storage import shown_name, write_text
 from dfopt.files.strict_json import (
     Document,
     check_document,
     described_json,
-    document_digest,
-    document_text,
     read_document,
 )
 from dfopt.instance import (

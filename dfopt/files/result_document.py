@@ -24,13 +24,14 @@ from dfopt.files.fields import (
     signed_integer,
     string,
 )
+from dfopt.files.json_text import document_text
 from dfopt.files.storage import shown_name, write_text
 from dfopt.files.strict_json import (
     Document,
     check_document,
     described_json,
-    document_text,
     read_document,
+    shown_place,
 )
 from dfopt.result import Progress, Result, Status, StopReason, relative_gap
 from dfopt.schedule import CpuSchedule, Schedule
@@ -171,7 +172,11 @@ def _progress(value: object) -> Progress:
 def _versions(value: object) -> dict[str, str]:
     if not isinstance(value, dict):
         raise FileError(f"must be an object {{…}}, not {described_json(value)}")
-    return {key: at(key, string, item) for key, item in value.items() if not is_free(key)}
+    return {
+        key: at(shown_place((key,)), string, item)
+        for key, item in value.items()
+        if not is_free(key)
+    }
 
 
 def result_to_document(result: Result) -> Document:

@@ -1,15 +1,16 @@
-"""JSON without its loopholes: no duplicate keys, no NaN, no half characters, no bottomless nesting.
+"""JSON without its loopholes: no duplicate keys, no NaN, no half characters, no endless nesting.
 
-What the standard parser lets pass is marked in the tree by a :class:`_Flaw` and found again by
-one walk over the tree, because only the walk knows the place.
+The standard parser lets these pass, or forgets where they were. So it only builds the tree,
+leaving a :class:`_Flaw` where a value cannot be kept, and one walk over the tree finds them all
+with their places.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,14 @@ Document = dict[str, Any]
 
 DEEPEST_NESTING = 200
 MOST_DIGITS = 1000
-LINE_WIDTH = 100
+HUGE = 10**MOST_DIGITS
 LONGEST_KEY = 60
 
 
 @dataclass(frozen=True, slots=True)
 class _Flaw:
     problem: str
-    place: str = ""
+    path: tuple[str, ...] = ()
 
 
 def read_document(path: str | Path) -> Document:
@@ -67,12 +68,7 @@ def parse_document(text: str) -> Document:
     except RecursionError:
         raise FileError(_TOO_DEEP) from None
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
-            problem = "the document ends too early; the file may be cut short, copy it again"
-        else:
-            problem = f"this is not JSON ({error.msg}); correct it"
-        raise FileError(problem, place=place) from None
+        raise _syntax_error(text.strip(), error) from None
     check_document(document)
     return document  # type: ignore[no-any-return]
 
@@ -86,42 +82,52 @@ def check_document(document: object) -> None:
         With the place of the first flaw.
     """
     if isinstance(document, _Flaw):
-        raise FileError(document.problem, place=document.place)
+        raise FileError(document.problem, place=shown_place(document.path))
     if not isinstance(document, dict):
         raise FileError(f"must be an object {{…}}, not {described_json(document)}")
-    pending: list[tuple[Any, tuple[str | int, ...]]] = [(document, ())]
-    while pending:
-        container, path = pending.pop()
+    containers: list[tuple[Any, tuple[str | int, ...]]] = [(document, ())]
+    for container, path in containers:  # grows on the way: level by level, in reading order
         if len(path) > DEEPEST_NESTING:
-            raise FileError(_TOO_DEEP, place=shown_place(path[:3]) + "…")
-        for key, value in _items(container):
-            if isinstance(value, str):
-                if not value.isascii() and not _is_text(value):
-                    raise FileError(_HALF_CHARACTER, place=shown_place((*path, key)))
-            elif isinstance(value, dict | list):
-                pending.append((value, (*path, key)))
-            elif value is not None and not isinstance(value, int):
-                _check_rare(value, (*path, key))
-            if isinstance(container, dict) and not (isinstance(key, str) and _is_text(key)):
-                raise FileError(
-                    f"the key {described(key)} is no text; rename it", place=shown_place(path)
-                )
+            raise FileError(_TOO_DEEP, place=f"{shown_place(path[:3])}…")
+        if isinstance(container, dict):
+            _check_keys(container, path)
+        items = container.items() if isinstance(container, dict) else enumerate(container)
+        for key, value in items:
+            if isinstance(value, str) and value.isascii():
+                continue
+            if isinstance(value, dict | list):
+                containers.append((value, (*path, key)))
+            elif value is not None:
+                _check_scalar(value, (*path, key))
 
 
-def _items(container: dict[Any, Any] | list[Any]) -> Iterator[tuple[Any, Any]]:
-    return iter(container.items()) if isinstance(container, dict) else enumerate(container)
+def _check_keys(keys: Iterable[object], path: tuple[str | int, ...]) -> None:
+    for key in keys:
+        if not isinstance(key, str) or not _is_text(key):
+            problem = f"the key {described(key)} is no text; rename it"
+            raise FileError(problem, place=shown_place(path))
 
 
-def _check_rare(value: object, path: tuple[str | int, ...]) -> None:
-    place = shown_place(path)
+def _check_scalar(value: object, path: tuple[str | int, ...]) -> None:
     match value:
-        case _Flaw(problem, inner):
-            raise FileError(problem, place=shown_place((*path, inner)) if inner else place)
-        case float() if not math.isfinite(value):
-            raise FileError(_not_a_number(str(value)), place=place)
-        case float():
+        case int() if -HUGE < value < HUGE:
             return
-    raise FileError(f"JSON has no {type(value).__name__}; use a list or a dict", place=place)
+        case int():
+            problem = _TOO_MANY_DIGITS
+        case float() if math.isfinite(value):
+            return
+        case float():
+            problem = "NaN and infinite or huge numbers are not allowed; give a finite number"
+        case str() if _is_text(value):
+            return
+        case str():
+            problem = "holds half a surrogate pair, which is no text; remove it"
+        case _Flaw():
+            problem = value.problem
+            path = (*path, *value.path)
+        case _:
+            problem = f"JSON has no {type(value).__name__}; use a list or a dict"
+    raise FileError(problem, place=shown_place(path))
 
 
 def shown_place(path: tuple[str | int, ...]) -> str:
@@ -151,76 +157,35 @@ def described_json(value: object) -> str:
     return described(value)
 
 
-def document_digest(document: Document) -> str:
-    """Return the SHA-256 of a document, whatever its layout and the order of its keys."""
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
-
-
-def document_text(document: Document) -> str:
-    """Return a document as text that people can read: what is short stays on one line."""
-    return _laid_out(document, "") + "\n"
-
-
-def _laid_out(value: object, margin: str) -> str:
-    line = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    fits = len(margin) + len(line) <= LINE_WIDTH
-    inner = margin + "  "
-    if isinstance(value, dict) and not fits:
-        rows = [
-            f"{inner}{json.dumps(key, ensure_ascii=False)}: {_laid_out(item, inner)}"
-            for key, item in value.items()
-        ]
-        return "{\n" + ",\n".join(rows) + f"\n{margin}}}"
-    if (
-        isinstance(value, list)
-        and not fits
-        and any(isinstance(item, dict | list) for item in value)
-    ):
-        rows = [inner + _laid_out(item, inner) for item in value]
-        return "[\n" + ",\n".join(rows) + f"\n{margin}]"
-    return line
-
-
-_TOO_DEEP = f"is nested more than {DEEPEST_NESTING} levels deep; flatten it"
-_HALF_CHARACTER = "holds half a surrogate pair, which is no text; remove it"
+def _syntax_error(text: str, error: json.JSONDecodeError) -> FileError:
+    place = f"line {error.lineno}, column {error.colno}"
+    ends_early = error.pos >= len(error.doc.rstrip()) or not text.endswith("}")
+    if text.startswith("{") and ends_early and error.msg != "Extra data":
+        problem = "the document ends too early; it may have been cut short, copy it again"
+    else:
+        problem = f"this is not JSON ({error.msg}); correct it"
+    return FileError(problem, place=place)
 
 
 def _is_text(value: str) -> bool:
     return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
 
 
-def _not_a_number(text: str) -> str:
-    return f"{text} is not a number that JSON knows; use a finite number"
-
-
 def _object(pairs: list[tuple[str, Any]]) -> Document | _Flaw:
     document = dict(pairs)
     if len(document) == len(pairs):
         return document
-    seen: set[str] = set()
-    for key, _ in pairs:
-        if key in seen:
-            break
-        seen.add(key)
-    return _Flaw("this key is there twice; remove one of the two", key)
+    counts = Counter(key for key, _ in pairs)
+    twice = next(key for key, count in counts.items() if count > 1)
+    return _Flaw("this key is there more than once; keep one", (twice,))
 
 
 def _integer(text: str) -> int | _Flaw:
-    if len(text) > MOST_DIGITS:
-        return _Flaw(f"has {len(text)} digits; numbers go up to 2^62")
-    return int(text)
+    # Python itself refuses to read very long integers, and more so to print them.
+    return int(text) if len(text) <= MOST_DIGITS else _Flaw(_TOO_MANY_DIGITS)
 
 
-def _float(text: str) -> float | _Flaw:
-    number = float(text)
-    return number if math.isfinite(number) else _constant(described(text).strip("'"))
+_TOO_DEEP = f"is nested more than {DEEPEST_NESTING} levels deep; flatten it"
+_TOO_MANY_DIGITS = f"has more than {MOST_DIGITS} digits; numbers may go up to 2^62"
 
-
-def _constant(text: str) -> _Flaw:
-    return _Flaw(_not_a_number(text))
-
-
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant
-)
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer)
