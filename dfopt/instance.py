@@ -6,8 +6,9 @@ checked here, once, for files and for Python callers alike.
 
 from __future__ import annotations
 
+import functools
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
@@ -19,6 +20,12 @@ LARGEST_TOTAL = 2**62
 """No sum of costs may exceed this, so that every solver can use 64-bit integers."""
 
 LARGEST_TASK_COUNT = 10_000_000
+
+LARGEST_CPU_COUNT = 1_000_000
+"""Every CPU has an entry in a schedule, so their number must leave room in memory."""
+
+LONGEST_SHOWN_TEXT = 60
+LONGEST_SHOWN_CYCLE = 10
 
 
 class Objective(StrEnum):
@@ -106,7 +113,7 @@ class PenaltyMatrix:
             check_name(name, f"types[{position}]")
             if name in seen:
                 raise InstanceError(
-                    f"the type {name!r} is there twice", place=f"types[{position}]"
+                    f"the type {described(name)} is there twice", place=f"types[{position}]"
                 )
             seen.add(name)
         size = len(self.types)
@@ -281,11 +288,15 @@ class Instance:
 
     def __post_init__(self) -> None:
         check_integer(self.cpus, "cpus", least=1)
+        if self.cpus > LARGEST_CPU_COUNT:
+            raise InstanceError(
+                f"is {self.cpus}; at most {LARGEST_CPU_COUNT} are supported", place="cpus"
+            )
         if not isinstance(self.capacity, str):
             check_integer(self.capacity, "capacity", least=1)
         elif self.capacity not in ("balanced", "unlimited"):
             raise InstanceError(
-                f"must be 'balanced', 'unlimited' or an integer, not {self.capacity!r}",
+                f"must be 'balanced', 'unlimited' or an integer, not {described(self.capacity)}",
                 place="capacity",
             )
         check_choice(self.objective, Objective, "objective")
@@ -341,10 +352,11 @@ class Instance:
 
     def _check_tasks(self) -> None:
         total = 0
+        types = frozenset(self.penalty.types if isinstance(self.penalty, PenaltyMatrix) else ())
         for position, task in enumerate(self.tasks):
             place = f"tasks[{position}]"
             match self.penalty:
-                case PenaltyMatrix(types=types):
+                case PenaltyMatrix():
                     check_type(task.type, types, place)
                 case _ if task.df is None:
                     raise InstanceError("is missing; name the task's fragment", place=f"{place}.df")
@@ -390,7 +402,7 @@ class Instance:
         for position, task in enumerate(self.tasks):
             if task.id in positions:
                 raise InstanceError(
-                    f"the id {task.id!r} is also that of tasks[{positions[task.id]}]",
+                    f"the id {described(task.id)} is also that of tasks[{positions[task.id]}]",
                     place=f"tasks[{position}].id",
                 )
             positions[task.id] = position
@@ -399,9 +411,11 @@ class Instance:
             if task.count is not None or not mark or base not in positions:
                 continue
             copies = self.tasks[positions[base]].count or 0
-            if copy.isascii() and copy.isdigit() and copy[0] != "0" and int(copy) <= copies:
+            # Only short numbers are compared: Python refuses to read very long ones.
+            is_number = copy.isascii() and copy.isdigit() and copy[0] != "0"
+            if is_number and len(copy) <= len(str(copies)) and int(copy) <= copies:
                 raise InstanceError(
-                    f"the id {task.id!r} is also that of a copy of tasks[{positions[base]}]",
+                    f"the id {described(task.id)} is also a copy's of tasks[{positions[base]}]",
                     place=f"tasks[{position}].id",
                 )
 
@@ -413,13 +427,16 @@ class Instance:
             for index, predecessor in enumerate(task.after):
                 if predecessor not in known:
                     raise InstanceError(
-                        f"no task has the id {predecessor!r}",
+                        f"no task has the id {described(predecessor)}",
                         place=f"tasks[{position}].after[{index}]",
                     )
         try:
             TopologicalSorter({task.id: task.after for task in self.tasks}).prepare()
         except CycleError as error:
-            cycle = " → ".join(reversed(error.args[1]))
+            names = [described(name) for name in reversed(error.args[1])]
+            if len(names) > LONGEST_SHOWN_CYCLE:
+                names[2:-2] = ["…"]
+            cycle = " → ".join(names)
             raise InstanceError(
                 f"the tasks wait for each other in a cycle: {cycle}", place="tasks"
             ) from None
@@ -427,9 +444,12 @@ class Instance:
     def _check_totals(self) -> None:
         """Refuse sums that 64-bit solvers could not add up."""
         timed = self.objective is Objective.MAKESPAN
+        worst_switch = functools.cache(self._worst_switch)
         total = max((task.release for task in self.tasks), default=0)
         for task in self.tasks:
-            total += task.multiplicity * (self._worst_switch(task) + (task.exec if timed else 0))
+            total += task.multiplicity * (
+                worst_switch(task.type, task.lines or 0) + (task.exec if timed else 0)
+            )
         if isinstance(self.penalty, PenaltyF | PenaltyG):
             total += self.cpus * self.penalty.write_back
         elif self.penalty.finish:
@@ -440,14 +460,14 @@ class Instance:
                 place="tasks",
             )
 
-    def _worst_switch(self, task: Task) -> int:
+    def _worst_switch(self, task_type: str | None, lines: int) -> int:
         match self.penalty:
             case PenaltyF(read_line=read_line, write_back=write_back):
-                return (task.lines or 0) * read_line + write_back
+                return lines * read_line + write_back
             case PenaltyG(fill=fill, write_back=write_back):
                 return fill + write_back
             case PenaltyMatrix(types=types, switch=switch, start=start):
-                column = types.index(task.type)
+                column = types.index(task_type)
                 return max(*(row[column] for row in switch), start[column] if start else 0)
 
     def _warn_of_unused_costs(self) -> None:
@@ -467,7 +487,7 @@ def check_integer(value: object, place: str, *, least: int = 0) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise InstanceError(f"must be an integer, not {described(value)}", place=place)
     if value < least:
-        raise InstanceError(f"must be at least {least}, not {value}", place=place)
+        raise InstanceError(f"must be at least {least}, not {described(value)}", place=place)
     if value > LARGEST_TOTAL:
         raise InstanceError(f"is {described(value)}, more than 2^62", place=place)
 
@@ -476,7 +496,7 @@ def check_name(value: object, place: str) -> None:
     """Refuse anything but a string that can be written as UTF-8."""
     if not isinstance(value, str):
         raise InstanceError(f"must be a string, not {described(value)}", place=place)
-    if any("\ud800" <= character <= "\udfff" for character in value):
+    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
         raise InstanceError("holds half a surrogate pair, which is no text", place=place)
 
 
@@ -493,15 +513,15 @@ def check_choice(value: object, choices: type[StrEnum], place: str) -> None:
         raise InstanceError(f"must be one of {names}, not {described(value)}", place=place)
 
 
-def check_type(name: str | None, types: tuple[str, ...], place: str) -> None:
+def check_type(name: str | None, types: Collection[str], place: str) -> None:
     """Refuse a missing or unknown type name."""
     if name is None:
         raise InstanceError("is missing; name one of penalty.types", place=f"{place}.type")
     if name not in types:
-        raise InstanceError(f"{name!r} is not one of penalty.types", place=f"{place}.type")
+        raise InstanceError(f"{described(name)} is not one of penalty.types", place=f"{place}.type")
 
 
 def described(value: object) -> str:
     """Return a short text for a wrong value."""
     text = repr(value) if not isinstance(value, int) or abs(value) < 10**40 else "a huge integer"
-    return text if len(text) <= 60 else f"{text[:57]}…"
+    return text if len(text) <= LONGEST_SHOWN_TEXT else f"{text[: LONGEST_SHOWN_TEXT - 1]}…"
