@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import io
 import sys
-import warnings
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-from dfopt.errors import DfoptError, DfoptWarning
+from dfopt.errors import DfoptError
+from dfopt_cli import generate
+from dfopt_cli.info import info
 from dfopt_cli.schema import schema
-
-python_showwarning = warnings.showwarning
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it; ``solve`` handles Ctrl-C itself."""
@@ -27,29 +26,18 @@ class DfoptGroup(TyperGroup):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):  # no name in a file is too odd to print
                 stream.reconfigure(errors="backslashreplace")
-        with warnings.catch_warnings():
-            warnings.simplefilter("always", DfoptWarning)
-            warnings.showwarning = show_warning
-            try:
-                return super().invoke(ctx)
-            except DfoptError as error:
-                fail(error)
-            except KeyboardInterrupt:
-                raise typer.Exit(INTERRUPTED) from None
+        try:
+            return super().invoke(ctx)
+        except DfoptError as error:
+            fail(error)
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
 
 
 def fail(error: DfoptError) -> NoReturn:
     """Say in one line what is wrong, and end with exit code 1."""
     typer.echo(f"dfopt: {error}", err=True)
     raise typer.Exit(1)
-
-
-def show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-    """Show our own warnings in one line, and those of other packages as Python does."""
-    if issubclass(category, DfoptWarning):
-        typer.echo(" ".join(str(message).splitlines()), err=True)
-    else:
-        python_showwarning(message, category, *where, **more)
 
 
 app = typer.Typer(
@@ -88,4 +76,6 @@ def main(
     """
 
 
+app.command()(info)
 app.command()(schema)
+app.add_typer(generate.app, name="generate", help="Random instances, seeded.")

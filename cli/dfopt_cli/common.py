@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dfopt.errors import DfoptError, FileError
+from dfopt.errors import DfoptError, DfoptWarning, FileError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,6 +35,11 @@ ResultArgument = Annotated[
     ),
 ]
 
+OutputOption = Annotated[
+    str,
+    typer.Option("--output", "-o", metavar="FILE", help="Where to write it.", show_default=False),
+]
+
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document and nothing else.")
 ]
@@ -41,13 +47,33 @@ JsonOption = Annotated[
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 
+python_showwarning = warnings.showwarning
+
+
 @contextmanager
 def naming(file: str) -> Iterator[None]:
-    """Give every :class:`DfoptError` raised within that names no file yet the name ``file``."""
-    try:
-        yield
-    except DfoptError as error:
-        raise error if error.file else error.in_file(file) from None
+    """Let every :class:`DfoptError` and :class:`DfoptWarning` raised within name ``file``.
+
+    Errors that name a file already keep it.
+    """
+    shown = "standard input" if file == "-" else file
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DfoptWarning)
+        warnings.showwarning = partial(show_warning, shown)
+        try:
+            yield
+        except DfoptError as error:
+            raise error if error.file else error.in_file(shown) from None
+
+
+def show_warning(
+    source: str, message: Warning | str, category: type[Warning], *where: Any, **more: Any
+) -> None:
+    """Show our own warnings in one line, and those of other packages as Python does."""
+    if issubclass(category, DfoptWarning):
+        typer.echo(f"{source}: warning: {' '.join(str(message).splitlines())}", err=True)
+    else:
+        python_showwarning(message, category, *where, **more)
 
 
 def print_text(text: str) -> None:
@@ -69,19 +95,22 @@ def print_text(text: str) -> None:
         raise FileError(error.strerror or str(error), file="standard output") from error
 
 
-def print_json(document: Any) -> None:
-    """Print one JSON document to standard output, readable for people as well."""
-    print_text(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+def print_json(document: dict[str, Any]) -> None:
+    """Print one JSON document to standard output, laid out as in files."""
+    from dfopt.files import document_text
+
+    print_text(document_text(document))
 
 
 def print_rich(*renderables: object) -> None:
     """Print tables and the like to standard output, in colour on a terminal only."""
     from rich.console import Console
 
-    console = Console(highlight=False)
+    # Names in files are names, whatever brackets and colons they hold.
+    console = Console(highlight=False, markup=False, emoji=False)
     with console.capture() as captured:
         console.print(*renderables, sep="\n")
-    print_text(captured.get())
+    print_text("\n".join(line.rstrip() for line in captured.get().split("\n")))
 
 
 def stderr_console() -> Console:

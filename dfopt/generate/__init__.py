@@ -1,0 +1,11 @@
+"""Random instances, seeded: the same parameters give the same instance everywhere.
+
+The families ``zipf``, ``uniform`` and ``tight`` differ in how many tasks share a fragment;
+``matrix`` draws a switch table. All of them are pure functions.
+"""
+
+from dfopt.generate.fragments import tight, uniform, zipf
+from dfopt.generate.options import FragmentOptions, MachineOptions
+from dfopt.generate.table import matrix
+
+__all__ = ["FragmentOptions", "MachineOptions", "matrix", "tight", "uniform", "zipf"]
