@@ -1,0 +1,262 @@
+"""Hypothesis strategies: small instances with small numbers, so that ties and odd cases occur."""
+
+from collections.abc import Sequence
+
+from hypothesis import strategies as st
+
+from dfopt.certificate import Certificate, DualWeights, Exhaustive, Search, TaskClass
+from dfopt.instance import (
+    LARGEST_TOTAL,
+    CacheState,
+    Instance,
+    Leaves,
+    Objective,
+    Penalty,
+    PenaltyF,
+    PenaltyG,
+    PenaltyMatrix,
+    Task,
+)
+from dfopt.result import Progress, Result, Status, StopReason
+from dfopt.schedule import CpuSchedule, Schedule
+
+FRAGMENTS = ("A", "B", "C")
+KINDS = ("f", "g", "matrix")
+
+times = st.integers(0, 4)
+leaves = st.sampled_from(Leaves)
+any_time = st.integers(0, LARGEST_TOTAL)
+any_integer = st.integers(-LARGEST_TOTAL, LARGEST_TOTAL)
+# Half surrogate pairs are no text and have a test of their own.
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | any_integer
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@st.composite
+def instances(  # noqa: PLR0913 -- each is a property that some test needs
+    draw: st.DrawFn,
+    *,
+    min_tasks: int = 0,
+    max_tasks: int = 6,
+    max_cpus: int = 3,
+    kinds: Sequence[str] = KINDS,
+    objectives: Sequence[Objective] = tuple(Objective),
+    timed: bool = False,
+    initial: bool = True,
+    counts: bool = True,
+    feasible: bool = True,
+    adorned: bool = False,
+) -> Instance:
+    """Draw an instance.
+
+    Parameters
+    ----------
+    min_tasks, max_tasks
+        Limits on the number of tasks, copies included.
+    max_cpus
+        Limit on the number of CPUs.
+    kinds
+        Penalties to draw from: ``f``, ``g``, ``matrix``.
+    objectives
+        Objectives to draw from.
+    timed
+        Whether tasks may have releases and predecessors; the objective is then the makespan.
+    initial
+        Whether caches may hold something at the start.
+    counts
+        Whether an entry may stand for several tasks.
+    feasible
+        Whether the capacity suffices for all tasks; otherwise it may or may not.
+    adorned
+        Whether there are also labels, strange names, and keys that do not matter.
+    """
+    penalty = draw(penalties(kinds))
+    total = draw(st.integers(min_tasks, max_tasks))
+    tasks: list[Task] = []
+    left = total
+    while left:
+        count = draw(st.none() | st.integers(1, left)) if counts else None
+        earlier = [task.id for task in tasks]
+        task = Task(
+            id=f"t{len(tasks)}{draw(texts) if adorned else ''}",
+            exec=draw(times),
+            release=draw(st.just(0) | st.integers(0, 8)) if timed else 0,
+            after=draw(predecessors(earlier)) if timed else (),
+            count=count,
+            **draw(_contents(penalty, adorned=adorned)),
+        )
+        tasks.append(task)
+        left -= task.multiplicity
+    if timed:  # predecessors need not stand before their successors
+        tasks = draw(st.permutations(tasks))
+    cpus = draw(st.integers(1, max_cpus))
+    least = max(1, -(-total // cpus)) if feasible else 1
+    states = st.none() | _states(penalty, adorned=adorned)
+    all_states = st.lists(states, min_size=cpus, max_size=cpus).map(tuple)
+    cold_start, final_write_back = draw(st.booleans()), draw(st.booleans())
+    if isinstance(penalty, PenaltyMatrix):
+        penalty = draw(_with_ends(penalty, start=cold_start, finish=final_write_back))
+    return Instance(
+        cpus=cpus,
+        penalty=penalty,
+        tasks=tuple(tasks),
+        capacity=draw(
+            st.sampled_from(("balanced", "unlimited")) | st.integers(least, max(least, total))
+        ),
+        objective=Objective.MAKESPAN if timed else draw(st.sampled_from(objectives)),
+        initial=draw(st.just(()) | all_states) if initial else (),
+        cold_start=cold_start,
+        final_write_back=final_write_back,
+        name=draw(st.none() | texts) if adorned else None,
+        description=draw(st.none() | texts) if adorned else None,
+        source=draw(st.none() | texts) if adorned else None,
+        time_unit=draw(st.none() | texts) if adorned else None,
+    )
+
+
+@st.composite
+def penalties(draw: st.DrawFn, kinds: Sequence[str] = KINDS) -> Penalty:
+    """Draw a penalty; a table has no costs at the ends yet."""
+    match draw(st.sampled_from(kinds)):
+        case "f":
+            return PenaltyF(read_line=draw(st.integers(0, 2)), write_back=draw(st.integers(0, 5)))
+        case "g":
+            return PenaltyG(fill=draw(st.integers(0, 3)), write_back=draw(st.integers(0, 3)))
+    types = FRAGMENTS[: draw(st.integers(1, len(FRAGMENTS)))]
+    return PenaltyMatrix(types=types, switch=tuple(draw(_row(types)) for _ in types))
+
+
+def _row(types: Sequence[str]) -> st.SearchStrategy[tuple[int, ...]]:
+    return st.tuples(*(st.integers(0, 6) for _ in types))
+
+
+@st.composite
+def _with_ends(
+    draw: st.DrawFn, penalty: PenaltyMatrix, *, start: bool, finish: bool
+) -> PenaltyMatrix:
+    """Give a table costs at the ends, only where they count: otherwise there is a warning."""
+    rows = st.none() | _row(penalty.types)
+    return PenaltyMatrix(
+        types=penalty.types,
+        switch=penalty.switch,
+        start=draw(rows) if start else None,
+        finish=draw(rows) if finish else None,
+    )
+
+
+@st.composite
+def _states(draw: st.DrawFn, penalty: Penalty, *, adorned: bool) -> CacheState:
+    fields = draw(_contents(penalty, adorned=adorned))
+    return CacheState(**{key: value for key, value in fields.items() if key != "lines"})
+
+
+@st.composite
+def _contents(draw: st.DrawFn, penalty: Penalty, *, adorned: bool) -> dict[str, object]:
+    """Draw what a task does to the cache: the keys that matter under ``penalty``, or all."""
+    fields: dict[str, object] = {}
+    in_table = isinstance(penalty, PenaltyMatrix)
+    types = penalty.types if isinstance(penalty, PenaltyMatrix) else FRAGMENTS
+    if in_table or (adorned and draw(st.booleans())):
+        fields["type"] = draw(st.sampled_from(types))
+    if not in_table or (adorned and draw(st.booleans())):
+        fields["df"] = draw(texts) if adorned else draw(st.sampled_from(FRAGMENTS))
+    if isinstance(penalty, PenaltyF) or (adorned and draw(st.booleans())):
+        fields["lines"] = draw(times)
+        fields["leaves"] = draw(leaves)
+    return fields
+
+
+def predecessors(names: Sequence[str]) -> st.SearchStrategy[tuple[str, ...]]:
+    """Draw none, one or two of ``names``."""
+    if not names:
+        return st.just(())
+    return st.lists(st.sampled_from(names), max_size=2, unique=True).map(tuple)
+
+
+@st.composite
+def orders(draw: st.DrawFn, instance: Instance) -> list[list[str]]:
+    """Draw an order of task names per CPU, within the capacity of a feasible instance.
+
+    Tasks on different CPUs never wait for each other for ever.
+    """
+    waiting = instance.tasks_by_name()
+    cpus: list[list[str]] = [[] for _ in range(instance.cpus)]
+    while waiting:
+        unfinished = {task.id for task in waiting.values()}
+        ready = [name for name, task in waiting.items() if unfinished.isdisjoint(task.after)]
+        name = draw(st.sampled_from(ready))
+        room = [cpu for cpu in cpus if len(cpu) < instance.tasks_per_cpu]
+        draw(st.sampled_from(room)).append(name)
+        del waiting[name]
+    return cpus
+
+
+@st.composite
+def results(draw: st.DrawFn) -> Result:
+    """Draw a result that a file can hold; nothing in it need be true."""
+    seconds = st.floats(0, 1e6)
+    optional_time = st.none() | any_time
+    step = st.builds(Progress, time_s=seconds, lower_bound=any_time, objective=optional_time)
+    package = texts.filter(lambda name: not name.startswith("x-") and name != "$schema")
+    return Result(
+        instance_name=draw(st.none() | texts),
+        instance_sha256=draw(st.binary(min_size=32, max_size=32)).hex(),
+        status=draw(st.sampled_from(Status)),
+        stop_reason=draw(st.sampled_from(StopReason)),
+        objective=draw(optional_time),
+        lower_bound=draw(optional_time),
+        gap=draw(st.none() | st.floats(-1e6, 1e6)),
+        schedule=draw(st.none() | schedules()),
+        certificate=draw(st.none() | certificates()),
+        method=draw(st.none() | texts),
+        seed=draw(st.none() | any_integer),
+        wall_time_s=draw(st.none() | seconds),
+        history=tuple(draw(st.lists(step, max_size=3))),
+        versions=draw(st.dictionaries(package, texts, max_size=3)),
+    )
+
+
+@st.composite
+def schedules(draw: st.DrawFn) -> Schedule:
+    """Draw a schedule of no instance in particular."""
+    cpus = []
+    for _ in range(draw(st.integers(0, 3))):
+        tasks = draw(st.lists(texts, max_size=3).map(tuple))
+        starts = st.tuples(*(any_time for _ in tasks))
+        cost = draw(any_time)
+        cpus.append(CpuSchedule(tasks=tasks, cost=cost, starts=draw(st.none() | starts)))
+    return Schedule(cpus=tuple(cpus))
+
+
+@st.composite
+def certificates(draw: st.DrawFn) -> Certificate:
+    """Draw a certificate of any kind that proves nothing."""
+    bound = draw(any_integer)
+    kind = draw(st.sampled_from((DualWeights, Exhaustive, Search)))
+    if kind is Exhaustive:
+        return Exhaustive(threshold=draw(st.none() | st.just(bound)))
+    if kind is Search:
+        return Search(threshold=draw(st.none() | st.just(bound)), solver=draw(st.none() | texts))
+    task_class = st.builds(
+        TaskClass,
+        df=texts,
+        leaves=st.none() | leaves,
+        lines=st.none() | any_time,
+        exec=st.none() | any_time,
+    )
+    total = draw(st.booleans())
+    return DualWeights(
+        threshold=None if total else bound,
+        lower_bound=bound if total else None,
+        bin_weights=tuple(draw(st.lists(any_time, max_size=3))),
+        weights=tuple(draw(st.lists(st.tuples(task_class, any_integer), max_size=3))),
+        entry_charges=tuple(draw(st.lists(st.tuples(task_class, any_time), max_size=3))),
+    )
