@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from dfopt.certificate import Certificate, DualWeights, Exhaustive, Search, TaskClass
 from dfopt.errors import FileError
-from dfopt.files.fields import at, choice, each, fields_of, integer, signed_integer, string
-from dfopt.files.strict_json import Document, described_json
+from dfopt.files.fields import (
+    at,
+    choice,
+    each,
+    fields_of,
+    fields_of_kind,
+    integer,
+    signed_integer,
+    string,
+)
+from dfopt.files.strict_json import Document
 from dfopt.instance import Leaves
 
 CERTIFICATE_KEYS = {
@@ -13,6 +22,7 @@ CERTIFICATE_KEYS = {
     "exhaustive": ("threshold",),
     "search": ("threshold", "solver"),
 }
+OPTIONAL_KEYS = ("threshold", "lower_bound", "entry_charges", "solver")
 CLASS_KEYS = ("df", "leaves", "lines", "exec")
 
 _leaves = choice(Leaves)
@@ -26,13 +36,9 @@ def certificate_from_document(document: object) -> Certificate:
     FileError, InstanceError
         With place and remedy, when a key or the shape of a value is wrong.
     """
-    kind = document.get("kind") if isinstance(document, dict) else None
-    if not isinstance(kind, str) or kind not in CERTIFICATE_KEYS:
-        every_key = [key for keys in CERTIFICATE_KEYS.values() for key in keys]
-        fields_of(document, ("kind", *every_key), required=("kind",))
-        words = ", ".join(map(repr, CERTIFICATE_KEYS))
-        raise FileError(f"must be one of {words}, not {described_json(kind)}", place="kind")
-    fields = fields_of(document, ("kind", *CERTIFICATE_KEYS[kind]))
+    kind, fields = fields_of_kind(
+        document, CERTIFICATE_KEYS, what="certificate", optional=OPTIONAL_KEYS
+    )
     for bound in ("threshold", "lower_bound"):
         if bound in fields:
             at(bound, signed_integer, fields[bound])
@@ -46,9 +52,6 @@ def certificate_from_document(document: object) -> Certificate:
 
 
 def _dual_weights(fields: Document) -> DualWeights:
-    for key in ("bin_weights", "weights"):
-        if key not in fields:
-            raise FileError("is missing; dual weights need it", place=key)
     if ("threshold" in fields) == ("lower_bound" in fields):
         raise FileError("give either this or, under total-penalty, lower_bound", place="threshold")
     return DualWeights(

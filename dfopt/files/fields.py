@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -13,6 +13,9 @@ from dfopt.instance import LARGEST_TOTAL, check_integer
 
 T = TypeVar("T")
 Choice = TypeVar("Choice", bound=StrEnum)
+
+CLOSE_ENOUGH = 0.5
+"""How alike a wrong key and its hint are; 'fd' and 'df' are 0.5, unlike words less."""
 
 FORMATS = {
     "dfopt-instance/1": "an instance",
@@ -86,10 +89,55 @@ def fields_of(
 
 
 def _unknown_key(key: str, known: Collection[str]) -> str:
-    nearest = difflib.get_close_matches(key[:LONGEST_KEY].lower(), known, n=1)
+    nearest = difflib.get_close_matches(key[:LONGEST_KEY].lower(), known, n=1, cutoff=CLOSE_ENOUGH)
     if nearest:
         return f"unknown key; did you mean {nearest[0]!r}?"
     return f"unknown key; known are {', '.join(known)}, and your own may begin with 'x-'"
+
+
+def fields_of_kind(
+    value: object,
+    kinds: Mapping[str, Collection[str]],
+    *,
+    what: str,
+    optional: Collection[str] = (),
+) -> tuple[str, Document]:
+    """Return the ``kind`` of an object and its fields, where the kind says which keys it has.
+
+    Parameters
+    ----------
+    value
+        The object.
+    kinds
+        The keys that belong to each kind.
+    what
+        What there are kinds of.
+    optional
+        The keys that may be missing.
+
+    Raises
+    ------
+    FileError
+        When the kind is unknown, or a key is unknown, missing, null or another kind's.
+    """
+    every_key = dict.fromkeys(key for keys in kinds.values() for key in keys)
+    fields = fields_of(value, ("kind", *every_key), required=("kind",))
+    kind = fields.pop("kind")
+    if not isinstance(kind, str) or kind not in kinds:
+        words = ", ".join(map(repr, kinds))
+        raise FileError(f"must be one of {words}, not {described_json(kind)}", place="kind")
+    for key in fields:
+        if key not in kinds[kind]:
+            owners = " and ".join(repr(owner) for owner, keys in kinds.items() if key in keys)
+            raise FileError(
+                f"belongs to the {what} kind {owners}, and this one is {kind!r}; "
+                "remove it or change the kind",
+                place=key,
+            )
+    for key in kinds[kind]:
+        if key not in fields and key not in optional:
+            raise FileError(f"is missing; the {what} kind {kind!r} needs it", place=key)
+    return kind, fields
 
 
 def at(place: str, read: Callable[[Any], T], value: object) -> T:

@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dfopt.errors import DfoptError, FileError
-from dfopt.files.fields import at, check_format, choice, each, fields_of
+from dfopt.errors import DfoptError
+from dfopt.files.fields import at, check_format, choice, each, fields_of, fields_of_kind
 from dfopt.files.json_text import document_digest, document_text
 from dfopt.files.storage import shown_name, write_text
 from dfopt.files.strict_json import (
     Document,
     check_document,
-    described_json,
     read_document,
 )
 from dfopt.instance import (
@@ -129,23 +128,9 @@ def penalty_from_document(document: object) -> Penalty:
     FileError, InstanceError
         With place and remedy, when it is not a valid penalty.
     """
-    every_key = dict.fromkeys(key for keys in PENALTY_KEYS.values() for key in keys)
-    fields = fields_of(document, ("kind", *every_key), required=("kind",))
-    kind = fields.pop("kind")
-    if not isinstance(kind, str) or kind not in PENALTY_KEYS:
-        words = ", ".join(map(repr, PENALTY_KEYS))
-        raise FileError(f"must be one of {words}, not {described_json(kind)}", place="kind")
-    for key in fields:
-        if key not in PENALTY_KEYS[kind]:
-            owners = " and ".join(repr(name) for name, keys in PENALTY_KEYS.items() if key in keys)
-            raise FileError(
-                f"belongs to the penalty kind {owners}, and this one is {kind!r}; "
-                "remove it or change the kind",
-                place=key,
-            )
-    for key in PENALTY_KEYS[kind]:
-        if key not in fields and key not in OPTIONAL_PENALTY_KEYS:
-            raise FileError(f"is missing; the penalty kind {kind!r} needs it", place=key)
+    kind, fields = fields_of_kind(
+        document, PENALTY_KEYS, what="penalty", optional=OPTIONAL_PENALTY_KEYS
+    )
     match kind:
         case "f":
             return PenaltyF(**fields)

@@ -1,0 +1,279 @@
+"""Results go into files and come back the same, true or not."""
+
+import json
+
+import pytest
+from hypothesis import given
+
+from dfopt.certificate import DualWeights, Exhaustive, Search, TaskClass
+from dfopt.errors import DfoptError
+from dfopt.files import read_result, result_from_document, result_to_document, write_result
+from dfopt.instance import Leaves
+from dfopt.result import Progress, Result, Status, StopReason
+from dfopt.schedule import CpuSchedule, Schedule
+from tests.strategies import results
+
+DIGEST = "0123456789abcdef" * 4
+EXAMPLE = {
+    "format": "dfopt-result/1",
+    "instance": {"name": "two fragments", "sha256": DIGEST},
+    "status": "feasible",
+    "stop_reason": "time-limit",
+    "objective": 40,
+    "lower_bound": 34,
+    "gap": 0.15,
+    "schedule": {
+        "cpus": [{"tasks": ["v3", "v1"], "cost": 40, "starts": [0, 7]}, {"tasks": [], "cost": 0}]
+    },
+    "certificate": {
+        "kind": "dual-weights",
+        "threshold": 33,
+        "bin_weights": [1000, 0],
+        "weights": [{"df": "DF1", "leaves": "dirty", "weight": -250}],
+        "entry_charges": [{"df": "DF1", "lines": 4, "exec": 2, "charge": 40}],
+    },
+    "method": "configuration",
+    "seed": 0,
+    "wall_time_s": 0.41,
+    "history": [
+        {"time_s": 0.01, "lower_bound": 30, "objective": None},
+        {"time_s": 0.02, "lower_bound": 34, "objective": 40},
+    ],
+    "versions": {"dfopt": "1.0", "or tools": "9.12"},
+}
+EXAMPLE_RESULT = Result(
+    instance_name="two fragments",
+    instance_sha256=DIGEST,
+    status=Status.FEASIBLE,
+    stop_reason=StopReason.TIME_LIMIT,
+    objective=40,
+    lower_bound=34,
+    gap=0.15,
+    schedule=Schedule(
+        cpus=(
+            CpuSchedule(tasks=("v3", "v1"), cost=40, starts=(0, 7)),
+            CpuSchedule(tasks=(), cost=0),
+        )
+    ),
+    certificate=DualWeights(
+        threshold=33,
+        bin_weights=(1000, 0),
+        weights=((TaskClass(df="DF1", leaves=Leaves.DIRTY), -250),),
+        entry_charges=((TaskClass(df="DF1", lines=4, exec=2), 40),),
+    ),
+    method="configuration",
+    seed=0,
+    wall_time_s=0.41,
+    history=(
+        Progress(time_s=0.01, lower_bound=30, objective=None),
+        Progress(time_s=0.02, lower_bound=34, objective=40),
+    ),
+    versions={"dfopt": "1.0", "or tools": "9.12"},
+)
+BY_HAND = {
+    "format": "dfopt-result/1",
+    "instance": {"sha256": DIGEST},
+    "status": "feasible",
+    "objective": 4,
+    "schedule": {"cpus": [{"tasks": ["a"], "cost": 4}]},
+}
+TOTAL_PENALTY = {
+    "kind": "dual-weights",
+    "lower_bound": 5,
+    "bin_weights": [1],
+    "weights": [{"df": "A", "weight": 6}],
+}
+
+
+def test_every_key_is_read():
+    assert result_from_document(EXAMPLE) == EXAMPLE_RESULT
+
+
+def test_every_key_is_written():
+    assert result_to_document(EXAMPLE_RESULT) == EXAMPLE
+
+
+@given(results())
+def test_result_document_result(result):
+    document = result_to_document(result)
+    again = result_from_document(json.loads(json.dumps(document)))
+    assert again == result
+    assert result_to_document(again) == document
+
+
+@pytest.mark.parametrize("name", ["result.json", "result.json.gz"])
+@given(result=results())
+def test_result_file_result(tmp_path_factory, name, result):
+    path = tmp_path_factory.getbasetemp() / name
+    write_result(result, path)
+    assert read_result(path) == result
+
+
+def test_result_written_by_hand():
+    assert result_from_document(BY_HAND) == Result(
+        instance_name=None,
+        instance_sha256=DIGEST,
+        status=Status.FEASIBLE,
+        stop_reason=StopReason.GIVEN,
+        objective=4,
+        lower_bound=0,
+        gap=1.0,
+        schedule=Schedule(cpus=(CpuSchedule(tasks=("a",), cost=4),)),
+        certificate=None,
+        method=None,
+        seed=None,
+        wall_time_s=None,
+        history=(),
+        versions={},
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "gap"),
+    [
+        ({}, 1.0),
+        ({"lower_bound": 3}, 0.25),
+        ({"lower_bound": 4, "gap": 0.5}, 0.5),
+        ({"lower_bound": 4, "gap": None}, None),
+        ({"lower_bound": 5}, -0.25),
+        ({"objective": 0}, 0.0),
+        ({"objective": None}, None),
+        ({"lower_bound": None}, None),
+    ],
+)
+def test_gap_is_filled_in_only_where_it_is_missing(fields, gap):
+    assert result_from_document(BY_HAND | fields).gap == gap
+
+
+def test_a_wrong_result_is_read_without_complaint():
+    wrong = {"status": "optimal", "stop_reason": "time-limit", "objective": 3, "lower_bound": 7}
+    result = result_from_document(BY_HAND | wrong)
+    assert (result.objective, result.lower_bound, result.gap) == (3, 7, -4 / 3)
+
+
+@pytest.mark.parametrize(
+    ("document", "certificate"),
+    [
+        ({"kind": "exhaustive", "threshold": 3}, Exhaustive(threshold=3)),
+        ({"kind": "exhaustive"}, Exhaustive()),
+        ({"kind": "search", "threshold": 3, "solver": "S"}, Search(threshold=3, solver="S")),
+        ({"kind": "search"}, Search()),
+        (
+            TOTAL_PENALTY,
+            DualWeights(lower_bound=5, bin_weights=(1,), weights=((TaskClass(df="A"), 6),)),
+        ),
+        (None, None),
+    ],
+)
+def test_certificates(document, certificate):
+    result = result_from_document(BY_HAND | {"certificate": document})
+    assert result.certificate == certificate
+    assert result_to_document(result)["certificate"] == document
+
+
+def test_keys_of_ones_own_are_ignored_at_every_level():
+    own = {"x-note": [{"deep": None}], "$schema": "result.schema.json"}
+
+    def with_own_keys(value):
+        if isinstance(value, list):
+            return [with_own_keys(item) for item in value]
+        if isinstance(value, dict):
+            return {key: with_own_keys(item) for key, item in value.items()} | own
+        return value
+
+    assert result_from_document(with_own_keys(EXAMPLE)) == EXAMPLE_RESULT
+
+
+def changed(document, path, value):
+    """Return a copy of a document with another value at ``path``; ``...`` drops the key."""
+    key, *rest = path
+    copy = document.copy()
+    if rest:
+        copy[key] = changed(copy[key], rest, value)
+    elif value is ...:
+        del copy[key]
+    else:
+        copy[key] = value
+    return copy
+
+
+CPU = ("schedule", "cpus", 0)
+WEIGHT = ("certificate", "weights", 0)
+BAD = [
+    (("format",), "dfopt-instance/1", "format: the file holds an instance (dfopt-instance/1); a"),
+    (("instance",), ..., "instance: is missing; it is required"),
+    (("status",), ..., "status: is missing; it is required"),
+    (("objective",), ..., "objective: is missing; it is required"),
+    (("schedule",), ..., "schedule: is missing; it is required"),
+    (("instance",), "two fragments", "instance: must be an object {…}, not 'two fragments'"),
+    (("instance", "sha256"), ..., "instance.sha256: is missing; it is required"),
+    (("instance", "sha256"), "12ab", "instance.sha256: must be 64 hexadecimal digits in"),
+    (("instance", "sha256"), DIGEST.upper(), "instance.sha256: must be 64 hexadecimal digits in"),
+    (("instance", "sha256"), DIGEST + "\n", "instance.sha256: must be 64 hexadecimal digits in"),
+    (("instance", "name"), None, "instance.name: must not be null; leave the key out"),
+    (("status",), "optimum", "status: must be one of 'optimal', 'feasible', 'infeasible'"),
+    (("status",), None, "status: must not be null; leave the key out"),
+    (("stop_reason",), "bored", "stop_reason: must be one of 'proof', 'gap-limit', 'time-limit'"),
+    (("objective",), 40.0, "objective: must be an integer, not 40.0"),
+    (("objective",), -1, "objective: must be at least 0, not -1"),
+    (("objective",), True, "objective: must be an integer, not True"),
+    (("objective",), 10**30, f"objective: is {10**30}, more than 2^62"),
+    (("lower_bound",), "34", "lower_bound: must be an integer, not '34'"),
+    (("gap",), "0", "gap: must be a number, not '0'"),
+    (("gap",), False, "gap: must be a number, not false"),
+    (("gap",), float("nan"), "gap: NaN and infinite or huge numbers are not allowed"),
+    (("wall_time_s",), 10**400, "wall_time_s: is a huge integer, more than 2^62"),
+    (("wall_time_s",), -1e300, "wall_time_s: is -1e+300, more than 2^62"),
+    (("seed",), 1.5, "seed: must be an integer, not 1.5"),
+    (("method",), None, "method: must not be null; leave the key out"),
+    (("metod",), "dp", "metod: unknown key; did you mean 'method'?"),
+    (("schedule",), [], "schedule: must be an object {…}, not an array"),
+    (("schedule", "cpu"), [], "schedule.cpu: unknown key; did you mean 'cpus'?"),
+    (("schedule", "cpus"), None, "schedule.cpus: must not be null"),
+    (("schedule", "cpus"), {}, "schedule.cpus: must be an array […], not an object"),
+    (CPU, None, "schedule.cpus[0]: must be an object {…}, not null"),
+    ((*CPU, "cost"), ..., "schedule.cpus[0].cost: is missing; it is required"),
+    (("schedule", "cpus", 1, "cost"), 4.0, "schedule.cpus[1].cost: must be an integer, not 4.0"),
+    ((*CPU, "tasks"), ["v3", 1], "schedule.cpus[0].tasks[1]: must be a string, not 1"),
+    ((*CPU, "tasks"), "v3", "schedule.cpus[0].tasks: must be an array […], not 'v3'"),
+    ((*CPU, "starts"), [0], "schedule.cpus[0].starts: has 1 entries but there are 2 tasks"),
+    ((*CPU, "starts"), [0, 0.5], "schedule.cpus[0].starts[1]: must be an integer, not 0.5"),
+    (("certificate",), [], "certificate: must be an object {…}, not an array"),
+    (("certificate",), {}, "certificate.kind: is missing; it is required"),
+    (("certificate", "kind"), "faith", "certificate.kind: must be one of 'dual-weights', 'exhaust"),
+    (("certificate", "solver"), "S", "certificate.solver: belongs to the certificate kind"),
+    (("certificate", "bin_weight"), [], "certificate.bin_weight: unknown key; did you mean 'bin_w"),
+    (("certificate", "bin_weights"), ..., "certificate.bin_weights: is missing; the certificate k"),
+    (("certificate", "bin_weights"), [-1], "certificate.bin_weights[0]: must be at least 0, not"),
+    (("certificate", "threshold"), ..., "certificate.threshold: give either this or, under total"),
+    (("certificate", "lower_bound"), 34, "certificate.threshold: give either this or, under total"),
+    (("certificate", "threshold"), 3.5, "certificate.threshold: must be an integer, not 3.5"),
+    (WEIGHT, 250, "certificate.weights[0]: must be an object {…}, not 250"),
+    ((*WEIGHT, "df"), ..., "certificate.weights[0].df: is missing; it is required"),
+    ((*WEIGHT, "df"), None, "certificate.weights[0].df: must not be null"),
+    ((*WEIGHT, "weight"), ..., "certificate.weights[0].weight: is missing; it is required"),
+    ((*WEIGHT, "weight"), 0.5, "certificate.weights[0].weight: must be an integer, not 0.5"),
+    ((*WEIGHT, "weight"), -(10**30), f"certificate.weights[0].weight: must be at least -{2**62}"),
+    ((*WEIGHT, "leaves"), "dirt", "certificate.weights[0].leaves: must be one of 'clean', 'dirty'"),
+    ((*WEIGHT, "charge"), 1, "certificate.weights[0].charge: unknown key"),
+    (("certificate", "entry_charges", 0, "charge"), -1, "certificate.entry_charges[0].charge: mus"),
+    (("certificate", "entry_charges"), {}, "certificate.entry_charges: must be an array […], not"),
+    (("history",), {}, "history: must be an array […], not an object"),
+    (("history", 1, "time_s"), "0", "history[1].time_s: must be a number, not '0'"),
+    (("history", 1, "lower_bound"), None, "history[1].lower_bound: must not be null"),
+    (("history", 1, "bound"), 1, "history[1].bound: unknown key; did you mean 'lower_bound'?"),
+    (("versions",), [], "versions: must be an object {…}, not an array"),
+    (("versions", "dfopt"), 1, "versions.dfopt: must be a string, not 1"),
+    (("versions", "or\ntools"), 1, "versions['or\\ntools']: must be a string, not 1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "value", "expected"), BAD, ids=[case[-1][:40] for case in BAD])
+def test_wrong_shape(tmp_path, path, value, expected):
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(changed(EXAMPLE, path, value)))
+    with pytest.raises(DfoptError) as caught:
+        read_result(file)
+    line = str(caught.value)
+    assert len(line.splitlines()) == 1
+    assert line.startswith(f"{file}: {expected}")
