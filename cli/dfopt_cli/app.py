@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from dfopt.errors import DfoptError
-from dfopt_cli import generate
+from dfopt_cli import generate, plot
 from dfopt_cli.info import info
 from dfopt_cli.schema import schema
 
@@ -79,3 +79,4 @@ def main(
 app.command()(info)
 app.command()(schema)
 app.add_typer(generate.app, name="generate", help="Random instances, seeded.")
+app.add_typer(plot.app, name="plot", help="Draw pictures: SVG, PNG or PDF.")

@@ -1,0 +1,224 @@
+"""A schedule as a Gantt chart: one row a CPU, tasks in the colour of their fragment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dfopt.instance import CacheState, Instance, Objective, Task
+from dfopt.plot.bars import HATCHES, Brush, draw_rows, shown_name, text_width
+from dfopt.plot.colours import INK, PAPER, group_colours, mixed
+from dfopt.plot.picture import POINTS_PER_INCH, lay_out, new_axes
+from dfopt.plot.timeline import (
+    ChargeKind,
+    Row,
+    group_of,
+    is_to_scale,
+    nominal_width,
+    timeline,
+)
+from dfopt.schedule import Schedule
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+WIDTH = 10.0
+"""Of a figure, in inches."""
+
+LARGEST_FONT = 9.0
+FONT_PER_ROW = 0.42
+"""Font size as a part of the height of a row."""
+
+MOST_IN_LEGEND = 12
+"""With more fragments than this the bars name them, and not the legend."""
+
+MOST_TICKS = 64
+
+TITLE: dict[str, Any] = {"fontsize": 11.0, "parse_math": False}
+
+
+def plot_schedule(instance: Instance, schedule: Schedule, *, ax: Axes | None = None) -> Axes:
+    """Draw a schedule as a Gantt chart.
+
+    CPUs are rows, CPU 0 on top. Tasks have the colour of their fragment (with a switch table, of
+    their type). Penalties are hatched in the colour of the fragment that is written back or read
+    and carry their amount; where a CPU waits nothing is drawn. The cost of each CPU stands at
+    the end of its row, and a line marks the dearest one, which is the objective (not so under
+    ``total-penalty``).
+
+    Under ``makespan`` the horizontal axis is time. The other objectives do not count execution
+    times, so there every task is drawn equally wide, and only penalties are to scale.
+
+    Parameters
+    ----------
+    instance, schedule
+        A schedule and the instance it belongs to.
+    ax
+        Where to draw; a figure of its own if None, of a height that fits the number of CPUs.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where the schedule has been drawn.
+
+    Raises
+    ------
+    DfoptError
+        When the schedule does not belong to the instance, or its costs are wrong.
+    """
+    task_width = None if is_to_scale(instance) else nominal_width(schedule)
+    rows = timeline(instance, schedule, task_width=task_width)
+    axes = new_axes(WIDTH, figure_height(len(rows))) if ax is None else ax
+    font_size = min(LARGEST_FONT, FONT_PER_ROW * size_in_points(axes)[1] / len(rows))
+    label_axes(axes, instance, schedule, task_width)
+    label_rows(axes, instance, font_size)
+    if ax is None:
+        lay_out(axes)  # how much room the bars have depends on the labels
+    brush = prepared(axes, instance, rows, font_size)
+    draw_rows(brush, rows)
+    draw_costs(brush, instance, rows, across=task_width is None)
+    add_legend(brush, rows)
+    return axes
+
+
+def figure_height(rows: int) -> float:
+    """Return a height in inches: rows are lower where there are many of them."""
+    for most, pitch in ((6, 0.55), (20, 0.38), (64, 0.25)):
+        if rows <= most:
+            return 1.6 + rows * pitch
+    return min(40.0, 1.6 + rows * 0.16)
+
+
+def size_in_points(ax: Axes) -> tuple[float, float]:
+    """Return width and height of the axes, in points."""
+    points_per_pixel = POINTS_PER_INCH / ax.figure.dpi
+    return ax.bbox.width * points_per_pixel, ax.bbox.height * points_per_pixel
+
+
+def label_axes(ax: Axes, instance: Instance, schedule: Schedule, task_width: float | None) -> None:
+    """Say whose schedule this is, what it is worth, and what lengths mean."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    unit = f" {instance.time_unit}" if instance.time_unit else ""
+    worth = f"{instance.objective} {schedule.value(instance.objective):,}{unit}"
+    ax.set_title(shown_name(instance.name or "", longest=60), loc="left", **TITLE)
+    ax.set_title(worth, loc="right", **TITLE)
+    if task_width is None:
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda time, _: f"{time:,.0f}"))
+        ax.grid(axis="x", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
+        ax.set_axisbelow(True)
+        text = f"time ({instance.time_unit})" if instance.time_unit else "time"
+    else:
+        ax.set_xticks([])
+        text = (
+            "order of execution: penalties to scale, "
+            f"every task drawn as wide as a penalty of {task_width:,g}{unit}"
+        )
+    ax.set_xlabel(text, fontsize=LARGEST_FONT, parse_math=False)
+    ax.tick_params(axis="x", labelsize=LARGEST_FONT)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+
+
+def label_rows(ax: Axes, instance: Instance, font_size: float) -> None:
+    """Name the CPUs, from top to bottom, with what their caches hold at the start."""
+    shown = range(0, instance.cpus, -(-instance.cpus // MOST_TICKS))
+    names = [
+        f"CPU {cpu}" if state is None else f"CPU {cpu}, holds {shown_name(group_of(state))}"
+        for cpu, state in enumerate(instance.initial_states)
+    ]
+    ax.set_ylim(instance.cpus - 0.5, -0.5)
+    ax.set_yticks(
+        shown, labels=[names[cpu] for cpu in shown], fontsize=max(4, font_size), parse_math=False
+    )
+    ax.tick_params(axis="y", length=0)
+
+
+def prepared(ax: Axes, instance: Instance, rows: Sequence[Row], font_size: float) -> Brush:
+    """Set the horizontal limits, leaving room for the costs, and return what to draw with."""
+    width, _ = size_in_points(ax)
+    margin = max(text_width(f"{row.cost:,}", font_size) for row in rows) + font_size
+    span = (max(row.end for row in rows) or 1) / max(0.5, 1 - margin / width)
+    ax.set_xlim(0, span)
+    holders: list[Task | CacheState] = list(instance.tasks)
+    holders += [state for state in instance.initial_states if state is not None]
+    colours = group_colours(sorted({group_of(holder) for holder in holders}, key=as_people_sort))
+    return Brush(
+        ax=ax,
+        points_per_unit=width / span,
+        font_size=font_size,
+        colours=colours,
+        names_groups=len(colours) > MOST_IN_LEGEND,
+    )
+
+
+def as_people_sort(name: str) -> list[tuple[int, int, str]]:
+    """Return a sorting key that puts DF9 before DF10."""
+    parts = re.findall(r"([0-9]+)|([^0-9]+)", name)
+    return [(0, int(digits), "") if digits else (1, 0, text) for digits, text in parts]
+
+
+def draw_costs(brush: Brush, instance: Instance, rows: Sequence[Row], *, across: bool) -> None:
+    """Write each CPU's cost at the end of its row, and mark the dearest one by a line."""
+    worst = max(row.cost for row in rows)
+    marks = instance.objective is not Objective.TOTAL_PENALTY and worst > 0
+    for number, row in enumerate(rows):
+        dearest = marks and row.cost == worst
+        brush.ax.annotate(
+            f"{row.cost:,}",
+            (row.end, number),
+            xytext=(0.6 * brush.font_size, 0),
+            textcoords="offset points",
+            va="center_baseline",
+            fontsize=brush.font_size,
+            fontweight="bold" if dearest else "normal",
+            color=INK if dearest else mixed(INK, PAPER, 0.3),
+            bbox={"boxstyle": "square,pad=0.1", "facecolor": PAPER, "linewidth": 0},
+            in_layout=False,
+        )
+        if dearest:
+            brush.ax.vlines(row.end, number - 0.5, number + 0.5, color=INK, linewidth=2)
+    if across and marks:
+        brush.ax.axvline(worst, color=INK, linewidth=0.8, linestyle="--", zorder=0.9)
+
+
+def add_legend(brush: Brush, rows: Sequence[Row]) -> None:
+    """Add a legend below the axes: the kinds of penalty, and the groups if they are few."""
+    from matplotlib.patches import Patch
+    from matplotlib.transforms import ScaledTranslation
+
+    ax = brush.ax
+    entries: list[tuple[str, Patch]] = []
+    if not brush.names_groups:
+        entries += [(shown_name(name), Patch(color=c)) for name, c in brush.colours.items()]
+    present = {charge.kind for row in rows for charge in row.charges}
+    grey = mixed(INK, PAPER, 0.25)
+    entries += [
+        (kind, Patch(facecolor=PAPER, edgecolor=grey, hatch=HATCHES[kind], linewidth=0))
+        for kind in ChargeKind
+        if kind in present
+    ]
+    if not entries:
+        return
+    names, patches = zip(*entries, strict=True)
+    column = max(text_width(name, LARGEST_FONT) for name in names) + 4.5 * LARGEST_FONT
+    drop = LARGEST_FONT * (4 if len(ax.get_xticks()) else 2.7)  # below the axis and its label
+    legend = ax.legend(
+        patches,
+        [""] * len(names),
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        bbox_transform=ax.transAxes
+        + ScaledTranslation(0, -drop / POINTS_PER_INCH, ax.figure.dpi_scale_trans),
+        ncols=max(1, min(len(names), int(size_in_points(ax)[0] / column))),
+        fontsize=LARGEST_FONT,
+        frameon=False,
+        borderaxespad=0,
+        borderpad=0,
+        handlelength=1.8,
+    )
+    # Only now: a legend leaves out names that begin with an underscore, and reads $ as formula.
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_parse_math(False)
+        text.set_text(name)

@@ -1,0 +1,117 @@
+"""Figures made without pyplot's global state, and written the same way every time."""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dfopt.errors import FileError
+from dfopt.files import check_writable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Nothing in a picture may depend on when and with which version it was drawn.
+METADATA: dict[str, dict[str, Any]] = {
+    ".svg": {"Date": None, "Creator": "dfopt"},
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None, "Creator": "dfopt", "Producer": None},
+}
+
+POINTS_PER_INCH = 72
+
+RESOLUTION = 150
+"""Dots per inch of a PNG."""
+
+
+def new_axes(width: float, height: float) -> Axes:
+    """Return the Axes of a new figure of this size in inches."""
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1)
+    return Figure(figsize=(width, height), layout=layout).add_subplot()
+
+
+def lay_out(ax: Axes) -> None:
+    """Let a figure made by :func:`new_axes` find the place of its axes now."""
+    with without_glyph_warnings():
+        root_figure(ax).draw_without_rendering()
+
+
+def root_figure(ax: Axes) -> Figure:
+    """Return the figure that axes belong to, through nested ones."""
+    return ax.figure.figure
+
+
+@contextmanager
+def without_glyph_warnings() -> Iterator[None]:
+    """Keep quiet about names in a script that the font lacks: boxes are what can be shown."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
+        yield
+
+
+def check_picture_name(path: str | Path) -> str:
+    """Return the ending that tells the format of a picture.
+
+    Raises
+    ------
+    FileError
+        When there is no such format; the message names those there are.
+    """
+    ending = Path(path).suffix.lower()
+    if ending not in METADATA:
+        raise FileError(
+            f"is no picture format dfopt writes; end the name in {', '.join(METADATA)}",
+            file=str(path),
+        )
+    return ending
+
+
+def save_picture(ax: Axes, path: str | Path) -> None:
+    """Write the figure of these axes as SVG, PNG or PDF, by the ending of the name.
+
+    The file is written as a whole or not at all; the same figure gives the same bytes.
+
+    Raises
+    ------
+    FileError
+        When there is no such format, or the file cannot be written.
+    """
+    from matplotlib import rc_context
+
+    ending = check_picture_name(path)
+    drawn = io.BytesIO()
+    with rc_context({"svg.hashsalt": "dfopt"}), without_glyph_warnings():
+        root_figure(ax).savefig(drawn, format=ending[1:], dpi=RESOLUTION, metadata=METADATA[ending])
+    write_bytes(path, drawn.getvalue())
+
+
+def write_bytes(path: str | Path, data: bytes) -> None:
+    """Write a file as a whole or not at all.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be written; what it held before is then still there.
+    """
+    check_writable(path)
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".dfopt-{secrets.token_hex(8)}.tmp")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(target)
+    except OSError as error:
+        raise FileError(
+            f"cannot be written ({error.strerror}); name another file", file=str(path)
+        ) from None
+    finally:
+        temporary.unlink(missing_ok=True)
