@@ -1,0 +1,117 @@
+"""The checker: whether a result is true, without trusting the solver that wrote it.
+
+Everything is computed anew from the definition of the switch costs: the schedule's cost, whether
+the result's claims fit together, and the proof of its lower bound. No solver is imported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dfopt.certificate import Certificate, DualWeights, Exhaustive, Search
+from dfopt.files import fingerprint
+from dfopt.instance import Instance, Objective
+from dfopt.result import Result
+from dfopt.verify.bound import check_bound
+from dfopt.verify.claims import contradictions
+from dfopt.verify.schedule import recompute
+
+__all__ = ["Verification", "verify"]
+
+FORMAT = "dfopt-verification/1"
+
+KINDS: dict[type[Certificate], str] = {
+    DualWeights: "dual-weights",
+    Exhaustive: "exhaustive",
+    Search: "search",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What the checker found.
+
+    Parameters
+    ----------
+    ok
+        Whether nothing is wrong.
+    objective
+        The schedule's value, recomputed; None where there is no valid schedule.
+    lower_bound
+        The bound that the result claims; None where it claims that there is no schedule.
+    bound_checked
+        Whether that bound was proven here.
+    certificate_kind
+        ``dual-weights``, ``exhaustive``, ``search`` or None.
+    problems
+        What is wrong, with its place in the result document.
+    unchecked
+        What could not be checked, and why.
+    """
+
+    ok: bool
+    objective: int | None
+    lower_bound: int | None
+    bound_checked: bool
+    certificate_kind: str | None
+    problems: tuple[str, ...]
+    unchecked: tuple[str, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the document of the format ``dfopt-verification/1``."""
+        return {
+            "format": FORMAT,
+            "ok": self.ok,
+            "objective": self.objective,
+            "lower_bound": self.lower_bound,
+            "bound_checked": self.bound_checked,
+            "problems": list(self.problems),
+        }
+
+
+def verify(
+    instance: Instance, result: Result, *, require_certificate: bool = False
+) -> Verification:
+    """Check a result against its instance.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    result
+        What is claimed about it.
+    require_certificate
+        Whether a lower bound that could not be checked is a problem.
+
+    Returns
+    -------
+    Verification
+        ``ok`` is true only if everything that was checked is right.
+    """
+    problems = []
+    if result.instance_name not in (None, instance.name):
+        problems.append(f"instance.name: is {result.instance_name!r}, not {instance.name!r}")
+    if result.instance_sha256 != fingerprint(instance):
+        problems.append("instance.sha256: is that of another instance, or of another version of it")
+    objective = None
+    if result.schedule is not None:
+        costs, flaws = recompute(instance, result.schedule)
+        problems += flaws
+        if costs is not None:
+            total = instance.objective is Objective.TOTAL_PENALTY
+            objective = sum(costs) if total else max(costs, default=0)
+    problems += contradictions(instance, result, objective)
+    bound = check_bound(instance, result)
+    problems += bound.problems
+    if require_certificate and not bound.checked:
+        problems += bound.unchecked or ["lower_bound: is not proven"]
+    return Verification(
+        ok=not problems,
+        objective=objective,
+        lower_bound=result.lower_bound,
+        bound_checked=bound.checked,
+        certificate_kind=KINDS[type(result.certificate)] if result.certificate else None,
+        problems=tuple(problems),
+        unchecked=tuple(bound.unchecked),
+    )

@@ -1,0 +1,127 @@
+"""Whether a tiny instance has a better schedule, by trying all: what ``exhaustive`` stands for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from dfopt.instance import LARGEST_TOTAL, Instance, Objective, Task
+from dfopt.penalty import finish_cost, start_cost, switch_cost
+
+MOST_TASKS = 10
+MOST_TASKS_WITH_PRECEDENCE = 7
+
+NEVER = 4 * LARGEST_TOTAL
+"""More than anything costs."""
+
+Costs = tuple[int, ...]
+"""Of switching to each task."""
+
+
+def most_tasks(instance: Instance) -> int:
+    """Return how many tasks such an instance may have here at most."""
+    return MOST_TASKS_WITH_PRECEDENCE if instance.has_precedence else MOST_TASKS
+
+
+def has_schedule_below(instance: Instance, bound: int) -> bool:
+    """Return whether some schedule of the instance has an objective less than ``bound``."""
+    tasks = [task for task in instance.tasks for _ in range(task.multiplicity)]
+    starts = Counter(
+        tuple(start_cost(instance, cpu, task) for task in tasks) for cpu in range(instance.cpus)
+    )
+    # Of CPUs that start alike, more than there are tasks are no use.
+    cpus = [start for start, count in starts.items() for _ in range(min(count, len(tasks)))]
+    if instance.has_precedence:
+        return _dispatch_below(instance, tasks, cpus, bound)
+    return _least_objective(instance, tasks, cpus) < bound
+
+
+def _least_objective(instance: Instance, tasks: Sequence[Task], cpus: Sequence[Costs]) -> int:
+    """Hand out sets of tasks to one CPU after the other; sets are numbers, a bit for each task."""
+    added = instance.objective is Objective.TOTAL_PENALTY
+    costs_by_start = {start: _least_costs(instance, tasks, start) for start in set(cpus)}
+    least = [0] + [NEVER] * (2 ** len(tasks) - 1)  # for each set, with the CPUs so far
+    for start in cpus:
+        costs = costs_by_start[start]
+        least = [
+            min(
+                least[held ^ here] + costs[here] if added else max(least[held ^ here], costs[here])
+                for here in _subsets(held)
+            )
+            for held in range(len(least))
+        ]
+    return least[-1]
+
+
+def _subsets(held: int) -> Iterator[int]:
+    here = held
+    while here:
+        yield here
+        here = (here - 1) & held
+    yield 0
+
+
+def _least_costs(instance: Instance, tasks: Sequence[Task], start: Costs) -> list[int]:
+    """Return what the best order of each set of tasks costs, waits for releases included.
+
+    To finish earlier is never worse, so that for each set only the earliest finish with each last
+    task matters (Held and Karp).
+    """
+    timed = instance.objective is Objective.MAKESPAN
+    least = [0] + [NEVER] * (2 ** len(tasks) - 1)
+    earliest: list[dict[int, int]] = [{} for _ in least]  # for each set, by the last task
+    for held, finishes in enumerate(earliest):
+        if held.bit_count() > instance.tasks_per_cpu:
+            continue
+        for last, finish in finishes.items():
+            least[held] = min(least[held], finish + finish_cost(instance, tasks[last]))
+        for number, task in enumerate(tasks):
+            if held >> number & 1:
+                continue
+            begins = [
+                max(finish, task.release) + switch_cost(instance.penalty, tasks[last], task)
+                for last, finish in finishes.items()
+            ]
+            begin = min(begins) if held else task.release + start[number]
+            earliest[held | 1 << number][number] = begin + (task.exec if timed else 0)
+    return least
+
+
+def _dispatch_below(
+    instance: Instance, tasks: Sequence[Task], cpus: Sequence[Costs], bound: int
+) -> bool:
+    """Dispatch all tasks, ready ones first, in every way there is.
+
+    A state is when each task has finished (0 where nobody waits for it, None if it has not), and
+    for each CPU the costs of switching to each task next and of ending now, the number of tasks it
+    has had, and when it is free. States that agree in this have the same future.
+    """
+    switches = [tuple(switch_cost(instance.penalty, a, b) for b in tasks) for a in tasks]
+    awaited = {name for task in tasks for name in task.after}
+    waits_for = [[i for i, other in enumerate(tasks) if other.id in task.after] for task in tasks]
+    nothing: tuple[int | None, ...] = (None,) * len(tasks)
+    states = {(nothing, tuple(sorted((start, 0, 0, 0) for start in cpus)))}
+    for _ in tasks:
+        following = set()
+        for finished, running in states:
+            for number, task in enumerate(tasks):
+                awaits = [finished[i] for i in waits_for[number]]
+                if finished[number] is not None or None in awaits:
+                    continue
+                ready = max([task.release, *(time or 0 for time in awaits)])
+                for place, (costs, _, count, free) in enumerate(running):
+                    finish = max(free, ready) + costs[number] + task.exec
+                    full = count == instance.tasks_per_cpu
+                    if full or finish >= bound or running[place] in running[:place]:
+                        continue
+                    time = finish if task.id in awaited else 0
+                    now = (switches[number], finish_cost(instance, task), count + 1, finish)
+                    others = (*running[:place], *running[place + 1 :])
+                    following.add(
+                        (
+                            (*finished[:number], time, *finished[number + 1 :]),
+                            tuple(sorted((*others, now))),
+                        )
+                    )
+        states = following
+    return any(all(free + end < bound for _, end, _, free in running) for _, running in states)

@@ -1,0 +1,290 @@
+"""How much value one CPU can hold within a cost: the hard half of a ``dual-weights`` proof.
+
+The *value* of an order of tasks is the sum of their weights less the charges of those tasks whose
+entry the order pays. Dynamic programming over the fragments finds the largest one, in exact
+integers. It need not look at every order:
+
+**Blocks.** A *block* is a longest run of tasks of one fragment. Any order can be changed, at no
+higher cost and no lower value, until every fragment has one block, except that the first and the
+last block may share a fragment if the first enters free and there is no final write-back.
+
+*Proof.* Let B come before C, two blocks of a fragment with others between them. Unless C is the
+last block and spared its write-back, move C to right behind B. This saves the entry of C (cost
+and charge) and what B paid to leave for another fragment; C leaves as B did or as it did before;
+whoever now meets across the gap where C was pays what it paid before, or less. If C is the last
+block and spared its write-back, but B pays for its entry, move B to right before C: again the
+entry of C and the leaving of B are saved, and nobody else pays more. Either move leaves fewer
+blocks, so they come to an end, and what they cannot change is the exception. (Were charges
+negative, to enter less often could lose value.) ∎
+
+**Roles.** In a block only three tasks have a price of their own: the one that *enters* (its lines
+and its charge, where the block pays its entry), the one that *exits* (T_w if it leaves dirty) and,
+in the last block without final write-back, the one that comes *last* instead (spared the T_w that
+it costs elsewhere if it leaves invalidated). All others cost the same wherever they stand.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dfopt.errors import MethodError
+from dfopt.instance import Instance, Leaves, Objective, PenaltyF, PenaltyMatrix
+from dfopt.penalty import reading_cost
+
+LARGEST_TABLE = 50_000_000
+"""Most entries of a table: beyond a few hundred megabytes a bound counts as not checkable."""
+
+# Roles of tasks; a set of roles, for as many different tasks, is a sum of them.
+ENTERS, EXITS, COMES_LAST, ENTERS_AND_COMES_LAST = 1, 2, 4, 8
+
+# Places of a fragment's blocks: FIRST | LAST is two blocks, ALONE is one that is all.
+MIDDLE, FIRST, LAST, ALONE = 0, 1, 2, 4
+
+Choice = tuple[int, int, int]
+"""Some tasks: how many, at what cost, of what value."""
+
+
+class Start(NamedTuple):
+    """Which fragments enter free on a CPU, and what starting with them, or with others, costs."""
+
+    free: frozenset[str]
+    home_cost: int
+    away_cost: int
+
+
+class Kind(NamedTuple):
+    """Tasks of one fragment that differ at most in what they pay when they enter."""
+
+    size: int
+    weight: int
+    cost: int  # of each, wherever it stands
+    exit_cost: int  # of the one that exits, on top
+    saving: int  # of the one that comes last
+    entries: list[tuple[int, int]]  # cost and charge of those no other one beats in both
+
+
+class Frontier(NamedTuple):
+    """``values[i, j]``: the most that at most ``j`` tasks are worth at a cost ≤ ``costs[i]``."""
+
+    costs: NDArray[Any]
+    values: NDArray[Any]
+
+
+class Program:
+    """The dynamic program for one instance and threshold, with values up to ±``scale``.
+
+    Without a threshold a cost is so much less value instead.
+    """
+
+    def __init__(self, instance: Instance, threshold: int | None, scale: int) -> None:
+        self.threshold = threshold
+        self.final_write_back = instance.final_write_back
+        # Where a CPU has room for all tasks, how many it holds does not matter.
+        self.counted = instance.tasks_per_cpu < instance.task_count
+        self.width = instance.tasks_per_cpu + 1 if self.counted else 1
+        self.never = -4 * scale - 4  # out of the reach of values, even when values are added
+        self.dtype: Any = np.int64 if scale < 2**58 else object
+        self.nothing = Frontier(np.zeros(1, self.dtype), np.zeros((1, self.width), self.dtype))
+        self.impossible = self.grown([])
+
+    def choice(self, count: int, cost: int, value: int) -> Choice:
+        """Return a choice in the terms of this program."""
+        count = count if self.counted else 0
+        return (count, cost, value) if self.threshold is not None else (count, 0, value - cost)
+
+    def grown(self, parts: Iterable[tuple[Frontier, Iterable[Choice]]]) -> Frontier:
+        """Return the best of all that adds one choice to its frontier, over all ``parts``."""
+        steps = []
+        for frontier, choices in parts:
+            for cost, alike in groupby(sorted(choices, key=itemgetter(1)), key=itemgetter(1)):
+                rows = int(np.searchsorted(frontier.costs, (self.threshold or 0) - cost, "right"))
+                steps.append((frontier.costs[:rows] + cost, frontier.values[:rows], list(alike)))
+        if sum(len(sums) for sums, _, _ in steps) > LARGEST_TABLE:
+            raise MethodError("its weights call for too large a table to be checked")
+        costs = np.unique(np.concatenate([np.empty(0, self.dtype), *(sums for sums, *_ in steps)]))
+        if len(costs) * self.width > LARGEST_TABLE:
+            raise MethodError("its weights call for too large a table to be checked")
+        values = np.full((len(costs), self.width), self.never, self.dtype)
+        for sums, before, group in steps:
+            rows_of_sums = np.searchsorted(costs, sums)
+            after = values[rows_of_sums]
+            for count, _, value in group:
+                if count < self.width:
+                    better = before[:, : self.width - count] + value
+                    np.maximum(after[:, count:], better, out=after[:, count:])
+            values[rows_of_sums] = after
+        values[values < self.never // 2] = self.never
+        values = np.maximum.accumulate(np.maximum.accumulate(values, axis=0), axis=1)
+        useful = np.diff(values, axis=0, prepend=self.never).any(axis=1)
+        return Frontier(costs[useful], values[useful])
+
+    def choices(self, frontier: Frontier) -> list[Choice]:
+        """Return the choices of a frontier that no smaller or cheaper one equals in value."""
+        values = np.pad(frontier.values, ((1, 0), (1, 0)), constant_values=self.never)
+        best = (values[1:, 1:] > values[:-1, 1:]) & (values[1:, 1:] > values[1:, :-1])
+        return [
+            (int(count), int(frontier.costs[row]), int(frontier.values[row, count]))
+            for row, count in np.argwhere(best)
+        ]
+
+    def joined(
+        self, frontiers: Mapping[int, Frontier], options: Mapping[int, Iterable[Choice]]
+    ) -> dict[int, Frontier]:
+        """Add one of the options; both are given by the roles, or the places, that they fill."""
+        return {
+            goal: self.grown(
+                (frontiers[done], options.get(goal - done, ()))
+                for done in frontiers
+                if done & goal == done
+            )
+            for goal in frontiers
+        }
+
+    def members(self, kind: Kind, roles: int, *, single: bool = False) -> list[Choice]:
+        """Return the ways to take tasks of a kind, with roles, or a single one with all of them."""
+        cost = kind.exit_cost if roles & EXITS else 0
+        if roles & (COMES_LAST | ENTERS_AND_COMES_LAST):
+            cost -= kind.saving
+        enters = roles & (ENTERS | ENTERS_AND_COMES_LAST)
+        least = 1 if single else roles.bit_count()
+        most = kind.size if kind.weight > 0 and not single else min(least, kind.size)
+        return [
+            self.choice(count, count * kind.cost + cost + entry, count * kind.weight - charge)
+            for count in range(least, most + 1)
+            for entry, charge in (kind.entries if enters else [(0, 0)])
+        ]
+
+    def blocks(self, kinds: Sequence[Kind], *, free: bool) -> dict[int, list[Choice]]:
+        """Return what a fragment, which may enter ``free`` or not, can add in each place."""
+        roles = {MIDDLE: [ENTERS | EXITS], FIRST: [EXITS] if free else []}
+        singles = {MIDDLE: ENTERS | EXITS}
+        if not self.final_write_back:
+            roles[LAST] = [ENTERS | COMES_LAST]
+            singles[LAST] = ENTERS | COMES_LAST
+        if free and not self.final_write_back:
+            roles[FIRST | LAST] = [EXITS | ENTERS | COMES_LAST, EXITS | ENTERS_AND_COMES_LAST]
+            roles[ALONE] = [COMES_LAST]
+        wholes = [whole for group in roles.values() for whole in group]
+        parts = {part for whole in wholes for part in range(whole + 1) if part & whole == part}
+        filled = dict.fromkeys(parts, self.impossible) | {0: self.nothing}
+        for kind in kinds:
+            filled = self.joined(filled, {part: self.members(kind, part) for part in parts})
+        found = {
+            place: [choice for whole in group for choice in self.choices(filled[whole])]
+            for place, group in roles.items()
+        }
+        for place, whole in singles.items():
+            for kind in kinds:
+                found[place] += self.members(kind, whole, single=True)
+        return found
+
+    def largest(self, start: Start, blocks: Mapping[str, Mapping[int, list[Choice]]]) -> int:
+        """Return the largest value of an order on a CPU that starts like this."""
+        orders = dict.fromkeys(range(4), self.impossible) | {0: self.nothing}
+        alone: list[Choice] = []
+        for df, found in blocks.items():
+            options = {place: found.get(place, []) for place in (MIDDLE, LAST)}
+            options[MIDDLE] = [*options[MIDDLE], (0, 0, 0)]  # or no block at all
+            if df in start.free:
+                options |= {place: found.get(place, []) for place in (FIRST, FIRST | LAST)}
+                alone += found.get(ALONE, [])
+            orders = self.joined(orders, options)
+        home = [self.choice(0, start.home_cost, 0)]
+        away = [self.choice(0, start.away_cost, 0)]
+        ends = [(order, home if place & FIRST else away) for place, order in orders.items()]
+        ends.append((self.grown([(self.nothing, alone)]), home))
+        return max([0, *map(int, self.grown(ends).values[-1:, -1])])
+
+
+def largest_values(
+    instance: Instance, weights: Sequence[int], charges: Sequence[int], threshold: int | None
+) -> list[int]:
+    """Return for each CPU the largest value of any order of tasks that it can hold.
+
+    Parameters
+    ----------
+    instance
+        An instance with penalty f or g; releases and precedence are ignored.
+    weights, charges
+        Of each entry of ``instance.tasks``; charges are not negative.
+    threshold
+        What an order may cost at most. None stands for value − cost at any cost.
+
+    Raises
+    ------
+    MethodError
+        When the instance is too large for that.
+    """
+    kinds = _kinds(instance, weights, charges)
+    starts = [_start(instance, cpu) for cpu in range(instance.cpus)]
+    scale = 2 * max(max(start.home_cost, start.away_cost) for start in starts) + sum(
+        kind.size * (abs(kind.weight) + kind.cost + kind.exit_cost + max(map(sum, kind.entries)))
+        for group in kinds.values()
+        for kind in group
+    )
+    program = Program(instance, threshold, scale)
+    free = frozenset().union(*(start.free for start in starts))
+    blocks = {df: program.blocks(group, free=df in free) for df, group in kinds.items()}
+    largest = {start: program.largest(start, blocks) for start in set(starts)}
+    return [largest[start] for start in starts]
+
+
+def _start(instance: Instance, cpu: int) -> Start:
+    fragments = frozenset(task.df or "" for task in instance.tasks)
+    state = instance.initial_states[cpu]
+    if state is None:
+        return Start(frozenset() if instance.cold_start else fragments, 0, 0)
+    write_back = _write_back(instance)
+    return Start(
+        fragments & {state.df or ""},
+        home_cost=write_back if state.leaves is Leaves.INVALIDATED else 0,
+        away_cost=write_back if state.leaves is not Leaves.CLEAN else 0,
+    )
+
+
+def _write_back(instance: Instance) -> int:
+    """Return T_w where it depends on how tasks leave their fragment (not so under g)."""
+    return instance.penalty.write_back if isinstance(instance.penalty, PenaltyF) else 0
+
+
+def _kinds(
+    instance: Instance, weights: Sequence[int], charges: Sequence[int]
+) -> dict[str, list[Kind]]:
+    """Return the kinds of task of each fragment.
+
+    An order pays for one entry to a fragment at most, so that of a kind only the tasks that no
+    other one beats in cost and charge of entering need be considered for it.
+    """
+    assert not isinstance(instance.penalty, PenaltyMatrix)
+    write_back = _write_back(instance)
+    alike: dict[tuple[str, int, int, Leaves], list[tuple[int, int, int]]] = defaultdict(list)
+    for task, weight, charge in zip(instance.tasks, weights, charges, strict=True):
+        run = task.exec if instance.objective is Objective.MAKESPAN else 0
+        entry = reading_cost(instance.penalty, task)
+        key = task.df or "", weight, run, task.leaves
+        alike[key].append((entry, charge, task.multiplicity))
+    kinds: dict[str, list[Kind]] = defaultdict(list)
+    for (df, weight, run, leaves), tasks in alike.items():
+        lost = write_back if leaves is Leaves.INVALIDATED else 0
+        entries: list[tuple[int, int]] = []
+        for entry, charge, _ in sorted(tasks):
+            if not entries or charge < entries[-1][1]:
+                entries.append((entry, charge))
+        kinds[df].append(
+            Kind(
+                size=sum(count for *_, count in tasks),
+                weight=weight,
+                cost=run + lost,
+                exit_cost=write_back if leaves is Leaves.DIRTY else 0,
+                saving=lost,
+                entries=entries,
+            )
+        )
+    return kinds
