@@ -11,8 +11,10 @@ from typer.core import TyperGroup
 
 from dfopt.errors import DfoptError
 from dfopt_cli import generate, plot
+from dfopt_cli.common import warnings_of
 from dfopt_cli.info import info
 from dfopt_cli.schema import schema
+from dfopt_cli.verify import verify
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it; ``solve`` handles Ctrl-C itself."""
@@ -23,11 +25,11 @@ class DfoptGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that ``ctx`` names."""
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):  # no name in a file is too odd to print
-                stream.reconfigure(errors="backslashreplace")
+        if isinstance(sys.stdout, io.TextIOWrapper):  # no name in a file is too odd to print
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
-            return super().invoke(ctx)
+            with warnings_of("dfopt"):
+                return super().invoke(ctx)
         except DfoptError as error:
             fail(error)
         except KeyboardInterrupt:
@@ -76,6 +78,7 @@ def main(
     """
 
 
+app.command()(verify)
 app.command()(info)
 app.command()(schema)
 app.add_typer(generate.app, name="generate", help="Random instances, seeded.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -57,13 +58,20 @@ def naming(file: str) -> Iterator[None]:
     Errors that name a file already keep it.
     """
     shown = "standard input" if file == "-" else file
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", DfoptWarning)
-        warnings.showwarning = partial(show_warning, shown)
+    with warnings_of(shown):
         try:
             yield
         except DfoptError as error:
             raise error if error.file else error.in_file(shown) from None
+
+
+@contextmanager
+def warnings_of(source: str) -> Iterator[None]:
+    """Show every :class:`DfoptWarning` raised within in one line that begins with ``source``."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DfoptWarning)
+        warnings.showwarning = partial(show_warning, source)
+        yield
 
 
 def show_warning(
@@ -106,11 +114,18 @@ def print_rich(*renderables: object) -> None:
     """Print tables and the like to standard output, in colour on a terminal only."""
     from rich.console import Console
 
-    # Names in files are names, whatever brackets and colons they hold.
-    console = Console(highlight=False, markup=False, emoji=False)
-    with console.capture() as captured:
-        console.print(*renderables, sep="\n")
-    print_text("\n".join(line.rstrip() for line in captured.get().split("\n")))
+    terminal = Console()
+    drawn = io.StringIO()
+    Console(
+        file=drawn,
+        width=terminal.width,
+        force_terminal=terminal.is_terminal,
+        # Names in files are names, whatever brackets and colons they hold.
+        highlight=False,
+        markup=False,
+        emoji=False,
+    ).print(*renderables, sep="\n")
+    print_text("\n".join(line.rstrip() for line in drawn.getvalue().split("\n")))
 
 
 def stderr_console() -> Console:

@@ -137,15 +137,15 @@ def figures(summary: dict[str, Any]) -> Table:
         "tasks": summary["tasks"],
         "task types": f"{summary['task_types']}; tasks of one type cost the same",
         "leaves": summary["leaves"] and distribution(summary["leaves"]),
-        "exec": summary["exec"] and f"{summary['exec']} in all",
-        "release": summary["released"] and f"{summary['released']} tasks",
-        "after": summary["waiting"] and f"{summary['waiting']} tasks wait for others",
+        "exec": f"{summary['exec']} in all" if summary["exec"] else None,
+        "release": f"{summary['released']} tasks" if summary["released"] else None,
+        "after": f"{summary['waiting']} tasks wait for others" if summary["waiting"] else None,
     }
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for label, value in rows.items():
-        if value not in (None, 0):
+        if value is not None:
             table.add_row(label, str(value))
     return table
 
@@ -195,7 +195,8 @@ def largest_groups(summary: dict[str, Any]) -> Table:
         _, tasks, shares = zip(*rest, strict=True)
         rows[LARGEST_SHOWN:] = [(f"and {len(rest)} more", sum(tasks), sum(shares))]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(f"{len(groups)} {'types' if by_type else 'fragments'}", overflow="fold")
+    heading = f"{len(groups)} {'type' if by_type else 'fragment'}{'s' if len(groups) != 1 else ''}"
+    table.add_column(heading, overflow="fold")
     table.add_column("tasks", justify="right")
     table.add_column("share", justify="right")
     for name, size, share in rows:

@@ -114,7 +114,7 @@ def label_axes(ax: Axes, instance: Instance, schedule: Schedule, task_width: flo
         ax.set_xticks([])
         text = (
             "order of execution: penalties to scale, "
-            f"every task drawn as wide as a penalty of {task_width:,g}{unit}"
+            f"every task drawn as wide as a penalty of {task_width:,.15g}{unit}"
         )
     ax.set_xlabel(text, fontsize=LARGEST_FONT, parse_math=False)
     ax.tick_params(axis="x", labelsize=LARGEST_FONT)
@@ -125,7 +125,9 @@ def label_rows(ax: Axes, instance: Instance, font_size: float) -> None:
     """Name the CPUs, from top to bottom, with what their caches hold at the start."""
     shown = range(0, instance.cpus, -(-instance.cpus // MOST_TICKS))
     names = [
-        f"CPU {cpu}" if state is None else f"CPU {cpu}, holds {shown_name(group_of(state))}"
+        f"CPU {cpu}"
+        if state is None
+        else f"CPU {cpu}, holds {shown_name(group_of(instance.penalty, state))}"
         for cpu, state in enumerate(instance.initial_states)
     ]
     ax.set_ylim(instance.cpus - 0.5, -0.5)
@@ -143,7 +145,8 @@ def prepared(ax: Axes, instance: Instance, rows: Sequence[Row], font_size: float
     ax.set_xlim(0, span)
     holders: list[Task | CacheState] = list(instance.tasks)
     holders += [state for state in instance.initial_states if state is not None]
-    colours = group_colours(sorted({group_of(holder) for holder in holders}, key=as_people_sort))
+    groups = {group_of(instance.penalty, holder) for holder in holders}
+    colours = group_colours(sorted(groups, key=as_people_sort))
     return Brush(
         ax=ax,
         points_per_unit=width / span,

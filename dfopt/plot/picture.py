@@ -70,7 +70,7 @@ def check_picture_name(path: str | Path) -> str:
     ending = Path(path).suffix.lower()
     if ending not in METADATA:
         raise FileError(
-            f"is no picture format dfopt writes; end the name in {', '.join(METADATA)}",
+            "is no picture format that dfopt writes; end the name in .svg, .png or .pdf",
             file=str(path),
         )
     return ending

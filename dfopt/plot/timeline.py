@@ -11,7 +11,16 @@ from enum import StrEnum
 from math import floor, log10
 
 from dfopt.errors import DfoptError
-from dfopt.instance import CacheState, Instance, Objective, PenaltyF, PenaltyG, PenaltyMatrix, Task
+from dfopt.instance import (
+    CacheState,
+    Instance,
+    Objective,
+    Penalty,
+    PenaltyF,
+    PenaltyG,
+    PenaltyMatrix,
+    Task,
+)
 from dfopt.penalty import finish_cost, reading_cost, start_cost, switch_cost
 from dfopt.schedule import CpuSchedule, Schedule
 
@@ -76,9 +85,9 @@ class Row:
     cost: int
 
 
-def group_of(task: Task | CacheState) -> str:
-    """Return the fragment of a task, or its type where the penalty is a table."""
-    return str(task.type if task.df is None else task.df)
+def group_of(penalty: Penalty, holder: Task | CacheState) -> str:
+    """Return the fragment of a task or cache, or its type where the penalty is a table."""
+    return str(holder.type if isinstance(penalty, PenaltyMatrix) else holder.df)
 
 
 def is_to_scale(instance: Instance) -> bool:
@@ -96,7 +105,8 @@ def nominal_width(schedule: Schedule) -> float:
         return 1
     width = dearest * (1 - PENALTY_SHARE) / PENALTY_SHARE / longest
     magnitude: float = 10.0 ** floor(log10(width))
-    return max(factor * magnitude for factor in (1, 2, 5) if factor * magnitude <= width)
+    round_widths = (factor * magnitude for factor in (1, 2, 5))
+    return max((candidate for candidate in round_widths if candidate <= width), default=magnitude)
 
 
 def timeline(
@@ -128,6 +138,10 @@ def timeline(
         for name in planned.tasks:
             if name not in tasks:
                 raise DfoptError(f"the instance has no task {name!r}", place=f"{place}.tasks")
+        if instance.is_timed and len(planned.starts or ()) != len(planned.tasks):
+            raise DfoptError(
+                "must say when each task starts, since some have to wait", place=f"{place}.starts"
+            )
         row = _row(instance, cpu, planned, [tasks[name] for name in planned.tasks], task_width)
         if row.cost != planned.cost:
             raise DfoptError(
@@ -144,19 +158,20 @@ def _row(
     order: Sequence[Task],
     task_width: float | None,
 ) -> Row:
+    begun = planned.starts if instance.is_timed and task_width is None else None
     charges: list[Charge] = []
     starts: list[float] = []
     ends: list[float] = []
     clock: float = 0
     before: Task | None = None
     for position, task in enumerate(order):
-        if task_width is None and planned.starts:
-            if planned.starts[position] < clock:
+        if begun is not None:
+            if begun[position] < clock:
                 raise DfoptError(
-                    "begins before the task ahead of it has finished",
+                    "is before the end of the task ahead",
                     place=f"schedule.cpus[{cpu}].starts[{position}]",
                 )
-            clock = planned.starts[position]
+            clock = begun[position]
         for kind, group, amount in _switch_parts(instance, cpu, before, task):
             if amount:
                 charges.append(Charge(kind=kind, group=group, start=clock, amount=amount))
@@ -165,13 +180,14 @@ def _row(
         clock += task.exec if task_width is None else task_width
         ends.append(clock)
         before = task
+    groups = [group_of(instance.penalty, task) for task in order]
     if before and (amount := finish_cost(instance, before)):
         by_table = isinstance(instance.penalty, PenaltyMatrix)
         kind = ChargeKind.SWITCH if by_table else ChargeKind.WRITE_BACK
-        charges.append(Charge(kind=kind, group=group_of(before), start=clock, amount=amount))
+        charges.append(Charge(kind=kind, group=groups[-1], start=clock, amount=amount))
         clock += amount
     return Row(
-        runs=_runs(order, planned.tasks, starts, ends),
+        runs=_runs(groups, planned.tasks, starts, ends),
         charges=tuple(charges),
         end=clock,
         cost=int(clock) if task_width is None else sum(charge.amount for charge in charges),
@@ -189,7 +205,7 @@ def _switch_parts(
     else:
         held = before
         cost = switch_cost(penalty, before, task)
-    new = group_of(task)
+    new = group_of(penalty, task)
     match penalty:
         case PenaltyMatrix():
             yield ChargeKind.SWITCH, new, cost
@@ -198,7 +214,7 @@ def _switch_parts(
             reading = min(fill, cost)
         case PenaltyF():
             reading = min(reading_cost(penalty, task), cost)
-    old = new if held is None else group_of(held)
+    old = new if held is None else group_of(penalty, held)
     if held is not None and old == new:
         reading = 0
     yield ChargeKind.WRITE_BACK, old, cost - reading
@@ -206,20 +222,20 @@ def _switch_parts(
 
 
 def _runs(
-    order: Sequence[Task], names: Sequence[str], starts: Sequence[float], ends: Sequence[float]
+    groups: Sequence[str], names: Sequence[str], starts: Sequence[float], ends: Sequence[float]
 ) -> tuple[Run, ...]:
     runs = []
     first = 0
-    for after in range(1, len(order) + 1):
+    for after in range(1, len(names) + 1):
         if (
-            after < len(order)
+            after < len(names)
             and starts[after] == ends[after - 1]
-            and group_of(order[after]) == group_of(order[first])
+            and groups[after] == groups[first]
         ):
             continue
         runs.append(
             Run(
-                group=group_of(order[first]),
+                group=groups[first],
                 names=tuple(names[first:after]),
                 edges=(*starts[first:after], ends[after - 1]),
             )

@@ -1,0 +1,82 @@
+"""How to run ``dfopt``, in this process or in one of its own, and files to run it on."""
+
+import subprocess
+import sysconfig
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from typer.testing import CliRunner
+
+from dfopt.files import fingerprint, write_instance, write_result
+from dfopt.result import Result, Status, StopReason
+from dfopt_cli.app import app
+from tests.plot.worked_example import DATA_AFFINITY, INSTANCE
+
+EXECUTABLE = Path(sysconfig.get_path("scripts"), "dfopt")
+
+
+class Run(Protocol):
+    """Runs ``dfopt`` in this process; returns exit code, standard output and standard error."""
+
+    def __call__(self, *arguments: str | Path, stdin: str = "") -> tuple[int, str, str]: ...
+
+
+@pytest.fixture
+def run() -> Run:
+    def invoke(*arguments: str | Path, stdin: str = "") -> tuple[int, str, str]:
+        outcome = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+        if outcome.exception and not isinstance(outcome.exception, SystemExit):
+            raise outcome.exception
+        return outcome.exit_code, outcome.stdout, outcome.stderr
+
+    return invoke
+
+
+class Start(Protocol):
+    """Starts ``dfopt`` as a process of its own."""
+
+    def __call__(
+        self,
+        *arguments: str | Path,
+        stdout: int = subprocess.PIPE,
+        env: dict[str, str] | None = None,
+    ) -> "subprocess.Popen[str]": ...
+
+
+@pytest.fixture
+def start() -> Start:
+    def popen(
+        *arguments: str | Path,
+        stdout: int = subprocess.PIPE,
+        env: dict[str, str] | None = None,
+    ) -> "subprocess.Popen[str]":
+        command = [EXECUTABLE, *arguments]
+        return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE, env=env, text=True)
+
+    return popen
+
+
+@pytest.fixture
+def instance_file(tmp_path: Path) -> Path:
+    """The worked example as a file."""
+    path = tmp_path / "instance.json"
+    write_instance(INSTANCE, path)
+    return path
+
+
+@pytest.fixture
+def result_file(tmp_path: Path) -> Path:
+    """Its best schedule as a file."""
+    path = tmp_path / "result.json"
+    result = Result(
+        instance_name=INSTANCE.name,
+        instance_sha256=fingerprint(INSTANCE),
+        status=Status.FEASIBLE,
+        stop_reason=StopReason.GIVEN,
+        objective=15,
+        gap=1.0,
+        schedule=DATA_AFFINITY,
+    )
+    write_result(result, path)
+    return path

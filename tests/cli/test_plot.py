@@ -1,0 +1,73 @@
+"""``dfopt plot``."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+def test_a_schedule_is_drawn(
+    run: Run, tmp_path: Path, instance_file: Path, result_file: Path, ending: str
+) -> None:
+    path = tmp_path / f"schedule.{ending}"
+    assert run("plot", "schedule", instance_file, result_file, "-o", path) == (0, "", "")
+    assert path.stat().st_size > 1000
+
+
+@pytest.mark.parametrize("name", ["schedule.jpg", "schedule"])
+def test_unknown_endings_are_refused(
+    run: Run, tmp_path: Path, instance_file: Path, result_file: Path, name: str
+) -> None:
+    path = tmp_path / name
+    code, out, err = run("plot", "schedule", instance_file, result_file, "-o", path)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"dfopt: {path}: ")
+    assert ".svg, .png or .pdf" in err
+    assert not path.exists()
+
+
+def changed(path: Path, **values: object) -> Path:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+    return path
+
+
+def test_a_result_of_another_instance_is_refused(
+    run: Run, tmp_path: Path, instance_file: Path, result_file: Path
+) -> None:
+    changed(instance_file, name="other")
+    path = tmp_path / "a.svg"
+    code, _, err = run("plot", "schedule", instance_file, result_file, "-o", path)
+    assert code == 1
+    assert err.startswith(
+        f"dfopt: {result_file}: instance.sha256: belongs to another instance, worked-example;"
+    )
+    assert not path.exists()
+
+
+def test_a_result_without_schedule_is_refused(
+    run: Run, tmp_path: Path, instance_file: Path, result_file: Path
+) -> None:
+    changed(result_file, status="unknown", objective=None, gap=None, schedule=None)
+    code, _, err = run("plot", "schedule", instance_file, result_file, "-o", tmp_path / "a.svg")
+    assert code == 1
+    assert err.startswith(f"dfopt: {result_file}: schedule: is null")
+
+
+def test_a_wrong_cost_is_refused(
+    run: Run, tmp_path: Path, instance_file: Path, result_file: Path
+) -> None:
+    schedule = json.loads(result_file.read_text())["schedule"]
+    schedule["cpus"][0]["cost"] = 12
+    changed(result_file, schedule=schedule)
+    code, _, err = run("plot", "schedule", instance_file, result_file, "-o", tmp_path / "a.svg")
+    assert code == 1
+    assert err == (f"dfopt: {result_file}: schedule.cpus[0].cost: is 12, but these tasks cost 11\n")
+
+
+def test_an_output_is_needed(run: Run, instance_file: Path, result_file: Path) -> None:
+    code, _, err = run("plot", "schedule", instance_file, result_file)
+    assert code == 2
+    assert "--output" in err
