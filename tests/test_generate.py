@@ -219,6 +219,7 @@ def test_documents_can_be_read_back(family: str) -> None:
         ("cpus", lambda: zipf(tasks=3, cpus=0, fragments=1)),
         ("cpus", lambda: tight(cpus=0, per_cpu=3, fragments=1)),
         ("per_cpu", lambda: tight(cpus=2, per_cpu=0, fragments=1)),
+        ("per_cpu", lambda: tight(cpus=2, per_cpu=10**7, fragments=1)),
         ("skew", lambda: zipf(tasks=3, cpus=1, fragments=1, skew=-1)),
         ("skew", lambda: zipf(tasks=3, cpus=1, fragments=1, skew=float("nan"))),
         ("lines", lambda: zipf(tasks=3, cpus=1, fragments=1, lines=0)),

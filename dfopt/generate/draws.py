@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
 from random import Random
 
 from dfopt.instance import check_integer
@@ -39,9 +38,11 @@ class Draws:
         """Return one of least … most, all equally likely."""
         return least + self.below(most - least + 1)
 
-    def weighted(self, weights: Sequence[int]) -> int:
-        """Return an index, each with probability weight / Σ weights."""
-        bounds = list(accumulate(weights))
+    def index(self, bounds: Sequence[int]) -> int:
+        """Return an index i, with probability (bounds[i] − bounds[i − 1]) / bounds[−1].
+
+        ``bounds`` are the running sums of the weights.
+        """
         return bisect_right(bounds, self.below(bounds[-1]))
 
     def distinct(self, count: int, below: int) -> list[int]:

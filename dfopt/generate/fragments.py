@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Context, Decimal, localcontext
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import isclose, isfinite
 from typing import Unpack
 
@@ -62,6 +62,7 @@ def zipf(
     """
     if not (isfinite(skew) and skew >= 0):
         raise InstanceError(f"must be a number ≥ 0, not {skew}", place="skew")
+    check_task_count(tasks)
     check_fragment_count(fragments, tasks)
     draws = Draws(seed)
     # Decimals are rounded alike everywhere; powers of floats are not.
@@ -87,6 +88,7 @@ def uniform(
     Each fragment is used once; the fragments of the remaining tasks are drawn independently, all
     equally likely. Parameters and errors are those of :func:`zipf`.
     """
+    check_task_count(tasks)
     check_fragment_count(fragments, tasks)
     draws = Draws(seed)
     return with_sizes(
@@ -113,6 +115,7 @@ def tight(
     check_integer(cpus, "cpus", least=1)
     check_integer(per_cpu, "per_cpu", least=1)
     tasks = cpus * per_cpu
+    check_task_count(tasks, "per_cpu")
     check_fragment_count(fragments, tasks)
     draws = Draws(seed)
     cuts = [0, *(cut + 1 for cut in draws.distinct(fragments - 1, tasks - 1)), tasks]
@@ -129,8 +132,7 @@ def tight(
 
 
 def check_fragment_count(fragments: int, tasks: int) -> None:
-    """Refuse more fragments than tasks, and numbers that are none."""
-    check_task_count(tasks)
+    """Refuse more fragments than tasks, and none."""
     check_integer(fragments, "fragments", least=1)
     if fragments > tasks:
         raise InstanceError(
@@ -140,7 +142,8 @@ def check_fragment_count(fragments: int, tasks: int) -> None:
 
 def drawn_sizes(draws: Draws, weights: Sequence[int], tasks: int) -> list[int]:
     """Return how many tasks each fragment has: one, and those that the draws add."""
-    drawn = Counter(draws.weighted(weights) for _ in range(tasks - len(weights)))
+    bounds = list(accumulate(weights))
+    drawn = Counter(draws.index(bounds) for _ in range(tasks - len(weights)))
     return [1 + drawn[fragment] for fragment in range(len(weights))]
 
 
@@ -160,7 +163,7 @@ def with_sizes(  # noqa: PLR0913
     """Return the instance whose fragments have these numbers of tasks; draw the rest."""
     check_integer(lines, "lines", least=1)
     check_integer(exec, "exec")
-    weights = leaves_weights(leaves)
+    bounds = leaves_bounds(leaves)
     reads = isinstance(penalty, PenaltyF)
     owners = (f"DF{number}" for number, size in enumerate(sizes, start=1) for _ in range(size))
     tasks = tuple(
@@ -168,7 +171,7 @@ def with_sizes(  # noqa: PLR0913
             id=f"t{number}",
             df=owner,
             lines=draws.between(1, lines) if reads else None,
-            leaves=tuple(Leaves)[draws.weighted(weights)] if reads else Leaves.CLEAN,
+            leaves=tuple(Leaves)[draws.index(bounds)] if reads else Leaves.CLEAN,
             exec=draws.between(1, exec) if exec else 0,
         )
         for number, owner in enumerate(owners)
@@ -191,12 +194,12 @@ def with_sizes(  # noqa: PLR0913
     )
 
 
-def leaves_weights(leaves: tuple[float, float, float]) -> list[int]:
-    """Return integer weights for the three probabilities of how a task leaves its fragment."""
+def leaves_bounds(leaves: tuple[float, float, float]) -> list[int]:
+    """Return the running sums of integer weights for how a task leaves its fragment."""
     if len(leaves) != len(Leaves) or not all(0 <= chance <= 1 for chance in leaves):
         raise InstanceError(
             "must be three probabilities: clean, dirty, invalidated", place="leaves"
         )
     if not isclose(sum(leaves), 1, abs_tol=1e-9):
         raise InstanceError(f"must add up to 1, not {sum(leaves):g}", place="leaves")
-    return [int(chance * 2**BITS) for chance in leaves]
+    return list(accumulate(int(chance * 2**BITS) for chance in leaves))
