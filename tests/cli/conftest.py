@@ -1,5 +1,6 @@
 """How to run ``dfopt``, in this process or in one of its own, and files to run it on."""
 
+import os
 import subprocess
 import sysconfig
 from pathlib import Path
@@ -40,19 +41,25 @@ class Start(Protocol):
         self,
         *arguments: str | Path,
         stdout: int = subprocess.PIPE,
-        env: dict[str, str] | None = None,
+        encoding: str = "utf-8",
     ) -> "subprocess.Popen[str]": ...
 
 
 @pytest.fixture
 def start() -> Start:
     def popen(
-        *arguments: str | Path,
-        stdout: int = subprocess.PIPE,
-        env: dict[str, str] | None = None,
+        *arguments: str | Path, stdout: int = subprocess.PIPE, encoding: str = "utf-8"
     ) -> "subprocess.Popen[str]":
-        command = [EXECUTABLE, *arguments]
-        return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE, env=env, text=True)
+        # Output is buffered, as it is for users, whatever the tests themselves run under.
+        environment = {**os.environ, "PYTHONUNBUFFERED": "", "PYTHONIOENCODING": encoding}
+        return subprocess.Popen(
+            [EXECUTABLE, *arguments],
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            env=environment,
+            text=True,
+            encoding=encoding,
+        )
 
     return popen
 

@@ -1,7 +1,6 @@
 """The frame of the command: exit codes, one line an error, quiet ends."""
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -150,7 +149,7 @@ def test_a_full_disk_is_one_line(start: Start, instance_file: Path) -> None:
 def test_names_that_the_terminal_cannot_show_are_escaped(start: Start, tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     write_instance(replace(INSTANCE, name="日本"), path)
-    process = start("info", path, env={**os.environ, "PYTHONIOENCODING": "latin-1"})
+    process = start("info", path, encoding="latin-1")
     out, err = process.communicate()
     assert (process.returncode, err) == (0, "")
     assert "\\u65e5\\u672c" in out
