@@ -15,7 +15,7 @@ T = TypeVar("T")
 Choice = TypeVar("Choice", bound=StrEnum)
 
 CLOSE_ENOUGH = 0.5
-"""How alike a wrong key and its hint are; 'fd' and 'df' are 0.5, unlike words less."""
+"""How alike a wrong key and its hint must be: 'fd' and 'df' just are."""
 
 FORMATS = {
     "dfopt-instance/1": "an instance",
@@ -78,7 +78,8 @@ def fields_of(
     for key, item in value.items():
         if key in known:
             if item is None and key not in nullable:
-                raise FileError("must not be null; leave the key out", place=key)
+                remedy = "give it a value" if key in required else "leave the key out"
+                raise FileError(f"must not be null; {remedy}", place=key)
             fields[key] = item
         elif not is_free(key):
             raise FileError(_unknown_key(key, known), place=shown_place((key,)))

@@ -14,11 +14,7 @@ from dfopt.errors import DfoptError
 from dfopt.files.fields import at, check_format, choice, each, fields_of, fields_of_kind
 from dfopt.files.json_text import document_digest, document_text
 from dfopt.files.storage import shown_name, write_text
-from dfopt.files.strict_json import (
-    Document,
-    check_document,
-    read_document,
-)
+from dfopt.files.strict_json import Document, check_document, read_document
 from dfopt.instance import (
     CacheState,
     Instance,

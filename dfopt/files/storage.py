@@ -85,10 +85,10 @@ def write_text(path: str | Path, text: str) -> None:
     FileError
         When the file cannot be written; what it held before is then still there.
     """
-    data = text.encode("utf-8")
-    if str(path).endswith(".gz"):
-        data = gzip.compress(data, mtime=0)  # the same document, the same bytes
     try:
+        data = text.encode("utf-8")
+        if str(path).endswith(".gz"):
+            data = gzip.compress(data, mtime=0)  # the same document, the same bytes
         _replace(Path(path), data)
     except (OSError, ValueError) as error:
         raise _writing_error(path, error) from None
@@ -138,9 +138,9 @@ def _is_special(path: Path) -> bool:
 
 def _checked_target(path: Path) -> Path:
     """Return the file behind ``path``, through links, so that these stay links."""
-    target = Path(os.path.realpath(path))
     if str(path) == STANDARD_INPUT:
         raise FileError("stands for standard input; name a file", file=str(path))
+    target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError
     if target.exists() and not os.access(target, os.W_OK):

@@ -283,7 +283,7 @@ VALUES = [
     ("2,", "true,", "cpus: must be an integer, not True"),
     ("2,", '"2",', "cpus: must be an integer, not '2'"),
     ("2,", "[2],", "cpus: must be an integer, not [2]"),
-    ("2,", "null,", "cpus: must not be null; leave the key out"),
+    ("2,", "null,", "cpus: must not be null; give it a value"),
     ('"lines": 3', '"lines": 4.0', "tasks[1].lines: must be an integer, not 4.0"),
     ('"lines": 3', '"lines": -3', "tasks[1].lines: must be at least 0, not -3"),
     ('"lines": 3', '"lines": false', "tasks[1].lines: must be an integer, not False"),

@@ -29,26 +29,9 @@ from dfopt.instance import (
     PenaltyMatrix,
     Task,
 )
+from tests.files.examples import INSTANCE, MATRIX_INSTANCE, SMALLEST_INSTANCE
 from tests.strategies import instances, json_values
 
-EXAMPLE = {
-    "format": "dfopt-instance/1",
-    "name": "two fragments",
-    "description": "Figures",
-    "source": "A paper",
-    "time_unit": "unit",
-    "cpus": 2,
-    "capacity": 3,
-    "objective": "makespan",
-    "penalty": {"kind": "f", "read_line": 1, "write_back": 4},
-    "initial": [None, {"df": "DF1", "leaves": "invalidated"}],
-    "cold_start": True,
-    "final_write_back": True,
-    "tasks": [
-        {"id": "v0", "df": "DF1", "lines": 4, "exec": 1, "release": 7, "count": 2},
-        {"id": "v1", "df": "DF2", "lines": 4, "exec": 1, "leaves": "dirty", "after": ["v0"]},
-    ],
-}
 EXAMPLE_INSTANCE = Instance(
     name="two fragments",
     description="Figures",
@@ -66,24 +49,18 @@ EXAMPLE_INSTANCE = Instance(
         Task(id="v1", df="DF2", lines=4, exec=1, leaves=Leaves.DIRTY, after=("v0",)),
     ),
 )
-SMALLEST = {
-    "format": "dfopt-instance/1",
-    "cpus": 1,
-    "penalty": {"kind": "g", "fill": 1, "write_back": 0},
-    "tasks": [],
-}
 
 
 def test_every_key_is_read():
-    assert instance_from_document(EXAMPLE) == EXAMPLE_INSTANCE
+    assert instance_from_document(INSTANCE) == EXAMPLE_INSTANCE
 
 
 def test_every_key_is_written():
-    assert instance_to_document(EXAMPLE_INSTANCE) == EXAMPLE
+    assert instance_to_document(EXAMPLE_INSTANCE) == INSTANCE
 
 
 def test_defaults_are_filled_in_and_left_out_again():
-    instance = instance_from_document(SMALLEST)
+    instance = instance_from_document(SMALLEST_INSTANCE)
     assert instance == Instance(
         cpus=1,
         penalty=PenaltyG(fill=1, write_back=0),
@@ -94,33 +71,20 @@ def test_defaults_are_filled_in_and_left_out_again():
         cold_start=False,
         final_write_back=False,
     )
-    assert instance_to_document(instance) == SMALLEST
+    assert instance_to_document(instance) == SMALLEST_INSTANCE
 
 
 def test_matrix_is_read_row_by_row():
-    document = SMALLEST | {
-        "penalty": {
-            "kind": "matrix",
-            "types": ["a", "b"],
-            "switch": [[0, 1], [2, 3]],
-            "start": [4, 5],
-            "finish": [6, 7],
-        },
-        "cold_start": True,
-        "final_write_back": True,
-        "initial": [{"type": "b"}],
-        "tasks": [{"id": "t", "type": "a"}],
-    }
-    instance = instance_from_document(document)
+    instance = instance_from_document(MATRIX_INSTANCE)
     assert instance.penalty == PenaltyMatrix(
         types=("a", "b"), switch=((0, 1), (2, 3)), start=(4, 5), finish=(6, 7)
     )
     assert instance.initial == (CacheState(type="b"),)
-    assert instance_to_document(instance) == document
+    assert instance_to_document(instance) == MATRIX_INSTANCE
 
 
 def test_costs_that_do_not_count_are_warned_of_and_kept():
-    document = SMALLEST | {
+    document = SMALLEST_INSTANCE | {
         "penalty": {"kind": "matrix", "types": ["a"], "switch": [[0]], "start": [4]}
     }
     with pytest.warns(DfoptWarning, match=r"penalty\.start .* 'cold_start'"):
@@ -129,7 +93,7 @@ def test_costs_that_do_not_count_are_warned_of_and_kept():
 
 
 def test_keys_that_do_not_matter_are_accepted_and_kept():
-    document = SMALLEST | {
+    document = SMALLEST_INSTANCE | {
         "tasks": [{"id": "t", "df": "A", "type": "x", "lines": 4, "leaves": "dirty", "exec": 9}]
     }
     assert instance_to_document(instance_from_document(document)) == document
@@ -138,12 +102,12 @@ def test_keys_that_do_not_matter_are_accepted_and_kept():
 def test_keys_of_ones_own_are_ignored_at_every_level():
     own = {"x-note": [{"deep": None}], "$schema": "instance.schema.json"}
     document = (
-        EXAMPLE
+        INSTANCE
         | own
         | {
-            "penalty": EXAMPLE["penalty"] | own,
-            "initial": [None, EXAMPLE["initial"][1] | own],
-            "tasks": [task | own for task in EXAMPLE["tasks"]],
+            "penalty": INSTANCE["penalty"] | own,
+            "initial": [None, INSTANCE["initial"][1] | own],
+            "tasks": [task | own for task in INSTANCE["tasks"]],
         }
     )
     assert instance_from_document(document) == EXAMPLE_INSTANCE
@@ -169,7 +133,7 @@ def test_instance_file_instance(tmp_path_factory, name, instance):
 
 
 def test_standard_input(monkeypatch):
-    stream = io.BytesIO(json.dumps(EXAMPLE).encode())
+    stream = io.BytesIO(json.dumps(INSTANCE).encode())
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
     assert read_instance("-") == EXAMPLE_INSTANCE
 
@@ -238,7 +202,7 @@ def test_fingerprint_of_an_instance_built_in_python_is_that_of_its_document():
 
 
 def test_fingerprint_stays_with_copies_but_not_with_changes():
-    instance = instance_from_document(SMALLEST | {"x-note": "own"})
+    instance = instance_from_document(SMALLEST_INSTANCE | {"x-note": "own"})
     for same in (
         copy.copy(instance),
         copy.deepcopy(instance),
@@ -253,7 +217,7 @@ def test_fingerprint_stays_with_copies_but_not_with_changes():
 
 @given(json_values)
 def test_fingerprint_depends_on_every_value_but_not_on_the_order_of_keys(value):
-    document = SMALLEST | {"x-value": value}
+    document = SMALLEST_INSTANCE | {"x-value": value}
     turned = dict(reversed(document.items()))
     assert fingerprint(instance_from_document(document)) == fingerprint(
         instance_from_document(turned)
@@ -266,7 +230,7 @@ def test_fingerprint_depends_on_every_value_but_not_on_the_order_of_keys(value):
 def test_a_hundred_thousand_tasks_are_read_quickly(tmp_path):
     tasks = [{"id": f"v{k}", "df": f"DF{k % 50}", "lines": k % 7} for k in range(100_000)]
     path = tmp_path / "instance.json"
-    path.write_text(json.dumps(EXAMPLE | {"tasks": tasks, "capacity": "balanced"}))
+    path.write_text(json.dumps(INSTANCE | {"tasks": tasks, "capacity": "balanced"}))
     begun = time.process_time()
     assert len(read_instance(path).tasks) == 100_000
     assert time.process_time() - begun < 5  # about one second; a scan per task takes minutes

@@ -11,36 +11,9 @@ from dfopt.files import read_result, result_from_document, result_to_document, w
 from dfopt.instance import Leaves
 from dfopt.result import Progress, Result, Status, StopReason
 from dfopt.schedule import CpuSchedule, Schedule
+from tests.files.examples import DIGEST, RESULT, RESULT_BY_HAND, TOTAL_CERTIFICATE, changed
 from tests.strategies import results
 
-DIGEST = "0123456789abcdef" * 4
-EXAMPLE = {
-    "format": "dfopt-result/1",
-    "instance": {"name": "two fragments", "sha256": DIGEST},
-    "status": "feasible",
-    "stop_reason": "time-limit",
-    "objective": 40,
-    "lower_bound": 34,
-    "gap": 0.15,
-    "schedule": {
-        "cpus": [{"tasks": ["v3", "v1"], "cost": 40, "starts": [0, 7]}, {"tasks": [], "cost": 0}]
-    },
-    "certificate": {
-        "kind": "dual-weights",
-        "threshold": 33,
-        "bin_weights": [1000, 0],
-        "weights": [{"df": "DF1", "leaves": "dirty", "weight": -250}],
-        "entry_charges": [{"df": "DF1", "lines": 4, "exec": 2, "charge": 40}],
-    },
-    "method": "configuration",
-    "seed": 0,
-    "wall_time_s": 0.41,
-    "history": [
-        {"time_s": 0.01, "lower_bound": 30, "objective": None},
-        {"time_s": 0.02, "lower_bound": 34, "objective": 40},
-    ],
-    "versions": {"dfopt": "1.0", "or tools": "9.12"},
-}
 EXAMPLE_RESULT = Result(
     instance_name="two fragments",
     instance_sha256=DIGEST,
@@ -70,27 +43,14 @@ EXAMPLE_RESULT = Result(
     ),
     versions={"dfopt": "1.0", "or tools": "9.12"},
 )
-BY_HAND = {
-    "format": "dfopt-result/1",
-    "instance": {"sha256": DIGEST},
-    "status": "feasible",
-    "objective": 4,
-    "schedule": {"cpus": [{"tasks": ["a"], "cost": 4}]},
-}
-TOTAL_PENALTY = {
-    "kind": "dual-weights",
-    "lower_bound": 5,
-    "bin_weights": [1],
-    "weights": [{"df": "A", "weight": 6}],
-}
 
 
 def test_every_key_is_read():
-    assert result_from_document(EXAMPLE) == EXAMPLE_RESULT
+    assert result_from_document(RESULT) == EXAMPLE_RESULT
 
 
 def test_every_key_is_written():
-    assert result_to_document(EXAMPLE_RESULT) == EXAMPLE
+    assert result_to_document(EXAMPLE_RESULT) == RESULT
 
 
 @given(results())
@@ -110,7 +70,7 @@ def test_result_file_result(tmp_path_factory, name, result):
 
 
 def test_result_written_by_hand():
-    assert result_from_document(BY_HAND) == Result(
+    assert result_from_document(RESULT_BY_HAND) == Result(
         instance_name=None,
         instance_sha256=DIGEST,
         status=Status.FEASIBLE,
@@ -142,12 +102,12 @@ def test_result_written_by_hand():
     ],
 )
 def test_gap_is_filled_in_only_where_it_is_missing(fields, gap):
-    assert result_from_document(BY_HAND | fields).gap == gap
+    assert result_from_document(RESULT_BY_HAND | fields).gap == gap
 
 
 def test_a_wrong_result_is_read_without_complaint():
     wrong = {"status": "optimal", "stop_reason": "time-limit", "objective": 3, "lower_bound": 7}
-    result = result_from_document(BY_HAND | wrong)
+    result = result_from_document(RESULT_BY_HAND | wrong)
     assert (result.objective, result.lower_bound, result.gap) == (3, 7, -4 / 3)
 
 
@@ -159,14 +119,14 @@ def test_a_wrong_result_is_read_without_complaint():
         ({"kind": "search", "threshold": 3, "solver": "S"}, Search(threshold=3, solver="S")),
         ({"kind": "search"}, Search()),
         (
-            TOTAL_PENALTY,
+            TOTAL_CERTIFICATE,
             DualWeights(lower_bound=5, bin_weights=(1,), weights=((TaskClass(df="A"), 6),)),
         ),
         (None, None),
     ],
 )
 def test_certificates(document, certificate):
-    result = result_from_document(BY_HAND | {"certificate": document})
+    result = result_from_document(RESULT_BY_HAND | {"certificate": document})
     assert result.certificate == certificate
     assert result_to_document(result)["certificate"] == document
 
@@ -181,20 +141,7 @@ def test_keys_of_ones_own_are_ignored_at_every_level():
             return {key: with_own_keys(item) for key, item in value.items()} | own
         return value
 
-    assert result_from_document(with_own_keys(EXAMPLE)) == EXAMPLE_RESULT
-
-
-def changed(document, path, value):
-    """Return a copy of a document with another value at ``path``; ``...`` drops the key."""
-    key, *rest = path
-    copy = document.copy()
-    if rest:
-        copy[key] = changed(copy[key], rest, value)
-    elif value is ...:
-        del copy[key]
-    else:
-        copy[key] = value
-    return copy
+    assert result_from_document(with_own_keys(RESULT)) == EXAMPLE_RESULT
 
 
 CPU = ("schedule", "cpus", 0)
@@ -212,7 +159,7 @@ BAD = [
     (("instance", "sha256"), DIGEST + "\n", "instance.sha256: must be 64 hexadecimal digits in"),
     (("instance", "name"), None, "instance.name: must not be null; leave the key out"),
     (("status",), "optimum", "status: must be one of 'optimal', 'feasible', 'infeasible'"),
-    (("status",), None, "status: must not be null; leave the key out"),
+    (("status",), None, "status: must not be null; give it a value"),
     (("stop_reason",), "bored", "stop_reason: must be one of 'proof', 'gap-limit', 'time-limit'"),
     (("objective",), 40.0, "objective: must be an integer, not 40.0"),
     (("objective",), -1, "objective: must be at least 0, not -1"),
@@ -271,7 +218,7 @@ BAD = [
 @pytest.mark.parametrize(("path", "value", "expected"), BAD, ids=[case[-1][:40] for case in BAD])
 def test_wrong_shape(tmp_path, path, value, expected):
     file = tmp_path / "result.json"
-    file.write_text(json.dumps(changed(EXAMPLE, path, value)))
+    file.write_text(json.dumps(changed(RESULT, path, value)))
     with pytest.raises(DfoptError) as caught:
         read_result(file)
     line = str(caught.value)

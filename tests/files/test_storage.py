@@ -4,7 +4,6 @@ import gzip
 import os
 import stat
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -146,6 +145,12 @@ def test_impossible_name(tmp_path, write, name, reason):
     assert reason in line
 
 
+def test_text_that_is_none(tmp_path):
+    with pytest.raises(FileError, match="surrogates not allowed"):
+        write_text(tmp_path / "file", "\ud800")
+    assert list(tmp_path.iterdir()) == []
+
+
 @WRITERS
 def test_standard_input_is_not_for_writing(tmp_path, monkeypatch, write):
     monkeypatch.chdir(tmp_path)
@@ -153,9 +158,16 @@ def test_standard_input_is_not_for_writing(tmp_path, monkeypatch, write):
 
 
 @WRITERS
-def test_devices_stay_devices(write):
-    write(os.devnull)
-    assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+def test_pipes_stay_pipes(tmp_path, write):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write(pipe)
+        assert os.read(reader, 100) == (b"new\n" if write is write_something else b"")
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
 
 
 def test_links_stay_links(tmp_path):
