@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dfopt.errors import DfoptError
-from dfopt.instance import Instance, Objective
+from dfopt.instance import Instance, Objective, Task
 from dfopt.penalty import finish_cost, order_cost, start_cost, switch_cost
+
+
+class DeadlockError(DfoptError):
+    """Tasks on different CPUs that wait for each other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,59 +61,71 @@ def evaluate(instance: Instance, orders: Sequence[Sequence[str]]) -> Schedule:
 
     Raises
     ------
-    DfoptError
+    DeadlockError
         When tasks on different CPUs would wait for each other for ever.
     """
-    tasks = instance.tasks_by_name()
+    by_name = instance.tasks_by_name()
+    tasks = [[by_name[name] for name in order] for order in orders]
+    starts: list[tuple[int, ...] | None]
     if instance.is_timed:
-        return _evaluate_timed(instance, orders)
+        begun, costs = timed_run(instance, tasks)
+        starts = [tuple(times) for times in begun]
+    else:
+        costs = [order_cost(instance, cpu, order) for cpu, order in enumerate(tasks)]
+        starts = [None] * len(orders)
     return Schedule(
         cpus=tuple(
-            CpuSchedule(
-                tasks=tuple(order),
-                cost=order_cost(instance, cpu, [tasks[name] for name in order]),
-            )
-            for cpu, order in enumerate(orders)
+            CpuSchedule(tasks=tuple(order), cost=cost, starts=times)
+            for order, cost, times in zip(orders, costs, starts, strict=True)
         )
     )
 
 
-def _evaluate_timed(instance: Instance, orders: Sequence[Sequence[str]]) -> Schedule:
-    tasks = instance.tasks_by_name()
+def timed_run(
+    instance: Instance, orders: Sequence[Sequence[Task]]
+) -> tuple[list[list[int]], list[int]]:
+    """Run the tasks in these orders as early as releases and predecessors allow.
+
+    Returns
+    -------
+    starts : list of list of int
+        When the switch to each task begins, for each CPU.
+    costs : list of int
+        When each CPU has finished, final write-back included.
+
+    Raises
+    ------
+    DeadlockError
+        When tasks on different CPUs would wait for each other for ever.
+    """
     unfinished = {task.id: task.multiplicity for task in instance.tasks}
-    finished_at = {task.id: 0 for task in instance.tasks}
+    finished_at = dict.fromkeys(unfinished, 0)
     starts: list[list[int]] = [[] for _ in orders]
     clocks = [0] * len(orders)
     progress = True
     while progress:
         progress = False
         for cpu, order in enumerate(orders):
-            while len(starts[cpu]) < len(order):
-                position = len(starts[cpu])
-                task = tasks[order[position]]
+            for task in order[len(starts[cpu]) :]:
                 if any(unfinished[name] for name in task.after):
                     break
-                ready = max([task.release, *(finished_at[name] for name in task.after)])
-                start = max(clocks[cpu], ready)
-                switch = (
-                    switch_cost(instance.penalty, tasks[order[position - 1]], task)
-                    if position
-                    else start_cost(instance, cpu, task)
-                )
-                starts[cpu].append(start)
+                start = max([clocks[cpu], task.release, *(finished_at[n] for n in task.after)])
+                if starts[cpu]:
+                    switch = switch_cost(instance.penalty, order[len(starts[cpu]) - 1], task)
+                else:
+                    switch = start_cost(instance, cpu, task)
                 clocks[cpu] = start + switch + task.exec
+                starts[cpu].append(start)
                 unfinished[task.id] -= 1
                 finished_at[task.id] = max(finished_at[task.id], clocks[cpu])
                 progress = True
     for cpu, order in enumerate(orders):
         if len(starts[cpu]) < len(order):
-            stuck = order[len(starts[cpu])]
-            raise DfoptError(f"CPU {cpu} waits for ever for {stuck!r}: its predecessors come later")
+            stuck = order[len(starts[cpu])].id
+            raise DeadlockError(
+                f"{stuck!r} waits for ever, since its predecessors come later",
+                place=f"schedule.cpus[{cpu}]",
+            )
         if order:
-            clocks[cpu] += finish_cost(instance, tasks[order[-1]])
-    return Schedule(
-        cpus=tuple(
-            CpuSchedule(tasks=tuple(order), cost=clock, starts=tuple(begun))
-            for order, clock, begun in zip(orders, clocks, starts, strict=True)
-        )
-    )
+            clocks[cpu] += finish_cost(instance, order[-1])
+    return starts, clocks

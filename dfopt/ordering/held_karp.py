@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dfopt.instance import Instance, Objective
-from dfopt.penalty import finish_cost, start_cost, switch_cost
+from dfopt.cost_table import CostTable
+from dfopt.instance import Instance
 from dfopt.task_types import TaskType
 
 
@@ -24,17 +24,7 @@ class HeldKarp:
     """
 
     def __init__(self, instance: Instance, types: Sequence[TaskType]) -> None:
-        examples = [kind.example for kind in types]
-        counts_exec = instance.objective is Objective.MAKESPAN
-        self.exec = [task.exec if counts_exec else 0 for task in examples]
-        self.switch = [
-            [switch_cost(instance.penalty, before, after) for after in examples]
-            for before in examples
-        ]
-        self.finish = [finish_cost(instance, task) for task in examples]
-        self.start = [
-            [start_cost(instance, cpu, task) for task in examples] for cpu in range(instance.cpus)
-        ]
+        self.table = CostTable(instance, types)
 
     def cost(self, cpu: int, content: Mapping[int, int]) -> int:
         """Return F* of ``content`` on ``cpu``; an empty content costs 0."""
@@ -49,12 +39,12 @@ class HeldKarp:
         if not kinds:
             return 0, []
         counts = tuple(content[kind] for kind in kinds)
-        base = sum(self.exec[kind] * content[kind] for kind in kinds)
+        base = sum(self.table.exec[kind] * content[kind] for kind in kinds)
         # A state is what is still to run and what ran last; each layer runs one task more.
         layers: list[dict[tuple[tuple[int, ...], int], tuple[int, int | None]]] = [{}]
         for place, kind in enumerate(kinds):
             state = (_without(counts, place), place)
-            layers[0][state] = (self.start[cpu][kind], None)
+            layers[0][state] = (self.table.start[cpu][kind], None)
         for _ in range(sum(counts) - 1):
             layer: dict[tuple[tuple[int, ...], int], tuple[int, int | None]] = {}
             for (left, last), (cost, _before) in layers[-1].items():
@@ -62,13 +52,13 @@ class HeldKarp:
                     if not count:
                         continue
                     state = (_without(left, place), place)
-                    longer = cost + self.switch[kinds[last]][kinds[place]]
+                    longer = cost + self.table.switch[kinds[last]][kinds[place]]
                     if state not in layer or longer < layer[state][0]:
                         layer[state] = (longer, last)
             layers.append(layer)
         left = (0,) * len(kinds)
         best, last = min(
-            (cost + self.finish[kinds[last]], last) for (_, last), (cost, _before) in
+            (cost + self.table.finish[kinds[last]], last) for (_, last), (cost, _before) in
             layers[-1].items()
         )
         return base + best, [kinds[place] for place in _traced(layers, left, last)]

@@ -1,0 +1,356 @@
+"""Bounds under f and g from what each visit of a fragment costs at least.
+
+A CPU's cost is the sum over the fragments it visits of an entry and an exit, less what its two
+ends are spared. With k tasks a CPU at most, a fragment of s tasks is visited by at least s/k
+CPUs. So a task that weighs 1/min(s, k) of its fragment's least visit weighs no more, on any
+CPU, than that CPU pays; that is a bound by weights which a reader can check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil, lcm
+from operator import add
+
+from dfopt.bounds.bound import NOTHING, Bound
+from dfopt.certificate import DualWeights, Search, TaskClass
+from dfopt.instance import Instance, Objective, PenaltyF
+from dfopt.ordering.closed_form import BlockCosts, ClosedForm, CpuStart
+from dfopt.task_types import TaskType
+
+MOST_CAPS = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """The least that a visit of one fragment costs, by where on the CPU it takes place."""
+
+    middle: int
+    first: int
+    last: int
+    alone: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visits:
+    """The least visits of every fragment of an instance.
+
+    Parameters
+    ----------
+    instance, types, form
+        The instance, its types, and their costs by place.
+    """
+
+    instance: Instance
+    types: Sequence[TaskType]
+    form: ClosedForm
+
+    @cached_property
+    def members(self) -> list[list[int]]:
+        """The types of each fragment."""
+        members: list[list[int]] = [[] for _ in self.form.fragments]
+        for kind, costs in enumerate(self.form.costs):
+            members[costs.fragment].append(kind)
+        return members
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """The number of tasks of each fragment (s)."""
+        return [sum(self.types[kind].count for kind in kinds) for kinds in self.members]
+
+    @cached_property
+    def shares(self) -> list[int]:
+        """How many tasks of each fragment one CPU can hold, min(s, k)."""
+        return [min(size, self.instance.tasks_per_cpu) for size in self.sizes]
+
+    @cached_property
+    def base_total(self) -> int:
+        """What all tasks pay wherever they run."""
+        return sum(
+            costs.base * kind.count
+            for costs, kind in zip(self.form.costs, self.types, strict=True)
+        )
+
+    @cached_property
+    def bare(self) -> list[Visit]:
+        """The least visit of each fragment, its tasks' base costs left out."""
+        return [self._cheapest(kinds, with_base=False) for kinds in self.members]
+
+    @cached_property
+    def full(self) -> list[Visit]:
+        """The least visit of each fragment, with the base costs of the tasks at its ends."""
+        return [self._cheapest(kinds, with_base=True) for kinds in self.members]
+
+    def _cheapest(self, kinds: Sequence[int], *, with_base: bool) -> Visit:
+        # Two copies of a task are enough for the two ends of a block.
+        costs = [
+            self.form.costs[kind] for kind in kinds for _ in range(min(2, self.types[kind].count))
+        ]
+        bases = [one.base if with_base else 0 for one in costs]
+        opening = [one.entry + base for one, base in zip(costs, bases, strict=True)]
+        closing = [one.exit + base for one, base in zip(costs, bases, strict=True)]
+        ending = [one.end + base for one, base in zip(costs, bases, strict=True)]
+        entries = [one.entry for one in costs]
+        return Visit(
+            middle=min(*map(add, entries, closing), _pair(opening, closing)),
+            first=min(closing),
+            last=min(*map(add, entries, ending), _pair(opening, ending)),
+            alone=min(ending),
+        )
+
+    def spread(self, worths: Sequence[int]) -> Fraction:
+        """Return Σ worth·s/min(s, k), the least worth of all visits together."""
+        k = self.instance.tasks_per_cpu
+        whole = sum(worth for worth, size in zip(worths, self.sizes, strict=True) if size <= k)
+        parts = sum(w * size for w, size in zip(worths, self.sizes, strict=True) if size > k)
+        return whole + Fraction(parts, k)
+
+
+def _pair(opening: Sequence[int], closing: Sequence[int]) -> int:
+    """Return the cheapest opener and closer that are two tasks; more than a single if alone."""
+    places = range(len(opening))
+    openers = sorted(places, key=opening.__getitem__)[:2]
+    closers = sorted(places, key=closing.__getitem__)[:2]
+    pairs = [
+        opening[opener] + closing[closer]
+        for opener in openers
+        for closer in closers
+        if opener != closer
+    ]
+    return min(pairs, default=opening[0] + closing[0])
+
+
+def area_bound(visits: Visits) -> Bound:
+    """Return the bound from what all CPUs pay together, shared evenly.
+
+    Notes
+    -----
+    A fragment counts with at most ``cap``, so that the savings at the CPUs' ends, which every
+    CPU is granted in full, stay small; a few caps are tried.
+    """
+    caps = sorted({visit.middle for visit in visits.bare if visit.middle > 0}) or [0]
+    step = -(-len(caps) // MOST_CAPS)
+    best = NOTHING
+    for cap in caps[::-step]:
+        worths = [min(cap, visit.middle) for visit in visits.bare]
+        value = _area(visits, worths)
+        if value > best.value:
+            best = Bound(value=value, certificate=_area_certificate(visits, worths, value))
+    return best
+
+
+def _area(visits: Visits, worths: Sequence[int]) -> int:
+    instance = visits.instance
+    total = visits.base_total + visits.spread(worths) - sum(_all_savings(visits, worths))
+    return ceil(total if instance.objective is Objective.TOTAL_PENALTY else total / instance.cpus)
+
+
+def _all_savings(visits: Visits, worths: Sequence[int]) -> list[int]:
+    """Return for each CPU by how much the worth of its visits can exceed their cost."""
+    savings = {start: _savings(start, worths, visits.bare) for start in set(visits.form.starts)}
+    return [savings[start] for start in visits.form.starts]
+
+
+def _savings(start: CpuStart, worths: Sequence[int], cheapest: Sequence[Visit]) -> int:
+    """Return by how much the worth of one CPU's visits can exceed their cost."""
+    pairs = list(zip(worths, cheapest, strict=True))
+    spared = [
+        pair for fragment, pair in enumerate(pairs) if start.spares_entry(fragment)
+    ]
+    first = max((worth - visit.first for worth, visit in spared), default=0)
+    last = max((worth - visit.last for worth, visit in pairs), default=0)
+    alone = max((worth - visit.alone for worth, visit in spared), default=0)
+    return max(0, first) + max(0, last, alone - max(0, first))
+
+
+def _area_certificate(
+    visits: Visits, worths: Sequence[int], value: int
+) -> DualWeights | Search:
+    savings = _all_savings(visits, worths)
+    total = visits.instance.objective is Objective.TOTAL_PENALTY
+    for scale in (1,) if total else _scales(visits):
+        weights = {
+            kind: scale * costs.base + scale * worths[costs.fragment] // visits.shares[costs.fragment]
+            for kind, costs in enumerate(visits.form.costs)
+        }
+        weight = sum(weights[kind] * one.count for kind, one in enumerate(visits.types))
+        if total:
+            if weight - sum(savings) >= value:
+                return DualWeights(
+                    bin_weights=tuple(savings),
+                    weights=tuple(weight_rows(visits, weights)),
+                    lower_bound=value,
+                )
+            continue
+        bins = [scale * (value - 1 + saving) for saving in savings]
+        if weight > sum(bins):
+            return DualWeights(
+                bin_weights=tuple(bins),
+                weights=tuple(weight_rows(visits, weights)),
+                threshold=value - 1,
+            )
+    return Search(threshold=value - 1, solver="area")
+
+
+def parts_bound(visits: Visits) -> Bound:
+    """Return the bound from how many fragments, or parts of them, the CPUs must visit.
+
+    Some CPU visits at least its even share of all parts; the cheapest so many visits are its
+    least cost. Counting ⌈s/k⌉ parts of a fragment is stronger than weights can say, so that
+    bound is kept only where it is better, and then without a checkable certificate.
+    """
+    if visits.instance.objective is Objective.TOTAL_PENALTY:
+        return NOTHING
+    tables = _least_costs(visits)
+    by_weights = _least_threshold(tables, visits.spread([1] * len(visits.sizes)))
+    parts = sum(
+        -(-size // visits.instance.tasks_per_cpu) for size in visits.sizes
+    )
+    by_counting = _least_threshold(tables, Fraction(parts))
+    if by_counting > by_weights:
+        return Bound(
+            value=by_counting, certificate=Search(threshold=by_counting - 1, solver="parts")
+        )
+    if by_weights <= 0:
+        return NOTHING
+    capacities = [_visits_within(table, by_weights - 1) for table in tables]
+    for scale in _scales(visits):
+        weights = {
+            kind: scale // visits.shares[costs.fragment]
+            for kind, costs in enumerate(visits.form.costs)
+        }
+        bins = [scale * capacity for capacity in capacities]
+        if sum(weights[kind] * one.count for kind, one in enumerate(visits.types)) > sum(bins):
+            return Bound(
+                value=by_weights,
+                certificate=DualWeights(
+                    bin_weights=tuple(bins),
+                    weights=tuple(weight_rows(visits, weights)),
+                    threshold=by_weights - 1,
+                ),
+            )
+    raise AssertionError("the last scale loses less than the claim has to spare")
+
+
+def _scales(visits: Visits) -> Iterator[int]:
+    """Yield ever larger common denominators; rounding at the last loses nothing that matters."""
+    yield 1
+    exact = lcm(*visits.shares)
+    if exact < 10**6:
+        yield exact
+    yield visits.instance.task_count * visits.instance.tasks_per_cpu + 1
+
+
+def _least_costs(visits: Visits) -> list[list[int]]:
+    """Return for each CPU the least cost of visiting 0, 1, 2, … fragments."""
+    cheapest = visits.full
+    share = visits.spread([1] * len(cheapest)) / visits.instance.cpus
+    most = min(len(cheapest), ceil(share) + 2)
+    tables: dict[CpuStart, list[int]] = {}
+    for start in visits.form.starts:
+        if start not in tables:
+            tables[start] = _least_cost_table(start, cheapest, most)
+    return [tables[start] for start in visits.form.starts]
+
+
+def _least_cost_table(start: CpuStart, cheapest: Sequence[Visit], most: int) -> list[int]:
+    """Return the least cost of visiting 0 … ``most`` fragments, by a DP over the roles."""
+    numbers = range(len(cheapest))
+    # Some optimal choice takes its middle visits from the cheapest, its ends likewise.
+    candidates = {
+        *sorted(numbers, key=lambda fragment: cheapest[fragment].middle)[: most + 2],
+        *sorted(numbers, key=lambda fragment: cheapest[fragment].first)[:3],
+        *sorted(numbers, key=lambda fragment: cheapest[fragment].last)[:3],
+        *(fragment for fragment in (start.free_fragment,) if fragment is not None),
+    }
+    unreachable = 2**63
+    entering = start.arrival + start.departure
+    # One row per number of visits; columns: no end used, first used, last used, both used.
+    table = [[unreachable] * 4 for _ in range(most + 1)]
+    table[0][0] = entering
+    for fragment in candidates:
+        visit = cheapest[fragment]
+        first = (
+            visit.first - start.departure if start.spares_entry(fragment) else unreachable
+        )
+        for count in range(most, 0, -1):
+            before, now = table[count - 1], table[count]
+            now[0] = min(now[0], before[0] + visit.middle)
+            now[1] = min(now[1], before[1] + visit.middle, before[0] + first)
+            now[2] = min(now[2], before[2] + visit.middle, before[0] + visit.last)
+            now[3] = min(
+                now[3], before[3] + visit.middle, before[1] + visit.last, before[2] + first
+            )
+    costs = [0, *(min(row) for row in table[1:])]
+    if most:
+        spared = [
+            start.arrival + cheapest[fragment].alone
+            for fragment in numbers
+            if start.spares_entry(fragment)
+        ]
+        costs[1] = min([costs[1], *spared])
+    return costs
+
+
+def _least_threshold(tables: Sequence[Sequence[int]], parts: Fraction) -> int:
+    """Return the least cost at which the CPUs together can visit ``parts`` fragments."""
+    for cost in sorted({max(0, cost) for table in tables for cost in table}):
+        if sum(_visits_within(table, cost) for table in tables) >= parts:
+            return cost
+        if any(table[-1] <= cost for table in tables):
+            # Beyond the table's end nothing is known about how many visits fit.
+            return cost
+    return 0
+
+
+def _visits_within(table: Sequence[int], cost: int) -> int:
+    return max((count for count, least in enumerate(table) if least <= cost), default=0)
+
+
+def longest_task_bound(visits: Visits) -> Bound:
+    """Return the bound from the longest execution time under makespan."""
+    instance = visits.instance
+    if instance.objective is not Objective.MAKESPAN:
+        return NOTHING
+    longest = max(range(len(visits.types)), key=lambda kind: visits.types[kind].example.exec)
+    value = visits.types[longest].example.exec
+    if value <= 0:
+        return NOTHING
+    return Bound(
+        value=value,
+        certificate=DualWeights(
+            bin_weights=(0,) * instance.cpus,
+            weights=tuple(weight_rows(visits, {longest: 1})),
+            threshold=value - 1,
+        ),
+    )
+
+
+def weight_rows(visits: Visits, weights: Mapping[int, int]) -> Iterator[tuple[TaskClass, int]]:
+    """Yield the rows of a certificate; a fragment of one weight needs only one row."""
+    for kinds in visits.members:
+        distinct = {weights.get(kind, 0) for kind in kinds}
+        if distinct == {0}:
+            continue
+        for kind in kinds[:1] if len(distinct) == 1 else kinds:
+            if not weights.get(kind, 0):
+                continue
+            task = visits.types[kind].example
+            assert task.df is not None
+            whole = len(distinct) == 1
+            f_penalty = isinstance(visits.instance.penalty, PenaltyF)
+            timed = visits.instance.objective is Objective.MAKESPAN
+            yield (
+                TaskClass(df=task.df)
+                if whole
+                else TaskClass(
+                    df=task.df,
+                    leaves=task.leaves if f_penalty else None,
+                    lines=task.lines if f_penalty else None,
+                    exec=task.exec if timed else None,
+                ),
+                weights[kind],
+            )

@@ -1,0 +1,171 @@
+"""The circuit model: one circuit a CPU through its tasks, for tables of switch costs.
+
+It fits every penalty, and serves as the naive model that others are measured against.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+
+from ortools.sat.python import cp_model
+
+from dfopt.cost_table import CostTable
+from dfopt.instance import Objective
+from dfopt.solvers.search import Search
+
+DEPOT = 0
+
+
+class CircuitModel:
+    """One optional node per task and CPU; the depot stands for both ends of the order.
+
+    Parameters
+    ----------
+    search
+        The instance, and the schedule that serves as a hint.
+    bounds
+        The least and the largest objective that are of interest.
+    """
+
+    def __init__(self, search: Search, bounds: tuple[int, int]) -> None:
+        self.search = search
+        self.model = cp_model.CpModel()
+        self.tasks = [kind for kind, one in enumerate(search.types) for _ in one.names]
+        self.table = CostTable(search.instance, search.types)
+        self.cpus = range(search.instance.cpus)
+        self.runs = {
+            (task, cpu): self.model.new_bool_var(f"runs[{task},{cpu}]")
+            for task in range(len(self.tasks))
+            for cpu in self.cpus
+        }
+        # [i, before, after]; a task's node is its number plus one, the depot is 0.
+        self.arcs: dict[tuple[int, int, int], cp_model.IntVar] = {}
+        for cpu in self.cpus:
+            self._add_circuit(cpu)
+        self._every_task_runs()
+        self._capacity()
+        self._equal_tasks_are_ordered()
+        self._identical_cpus_are_ordered()
+        self.costs = [self._cost(cpu) for cpu in self.cpus]
+        self._add_objective(bounds)
+        self._add_hint()
+
+    def orders(self, value: Callable[[cp_model.IntVar], int]) -> list[list[int]]:
+        """Return the schedule that an assignment stands for, as orders of type numbers."""
+        orders = []
+        for cpu in self.cpus:
+            following = {
+                before: after
+                for (i, before, after), arc in self.arcs.items()
+                if i == cpu and before != after and value(arc)
+            }
+            order, node = [], following.get(DEPOT, DEPOT)
+            while node != DEPOT:
+                order.append(self.tasks[node - 1])
+                node = following[node]
+            orders.append(order)
+        return orders
+
+    def _add_circuit(self, cpu: int) -> None:
+        nodes = range(len(self.tasks) + 1)
+        arcs = []
+        for before in nodes:
+            for after in nodes:
+                if before == after != DEPOT:
+                    literal = ~self.runs[before - 1, cpu]
+                else:
+                    literal = self.model.new_bool_var(f"arc[{cpu},{before},{after}]")
+                    self.arcs[cpu, before, after] = literal
+                arcs.append((before, after, literal))
+        self.model.add_circuit(arcs)
+        for task in range(len(self.tasks)):
+            # The depot's own loop means that the CPU stays empty.
+            self.model.add_implication(self.runs[task, cpu], ~self.arcs[cpu, DEPOT, DEPOT])
+
+    def _every_task_runs(self) -> None:
+        for task in range(len(self.tasks)):
+            self.model.add_exactly_one(self.runs[task, cpu] for cpu in self.cpus)
+
+    def _capacity(self) -> None:
+        for cpu in self.cpus:
+            self.model.add(self._load(cpu) <= self.search.instance.tasks_per_cpu)
+
+    def _equal_tasks_are_ordered(self) -> None:
+        """Of equal tasks the earlier one runs on the earlier CPU."""
+        equal = defaultdict(list)
+        for task, kind in enumerate(self.tasks):
+            equal[kind].append(task)
+        for tasks in equal.values():
+            for one, other in zip(tasks, tasks[1:], strict=False):
+                self.model.add(
+                    sum(cpu * self.runs[one, cpu] for cpu in self.cpus)
+                    <= sum(cpu * self.runs[other, cpu] for cpu in self.cpus)
+                )
+
+    def _identical_cpus_are_ordered(self) -> None:
+        """Of CPUs that are alike, the earlier one holds at least as many tasks."""
+        groups = self.search.cpu_groups
+        for cpu in self.cpus[1:]:
+            if groups[cpu] == groups[cpu - 1]:
+                self.model.add(self._load(cpu - 1) >= self._load(cpu))
+
+    def _load(self, cpu: int) -> cp_model.LinearExprT:
+        return sum(self.runs[task, cpu] for task in range(len(self.tasks)))
+
+    def arc_cost(self, cpu: int, before: int, after: int) -> int:
+        """Return what an arc costs, execution times left out."""
+        if before == after == DEPOT:
+            return 0
+        if before == DEPOT:
+            return self.table.start[cpu][self.tasks[after - 1]]
+        if after == DEPOT:
+            return self.table.finish[self.tasks[before - 1]]
+        return self.table.switch[self.tasks[before - 1]][self.tasks[after - 1]]
+
+    def _cost(self, cpu: int) -> cp_model.LinearExprT:
+        switches = sum(
+            self.arc_cost(cpu, before, after) * arc
+            for (i, before, after), arc in self.arcs.items()
+            if i == cpu
+        )
+        executions = sum(
+            self.table.exec[kind] * self.runs[task, cpu] for task, kind in enumerate(self.tasks)
+        )
+        return switches + executions
+
+    def _add_objective(self, bounds: tuple[int, int]) -> None:
+        value = self.model.new_int_var(*bounds, "objective")
+        if self.search.instance.objective is Objective.TOTAL_PENALTY:
+            self.model.add(value == sum(self.costs))
+        else:
+            for cost in self.costs:
+                self.model.add(value >= cost)
+        self.model.minimize(value)
+
+    def _add_hint(self) -> None:
+        schedule = self.search.schedule
+        if schedule is None:
+            return
+        groups = self.search.cpu_groups
+        fullest = sorted(self.cpus, key=lambda cpu: -len(schedule.cpus[cpu].tasks))
+        kind_of = {name: kind for kind, one in enumerate(self.search.types) for name in one.names}
+        places: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for group in set(groups):
+            cpus = [cpu for cpu in self.cpus if groups[cpu] == group]
+            for cpu, source in zip(cpus, (c for c in fullest if groups[c] == group), strict=True):
+                for place, name in enumerate(schedule.cpus[source].tasks):
+                    places[kind_of[name]].append((cpu, place))
+        order: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        left = {kind: iter(sorted(where)) for kind, where in places.items()}
+        for task, kind in enumerate(self.tasks):
+            cpu, place = next(left[kind])
+            order[cpu].append((place, task + 1))
+            for other in self.cpus:
+                self.model.add_hint(self.runs[task, other], other == cpu)
+        for cpu in self.cpus:
+            nodes = [DEPOT, *(node for _, node in sorted(order[cpu])), DEPOT]
+            used = set(zip(nodes, nodes[1:], strict=False))
+            for (i, before, after), arc in self.arcs.items():
+                if i == cpu:
+                    self.model.add_hint(arc, (before, after) in used)

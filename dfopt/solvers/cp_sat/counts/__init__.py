@@ -1,0 +1,5 @@
+"""The count model for f and g: how many tasks of which class each CPU holds."""
+
+from dfopt.solvers.cp_sat.counts.model import CountModel
+
+__all__ = ["CountModel"]

@@ -1,0 +1,136 @@
+"""The aggregation that the count model stands on: classes of tasks and entry tokens.
+
+Within a fragment, tasks that leave it in the same state and pay the same wherever they run
+differ only in their entry cost, and that counts only for a task that opens a block. So a CPU's
+content is a count per class, and a named task, a *token*, for each opened block.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dfopt.ordering import ClosedForm
+from dfopt.task_types import TaskType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """Tasks of one class that cost the same to open a block with.
+
+    Parameters
+    ----------
+    entry
+        That cost.
+    count
+        How many blocks they can open.
+    """
+
+    entry: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskClass:
+    """Tasks of one fragment that differ at most in their entry cost.
+
+    Parameters
+    ----------
+    fragment, base, exit, end
+        What they have in common, see :class:`~dfopt.ordering.closed_form.BlockCosts`.
+    kinds
+        Their types, cheapest entry first.
+    count
+        How many tasks they are.
+    tokens
+        The cheapest of them, as many as there are CPUs.
+    """
+
+    fragment: int
+    base: int
+    exit: int
+    end: int
+    kinds: tuple[int, ...]
+    count: int
+    tokens: tuple[Token, ...]
+
+
+def task_classes(types: Sequence[TaskType], form: ClosedForm, cpus: int) -> tuple[TaskClass, ...]:
+    """Return the classes of all tasks, fragment by fragment."""
+    members: defaultdict[tuple[int, int, int, int], list[int]] = defaultdict(list)
+    for kind, costs in enumerate(form.costs):
+        members[costs.fragment, costs.base, costs.exit, costs.end].append(kind)
+    classes = []
+    for (fragment, base, leaving, ending), kinds in sorted(members.items()):
+        kinds.sort(key=lambda kind: form.costs[kind].entry)
+        classes.append(
+            TaskClass(
+                fragment=fragment,
+                base=base,
+                exit=leaving,
+                end=ending,
+                kinds=tuple(kinds),
+                count=sum(types[kind].count for kind in kinds),
+                tokens=tuple(_tokens(types, form, kinds, cpus)),
+            )
+        )
+    return tuple(classes)
+
+
+def _tokens(
+    types: Sequence[TaskType], form: ClosedForm, kinds: Sequence[int], most: int
+) -> list[Token]:
+    """Merge equal entry costs; no class opens more blocks than there are CPUs."""
+    counts: dict[int, int] = {}
+    for kind in kinds:
+        available = min(types[kind].count, most - sum(counts.values()))
+        if available > 0:
+            entry = form.costs[kind].entry
+            counts[entry] = counts.get(entry, 0) + available
+    return [Token(entry=entry, count=count) for entry, count in counts.items()]
+
+
+def contents_of(
+    classes: Sequence[TaskClass],
+    types: Sequence[TaskType],
+    form: ClosedForm,
+    counts: Sequence[Mapping[int, int]],
+    openers: Sequence[Mapping[int, Sequence[int]]],
+) -> list[dict[int, int]]:
+    """Return contents as counts of types, for contents as counts of classes.
+
+    Parameters
+    ----------
+    counts
+        For each CPU the number of tasks of each class.
+    openers
+        For each CPU and class the entry costs of the tokens that it uses.
+    """
+    left = [one.count for one in types]
+    contents: list[dict[int, int]] = [{} for _ in counts]
+
+    def take(cpu: int, kind: int, number: int) -> None:
+        contents[cpu][kind] = contents[cpu].get(kind, 0) + number
+        left[kind] -= number
+
+    missing = [dict(by_class) for by_class in counts]
+    for cpu, by_class in enumerate(openers):
+        for one, entries in by_class.items():
+            for entry in entries:
+                kind = next(
+                    kind
+                    for kind in classes[one].kinds
+                    if left[kind] and form.costs[kind].entry == entry
+                )
+                take(cpu, kind, 1)
+                missing[cpu][one] -= 1
+    for cpu, by_class in enumerate(missing):
+        for one, number in by_class.items():
+            # The dearest first: their entries are not paid for.
+            for kind in reversed(classes[one].kinds):
+                part = min(number, left[kind])
+                if part:
+                    take(cpu, kind, part)
+                    number -= part
+    return contents

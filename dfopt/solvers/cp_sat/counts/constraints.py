@@ -1,0 +1,202 @@
+"""What makes an assignment of the count model's variables a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ortools.sat.python import cp_model
+
+from dfopt.instance import Instance
+from dfopt.ordering import ClosedForm
+from dfopt.solvers.cp_sat.counts.classes import TaskClass
+from dfopt.solvers.cp_sat.counts.variables import Variables
+
+
+class Constraints:
+    """Adds the constraints to a model, one method a rule.
+
+    Parameters
+    ----------
+    model, variables
+        Where they are added, and about what.
+    instance, form, classes
+        The instance and its aggregation.
+    cpu_groups
+        For each CPU the first CPU identical to it.
+    """
+
+    def __init__(
+        self,
+        model: cp_model.CpModel,
+        variables: Variables,
+        instance: Instance,
+        form: ClosedForm,
+        classes: Sequence[TaskClass],
+        cpu_groups: Sequence[int],
+    ) -> None:
+        self.model = model
+        self.v = variables
+        self.instance = instance
+        self.classes = classes
+        self.cpu_groups = cpu_groups
+        self.cpus = range(instance.cpus)
+        self.fragments = range(len(form.fragments))
+        self.members = [
+            [number for number, one in enumerate(classes) if one.fragment == fragment]
+            for fragment in self.fragments
+        ]
+        self.sizes = [sum(classes[c].count for c in members) for members in self.members]
+
+    def add_all(self) -> None:
+        """Add every rule."""
+        self.every_task_runs()
+        self.capacity()
+        self.visits_hold_tasks()
+        self.tokens_open_once()
+        self.blocks_are_opened()
+        self.ends_are_unique()
+        self.closers_are_there()
+        self.identical_cpus_are_ordered()
+
+    def every_task_runs(self) -> None:
+        """Σ_i count[c, i] = |c|."""
+        for c, one in enumerate(self.classes):
+            self.model.add(sum(self.v.count[c, i] for i in self.cpus) == one.count)
+
+    def capacity(self) -> None:
+        """Σ_c count[c, i] ≤ k."""
+        for i in self.cpus:
+            held = sum(self.v.count[c, i] for c in range(len(self.classes)))
+            self.model.add(held <= self.instance.tasks_per_cpu)
+
+    def visits_hold_tasks(self) -> None:
+        """visits ≤ Σ_c count ≤ min(s, k)·visits, and at least ⌈s/k⌉ CPUs visit."""
+        capacity = self.instance.tasks_per_cpu
+        for a in self.fragments:
+            for i in self.cpus:
+                held = self._held(a, i)
+                self.model.add(held <= min(self.sizes[a], capacity) * self.v.visits[a, i])
+                self.model.add(held >= self.v.visits[a, i])
+                for c in self.members[a]:
+                    most = min(self.classes[c].count, capacity)
+                    self.model.add(self.v.count[c, i] <= most * self.v.visits[a, i])
+            visiting = sum(self.v.visits[a, i] for i in self.cpus)
+            self.model.add(visiting >= -(-self.sizes[a] // capacity))
+
+    def tokens_open_once(self) -> None:
+        """A token opens at most as many blocks as it stands for, where its class is held."""
+        for c, one in enumerate(self.classes):
+            for t, token in enumerate(one.tokens):
+                if token.count < self.instance.cpus:
+                    opened = sum(self.v.opens[c, t, i] for i in self.cpus)
+                    self.model.add(opened <= token.count)
+            for i in self.cpus:
+                self.model.add(self._opens_class(c, i) <= self.v.count[c, i])
+
+    def blocks_are_opened(self) -> None:
+        """Every block has an opener that pays, but a first one that is spared."""
+        for a in self.fragments:
+            for i in self.cpus:
+                opened = sum(self._opens_class(c, i) for c in self.members[a])
+                self.model.add(
+                    opened
+                    == self.v.visits[a, i]
+                    - self.v.first.get((a, i), 0)
+                    + self.v.split.get((a, i), 0)
+                )
+
+    def ends_are_unique(self) -> None:
+        """A CPU begins and ends once; with one fragment only if that is alone or split."""
+        for i in self.cpus:
+            self.model.add_at_most_one(v for (_, j), v in self.v.first.items() if j == i)
+            self.model.add_at_most_one(v for (_, j), v in self.v.last.items() if j == i)
+        for pair, visits in self.v.visits.items():
+            first, last = self.v.first.get(pair, 0), self.v.last.get(pair, 0)
+            alone, split = self.v.alone.get(pair, 0), self.v.split.get(pair, 0)
+            if pair in self.v.first:
+                self.model.add(first <= visits)
+            if pair in self.v.last:
+                self.model.add(last <= visits)
+            if pair in self.v.alone:
+                self.model.add(first + last <= visits + alone + split)
+        for (a, i), alone in self.v.alone.items():
+            self.model.add_implication(alone, self.v.last[a, i])
+            for b in self.fragments:
+                if b != a:
+                    self.model.add_implication(alone, ~self.v.visits[b, i])
+        for pair, split in self.v.split.items():
+            self.model.add_implication(split, self.v.first[pair])
+            self.model.add_implication(split, self.v.last[pair])
+
+    def closers_are_there(self) -> None:
+        """Openers and closers that save something are distinct tasks that the CPU holds."""
+        for pair in self.v.single:
+            self._closers_of(*pair)
+
+    def _closers_of(self, a: int, i: int) -> None:
+        quiet = [c for c in self.members[a] if not self.classes[c].exit]
+        flushed = [c for c in self.members[a] if self.classes[c].end < 0]
+        pair = (a, i)
+        leaves_quietly = self.v.quiet.get(pair, 0)
+        final_flush = self.v.final_flush.get(pair, 0)
+        single = self.v.single[pair]
+        split = self.v.split.get(pair, 0)
+        same_end = self.v.same_end.get(pair, 0)
+        held = self._held(a, i)
+        capacity = min(self.sizes[a], self.instance.tasks_per_cpu)
+
+        self.model.add(held <= capacity - (capacity - 1) * single)
+        if pair in self.v.quiet:
+            self.model.add(leaves_quietly <= self.closed(a, i))
+            self.model.add(leaves_quietly <= self._count(quiet, i))
+            # A last task whose flush is spared is a quiet one too, and must be another.
+            self.model.add(
+                leaves_quietly + final_flush + self._opened_by(quiet, i)
+                <= self._count(quiet, i) + single + same_end
+            )
+        if pair in self.v.final_flush:
+            self.model.add(final_flush <= self.v.last[pair])
+            self.model.add(final_flush <= self._count(flushed, i))
+            self.model.add(
+                final_flush + self._opened_by(flushed, i)
+                <= self._count(flushed, i) + single + same_end
+            )
+        if pair in self.v.same_end:
+            self.model.add(same_end <= split)
+            self.model.add(same_end <= final_flush)
+            self.model.add(same_end <= self._opened_by(flushed, i))
+        if pair in self.v.split:
+            # The first block's closer, and the opener and the last task of the second.
+            self.model.add(held >= 3 * split + final_flush - same_end - 1)
+            self.model.add(single + split <= 1)
+
+    def identical_cpus_are_ordered(self) -> None:
+        """Of CPUs that are alike, the earlier one is visited first, by the larger fragments.
+
+        A fragment visits CPU i only if it, or a larger one, visits CPU i − 1 too.
+        """
+        by_size = sorted(self.fragments, key=lambda a: -self.sizes[a])
+        for i in self.cpus[1:]:
+            if self.cpu_groups[i] != self.cpu_groups[i - 1]:
+                continue
+            for rank, a in enumerate(by_size):
+                before = sum(self.v.visits[b, i - 1] for b in by_size[: rank + 1])
+                self.model.add(self.v.visits[a, i] <= before)
+
+    def closed(self, a: int, i: int) -> cp_model.LinearExprT:
+        """How many blocks of A on CPU i are followed by another fragment."""
+        pair = (a, i)
+        last, split = self.v.last.get(pair, 0), self.v.split.get(pair, 0)
+        return self.v.visits[pair] - last + split
+
+    def _held(self, a: int, i: int) -> cp_model.LinearExprT:
+        return self._count(self.members[a], i)
+
+    def _count(self, classes: Sequence[int], i: int) -> cp_model.LinearExprT:
+        return sum(self.v.count[c, i] for c in classes)
+
+    def _opened_by(self, classes: Sequence[int], i: int) -> cp_model.LinearExprT:
+        return sum(self._opens_class(c, i) for c in classes)
+
+    def _opens_class(self, c: int, i: int) -> cp_model.LinearExprT:
+        return sum(self.v.opens[c, t, i] for t in range(len(self.classes[c].tokens)))

@@ -1,0 +1,86 @@
+"""The count model as a whole: built, hinted, and read back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from ortools.sat.python import cp_model
+
+from dfopt.ordering import ClosedForm
+from dfopt.solvers.cp_sat.counts.classes import contents_of, task_classes
+from dfopt.solvers.cp_sat.counts.constraints import Constraints
+from dfopt.solvers.cp_sat.counts.objective import add_objective
+from dfopt.solvers.cp_sat.counts.variables import create_variables
+from dfopt.solvers.search import Search
+
+
+class CountModel:
+    """The count model of one instance.
+
+    Parameters
+    ----------
+    search
+        The instance, and the schedule that serves as a hint.
+    bounds
+        The least and the largest objective that are of interest.
+    """
+
+    def __init__(self, search: Search, bounds: tuple[int, int]) -> None:
+        self.search = search
+        self.form = ClosedForm(search.instance, search.types)
+        self.classes = task_classes(search.types, self.form, search.instance.cpus)
+        self.model = cp_model.CpModel()
+        self.variables = create_variables(self.model, search.instance, self.form, self.classes)
+        constraints = Constraints(
+            self.model,
+            self.variables,
+            search.instance,
+            self.form,
+            self.classes,
+            search.cpu_groups,
+        )
+        constraints.add_all()
+        add_objective(
+            self.model,
+            self.variables,
+            constraints,
+            search.instance,
+            self.form,
+            self.classes,
+            bounds,
+        )
+        self._add_hint()
+
+    def orders(self, value: Callable[[cp_model.IntVar], int]) -> list[list[int]]:
+        """Return the schedule that an assignment stands for, as orders of type numbers."""
+        counts: list[dict[int, int]] = [{} for _ in range(self.search.instance.cpus)]
+        openers: list[dict[int, list[int]]] = [{} for _ in counts]
+        for (c, cpu), variable in self.variables.count.items():
+            if number := value(variable):
+                counts[cpu][c] = number
+        for (c, t, cpu), variable in self.variables.opens.items():
+            if value(variable):
+                openers[cpu].setdefault(c, []).append(self.classes[c].tokens[t].entry)
+        contents = contents_of(self.classes, self.search.types, self.form, counts, openers)
+        return [self.form.order(cpu, content) for cpu, content in enumerate(contents)]
+
+    def _add_hint(self) -> None:
+        """Hint at the best schedule so far, its CPUs in the order that the model asks for."""
+        schedule = self.search.schedule
+        if schedule is None:
+            return
+        kind_of = {name: kind for kind, one in enumerate(self.search.types) for name in one.names}
+        class_of = {kind: c for c, one in enumerate(self.classes) for kind in one.kinds}
+        contents = [Counter(class_of[kind_of[name]] for name in cpu.tasks) for cpu in schedule.cpus]
+        groups = self.search.cpu_groups
+        by_load = sorted(range(len(contents)), key=lambda cpu: -contents[cpu].total())
+        for group in set(groups):
+            cpus = [cpu for cpu, one in enumerate(groups) if one == group]
+            fullest = [cpu for cpu in by_load if groups[cpu] == group]
+            for cpu, source in zip(cpus, fullest, strict=True):
+                visited = {self.classes[c].fragment for c in contents[source]}
+                for c in range(len(self.classes)):
+                    self.model.add_hint(self.variables.count[c, cpu], contents[source][c])
+                for a in range(len(self.form.fragments)):
+                    self.model.add_hint(self.variables.visits[a, cpu], a in visited)

@@ -1,0 +1,239 @@
+"""The truth for tiny instances, from the definition of the switch costs alone.
+
+Nothing here uses the theorem on best orders, so that other solvers can be held against it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from dfopt.certificate import Search as SearchCertificate
+from dfopt.cost_table import CostTable
+from dfopt.errors import MethodError
+from dfopt.instance import Instance, Objective
+from dfopt.penalty import finish_cost, start_cost, switch_cost
+from dfopt.schedule import combined_cost
+from dfopt.solvers.search import Search
+
+LARGEST_TASK_COUNT = 12
+LARGEST_TASK_COUNT_WITH_PRECEDENCE = 8
+
+
+def solve_exhaustively(search: Search) -> None:
+    """Find and prove the optimum by trying everything.
+
+    Without precedence: the cheapest order of every subset of tasks (a path per subset and last
+    task), then the best way to deal subsets to the CPUs, 3^n steps a CPU. With precedence CPUs
+    wait for each other, so all orders on all CPUs are enumerated.
+
+    Raises
+    ------
+    MethodError
+        When the instance has more tasks than can be tried.
+    """
+    instance = search.instance
+    most = (
+        LARGEST_TASK_COUNT_WITH_PRECEDENCE if instance.has_precedence else LARGEST_TASK_COUNT
+    )
+    if instance.task_count > most:
+        raise MethodError(
+            f"'exhaustive' is for at most {most} tasks of this kind, and there are "
+            f"{instance.task_count}; use the method 'auto'",
+            place="tasks",
+        )
+    optimum = (
+        _enumerate_orders(search) if instance.has_precedence else _deal_subsets(search)
+    )
+    search.proved(optimum, SearchCertificate(threshold=optimum - 1, solver="exhaustive"))
+
+
+def _deal_subsets(search: Search) -> int:
+    kinds = [kind for kind, one in enumerate(search.types) for _ in one.names]
+    everything = (1 << len(kinds)) - 1
+    # For every CPU the cheapest order of every subset it can hold.
+    paths = {
+        group: _cheapest_paths(search, group, kinds) for group in sorted(set(search.cpu_groups))
+    }
+    reachable: dict[int, tuple[int, int]] = {0: (0, 0)}
+    layers = []
+    for group in search.cpu_groups:
+        search.check()
+        reachable = _dealt(search.instance.objective, reachable, paths[group], everything)
+        layers.append(reachable)
+    optimum = layers[-1][everything][0]
+    orders = []
+    left = everything
+    for group, layer in zip(reversed(search.cpu_groups), reversed(layers), strict=True):
+        subset = layer[left][1]
+        orders.append(_traced_path(paths[group], subset, kinds))
+        left ^= subset
+    search.found(orders[::-1])
+    return optimum
+
+
+Paths = dict[int, tuple[int, int, dict[int, tuple[int, int]]]]
+"""Of each subset: its cost, its last task, and for each last task (cost so far, task before)."""
+
+
+def _cheapest_paths(search: Search, cpu: int, kinds: Sequence[int]) -> Paths:
+    """Return the cheapest order of every subset within the capacity, waits for release counted.
+
+    Ending earlier is never worse for what follows on the same CPU, so one number per subset
+    and last task is enough.
+    """
+    table = CostTable(search.instance, search.types)
+    releases = [search.types[kind].example.release for kind in kinds]
+    paths: Paths = {0: (0, -1, {})}
+    for subset in range(1, 1 << len(kinds)):
+        if subset.bit_count() > search.instance.tasks_per_cpu:
+            continue
+        if subset % 256 == 0:
+            search.check()
+        ends: dict[int, tuple[int, int]] = {}
+        for last in _members(subset):
+            rest = subset & ~(1 << last)
+            if rest:
+                cost, before = min(
+                    (
+                        max(so_far, releases[last]) + table.switch[kinds[place]][kinds[last]],
+                        place,
+                    )
+                    for place, (so_far, _) in paths[rest][2].items()
+                )
+            else:
+                cost, before = releases[last] + table.start[cpu][kinds[last]], -1
+            ends[last] = (cost + table.exec[kinds[last]], before)
+        cost, last = min(
+            (so_far + table.finish[kinds[place]], place) for place, (so_far, _) in ends.items()
+        )
+        paths[subset] = (cost, last, ends)
+    return paths
+
+
+def _dealt(
+    objective: Objective, reachable: dict[int, tuple[int, int]], paths: Paths, everything: int
+) -> dict[int, tuple[int, int]]:
+    """Give one more CPU every subset of what the CPUs before it left."""
+    dealt: dict[int, tuple[int, int]] = {}
+    for before, (value, _) in reachable.items():
+        left = everything & ~before
+        subset = left
+        while True:
+            if subset in paths:
+                combined = combined_cost(objective, (value, paths[subset][0]))
+                after = before | subset
+                if after not in dealt or combined < dealt[after][0]:
+                    dealt[after] = (combined, subset)
+            if not subset:
+                break
+            subset = (subset - 1) & left
+    return dealt
+
+
+def _traced_path(paths: Paths, subset: int, kinds: Sequence[int]) -> list[int]:
+    order = []
+    last = paths[subset][1]
+    while subset:
+        order.append(kinds[last])
+        before = paths[subset][2][last][1]
+        subset &= ~(1 << last)
+        last = before
+    return order[::-1]
+
+
+def _members(subset: int) -> Iterator[int]:
+    while subset:
+        lowest = subset & -subset
+        yield lowest.bit_length() - 1
+        subset ^= lowest
+
+
+def _enumerate_orders(search: Search) -> int:
+    """Try all orders on all CPUs; schedules are built in the order in which tasks start."""
+    instance = search.instance
+    optimum = math.inf
+    steps = 0
+
+    def extend(state: _Partial) -> None:
+        nonlocal optimum, steps
+        steps += 1
+        if steps % 256 == 0:
+            search.check()
+        if not any(state.left):
+            value = max(state.finished(instance, search), default=0)
+            if value < optimum:
+                optimum = value
+                search.found(state.orders)
+            return
+        for following in state.successors(instance, search):
+            extend(following)
+
+    extend(_Partial.empty(search))
+    return int(optimum)
+
+
+class _Partial:
+    """The first tasks of a schedule, in the order in which their switches begin."""
+
+    def __init__(
+        self,
+        left: list[int],
+        orders: list[list[int]],
+        clocks: list[int],
+        ends: dict[str, int],
+        latest_start: int,
+    ) -> None:
+        self.left = left
+        self.orders = orders
+        self.clocks = clocks
+        self.ends = ends
+        self.latest_start = latest_start
+
+    @classmethod
+    def empty(cls, search: Search) -> _Partial:
+        cpus = search.instance.cpus
+        left = [one.count for one in search.types]
+        return cls(left, [[] for _ in range(cpus)], [0] * cpus, {}, 0)
+
+    def successors(self, instance: Instance, search: Search) -> Iterator[_Partial]:
+        unfinished = {
+            one.example.id for one, left in zip(search.types, self.left, strict=True) if left
+        }
+        for kind, left in enumerate(self.left):
+            task = search.types[kind].example
+            if not left or unfinished.intersection(task.after):
+                continue
+            ready = max([task.release, *(self.ends[name] for name in task.after)])
+            idle_groups = set()
+            for cpu, order in enumerate(self.orders):
+                if len(order) >= instance.tasks_per_cpu:
+                    continue
+                if not order:
+                    # Of idle CPUs that are alike the first one stands for all.
+                    if search.cpu_groups[cpu] in idle_groups:
+                        continue
+                    idle_groups.add(search.cpu_groups[cpu])
+                start = max(self.clocks[cpu], ready)
+                if start < self.latest_start:
+                    continue
+                switch = (
+                    switch_cost(instance.penalty, search.types[order[-1]].example, task)
+                    if order
+                    else start_cost(instance, cpu, task)
+                )
+                end = start + switch + task.exec
+                yield _Partial(
+                    [count - (one == kind) for one, count in enumerate(self.left)],
+                    [[*o, kind] if one == cpu else o for one, o in enumerate(self.orders)],
+                    [end if one == cpu else clock for one, clock in enumerate(self.clocks)],
+                    {**self.ends, task.id: max(end, self.ends.get(task.id, 0))},
+                    start,
+                )
+
+    def finished(self, instance: Instance, search: Search) -> list[int]:
+        return [
+            clock + finish_cost(instance, search.types[order[-1]].example)
+            for clock, order in zip(self.clocks, self.orders, strict=True)
+            if order
+        ]

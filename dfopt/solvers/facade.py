@@ -1,0 +1,179 @@
+"""One entrance to all solvers: ``solve`` chooses, runs, and says what came of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import Protocol
+
+import dfopt
+from dfopt.bounds import cheap_bound
+from dfopt.certificate import Certificate, Exhaustive
+from dfopt.certificate import Search as SearchCertificate
+from dfopt.errors import MethodError
+from dfopt.files import fingerprint
+from dfopt.instance import Instance
+from dfopt.result import Progress, Result, Status, StopReason, relative_gap
+from dfopt.solvers.search import Search, SearchOver
+from dfopt.stop import StoppingCriterion
+
+METHODS: dict[str, tuple[str, str]] = {
+    "auto": ("dfopt.solvers.auto", "solve_automatically"),
+    "exhaustive": ("dfopt.solvers.exhaustive", "solve_exhaustively"),
+    "dp": ("dfopt.solvers.dp", "solve_by_dp"),
+    "cp-sat": ("dfopt.solvers.cp_sat", "solve_by_cp_sat"),
+}
+"""Where each method lives; imported when it is asked for, since some load heavy packages."""
+
+
+class Solver(Protocol):
+    """Any method: it reports what it finds and proves to ``search``, and returns when done.
+
+    It calls ``search.check()`` often, which ends it by an exception, and raises
+    :class:`~dfopt.errors.MethodError` for an instance that it is not made for.
+    """
+
+    def __call__(self, search: Search) -> None:
+        """Improve bound and schedule of ``search`` until they meet or the search is over."""
+        ...
+
+
+def solve(
+    instance: Instance,
+    *,
+    method: str = "auto",
+    stop: StoppingCriterion | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Result:
+    """Find the schedule of least penalty, with a proof.
+
+    Parameters
+    ----------
+    instance
+        What to schedule.
+    method
+        ``"auto"`` chooses; ``"exhaustive"``, ``"dp"`` and ``"cp-sat"`` insist.
+    stop
+        When to end before the proof, such as ``TimeLimit(60)``; by default never.
+    seed
+        Seed of everything random. The same seed and one worker give the same schedule unless
+        a time limit or an interrupt intervenes.
+    workers
+        Number of threads; by default one per processor.
+    on_progress
+        Called with every improvement of bound or schedule, from any thread.
+
+    Returns
+    -------
+    Result
+        The best schedule and bound found, whatever ended the search; an interrupt from the
+        keyboard too ends it with a result.
+
+    Raises
+    ------
+    MethodError
+        When ``method`` is unknown or not made for this instance.
+
+    Examples
+    --------
+    >>> from dfopt import Instance, PenaltyG, Task, solve
+    >>> instance = Instance(
+    ...     cpus=2,
+    ...     penalty=PenaltyG(fill=3, write_back=1),
+    ...     tasks=(Task(id="a", df="X", count=2), Task(id="b", df="Y"), Task(id="c", df="Z")),
+    ... )
+    >>> result = solve(instance)
+    >>> result.status, result.objective, result.lower_bound
+    (<Status.OPTIMAL: 'optimal'>, 4, 4)
+    """
+    if method not in METHODS:
+        raise MethodError(f"unknown method {method!r}; known are {', '.join(METHODS)}")
+    if workers is not None and workers < 1:
+        raise MethodError(f"needs at least 1 worker, not {workers}")
+    search = Search(
+        instance,
+        stop=stop,
+        on_progress=on_progress,
+        seed=seed,
+        workers=workers or available_processors(),
+    )
+    if instance.missing_capacity:
+        return _result(search, method, StopReason.PROOF, infeasible=True)
+    try:
+        _run(search, method)
+        reason = StopReason.PROOF
+    except SearchOver as over:
+        reason = over.reason
+    except KeyboardInterrupt:
+        reason = StopReason.INTERRUPT
+    return _result(search, method, reason)
+
+
+def available_processors() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _run(search: Search, method: str) -> None:
+    if not search.types:
+        search.found([()] * search.instance.cpus)
+        return
+    if method != "exhaustive":
+        bound = cheap_bound(search.instance, search.types)
+        if bound.certificate is not None:
+            search.proved(bound.value, bound.certificate)
+    module, function = METHODS[method]
+    solver: Solver = getattr(import_module(module), function)
+    solver(search)
+    if not search.is_closed:
+        raise AssertionError(f"method {method!r} ended without a proof")
+
+
+def _result(
+    search: Search, method: str, reason: StopReason, *, infeasible: bool = False
+) -> Result:
+    if infeasible:
+        status = Status.INFEASIBLE
+    elif search.is_closed:
+        status, reason = Status.OPTIMAL, StopReason.PROOF
+    else:
+        status = Status.UNKNOWN if search.schedule is None else Status.FEASIBLE
+    return Result(
+        instance_name=search.instance.name,
+        instance_sha256=fingerprint(search.instance),
+        status=status,
+        stop_reason=reason,
+        objective=search.objective,
+        lower_bound=None if infeasible else search.lower_bound,
+        gap=relative_gap(search.objective, search.lower_bound),
+        schedule=search.schedule,
+        certificate=None if infeasible else _checkable(search),
+        method=method,
+        seed=search.seed,
+        wall_time_s=round(search.elapsed, 6),
+        history=tuple(search.history),
+        versions=_versions(),
+    )
+
+
+def _checkable(search: Search) -> Certificate | None:
+    """Return the certificate; where the checker can enumerate, nobody needs to trust a search."""
+    certificate = search.certificate
+    most = 7 if search.instance.has_precedence else 10
+    if isinstance(certificate, SearchCertificate) and search.instance.task_count <= most:
+        return Exhaustive(threshold=search.lower_bound - 1)
+    return certificate
+
+
+def _versions() -> dict[str, str]:
+    versions = {"dfopt": dfopt.__version__}
+    ortools = sys.modules.get("ortools")
+    if ortools is not None:
+        versions["ortools"] = ortools.__version__
+    return versions

@@ -1,0 +1,158 @@
+"""Local search over the orders themselves, for tables of switch costs and for waiting tasks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from graphlib import TopologicalSorter
+
+from dfopt.cost_table import CostTable
+from dfopt.instance import Instance, Objective
+from dfopt.schedule import DeadlockError, timed_run
+from dfopt.solvers.search import Search
+
+Orders = list[list[int]]
+"""For each CPU its tasks in order of execution, as type numbers."""
+
+Rank = Callable[[Orders], tuple[int, ...]]
+"""What is minimised: the costs of the CPUs, largest first, or their sum."""
+
+DEADLOCK = (2**63,)
+"""Worse than every schedule: tasks that wait for each other for ever."""
+
+
+class OrderSearch:
+    """Repeated descents by moving single tasks to other places and by swapping two.
+
+    Parameters
+    ----------
+    search
+        Where improvements are reported.
+    """
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.random = random.Random(search.seed)
+        self.rank = timed_rank(search) if search.instance.is_timed else untimed_rank(search)
+
+    def run(self, rounds: int) -> None:
+        """Improve ``rounds`` constructed schedules, and shaken copies of the best one."""
+        best: Orders | None = None
+        best_rank: tuple[int, ...] | None = None
+        for number in range(rounds):
+            if best is None or number % 8 == 0:
+                orders = self._inserted(self._sequence(shuffled=number > 0))
+            else:
+                orders = self._shaken(best)
+            rank = self._descend(orders)
+            if rank is not None and (best_rank is None or rank < best_rank):
+                best, best_rank = orders, rank
+                self.search.found(orders)
+            self.search.check()
+
+    def _sequence(self, *, shuffled: bool) -> list[int]:
+        """Return all tasks, predecessors first."""
+        kinds = [kind for kind, one in enumerate(self.search.types) for _ in one.names]
+        if shuffled:
+            self.random.shuffle(kinds)
+        if not self.search.instance.has_precedence:
+            return kinds
+        depth = _depths(self.search.instance)
+        return sorted(kinds, key=lambda kind: depth[self.search.types[kind].example.id])
+
+    def _inserted(self, sequence: Sequence[int]) -> Orders:
+        """Append each task to the CPU where the schedule so far then ranks best."""
+        capacity = self.search.instance.tasks_per_cpu
+        orders: Orders = [[] for _ in range(self.search.instance.cpus)]
+        for kind in sequence:
+            self.search.check()
+            candidates = []
+            for cpu, order in enumerate(orders):
+                if len(order) < capacity:
+                    order.append(kind)
+                    candidates.append((self.rank(orders), cpu))
+                    order.pop()
+            orders[min(candidates)[1]].append(kind)
+        return orders
+
+    def _descend(self, orders: Orders) -> tuple[int, ...] | None:
+        """Take improving moves until there is none; orders change in place."""
+        rank = self.rank(orders)
+        improved = True
+        while improved:
+            improved = False
+            for neighbour in self._neighbours(orders):
+                self.search.check()
+                neighbour_rank = self.rank(neighbour)
+                if neighbour_rank < rank:
+                    orders[:], rank = neighbour, neighbour_rank
+                    improved = True
+                    break
+        return None if rank == DEADLOCK else rank
+
+    def _neighbours(self, orders: Orders) -> Iterator[Orders]:
+        capacity = self.search.instance.tasks_per_cpu
+        places = [(cpu, place) for cpu, order in enumerate(orders) for place in range(len(order))]
+        self.random.shuffle(places)
+        for cpu, place in places:
+            kind = orders[cpu][place]
+            for other in range(len(orders)):
+                if other != cpu and len(orders[other]) >= capacity:
+                    continue
+                without = [order.copy() for order in orders]
+                del without[cpu][place]
+                for target in range(len(without[other]) + 1):
+                    if (other, target) != (cpu, place):
+                        moved = [order.copy() for order in without]
+                        moved[other].insert(target, kind)
+                        yield moved
+            for other, target in places:
+                if (other, target) > (cpu, place) and orders[other][target] != kind:
+                    swapped = [order.copy() for order in orders]
+                    swapped[cpu][place], swapped[other][target] = orders[other][target], kind
+                    yield swapped
+
+    def _shaken(self, orders: Orders) -> Orders:
+        shaken = [order.copy() for order in orders]
+        places = [(cpu, place) for cpu, order in enumerate(orders) for place in range(len(order))]
+        for _ in range(self.random.randint(2, 4)):
+            if len(places) < 2:
+                break
+            (cpu, place), (other, target) = self.random.sample(places, 2)
+            shaken[cpu][place], shaken[other][target] = shaken[other][target], shaken[cpu][place]
+        return shaken
+
+
+def untimed_rank(search: Search) -> Rank:
+    """Rank orders by their CPUs' costs alone."""
+    table = CostTable(search.instance, search.types)
+    total = search.instance.objective is Objective.TOTAL_PENALTY
+
+    def rank(orders: Orders) -> tuple[int, ...]:
+        costs = [table.order_cost(cpu, order) for cpu, order in enumerate(orders)]
+        return (sum(costs),) if total else (*sorted(costs, reverse=True),)
+
+    return rank
+
+
+def timed_rank(search: Search) -> Rank:
+    """Rank orders by when the CPUs have finished, waits included."""
+    tasks = [kind.example for kind in search.types]
+
+    def rank(orders: Orders) -> tuple[int, ...]:
+        try:
+            _, costs = timed_run(search.instance, [[tasks[kind] for kind in o] for o in orders])
+        except DeadlockError:
+            return DEADLOCK
+        return (*sorted(costs, reverse=True),)
+
+    return rank
+
+
+def _depths(instance: Instance) -> dict[str, int]:
+    """Return for each entry the length of the longest chain of predecessors."""
+    entries = {task.id: task for task in instance.tasks}
+    depths: dict[str, int] = {}
+    for name in TopologicalSorter({task.id: task.after for task in instance.tasks}).static_order():
+        depths[name] = max((depths[before] + 1 for before in entries[name].after), default=0)
+    return depths
