@@ -36,8 +36,8 @@ def verify(
     from dfopt.files import read_instance, read_result
     from dfopt.verify import verify as check
 
-    problem = read_instance(instance)
-    found = check(problem, read_result(result), require_certificate=require_certificate)
+    subject = read_instance(instance)
+    found = check(subject, read_result(result), require_certificate=require_certificate)
     if as_json:
         print_json(found.to_document())
     if found.problems:
@@ -45,7 +45,7 @@ def verify(
         more = f" (and {len(others)} more; --json lists all)" if others and not as_json else ""
         raise DfoptError(first + more, file=result)
     if not as_json:
-        print_text(f"verified: {summary(problem, found)}\n")
+        print_text(f"verified: {summary(subject, found)}\n")
     for remark in found.unchecked:
         typer.echo(f"{result}: {remark}", err=True)
 

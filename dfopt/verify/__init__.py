@@ -14,7 +14,7 @@ from dfopt.files import fingerprint
 from dfopt.instance import Instance, Objective
 from dfopt.result import Result
 from dfopt.verify.bound import check_bound
-from dfopt.verify.claims import contradictions
+from dfopt.verify.claims import backslides, contradictions
 from dfopt.verify.schedule import recompute
 
 __all__ = ["Verification", "verify"]
@@ -104,6 +104,7 @@ def verify(
     problems += contradictions(instance, result, objective)
     bound = check_bound(instance, result)
     problems += bound.problems
+    problems += backslides(result)
     if require_certificate and not bound.checked:
         problems += bound.unchecked or ["lower_bound: is not proven"]
     return Verification(

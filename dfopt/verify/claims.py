@@ -23,7 +23,6 @@ def contradictions(instance: Instance, result: Result, objective: int | None) ->
     status = result.status
     if result.stop_reason not in STOP_REASONS[status]:
         yield f"stop_reason: '{result.stop_reason}' does not go with the status '{status}'"
-    yield from _history(result)
     if status is Status.INFEASIBLE:
         if not instance.missing_capacity:
             yield "status: is 'infeasible', but the CPUs have room for all tasks"
@@ -62,7 +61,7 @@ def _bound_and_objective(result: Result, bound: int, objective: int) -> Iterator
         yield f"gap: is {result.gap}, but objective and lower bound give {gap}"
 
 
-def _history(result: Result) -> Iterator[str]:
+def backslides(result: Result) -> Iterator[str]:
     """Find times or bounds that fall, objectives that rise, and any beyond the result's."""
     time, bound, objective = 0.0, 0, None
     for position, step in enumerate(result.history):

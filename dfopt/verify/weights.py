@@ -35,11 +35,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfopt.errors import MethodError
-from dfopt.instance import Instance, Leaves, Objective, PenaltyF, PenaltyMatrix
+from dfopt.instance import (
+    LARGEST_TOTAL,
+    CacheState,
+    Instance,
+    Leaves,
+    Objective,
+    PenaltyF,
+    PenaltyMatrix,
+)
 from dfopt.penalty import reading_cost
 
-LARGEST_TABLE = 50_000_000
-"""Most entries of a table: beyond a few hundred megabytes a bound counts as not checkable."""
+LARGEST_TABLE = 20_000_000
+MOST_TASKS = 50_000
+"""Beyond these entries of a table, or tasks, a proof counts as not checkable: too much memory."""
+
+TOO_LARGE = "the dual weights call for too large a table to be checked"
 
 # Roles of tasks; a set of roles, for as many different tasks, is a sum of them.
 ENTERS, EXITS, COMES_LAST, ENTERS_AND_COMES_LAST = 1, 2, 4, 8
@@ -84,7 +95,10 @@ class Program:
     """
 
     def __init__(self, instance: Instance, threshold: int | None, scale: int) -> None:
-        self.threshold = threshold
+        if instance.task_count > MOST_TASKS:
+            raise MethodError(TOO_LARGE)
+        # No order costs more than LARGEST_TOTAL, which fits into 64 bits.
+        self.threshold = threshold if threshold is None else min(threshold, LARGEST_TOTAL)
         self.final_write_back = instance.final_write_back
         # Where a CPU has room for all tasks, how many it holds does not matter.
         self.counted = instance.tasks_per_cpu < instance.task_count
@@ -101,16 +115,17 @@ class Program:
 
     def grown(self, parts: Iterable[tuple[Frontier, Iterable[Choice]]]) -> Frontier:
         """Return the best of all that adds one choice to its frontier, over all ``parts``."""
-        steps = []
+        steps, entries = [], 0
         for frontier, choices in parts:
             for cost, alike in groupby(sorted(choices, key=itemgetter(1)), key=itemgetter(1)):
                 rows = int(np.searchsorted(frontier.costs, (self.threshold or 0) - cost, "right"))
                 steps.append((frontier.costs[:rows] + cost, frontier.values[:rows], list(alike)))
-        if sum(len(sums) for sums, _, _ in steps) > LARGEST_TABLE:
-            raise MethodError("its weights call for too large a table to be checked")
+                entries += rows
+                if entries > LARGEST_TABLE:
+                    raise MethodError(TOO_LARGE)
         costs = np.unique(np.concatenate([np.empty(0, self.dtype), *(sums for sums, *_ in steps)]))
         if len(costs) * self.width > LARGEST_TABLE:
-            raise MethodError("its weights call for too large a table to be checked")
+            raise MethodError(TOO_LARGE)
         values = np.full((len(costs), self.width), self.never, self.dtype)
         for sums, before, group in steps:
             rows_of_sums = np.searchsorted(costs, sums)
@@ -223,7 +238,7 @@ def largest_values(
         When the instance is too large for that.
     """
     kinds = _kinds(instance, weights, charges)
-    starts = [_start(instance, cpu) for cpu in range(instance.cpus)]
+    starts = [_start(instance, state, frozenset(kinds)) for state in instance.initial_states]
     scale = 2 * max(max(start.home_cost, start.away_cost) for start in starts) + sum(
         kind.size * (abs(kind.weight) + kind.cost + kind.exit_cost + max(map(sum, kind.entries)))
         for group in kinds.values()
@@ -236,9 +251,7 @@ def largest_values(
     return [largest[start] for start in starts]
 
 
-def _start(instance: Instance, cpu: int) -> Start:
-    fragments = frozenset(task.df or "" for task in instance.tasks)
-    state = instance.initial_states[cpu]
+def _start(instance: Instance, state: CacheState | None, fragments: frozenset[str]) -> Start:
     if state is None:
         return Start(frozenset() if instance.cold_start else fragments, 0, 0)
     write_back = _write_back(instance)
