@@ -184,6 +184,7 @@ class Program:
             roles[LAST] = [ENTERS | COMES_LAST]
             singles[LAST] = ENTERS | COMES_LAST
         if free and not self.final_write_back:
+            # Two blocks: the first has a task that exits, the last has two with roles or is one.
             roles[FIRST | LAST] = [EXITS | ENTERS | COMES_LAST, EXITS | ENTERS_AND_COMES_LAST]
             roles[ALONE] = [COMES_LAST]
         wholes = [whole for group in roles.values() for whole in group]
@@ -195,13 +196,18 @@ class Program:
             place: [choice for whole in group for choice in self.choices(filled[whole])]
             for place, group in roles.items()
         }
-        for place, whole in singles.items():
+        for place, whole in singles.items():  # blocks of one task, which has all the roles
             for kind in kinds:
                 found[place] += self.members(kind, whole, single=True)
         return found
 
     def largest(self, start: Start, blocks: Mapping[str, Mapping[int, list[Choice]]]) -> int:
-        """Return the largest value of an order on a CPU that starts like this."""
+        """Return the largest value of an order on a CPU that starts like this.
+
+        Some combinations are no orders, such as two blocks of one fragment with nothing between
+        them, or no first block where any could enter free. They do no harm: the same tasks in
+        an order of fewer entries and exits cost no more and are worth no less.
+        """
         orders = dict.fromkeys(range(4), self.impossible) | {0: self.nothing}
         alone: list[Choice] = []
         for df, found in blocks.items():
