@@ -10,7 +10,7 @@ TINY = 8
 
 def solve_automatically(search: Search) -> None:
     """Run the methods that fit, in order of their cost."""
-    first_schedule.improve(search, rounds=10)
+    first_schedule.improve(search, effort=0.5)
     if search.instance.task_count <= TINY and not search.instance.has_precedence:
         exhaustive.solve_exhaustively(search)
         return

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dfopt.instance import PenaltyMatrix
-from dfopt.solvers.content_search import ContentSearch
+from dfopt.solvers.annealing import Annealing
 from dfopt.solvers.order_search import OrderSearch
 from dfopt.solvers.search import Search
 
 
-def improve(search: Search, rounds: int) -> None:
-    """Report good schedules found by ``rounds`` descents."""
+def improve(search: Search, effort: float = 1.0) -> None:
+    """Report good schedules; ``effort`` scales how long they are looked for."""
     if isinstance(search.instance.penalty, PenaltyMatrix) or search.instance.is_timed:
-        OrderSearch(search).run(rounds)
+        OrderSearch(search, effort).run()
     else:
-        ContentSearch(search).run(rounds)
+        Annealing(search, effort).run()

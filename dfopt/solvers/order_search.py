@@ -17,6 +17,8 @@ Orders = list[list[int]]
 Rank = Callable[[Orders], tuple[int, ...]]
 """What is minimised: the costs of the CPUs, largest first, or their sum."""
 
+DESCENTS = 20
+
 DEADLOCK = (2**63,)
 """Worse than every schedule: tasks that wait for each other for ever."""
 
@@ -28,18 +30,21 @@ class OrderSearch:
     ----------
     search
         Where improvements are reported.
+    effort
+        Scales the number of descents.
     """
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: Search, effort: float = 1.0) -> None:
         self.search = search
+        self.descents = max(1, int(effort * DESCENTS))
         self.random = random.Random(search.seed)
         self.rank = timed_rank(search) if search.instance.is_timed else untimed_rank(search)
 
-    def run(self, rounds: int) -> None:
-        """Improve ``rounds`` constructed schedules, and shaken copies of the best one."""
+    def run(self) -> None:
+        """Improve constructed schedules, and shaken copies of the best one."""
         best: Orders | None = None
         best_rank: tuple[int, ...] | None = None
-        for number in range(rounds):
+        for number in range(self.descents):
             if best is None or number % 8 == 0:
                 orders = self._inserted(self._sequence(shuffled=number > 0))
             else:

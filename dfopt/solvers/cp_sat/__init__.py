@@ -2,32 +2,63 @@
 
 from __future__ import annotations
 
-from dfopt.instance import PenaltyMatrix
+from functools import partial
+
+from dfopt.instance import Objective, PenaltyG, PenaltyMatrix
 from dfopt.solvers import first_schedule
-from dfopt.solvers.cp_sat.runner import Model, run
 from dfopt.solvers.search import Search
 
 
 def solve_by_cp_sat(search: Search) -> None:
     """Find and prove the optimum with the model that fits the instance.
 
-    Counts of task classes where the best order is known (f and g), a circuit per CPU for
-    tables of switch costs, circuits with time for releases and precedence.
+    Parts of fragments under g, counts of task classes under f, a circuit per CPU for tables of
+    switch costs, circuits with time for releases and precedence.
     """
     if search.schedule is None:
-        first_schedule.improve(search, rounds=20)
+        first_schedule.improve(search, effort=1.0)
+    if search.instance.is_timed:
+        from dfopt.solvers.cp_sat.intervals import IntervalModel
+        from dfopt.solvers.cp_sat.runner import minimise
 
-    def build(bounds: tuple[int, int]) -> Model:
-        if search.instance.is_timed:
-            from dfopt.solvers.cp_sat.intervals import IntervalModel
+        minimise(search, lambda bounds: IntervalModel(search, bounds))
+    elif isinstance(search.instance.penalty, PenaltyMatrix):
+        from dfopt.solvers.cp_sat.circuits import CircuitModel
+        from dfopt.solvers.cp_sat.runner import minimise
 
-            return IntervalModel(search, bounds)
-        if isinstance(search.instance.penalty, PenaltyMatrix):
-            from dfopt.solvers.cp_sat.circuits import CircuitModel
-
-            return CircuitModel(search, bounds)
+        minimise(search, lambda bounds: CircuitModel(search, bounds))
+    elif counts_parts(search):
+        raise_threshold(search)
+    else:
         from dfopt.solvers.cp_sat.counts import CountModel
+        from dfopt.solvers.cp_sat.runner import minimise
 
-        return CountModel(search, bounds)
+        minimise(search, lambda bounds: CountModel(search, bounds))
 
-    run(search, build)
+
+def counts_parts(search: Search) -> bool:
+    """Whether all that counts is how many parts of fragments a CPU holds."""
+    return (
+        isinstance(search.instance.penalty, PenaltyG)
+        and search.instance.objective is not Objective.MAKESPAN
+    )
+
+
+def raise_threshold(search: Search) -> None:
+    """Ask for a schedule at the lower bound, then one visit above it, until there is one."""
+    from dfopt.solvers.cp_sat.parts import PartsModel
+    from dfopt.solvers.cp_sat.runner import decide, prove
+
+    penalty = search.instance.penalty
+    assert isinstance(penalty, PenaltyG)
+    visit = penalty.fill + penalty.write_back
+    if not visit:
+        return
+    threshold = -(-search.lower_bound // visit) * visit
+    while True:
+        search.check()
+        if decide(search, partial(PartsModel, search, threshold), otherwise=threshold + visit):
+            # Every objective is a number of visits, so none lies between bound and threshold.
+            prove(search, threshold)
+            return
+        threshold += visit

@@ -43,34 +43,66 @@ class _Reporter(cp_model.CpSolverSolutionCallback):
         self._search.found(self._model.orders(self.value))
 
 
-def run(search: Search, build: Callable[[tuple[int, int]], Model]) -> None:
-    """Solve the model that ``build`` returns for the objectives still in question.
+def minimise(search: Search, build: Callable[[tuple[int, int]], Model]) -> None:
+    """Minimise the objective of the model that ``build`` returns for a range of objectives.
 
     Only schedules better than the best one known are looked for: when there are none, that one
     is optimal.
     """
-    if search.objective is None:
-        raise AssertionError("CP-SAT starts from a schedule")
+    search.check()
+    assert search.objective is not None, "CP-SAT starts from a schedule"
     bounds = (search.lower_bound, search.objective - 1)
+
+    def report(bound: float) -> None:
+        # The bound is about schedules better than the known one; beyond it that one stands.
+        prove(search, min(ceil(bound - 1e-6), bounds[1] + 1))
+
+    status, bound = _solve(search, lambda: build(bounds), report)
+    match status:
+        case cp_model.INFEASIBLE:
+            report(bounds[1] + 1)
+        case cp_model.OPTIMAL:
+            report(bound)
+        case _:
+            raise AssertionError(f"CP-SAT ended with status {status}")
+
+
+def decide(search: Search, build: Callable[[], Model], otherwise: int) -> bool:
+    """Return whether the model has a solution; if not, ``otherwise`` is a lower bound."""
+    status, _ = _solve(search, build, lambda bound: None)
+    if status == cp_model.INFEASIBLE:
+        prove(search, otherwise)
+        return False
+    assert status in (cp_model.OPTIMAL, cp_model.FEASIBLE), f"CP-SAT ended with status {status}"
+    return True
+
+
+def prove(search: Search, bound: int) -> None:
+    """Report a bound that a complete search by CP-SAT gave."""
+    search.proved(bound, SearchCertificate(threshold=bound - 1, solver="cp-sat"))
+
+
+def _solve(
+    search: Search, build: Callable[[], Model], on_bound: Callable[[float], None]
+) -> tuple[cp_model.CpSolverStatus, float]:
     solver = cp_model.CpSolver()
     solver.parameters.random_seed = search.seed % 2**31
     solver.parameters.num_workers = search.workers
     solver.parameters.catch_sigint_signal = False
-    outcome: list[cp_model.CpSolverStatus] = []
+    if search.workers > 1:
+        # These two raise the bound where the others stand still.
+        solver.parameters.subsolvers.extend(["reduced_costs", "max_lp"])
+    outcome: list[tuple[cp_model.CpSolverStatus, float]] = []
     failure: list[BaseException] = []
 
     def work() -> None:
         try:
-            model = build(bounds)
-            solver.best_bound_callback = lambda bound: prove(bound)
-            outcome.append(solver.solve(model.model, _Reporter(model, search)))
+            model = build()
+            solver.best_bound_callback = on_bound
+            status = solver.solve(model.model, _Reporter(model, search))
+            outcome.append((status, solver.best_objective_bound))
         except BaseException as error:  # noqa: BLE001 - raised again in the watching thread
             failure.append(error)
-
-    def prove(bound: float) -> None:
-        # The bound holds for schedules better than the known one; beyond it that one stands.
-        proven = min(ceil(bound - 1e-6), bounds[1] + 1)
-        search.proved(proven, SearchCertificate(threshold=proven - 1, solver="cp-sat"))
 
     worker = threading.Thread(target=work, daemon=True)
     worker.start()
@@ -85,12 +117,4 @@ def run(search: Search, build: Callable[[tuple[int, int]], Model]) -> None:
         raise
     if failure:
         raise failure[0]
-    match outcome[0]:
-        case cp_model.INFEASIBLE:
-            prove(bounds[1] + 1)
-        case cp_model.OPTIMAL:
-            prove(solver.best_objective_bound)
-        case _:
-            prove(solver.best_objective_bound)
-            search.check()
-            raise AssertionError(f"CP-SAT ended with {solver.status_name(outcome[0])}")
+    return outcome[0]

@@ -1,0 +1,166 @@
+"""Simulated annealing over what the CPUs hold, for f and g, where the best order is known.
+
+It looks for a schedule within a target, one less than the best objective so far: every CPU's
+excess over the target is energy, and a little of its cost too, which leads where no excess can.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+
+from dfopt.instance import Objective
+from dfopt.ordering import ClosedForm
+from dfopt.solvers.constructive import construct
+from dfopt.solvers.contents import NOTHING, Contents, Part, PartCosts
+from dfopt.solvers.search import Search
+
+COST_SHARE = 0.2
+"""How much of a CPU's cost counts as energy beside its excess."""
+
+CONSTRUCTIONS = 6
+STEPS_PER_TASK = 400
+MOST_STEPS = 30_000
+FAILURES = 2
+"""So many targets in a row may be missed before it gives up."""
+
+
+class Annealing:
+    """Improves the best schedule of a search.
+
+    Parameters
+    ----------
+    search
+        Where improvements are reported.
+    effort
+        Scales the number of steps.
+    """
+
+    def __init__(self, search: Search, effort: float = 1.0) -> None:
+        self.search = search
+        self.random = random.Random(search.seed)
+        self.form = ClosedForm(search.instance, search.types)
+        self.capacity = search.instance.tasks_per_cpu
+        self.total = search.instance.objective is Objective.TOTAL_PENALTY
+        steps = min(MOST_STEPS, STEPS_PER_TASK * search.instance.task_count)
+        self.steps = max(1, int(effort * steps))
+        visit = sum(costs.entry + costs.exit for costs in self.form.costs) / len(self.form.costs)
+        self.hot = max(1.0, visit / 3)
+        self.cold = self.hot / 20
+
+    def run(self) -> None:
+        """Construct schedules, then anneal the best of them until targets are missed."""
+        costs = PartCosts(self.form)
+        constructions = construct(self.search, self.form, self.random)
+        candidates = []
+        for _ in range(CONSTRUCTIONS):
+            candidates.append(Contents(costs, list(next(constructions))))
+            self._report(candidates[-1])
+            self.search.check()
+        if self.search.instance.cpus == 1:
+            return
+        contents = min(candidates, key=lambda one: self._value(one.costs))
+        failures = 0
+        while failures < FAILURES:
+            if self._anneal(contents):
+                failures = 0
+            else:
+                failures += 1
+
+    def _value(self, costs: list[int]) -> int:
+        return sum(costs) if self.total else max(costs)
+
+    def _report(self, contents: Contents) -> bool:
+        if self.search.objective is None or self._value(contents.costs) < self.search.objective:
+            self.search.found(contents.orders())
+            return True
+        return False
+
+    def _anneal(self, contents: Contents) -> bool:
+        """Walk from hot to cold; return whether a better schedule was found on the way."""
+        assert self.search.objective is not None
+        target = self.search.objective - 1
+        cooling = (self.cold / self.hot) ** (1 / self.steps)
+        temperature = self.hot
+        for step in range(self.steps):
+            temperature *= cooling
+            if step % 64 == 0:
+                self.search.check()
+            if self._step(contents, target, temperature) and self._report(contents):
+                return True
+        return False
+
+    def _energy(self, cost: int, target: int) -> float:
+        return cost if self.total else max(0, cost - target) + COST_SHARE * cost
+
+    def _step(self, contents: Contents, target: int, temperature: float) -> bool:
+        """Try one random move; return whether the target is then met."""
+        cpu, other = self._two_cpus(contents, target)
+        if not contents.parts[cpu]:
+            return False
+        lost, gained = self._exchange(contents, cpu, other)
+        if not lost or lost == gained:
+            return False
+        parts, cost = contents.priced(cpu, lost, gained)
+        other_parts, other_cost = contents.priced(other, gained, lost)
+        rise = (
+            self._energy(cost, target)
+            + self._energy(other_cost, target)
+            - self._energy(contents.costs[cpu], target)
+            - self._energy(contents.costs[other], target)
+        )
+        if rise > 0 and self.random.random() >= math.exp(-rise / temperature):
+            return False
+        growth = sum(gained.values()) - sum(lost.values())
+        contents.put(cpu, parts, cost, growth)
+        contents.put(other, other_parts, other_cost, -growth)
+        return self._value(contents.costs) <= target
+
+    def _two_cpus(self, contents: Contents, target: int) -> tuple[int, int]:
+        """Return two CPUs; every second time the first one is above the target."""
+        number = len(contents.costs)
+        cpu = self.random.randrange(number)
+        if self.random.random() < 0.5:
+            above = [one for one, cost in enumerate(contents.costs) if cost > target]
+            cpu = self.random.choice(above) if above else cpu
+        other = self.random.randrange(number - 1)
+        return cpu, other + (other >= cpu)
+
+    def _exchange(self, contents: Contents, cpu: int, other: int) -> tuple[Part, Part]:
+        """Return the tasks that ``cpu`` gives to ``other``, and those it gets in exchange."""
+        part = self._random_part(contents, cpu)
+        size = sum(part.values())
+        room = self.capacity - contents.loads[other]
+        if not contents.parts[other] or (room > 0 and self.random.random() < 0.3):
+            number = 1 if self.random.random() < 0.5 else min(size, room)
+            return self._some_of(part, number), NOTHING
+        other_part = self._random_part(contents, other)
+        other_size = sum(other_part.values())
+        choice = self.random.random()
+        if choice < 0.3:
+            give = take = 1
+        elif choice < 0.8:
+            give = take = min(size, other_size)
+        else:
+            own_room = self.capacity - contents.loads[cpu]
+            give = min(size, other_size + room)
+            take = min(other_size, size + own_room)
+        return self._some_of(part, give), self._some_of(other_part, take)
+
+    def _random_part(self, contents: Contents, cpu: int) -> Part:
+        parts = contents.parts[cpu]
+        return parts[self.random.choice(list(parts))]
+
+    def _some_of(self, part: Part, number: int) -> Part:
+        """Return ``number`` random tasks of ``part``."""
+        if number >= sum(part.values()):
+            return part
+        kinds = list(part)
+        self.random.shuffle(kinds)
+        chosen = {}
+        for kind in kinds:
+            taken = min(part[kind], number)
+            if taken:
+                chosen[kind] = taken
+            number -= taken
+        return chosen

@@ -1,0 +1,112 @@
+"""What the CPUs hold, with their costs kept up to date, for penalties f and g."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dfopt.ordering import ClosedForm
+from dfopt.ordering.closed_form import Roles, best_ends
+
+Part = Mapping[int, int]
+"""Tasks of one fragment on one CPU: how many of each type."""
+
+Parts = Mapping[int, Part]
+"""What one CPU holds, by fragment."""
+
+NOTHING: Part = {}
+LARGEST_CACHE = 200_000
+
+
+class PartCosts:
+    """F* of a CPU's parts; a part that was seen before is not worked out again.
+
+    Parameters
+    ----------
+    form
+        The closed form of the instance.
+    """
+
+    def __init__(self, form: ClosedForm) -> None:
+        self.form = form
+        self._known: dict[frozenset[tuple[int, int]], tuple[int, Roles]] = {}
+
+    def cost(self, cpu: int, parts: Parts) -> int:
+        """Return F* of ``parts`` on ``cpu``."""
+        if not parts:
+            return 0
+        total = 0
+        blocks = {}
+        for fragment, part in parts.items():
+            base, blocks[fragment] = self._priced(part)
+            total += base
+        return total + best_ends(self.form.starts[cpu], blocks).cost
+
+    def _priced(self, part: Part) -> tuple[int, Roles]:
+        key = frozenset(part.items())
+        priced = self._known.get(key)
+        if priced is None:
+            if len(self._known) >= LARGEST_CACHE:
+                self._known.clear()
+            base = sum(self.form.costs[kind].base * count for kind, count in part.items())
+            priced = self._known[key] = (base, self.form.roles(list(part.items())))
+        return priced
+
+
+class Contents:
+    """What every CPU holds, and what that costs.
+
+    Parameters
+    ----------
+    costs
+        Prices the parts.
+    held
+        For each CPU how many tasks of each type it holds.
+    """
+
+    def __init__(self, costs: PartCosts, held: list[Mapping[int, int]]) -> None:
+        self._price = costs
+        self.parts: list[Parts] = []
+        for content in held:
+            parts: dict[int, dict[int, int]] = {}
+            for kind, count in content.items():
+                if count:
+                    parts.setdefault(costs.form.costs[kind].fragment, {})[kind] = count
+            self.parts.append(parts)
+        self.loads = [sum(content.values()) for content in held]
+        self.costs = [costs.cost(cpu, parts) for cpu, parts in enumerate(self.parts)]
+
+    def orders(self) -> list[list[int]]:
+        """Return the cheapest order of every CPU's tasks, as type numbers."""
+        return [
+            self._price.form.order(
+                cpu, {kind: count for part in parts.values() for kind, count in part.items()}
+            )
+            for cpu, parts in enumerate(self.parts)
+        ]
+
+    def priced(self, cpu: int, lost: Part, gained: Part) -> tuple[Parts, int]:
+        """Return what ``cpu`` would hold and cost with some tasks lost and others gained."""
+        parts = dict(self.parts[cpu])
+        self._add(parts, lost, -1)
+        self._add(parts, gained, 1)
+        return parts, self._price.cost(cpu, parts)
+
+    def put(self, cpu: int, parts: Parts, cost: int, growth: int) -> None:
+        """Let ``cpu`` hold ``parts``, ``growth`` tasks more than before."""
+        self.parts[cpu] = parts
+        self.costs[cpu] = cost
+        self.loads[cpu] += growth
+
+    def _add(self, parts: dict[int, Part], tasks: Part, sign: int) -> None:
+        if not tasks:
+            return
+        fragment = self._price.form.costs[next(iter(tasks))].fragment
+        part = dict(parts.get(fragment, NOTHING))
+        for kind, count in tasks.items():
+            part[kind] = part.get(kind, 0) + sign * count
+            if not part[kind]:
+                del part[kind]
+        if part:
+            parts[fragment] = part
+        else:
+            parts.pop(fragment, None)

@@ -1,0 +1,234 @@
+"""The parts model for g: which fragments a CPU holds whole, and which few are cut.
+
+Under g a CPU pays for each fragment it visits, so only sizes matter, and fragments of one size
+are alike. At a fixed threshold the CPUs can afford only so many visits; whatever is left once
+every fragment has its fewest parts is how often a fragment that fits may be cut. So all but a
+few fragments are whole, and are counted by size instead of placed one by one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ortools.sat.python import cp_model
+
+from dfopt.instance import Objective
+from dfopt.ordering import ClosedForm
+from dfopt.solvers.search import Search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """Fragments that are alike: of equal size, and in no CPU's cache at the start.
+
+    A fragment that is in some cache at the start is alone.
+    """
+
+    tasks: int
+    fragments: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutFragment:
+    """A fragment in parts: how many of its tasks each CPU holds, and whether any."""
+
+    tasks: Mapping[int, cp_model.IntVar]
+    visits: Mapping[int, cp_model.IntVar]
+    picks: Mapping[int, cp_model.IntVar]
+    """[size]: whether it is one of that size; empty for a fragment that must be cut."""
+
+
+class PartsModel:
+    """The instance under g at a fixed threshold; any solution is a schedule within it.
+
+    Parameters
+    ----------
+    search
+        The instance.
+    threshold
+        The largest objective allowed.
+    """
+
+    def __init__(self, search: Search, threshold: int) -> None:
+        self.search = search
+        self.model = cp_model.CpModel()
+        self.form = ClosedForm(search.instance, search.types)
+        self.cpus = range(search.instance.cpus)
+        self.capacity = search.instance.tasks_per_cpu
+        self.visits_paid = threshold // max(1, self.form.costs[0].entry)
+        self.sizes = self._sizes()
+        self.whole = {
+            (number, cpu): self.model.new_int_var(
+                0, min(len(size.fragments), self.capacity // size.tasks), f"whole[{number},{cpu}]"
+            )
+            for number, size in enumerate(self.sizes)
+            if size.tasks <= self.capacity
+            for cpu in self.cpus
+        }
+        self.forced = [
+            (size, fragment, self._cut_fragment(f"forced[{fragment}]"))
+            for size in self.sizes
+            if size.tasks > self.capacity
+            for fragment in size.fragments
+        ]
+        self.optional = [
+            self._optional_cut(f"cut[{number}]") for number in range(self._spare_parts())
+        ]
+        self._every_task_runs()
+        self._capacity()
+        self._visits_within_threshold()
+        self._cuts_are_ordered()
+
+    def orders(self, value: Callable[[cp_model.IntVar], int]) -> list[list[int]]:
+        """Return the schedule that an assignment stands for, as orders of type numbers."""
+        kinds: dict[int, list[int]] = defaultdict(list)
+        for kind, costs in enumerate(self.form.costs):
+            kinds[costs.fragment] += [kind] * self.search.types[kind].count
+        contents: list[dict[int, int]] = [defaultdict(int) for _ in self.cpus]
+
+        def deal(fragment: int, cpu: int, number: int) -> None:
+            for _ in range(number):
+                contents[cpu][kinds[fragment].pop()] += 1
+
+        left = [list(size.fragments) for size in self.sizes]
+        for _, fragment, cut in self.forced:
+            for cpu in self.cpus:
+                deal(fragment, cpu, value(cut.tasks[cpu]))
+        for cut in self.optional:
+            for number, pick in cut.picks.items():
+                if value(pick):
+                    fragment = left[number].pop()
+                    for cpu in self.cpus:
+                        deal(fragment, cpu, value(cut.tasks[cpu]))
+        for (number, cpu), whole in self.whole.items():
+            for _ in range(value(whole)):
+                deal(left[number].pop(), cpu, self.sizes[number].tasks)
+        return [self.form.order(cpu, content) for cpu, content in enumerate(contents)]
+
+    def _sizes(self) -> list[Size]:
+        tasks = [0] * len(self.form.fragments)
+        for kind, costs in enumerate(self.form.costs):
+            tasks[costs.fragment] += self.search.types[kind].count
+        cached = {start.free_fragment for start in self.form.starts} - {None}
+        alike: dict[tuple[int, int | None], list[int]] = defaultdict(list)
+        for fragment, size in enumerate(tasks):
+            alike[size, fragment if fragment in cached else None].append(fragment)
+        return [
+            Size(tasks=size, fragments=tuple(fragments))
+            for (size, _), fragments in sorted(alike.items(), key=lambda item: -item[0][0])
+        ]
+
+    def _spare_parts(self) -> int:
+        """Return how many more parts than necessary any solution needs to have.
+
+        The affordable visits bound it; and so does that fragments and CPUs, joined where one
+        visits the other, need form no cycle.
+        """
+        starts = self.form.starts
+        begun = sum(start.free_for_all or start.free_fragment is not None for start in starts)
+        paid = self.visits_paid
+        if self.search.instance.objective is not Objective.TOTAL_PENALTY:
+            paid *= len(starts)
+        parts = [
+            -(-size.tasks // self.capacity) for size in self.sizes for _ in size.fragments
+        ]
+        affordable = paid + begun - sum(parts)
+        without_cycles = len(starts) - 1 - sum(number - 1 for number in parts)
+        fitting = sum(len(size.fragments) for size in self.sizes if size.tasks <= self.capacity)
+        return max(0, min(affordable, without_cycles, fitting))
+
+    def _cut_fragment(self, name: str) -> CutFragment:
+        tasks = {
+            cpu: self.model.new_int_var(0, self.capacity, f"{name}.tasks[{cpu}]")
+            for cpu in self.cpus
+        }
+        visits = {cpu: self.model.new_bool_var(f"{name}.visits[{cpu}]") for cpu in self.cpus}
+        for cpu in self.cpus:
+            self.model.add(tasks[cpu] <= self.capacity * visits[cpu])
+            self.model.add(tasks[cpu] >= visits[cpu])
+        return CutFragment(tasks=tasks, visits=visits, picks={})
+
+    def _optional_cut(self, name: str) -> CutFragment:
+        """Return a cut fragment of any size that fits and has two tasks, or none at all."""
+        cut = self._cut_fragment(name)
+        picks = {
+            number: self.model.new_bool_var(f"{name}.picks[{number}]")
+            for number, size in enumerate(self.sizes)
+            if 1 < size.tasks <= self.capacity
+        }
+        self.model.add_at_most_one(picks.values())
+        return CutFragment(tasks=cut.tasks, visits=cut.visits, picks=picks)
+
+    def _every_task_runs(self) -> None:
+        for size, _, cut in self.forced:
+            self.model.add(sum(cut.tasks.values()) == size.tasks)
+            self.model.add(sum(cut.visits.values()) >= -(-size.tasks // self.capacity))
+        for cut in self.optional:
+            self.model.add(sum(cut.tasks.values()) == self._picked_size(cut))
+            self.model.add(sum(cut.visits.values()) >= 2 * sum(cut.picks.values()))
+        for number, size in enumerate(self.sizes):
+            if size.tasks <= self.capacity:
+                whole = sum(self.whole[number, cpu] for cpu in self.cpus)
+                cuts = sum(cut.picks.get(number, 0) for cut in self.optional)
+                self.model.add(whole + cuts == len(size.fragments))
+
+    def _picked_size(self, cut: CutFragment) -> cp_model.LinearExprT:
+        return sum(self.sizes[number].tasks * pick for number, pick in cut.picks.items())
+
+    def _capacity(self) -> None:
+        for cpu in self.cpus:
+            whole = sum(
+                size.tasks * self.whole.get((number, cpu), 0)
+                for number, size in enumerate(self.sizes)
+            )
+            parts = sum(cut.tasks[cpu] for cut in self._cuts())
+            self.model.add(whole + parts <= self.capacity)
+
+    def _cuts(self) -> list[CutFragment]:
+        return [*(cut for _, _, cut in self.forced), *self.optional]
+
+    def _visits_within_threshold(self) -> None:
+        paid = [self._visits(cpu) - self._spared(cpu) for cpu in self.cpus]
+        if self.search.instance.objective is Objective.TOTAL_PENALTY:
+            self.model.add(sum(paid) <= self.visits_paid)
+        else:
+            for visits in paid:
+                self.model.add(visits <= self.visits_paid)
+
+    def _visits(self, cpu: int) -> cp_model.LinearExprT:
+        whole = sum(self.whole.get((number, cpu), 0) for number in range(len(self.sizes)))
+        return whole + sum(cut.visits[cpu] for cut in self._cuts())
+
+    def _spared(self, cpu: int) -> cp_model.LinearExprT:
+        """Return 1 where the CPU's first visit is free."""
+        start = self.form.starts[cpu]
+        if not start.free_for_all and start.free_fragment is None:
+            return 0
+        spared = self.model.new_bool_var(f"spared[{cpu}]")
+        if start.free_for_all:
+            self.model.add(spared <= self._visits(cpu))
+            return spared
+        (number,) = (
+            number
+            for number, size in enumerate(self.sizes)
+            if start.free_fragment in size.fragments
+        )
+        visits = self.whole.get((number, cpu), 0)
+        visits += sum(
+            cut.visits[cpu] for _, fragment, cut in self.forced if fragment == start.free_fragment
+        )
+        for cut in self.optional:
+            if number in cut.picks:
+                both = self.model.new_bool_var("")
+                self.model.add_implication(both, cut.picks[number])
+                self.model.add_implication(both, cut.visits[cpu])
+                visits += both
+        self.model.add(spared <= visits)
+        return spared
+
+    def _cuts_are_ordered(self) -> None:
+        """Of the optional cuts, which are alike, the earlier one is of the larger fragment."""
+        for one, other in zip(self.optional, self.optional[1:], strict=False):
+            self.model.add(self._picked_size(one) >= self._picked_size(other))

@@ -1,0 +1,195 @@
+"""How one CPU takes the tasks of one fragment, one by one: a small automaton.
+
+When a CPU takes its first task of a fragment it decides which *role* the fragment plays there:
+in the middle, first, last, alone, or split over both ends. The role says which *duties* the
+tasks have to fill: one opens a paid block, one closes a block that another fragment follows,
+one ends the CPU's order. Later tasks fill the open duties or none. Duties that all tasks of a
+fragment fill at the same cost are paid when the block begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntFlag, auto
+from functools import cached_property
+
+from dfopt.ordering.closed_form import BlockCosts, CpuStart
+
+ABSENT = 0
+"""The status of a CPU that holds no task of the fragment at hand."""
+
+
+class Used(IntFlag):
+    """What a CPU has already used up."""
+
+    NOTHING = 0
+    FIRST = auto()
+    LAST = auto()
+    EVERYTHING = auto()
+
+
+class Duty(IntFlag):
+    """What is still missing, or that nothing more may come."""
+
+    NONE = 0
+    OPEN = auto()
+    CLOSE = auto()
+    END = auto()
+    NO_MORE_TASKS = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """One way in which a fragment stands on a CPU.
+
+    Parameters
+    ----------
+    uses, forbids
+        What it uses up on the CPU, and what must not be used up before.
+    duties
+        Which tasks it needs.
+    only_fragment
+        Whether the CPU must hold no other fragment.
+    """
+
+    uses: Used
+    forbids: Used
+    duties: Duty
+    only_fragment: bool = False
+
+
+EVERYTHING = Used.EVERYTHING
+MIDDLE = Role(Used.NOTHING, EVERYTHING, Duty.OPEN | Duty.CLOSE)
+FIRST = Role(Used.FIRST, EVERYTHING | Used.FIRST, Duty.CLOSE)
+LAST = Role(Used.LAST, EVERYTHING | Used.LAST, Duty.OPEN | Duty.END)
+SPLIT = Role(
+    Used.FIRST | Used.LAST,
+    EVERYTHING | Used.FIRST | Used.LAST,
+    Duty.OPEN | Duty.CLOSE | Duty.END,
+)
+ALONE = Role(EVERYTHING | Used.FIRST, EVERYTHING | Used.FIRST | Used.LAST, Duty.END, True)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One way for a CPU to take one task.
+
+    Parameters
+    ----------
+    before, after
+        The CPU's status; statuses are numbers that only the automaton understands.
+    cost
+        What the CPU pays.
+    role
+        The role that is chosen, where the task is the first one of its fragment.
+    """
+
+    before: int
+    after: int
+    cost: int
+    role: Role | None
+
+
+class Block:
+    """The automaton of one fragment.
+
+    Parameters
+    ----------
+    members
+        The costs of the fragment's tasks.
+    start
+        What the CPU spares its first task.
+    """
+
+    def __init__(self, members: Sequence[BlockCosts], start: CpuStart) -> None:
+        self.entries = {one.entry for one in members}
+        self.exits = {one.exit for one in members}
+        self.ends = {one.end for one in members}
+        ends_cheaper = any(one.end < one.exit for one in members)
+        self.roles = [MIDDLE]
+        if start.spares_entry(members[0].fragment):
+            self.roles.append(FIRST)
+            if ends_cheaper:
+                self.roles += [ALONE, SPLIT] if len(members) > 1 else [ALONE]
+        if ends_cheaper:
+            self.roles.append(LAST)
+
+    @cached_property
+    def complete(self) -> dict[int, Role]:
+        """The statuses in which every duty is filled, with their roles."""
+        return {
+            self._status(role, duties): role
+            for role in self.roles
+            for duties in (Duty.NONE, Duty.NO_MORE_TASKS)
+        }
+
+    def steps(self, task: BlockCosts) -> Iterator[Step]:
+        """Yield every way to take ``task``."""
+        for role in self.roles:
+            required = self._required(role)
+            advance = self._paid_at_once(role)
+            for filled, cost in self._fillings(task, required):
+                left = self._status(role, required & ~filled)
+                yield Step(ABSENT, left, advance + cost, role)
+            if role in (MIDDLE, LAST) and required.bit_count() == 2:
+                # One task alone both opens and closes its block.
+                cost = task.base + task.entry + (task.exit if role is MIDDLE else task.end)
+                yield Step(ABSENT, self._status(role, Duty.NO_MORE_TASKS), advance + cost, role)
+            for open_duties in _subsets(required):
+                before = self._status(role, open_duties)
+                for filled, cost in self._fillings(task, open_duties):
+                    yield Step(before, self._status(role, open_duties & ~filled), cost, None)
+                if role is SPLIT and open_duties & Duty.OPEN and open_duties & Duty.END:
+                    # The last block may be a single task, which opens and ends it.
+                    left = open_duties & ~(Duty.OPEN | Duty.END)
+                    cost = task.base + task.entry + task.end
+                    yield Step(before, self._status(role, left), cost, None)
+            if role is SPLIT:
+                cost = task.base + task.entry + task.end
+                yield Step(ABSENT, self._status(role, Duty.CLOSE), cost, role)
+
+    def _required(self, role: Role) -> Duty:
+        """Return the duties that have to be filled by particular tasks."""
+        if role is SPLIT:
+            return role.duties
+        required = Duty.NONE
+        for duty, costs in self._prices():
+            if role.duties & duty and len(costs) > 1:
+                required |= duty
+        return required
+
+    def _paid_at_once(self, role: Role) -> int:
+        """Return what the other duties cost, whichever tasks fill them."""
+        required = self._required(role)
+        return sum(
+            min(costs) for duty, costs in self._prices() if role.duties & duty & ~required
+        )
+
+    def _prices(self) -> list[tuple[Duty, set[int]]]:
+        return [(Duty.OPEN, self.entries), (Duty.CLOSE, self.exits), (Duty.END, self.ends)]
+
+    def _fillings(self, task: BlockCosts, duties: Duty) -> Iterator[tuple[Duty, int]]:
+        """Yield the duties that one task can fill, one at most, and what the CPU pays."""
+        yield Duty.NONE, task.base
+        for duty, price in (
+            (Duty.OPEN, task.entry),
+            (Duty.CLOSE, task.exit),
+            (Duty.END, task.end),
+        ):
+            if duties & duty:
+                yield duty, task.base + price
+
+    def _status(self, role: Role, duties: Duty) -> int:
+        return 1 + self.roles.index(role) * 16 + int(duties)
+
+
+def _subsets(duties: Duty) -> Iterator[Duty]:
+    """Yield all subsets of ``duties``, the empty one included."""
+    members = [duty for duty in (Duty.OPEN, Duty.CLOSE, Duty.END) if duties & duty]
+    for choice in range(1 << len(members)):
+        subset = Duty.NONE
+        for place, duty in enumerate(members):
+            if choice >> place & 1:
+                subset |= duty
+        yield subset

@@ -1,0 +1,274 @@
+"""The dynamic program: tasks one by one, fragment by fragment, over loads, costs and ends.
+
+A state says for every CPU how many tasks it holds, what it has used up of its two ends, its
+status in the fragment at hand, and its cost; of states that agree in all this but the cost of
+the last CPU the cheapest is kept. With n tasks, m CPUs and costs below C there are at most
+O(n^(m−1)·C^(m−1)) states up to a factor that depends on m alone, since the loads of m − 1 CPUs
+fix that of the last; each task tries O(m) steps from each, so the program takes
+O(m·n^m·C^(m−1)). Under g a CPU's cost is a number of visits, so C is at most d + 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dfopt.certificate import Search as SearchCertificate
+from dfopt.errors import MethodError
+from dfopt.instance import Objective, PenaltyMatrix
+from dfopt.ordering import ClosedForm
+from dfopt.solvers import first_schedule
+from dfopt.solvers.dp.blocks import ABSENT, EVERYTHING, Block, Step, Used
+from dfopt.solvers.search import Search
+
+MOST_STATES = 4_000_000
+CHUNK = 250_000
+
+Column = npt.NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class States:
+    """Partial schedules, one a row; all arrays but ``parent`` and ``chosen`` are rows × CPUs.
+
+    Parameters
+    ----------
+    loads, used, status, costs
+        How many tasks each CPU holds, what it has used up, its status in the fragment at hand,
+        and its cost so far.
+    parent, chosen
+        The row this one came from, and the CPU that took the last task.
+    """
+
+    loads: Column
+    used: Column
+    status: Column
+    costs: Column
+    parent: Column
+    chosen: Column
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def rows(self, selection: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> States:
+        """Return some of the rows."""
+        return States(
+            self.loads[selection],
+            self.used[selection],
+            self.status[selection],
+            self.costs[selection],
+            self.parent[selection],
+            self.chosen[selection],
+        )
+
+
+def solve_by_dp(search: Search) -> None:
+    """Find and prove the optimum for few CPUs, under f and g without waits.
+
+    Raises
+    ------
+    MethodError
+        When the instance is of another kind, or has too many states.
+    """
+    instance = search.instance
+    if isinstance(instance.penalty, PenaltyMatrix) or instance.is_timed:
+        raise MethodError(
+            "'dp' is for the penalties f and g without releases and precedence; "
+            "use the method 'auto'"
+        )
+    if search.schedule is None:
+        first_schedule.improve(search, effort=0.2)
+    DynamicProgram(search).run()
+
+
+class DynamicProgram:
+    """The program for one instance.
+
+    Parameters
+    ----------
+    search
+        The instance; only schedules better than its best one are looked for.
+    """
+
+    def __init__(self, search: Search) -> None:
+        assert search.objective is not None
+        self.search = search
+        self.form = ClosedForm(search.instance, search.types)
+        self.cpus = range(search.instance.cpus)
+        self.total = search.instance.objective is Objective.TOTAL_PENALTY
+        self.limit = search.objective - 1
+        kinds = [kind for kind, one in enumerate(search.types) for _ in one.names]
+        self.kinds = sorted(kinds, key=lambda kind: (self.form.costs[kind].fragment, kind))
+        bases = [self.form.costs[kind].base for kind in self.kinds]
+        # The last task of each CPU may yet be spared its own write-back.
+        spared = len(self.cpus) * max(0, *(-costs.end for costs in self.form.costs))
+        self.base_to_come = [sum(bases[place + 1 :]) - spared for place in range(len(bases))]
+
+    def run(self) -> None:
+        """Add all tasks; report the best schedule, or that there is no better one."""
+        layers: list[States] = []
+        states = self._nothing_yet()
+        for place, kind in enumerate(self.kinds):
+            fragment = self.form.costs[kind].fragment
+            following = self.kinds[place + 1] if place + 1 < len(self.kinds) else None
+            ends = following is None or self.form.costs[following].fragment != fragment
+            states = self._added(states, kind, self.base_to_come[place], ends_fragment=ends)
+            layers.append(states)
+            if not len(states):
+                break
+        self._report(layers)
+
+    def _nothing_yet(self) -> States:
+        zeros = np.zeros((1, len(self.cpus)), dtype=np.int64)
+        nothing = np.zeros(1, dtype=np.int64)
+        return States(zeros, zeros, zeros, zeros, nothing, nothing)
+
+    def _added(self, states: States, kind: int, to_come: int, *, ends_fragment: bool) -> States:
+        """Return the states after one more task."""
+        task = self.form.costs[kind]
+        members = [
+            self.form.costs[one] for one in self.kinds if self.form.costs[one].fragment
+            == task.fragment
+        ]
+        blocks = [Block(members, start) for start in self.form.starts]
+        found: list[States] = []
+        total = 0
+        for begin in range(0, len(states), CHUNK):
+            self.search.check()
+            chunk = np.arange(begin, min(begin + CHUNK, len(states)))
+            part = states.rows(chunk)
+            extended = [
+                one
+                for cpu in self.cpus
+                for step in blocks[cpu].steps(task)
+                if (one := self._taken(part, chunk, cpu, step, to_come)) is not None
+            ]
+            if not extended:
+                continue
+            merged = _merged(extended)
+            if ends_fragment:
+                merged = self._fragment_ended(merged, blocks)
+            found.append(self._cheapest(merged))
+            total += len(found[-1])
+            if total > MOST_STATES:
+                raise MethodError(
+                    f"'dp' needs more than {MOST_STATES} states for this instance; "
+                    "use the method 'auto'"
+                )
+        if not found:
+            return states.rows(np.zeros(0, dtype=np.intp))
+        return found[0] if len(found) == 1 else self._cheapest(_merged(found))
+
+    def _taken(
+        self, states: States, rows: Column, cpu: int, step: Step, to_come: int
+    ) -> States | None:
+        """Return the states in which ``cpu`` has taken the task by ``step``."""
+        possible = (states.status[:, cpu] == step.before) & (
+            states.loads[:, cpu] < self.search.instance.tasks_per_cpu
+        )
+        arrival = self.form.starts[cpu].arrival
+        if step.role is not None:
+            possible &= (states.used[:, cpu] & int(step.role.forbids)) == 0
+            if step.role.only_fragment:
+                possible &= states.loads[:, cpu] == 0
+            if cpu and self.search.cpu_groups[cpu] == self.search.cpu_groups[cpu - 1]:
+                # Of CPUs that are alike, the earlier one begins first.
+                possible &= (states.loads[:, cpu] > 0) | (states.loads[:, cpu - 1] > 0)
+        costs = states.costs[:, cpu] + step.cost
+        if arrival:
+            costs = costs + arrival * (states.loads[:, cpu] == 0)
+        if self.total:
+            possible &= states.costs.sum(axis=1) - states.costs[:, cpu] + costs <= self.limit
+        else:
+            possible &= costs <= self.limit
+            spent = states.costs.sum(axis=1) - states.costs[:, cpu] + costs
+            possible &= spent + to_come <= self.limit * len(self.cpus)
+        (chosen,) = np.nonzero(possible)
+        if not len(chosen):
+            return None
+        taken = states.rows(chosen)
+        taken.loads[:, cpu] += 1
+        taken.costs[:, cpu] = costs[chosen]
+        taken.status[:, cpu] = step.after
+        if step.role is not None:
+            taken.used[:, cpu] |= int(step.role.uses)
+        taken.parent = rows[chosen]
+        taken.chosen = np.full(len(chosen), cpu, dtype=np.int64)
+        return taken
+
+    def _fragment_ended(self, states: States, blocks: Sequence[Block]) -> States:
+        """Return the states in which no CPU has a duty left, ready for the next fragment."""
+        ready = np.ones(len(states), dtype=bool)
+        for cpu, block in enumerate(blocks):
+            ready &= np.isin(states.status[:, cpu], [ABSENT, *block.complete])
+        states = states.rows(ready)
+        states.status[:] = ABSENT
+        return states
+
+    def _cheapest(self, states: States) -> States:
+        """Keep one of the states that differ only in what is minimised."""
+        columns = [*states.loads.T, *states.used.T, *states.status.T]
+        if self.total:
+            last = states.costs.sum(axis=1)
+        else:
+            columns += list(states.costs.T[:-1])
+            last = states.costs[:, -1]
+        key = _combined(columns)
+        order = np.lexsort((last, key))
+        first = np.ones(len(order), dtype=bool)
+        first[1:] = key[order][1:] != key[order][:-1]
+        return states.rows(order[first])
+
+    def _report(self, layers: Sequence[States]) -> None:
+        final = layers[-1]
+        if len(final):
+            costs = final.costs.copy()
+            for cpu, start in enumerate(self.form.starts):
+                if start.departure:
+                    began_elsewhere = (final.used[:, cpu] & int(Used.FIRST)) == 0
+                    costs[:, cpu] += start.departure * (
+                        began_elsewhere & (final.loads[:, cpu] > 0)
+                    )
+            values = costs.sum(axis=1) if self.total else costs.max(axis=1)
+            best = int(values.argmin())
+            if values[best] <= self.limit:
+                self.search.found(self._orders(layers, best))
+        optimum = self.search.objective
+        assert optimum is not None
+        self.search.proved(optimum, SearchCertificate(threshold=optimum - 1, solver="dp"))
+
+    def _orders(self, layers: Sequence[States], row: int) -> list[list[int]]:
+        contents: list[dict[int, int]] = [{} for _ in self.cpus]
+        for kind, layer in zip(reversed(self.kinds), reversed(layers), strict=True):
+            content = contents[int(layer.chosen[row])]
+            content[kind] = content.get(kind, 0) + 1
+            row = int(layer.parent[row])
+        return [self.form.order(cpu, content) for cpu, content in enumerate(contents)]
+
+
+def _merged(parts: Sequence[States]) -> States:
+    return States(
+        np.concatenate([part.loads for part in parts]),
+        np.concatenate([part.used for part in parts]),
+        np.concatenate([part.status for part in parts]),
+        np.concatenate([part.costs for part in parts]),
+        np.concatenate([part.parent for part in parts]),
+        np.concatenate([part.chosen for part in parts]),
+    )
+
+
+def _combined(columns: Sequence[Column]) -> Column:
+    """Return one number per row that is equal exactly where all columns are."""
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    size = 1
+    for column in columns:
+        values, numbers = np.unique(column, return_inverse=True)
+        if size * len(values) >= 2**62:
+            distinct, key = np.unique(key, return_inverse=True)
+            size = len(distinct)
+        key = key * len(values) + numbers.reshape(-1)
+        size *= len(values)
+    return key
