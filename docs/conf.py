@@ -1,0 +1,78 @@
+"""How the documentation is built."""
+
+import sys
+from importlib import metadata, resources
+from pathlib import Path
+
+from dfopt import read_instance, solve
+from dfopt.plot import plot_schedule, save_picture
+
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS / "_ext"))
+
+project = "dfopt"
+author = "The dfopt authors"
+copyright = f"{author}; Apache-2.0"
+release = version = metadata.version("dfopt")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.doctest",
+    "sphinx.ext.napoleon",
+    "checked_console",
+    "command_help",
+    "mathml",
+]
+exclude_patterns = ["_build", "README.md"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+root_doc = "index"
+
+html_theme = "furo"
+html_title = f"dfopt {release}"
+html_static_path = ["_static"]
+html_css_files = ["math.css"]
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sphinx = False
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_heading_anchors = 3
+
+napoleon_google_docstring = False
+napoleon_numpy_docstring = True
+napoleon_use_rtype = False
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_class_signature = "separated"
+python_use_unqualified_type_names = True
+add_module_names = False
+maximum_signature_line_length = 80
+
+# Every page's examples run in an empty folder of their own.
+doctest_global_setup = f"""
+import os, tempfile
+_examples = {str(DOCS / "examples")!r}
+_home, _folder = os.getcwd(), tempfile.TemporaryDirectory()
+os.chdir(_folder.name)
+"""
+doctest_global_cleanup = """
+os.chdir(_home)
+_folder.cleanup()
+"""
+
+# The pictures shown are drawn anew for each build.
+PICTURES = DOCS / "_build" / "pictures"
+PICTURES.mkdir(parents=True, exist_ok=True)
+for example in ("shop", "worked-example"):
+    instance = read_instance(DOCS / "examples" / f"{example}.json")
+    solved = solve(instance, method="exhaustive")
+    save_picture(plot_schedule(instance, solved.schedule), PICTURES / f"{example}.svg")
+
+# The schemas shown are those of the installed package, wherever that is.
+SCHEMAS = DOCS / "_build" / "schemas"
+SCHEMAS.mkdir(parents=True, exist_ok=True)
+for schema in resources.files("dfopt").joinpath("files", "schemas").iterdir():
+    if schema.name.endswith(".json"):
+        SCHEMAS.joinpath(schema.name).write_text(schema.read_text("utf-8"), "utf-8")
