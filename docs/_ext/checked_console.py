@@ -111,18 +111,15 @@ def check_pages(app: Sphinx) -> None:
     if app.builder.name != "doctest":
         return
     logger = logging.getLogger(__name__)
-    for page in sorted(app.env.found_docs):
-        path = Path(app.env.doc2path(page))
-        for line, message in differences(path, Path(app.srcdir) / "examples"):
-            logger.warning(message, location=(page, line))
-
-
-def checked_env(app: Sphinx, env: object) -> None:
-    """Check the pages once all of them have been read."""
-    check_pages(app)
+    folder = Path(app.srcdir)
+    for page in sorted(folder.rglob("*.md")):
+        if "_build" in page.parts:
+            continue
+        for line, message in differences(page, folder / "examples"):
+            logger.warning(message, location=(str(page.relative_to(folder)), line))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the check."""
-    app.connect("env-check-consistency", checked_env)
+    """Register the check, which runs even where no page has changed."""
+    app.connect("builder-inited", check_pages)
     return {"parallel_read_safe": True}

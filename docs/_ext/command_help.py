@@ -45,6 +45,8 @@ class CommandHelp(Directive):
 
         from dfopt_cli.app import app
 
+        # The help may change although the page does not.
+        self.state.document.settings.env.note_reread()
         return [self._section(names) for names in names_of_commands(get_command(app))]
 
     def _section(self, names: tuple[str, ...]) -> nodes.section:
