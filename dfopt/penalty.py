@@ -6,6 +6,7 @@ This is the definition that everything else is measured against; nothing here is
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from dfopt.instance import (
     CacheState,
@@ -103,7 +104,7 @@ def order_cost(instance: Instance, cpu: int, order: Sequence[Task]) -> int:
     if not order:
         return 0
     cost = start_cost(instance, cpu, order[0]) + finish_cost(instance, order[-1])
-    for before, after in zip(order, order[1:], strict=False):
+    for before, after in pairwise(order):
         cost += switch_cost(instance.penalty, before, after)
     if instance.objective is Objective.MAKESPAN:
         cost += sum(task.exec for task in order)

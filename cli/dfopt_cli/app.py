@@ -14,6 +14,7 @@ from dfopt_cli import generate, plot
 from dfopt_cli.common import warnings_of
 from dfopt_cli.info import info
 from dfopt_cli.schema import schema
+from dfopt_cli.solve import solve
 from dfopt_cli.verify import verify
 
 INTERRUPTED = 130
@@ -78,6 +79,7 @@ def main(
     """
 
 
+app.command()(solve)
 app.command()(verify)
 app.command()(info)
 app.command()(schema)

@@ -29,6 +29,4 @@ def cheap_bound(instance: Instance, types: Sequence[TaskType]) -> Bound:
     else:
         visits = Visits(instance=instance, types=types, form=ClosedForm(instance, types))
         bounds += [area_bound(visits), parts_bound(visits), longest_task_bound(visits)]
-    return max(
-        bounds, key=lambda bound: (bound.value, isinstance(bound.certificate, DualWeights))
-    )
+    return max(bounds, key=lambda bound: (bound.value, isinstance(bound.certificate, DualWeights)))

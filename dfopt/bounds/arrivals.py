@@ -35,11 +35,7 @@ def arrivals_bound(instance: Instance, types: Sequence[TaskType]) -> Bound:
         total += arrival * one.count
         savings += [max(0, arrival - start)] * min(one.count, instance.cpus)
     total -= sum(sorted(savings, reverse=True)[: instance.cpus])
-    value = (
-        total
-        if instance.objective is Objective.TOTAL_PENALTY
-        else -(-total // instance.cpus)
-    )
+    value = total if instance.objective is Objective.TOTAL_PENALTY else -(-total // instance.cpus)
     if value <= 0:
         return NOTHING
     return Bound(value=value, certificate=Search(threshold=value - 1, solver="arrivals"))

@@ -18,7 +18,7 @@ from operator import add
 from dfopt.bounds.bound import NOTHING, Bound
 from dfopt.certificate import DualWeights, Search, TaskClass
 from dfopt.instance import Instance, Objective, PenaltyF
-from dfopt.ordering.closed_form import BlockCosts, ClosedForm, CpuStart
+from dfopt.ordering.closed_form import ClosedForm, CpuStart
 from dfopt.task_types import TaskType
 
 MOST_CAPS = 32
@@ -70,8 +70,7 @@ class Visits:
     def base_total(self) -> int:
         """What all tasks pay wherever they run."""
         return sum(
-            costs.base * kind.count
-            for costs, kind in zip(self.form.costs, self.types, strict=True)
+            costs.base * kind.count for costs, kind in zip(self.form.costs, self.types, strict=True)
         )
 
     @cached_property
@@ -157,23 +156,20 @@ def _all_savings(visits: Visits, worths: Sequence[int]) -> list[int]:
 def _savings(start: CpuStart, worths: Sequence[int], cheapest: Sequence[Visit]) -> int:
     """Return by how much the worth of one CPU's visits can exceed their cost."""
     pairs = list(zip(worths, cheapest, strict=True))
-    spared = [
-        pair for fragment, pair in enumerate(pairs) if start.spares_entry(fragment)
-    ]
+    spared = [pair for fragment, pair in enumerate(pairs) if start.spares_entry(fragment)]
     first = max((worth - visit.first for worth, visit in spared), default=0)
     last = max((worth - visit.last for worth, visit in pairs), default=0)
     alone = max((worth - visit.alone for worth, visit in spared), default=0)
     return max(0, first) + max(0, last, alone - max(0, first))
 
 
-def _area_certificate(
-    visits: Visits, worths: Sequence[int], value: int
-) -> DualWeights | Search:
+def _area_certificate(visits: Visits, worths: Sequence[int], value: int) -> DualWeights | Search:
     savings = _all_savings(visits, worths)
     total = visits.instance.objective is Objective.TOTAL_PENALTY
     for scale in (1,) if total else _scales(visits):
         weights = {
-            kind: scale * costs.base + scale * worths[costs.fragment] // visits.shares[costs.fragment]
+            kind: scale * costs.base
+            + scale * worths[costs.fragment] // visits.shares[costs.fragment]
             for kind, costs in enumerate(visits.form.costs)
         }
         weight = sum(weights[kind] * one.count for kind, one in enumerate(visits.types))
@@ -206,9 +202,7 @@ def parts_bound(visits: Visits) -> Bound:
         return NOTHING
     tables = _least_costs(visits)
     by_weights = _least_threshold(tables, visits.spread([1] * len(visits.sizes)))
-    parts = sum(
-        -(-size // visits.instance.tasks_per_cpu) for size in visits.sizes
-    )
+    parts = sum(-(-size // visits.instance.tasks_per_cpu) for size in visits.sizes)
     by_counting = _least_threshold(tables, Fraction(parts))
     if by_counting > by_weights:
         return Bound(
@@ -273,9 +267,7 @@ def _least_cost_table(start: CpuStart, cheapest: Sequence[Visit], most: int) -> 
     table[0][0] = entering
     for fragment in candidates:
         visit = cheapest[fragment]
-        first = (
-            visit.first - start.departure if start.spares_entry(fragment) else unreachable
-        )
+        first = visit.first - start.departure if start.spares_entry(fragment) else unreachable
         for count in range(most, 0, -1):
             before, now = table[count - 1], table[count]
             now[0] = min(now[0], before[0] + visit.middle)

@@ -179,10 +179,10 @@ def best_ends(start: CpuStart, blocks: Mapping[int, Roles]) -> Choice:
     if len(blocks) == 1:
         ((fragment, roles),) = blocks.items()
         if start.spares_entry(fragment):
-            ends, price = roles.alone_and_spared, start.arrival
+            only, price = roles.alone_and_spared, start.arrival
         else:
-            ends, price = roles.last, start.arrival + start.departure
-        return Choice(price + ends.cost, fragment, fragment, False, {fragment: ends})
+            only, price = roles.last, start.arrival + start.departure
+        return Choice(price + only.cost, fragment, fragment, False, {fragment: only})
 
     middle = start.arrival + sum(roles.middle.cost for roles in blocks.values())
     first_saving = {

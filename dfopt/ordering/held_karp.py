@@ -58,8 +58,8 @@ class HeldKarp:
             layers.append(layer)
         left = (0,) * len(kinds)
         best, last = min(
-            (cost + self.table.finish[kinds[last]], last) for (_, last), (cost, _before) in
-            layers[-1].items()
+            (cost + self.table.finish[kinds[last]], last)
+            for (_, last), (cost, _before) in layers[-1].items()
         )
         return base + best, [kinds[place] for place in _traced(layers, left, last)]
 

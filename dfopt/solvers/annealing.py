@@ -21,6 +21,18 @@ COST_SHARE = 0.2
 CONSTRUCTIONS = 6
 STEPS_PER_TASK = 400
 MOST_STEPS = 30_000
+ABOVE_TARGET = 0.5
+"""How often a move begins at a CPU above the target."""
+
+ONE_WAY = 0.3
+"""How often tasks move without any in exchange, where there is room."""
+
+SINGLE = 0.4
+"""How often just one task moves, each way."""
+
+EQUAL = 0.5
+"""How often, of the other exchanges, equally many tasks go both ways."""
+
 FAILURES = 2
 """So many targets in a row may be missed before it gives up."""
 
@@ -120,7 +132,7 @@ class Annealing:
         """Return two CPUs; every second time the first one is above the target."""
         number = len(contents.costs)
         cpu = self.random.randrange(number)
-        if self.random.random() < 0.5:
+        if self.random.random() < ABOVE_TARGET:
             above = [one for one, cost in enumerate(contents.costs) if cost > target]
             cpu = self.random.choice(above) if above else cpu
         other = self.random.randrange(number - 1)
@@ -131,15 +143,14 @@ class Annealing:
         part = self._random_part(contents, cpu)
         size = sum(part.values())
         room = self.capacity - contents.loads[other]
-        if not contents.parts[other] or (room > 0 and self.random.random() < 0.3):
-            number = 1 if self.random.random() < 0.5 else min(size, room)
-            return self._some_of(part, number), NOTHING
+        single = self.random.random() < SINGLE
+        if not contents.parts[other] or (room > 0 and self.random.random() < ONE_WAY):
+            return self._some_of(part, 1 if single else min(size, room)), NOTHING
         other_part = self._random_part(contents, other)
         other_size = sum(other_part.values())
-        choice = self.random.random()
-        if choice < 0.3:
+        if single:
             give = take = 1
-        elif choice < 0.8:
+        elif self.random.random() < EQUAL:
             give = take = min(size, other_size)
         else:
             own_room = self.capacity - contents.loads[cpu]

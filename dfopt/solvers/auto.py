@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from dfopt.solvers import exhaustive, first_schedule
+from dfopt.instance import PenaltyMatrix
+from dfopt.solvers import first_schedule
+from dfopt.solvers.branch_and_bound import BranchAndBound
+from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.search import Search
 
-TINY = 8
+TINY = 9
+"""Up to so many tasks enumeration is faster than loading a solver."""
+
+MOST_NODES = 20_000
+"""So many partial schedules take about as long as loading a solver."""
 
 
 def solve_automatically(search: Search) -> None:
-    """Run the methods that fit, in order of their cost."""
-    first_schedule.improve(search, effort=0.5)
-    if search.instance.task_count <= TINY and not search.instance.has_precedence:
-        exhaustive.solve_exhaustively(search)
+    """Run the methods that fit, in order of their cost.
+
+    Heuristics and the cheap bound close what they can, then own searches what is tiny; OR-Tools
+    is loaded only for the rest.
+    """
+    first_schedule.improve(search, effort=0.2)
+    search.check()
+    if search.instance.is_timed:
+        if BranchAndBound(search).run(MOST_NODES):
+            return
+    elif search.instance.task_count <= TINY:
+        solve_exhaustively(search)
         return
+    if not isinstance(search.instance.penalty, PenaltyMatrix):
+        first_schedule.improve(search)
+        search.check()
     from dfopt.solvers.cp_sat import solve_by_cp_sat
 
     solve_by_cp_sat(search)

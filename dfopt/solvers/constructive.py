@@ -58,9 +58,7 @@ def _best_fit(
     return contents
 
 
-def _wrapped(
-    search: Search, members: Sequence[Sequence[int]], order: Sequence[int]
-) -> Contents:
+def _wrapped(search: Search, members: Sequence[Sequence[int]], order: Sequence[int]) -> Contents:
     """Fill one CPU after the other up to an even share, like McNaughton's wrap-around rule."""
     instance = search.instance
     share = min(instance.tasks_per_cpu, -(-instance.task_count // instance.cpus))

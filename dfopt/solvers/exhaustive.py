@@ -33,18 +33,14 @@ def solve_exhaustively(search: Search) -> None:
         When the instance has more tasks than can be tried.
     """
     instance = search.instance
-    most = (
-        LARGEST_TASK_COUNT_WITH_PRECEDENCE if instance.has_precedence else LARGEST_TASK_COUNT
-    )
+    most = LARGEST_TASK_COUNT_WITH_PRECEDENCE if instance.has_precedence else LARGEST_TASK_COUNT
     if instance.task_count > most:
         raise MethodError(
             f"'exhaustive' is for at most {most} tasks of this kind, and there are "
             f"{instance.task_count}; use the method 'auto'",
             place="tasks",
         )
-    optimum = (
-        _enumerate_orders(search) if instance.has_precedence else _deal_subsets(search)
-    )
+    optimum = _enumerate_orders(search) if instance.has_precedence else _deal_subsets(search)
     search.proved(optimum, SearchCertificate(threshold=optimum - 1, solver="exhaustive"))
 
 

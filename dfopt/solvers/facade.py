@@ -40,7 +40,7 @@ class Solver(Protocol):
         ...
 
 
-def solve(
+def solve(  # noqa: PLR0913 - options, all by keyword
     instance: Instance,
     *,
     method: str = "auto",
@@ -135,9 +135,7 @@ def _run(search: Search, method: str) -> None:
         raise AssertionError(f"method {method!r} ended without a proof")
 
 
-def _result(
-    search: Search, method: str, reason: StopReason, *, infeasible: bool = False
-) -> Result:
+def _result(search: Search, method: str, reason: StopReason, *, infeasible: bool = False) -> Result:
     if infeasible:
         status = Status.INFEASIBLE
     elif search.is_closed:

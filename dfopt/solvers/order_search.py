@@ -121,7 +121,7 @@ class OrderSearch:
         shaken = [order.copy() for order in orders]
         places = [(cpu, place) for cpu, order in enumerate(orders) for place in range(len(order))]
         for _ in range(self.random.randint(2, 4)):
-            if len(places) < 2:
+            if len(places) <= 1:
                 break
             (cpu, place), (other, target) = self.random.sample(places, 2)
             shaken[cpu][place], shaken[other][target] = shaken[other][target], shaken[cpu][place]

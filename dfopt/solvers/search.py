@@ -113,6 +113,4 @@ class Search:
             self._on_progress(self.history[-1])
 
     def _progress(self) -> Progress:
-        return Progress(
-            time_s=self.elapsed, lower_bound=self.lower_bound, objective=self.objective
-        )
+        return Progress(time_s=self.elapsed, lower_bound=self.lower_bound, objective=self.objective)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from itertools import pairwise
 
 from ortools.sat.python import cp_model
 
 from dfopt.cost_table import CostTable
 from dfopt.instance import Objective
+from dfopt.solvers.cp_sat.expressions import Expression
 from dfopt.solvers.search import Search
 
 DEPOT = 0
@@ -97,7 +99,7 @@ class CircuitModel:
         for task, kind in enumerate(self.tasks):
             equal[kind].append(task)
         for tasks in equal.values():
-            for one, other in zip(tasks, tasks[1:], strict=False):
+            for one, other in pairwise(tasks):
                 self.model.add(
                     sum(cpu * self.runs[one, cpu] for cpu in self.cpus)
                     <= sum(cpu * self.runs[other, cpu] for cpu in self.cpus)
@@ -110,7 +112,7 @@ class CircuitModel:
             if groups[cpu] == groups[cpu - 1]:
                 self.model.add(self._load(cpu - 1) >= self._load(cpu))
 
-    def _load(self, cpu: int) -> cp_model.LinearExprT:
+    def _load(self, cpu: int) -> Expression:
         return sum(self.runs[task, cpu] for task in range(len(self.tasks)))
 
     def arc_cost(self, cpu: int, before: int, after: int) -> int:
@@ -123,7 +125,7 @@ class CircuitModel:
             return self.table.finish[self.tasks[before - 1]]
         return self.table.switch[self.tasks[before - 1]][self.tasks[after - 1]]
 
-    def _cost(self, cpu: int) -> cp_model.LinearExprT:
+    def _cost(self, cpu: int) -> Expression:
         switches = sum(
             self.arc_cost(cpu, before, after) * arc
             for (i, before, after), arc in self.arcs.items()
@@ -165,7 +167,7 @@ class CircuitModel:
                 self.model.add_hint(self.runs[task, other], other == cpu)
         for cpu in self.cpus:
             nodes = [DEPOT, *(node for _, node in sorted(order[cpu])), DEPOT]
-            used = set(zip(nodes, nodes[1:], strict=False))
+            used = set(pairwise(nodes))
             for (i, before, after), arc in self.arcs.items():
                 if i == cpu:
                     self.model.add_hint(arc, (before, after) in used)

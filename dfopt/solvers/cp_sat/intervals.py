@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ortools.sat.python import cp_model
 
 from dfopt.solvers.cp_sat.circuits import DEPOT, CircuitModel
+from dfopt.solvers.cp_sat.expressions import Expression
 
 
 class IntervalModel(CircuitModel):
@@ -44,9 +45,7 @@ class IntervalModel(CircuitModel):
                 continue
             incoming[after - 1].append((self.arc_cost(cpu, before, after), arc))
             if before != DEPOT:
-                self.model.add(
-                    self.start[after - 1] >= self.end[before - 1]
-                ).only_enforce_if(arc)
+                self.model.add(self.start[after - 1] >= self.end[before - 1]).only_enforce_if(arc)
         for task, kind in enumerate(self.tasks):
             size = self.table.exec[kind] + sum(cost * arc for cost, arc in incoming[task])
             self.model.add(self.end[task] == self.start[task] + size)
@@ -63,7 +62,7 @@ class IntervalModel(CircuitModel):
                 for task, kind in enumerate(self.tasks)
             )
 
-    def _latest_part(self, task: int) -> cp_model.LinearExprT:
+    def _latest_part(self, task: int) -> Expression:
         """Return when the execution itself begins."""
         return self.end[task] - self.table.exec[self.tasks[task]]
 

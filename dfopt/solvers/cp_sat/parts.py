@@ -16,6 +16,7 @@ from ortools.sat.python import cp_model
 
 from dfopt.instance import Objective
 from dfopt.ordering import ClosedForm
+from dfopt.solvers.cp_sat.expressions import Expression
 from dfopt.solvers.search import Search
 
 
@@ -131,9 +132,7 @@ class PartsModel:
         paid = self.visits_paid
         if self.search.instance.objective is not Objective.TOTAL_PENALTY:
             paid *= len(starts)
-        parts = [
-            -(-size.tasks // self.capacity) for size in self.sizes for _ in size.fragments
-        ]
+        parts = [-(-size.tasks // self.capacity) for size in self.sizes for _ in size.fragments]
         affordable = paid + begun - sum(parts)
         without_cycles = len(starts) - 1 - sum(number - 1 for number in parts)
         fitting = sum(len(size.fragments) for size in self.sizes if size.tasks <= self.capacity)
@@ -174,7 +173,7 @@ class PartsModel:
                 cuts = sum(cut.picks.get(number, 0) for cut in self.optional)
                 self.model.add(whole + cuts == len(size.fragments))
 
-    def _picked_size(self, cut: CutFragment) -> cp_model.LinearExprT:
+    def _picked_size(self, cut: CutFragment) -> Expression:
         return sum(self.sizes[number].tasks * pick for number, pick in cut.picks.items())
 
     def _capacity(self) -> None:
@@ -197,11 +196,11 @@ class PartsModel:
             for visits in paid:
                 self.model.add(visits <= self.visits_paid)
 
-    def _visits(self, cpu: int) -> cp_model.LinearExprT:
+    def _visits(self, cpu: int) -> Expression:
         whole = sum(self.whole.get((number, cpu), 0) for number in range(len(self.sizes)))
         return whole + sum(cut.visits[cpu] for cut in self._cuts())
 
-    def _spared(self, cpu: int) -> cp_model.LinearExprT:
+    def _spared(self, cpu: int) -> Expression:
         """Return 1 where the CPU's first visit is free."""
         start = self.form.starts[cpu]
         if not start.free_for_all and start.free_fragment is None:
@@ -215,7 +214,7 @@ class PartsModel:
             for number, size in enumerate(self.sizes)
             if start.free_fragment in size.fragments
         )
-        visits = self.whole.get((number, cpu), 0)
+        visits: Expression = self.whole.get((number, cpu), 0)
         visits += sum(
             cut.visits[cpu] for _, fragment, cut in self.forced if fragment == start.free_fragment
         )

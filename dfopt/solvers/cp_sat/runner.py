@@ -101,7 +101,7 @@ def _solve(
             solver.best_bound_callback = on_bound
             status = solver.solve(model.model, _Reporter(model, search))
             outcome.append((status, solver.best_objective_bound))
-        except BaseException as error:  # noqa: BLE001 - raised again in the watching thread
+        except BaseException as error:
             failure.append(error)
 
     worker = threading.Thread(target=work, daemon=True)

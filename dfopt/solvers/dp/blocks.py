@@ -132,7 +132,7 @@ class Block:
             for filled, cost in self._fillings(task, required):
                 left = self._status(role, required & ~filled)
                 yield Step(ABSENT, left, advance + cost, role)
-            if role in (MIDDLE, LAST) and required.bit_count() == 2:
+            if role in (MIDDLE, LAST) and required == role.duties:
                 # One task alone both opens and closes its block.
                 cost = task.base + task.entry + (task.exit if role is MIDDLE else task.end)
                 yield Step(ABSENT, self._status(role, Duty.NO_MORE_TASKS), advance + cost, role)
@@ -162,9 +162,7 @@ class Block:
     def _paid_at_once(self, role: Role) -> int:
         """Return what the other duties cost, whichever tasks fill them."""
         required = self._required(role)
-        return sum(
-            min(costs) for duty, costs in self._prices() if role.duties & duty & ~required
-        )
+        return sum(min(costs) for duty, costs in self._prices() if role.duties & duty & ~required)
 
     def _prices(self) -> list[tuple[Duty, set[int]]]:
         return [(Duty.OPEN, self.entries), (Duty.CLOSE, self.exits), (Duty.END, self.ends)]

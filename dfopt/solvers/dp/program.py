@@ -21,7 +21,7 @@ from dfopt.errors import MethodError
 from dfopt.instance import Objective, PenaltyMatrix
 from dfopt.ordering import ClosedForm
 from dfopt.solvers import first_schedule
-from dfopt.solvers.dp.blocks import ABSENT, EVERYTHING, Block, Step, Used
+from dfopt.solvers.dp.blocks import ABSENT, Block, Step, Used
 from dfopt.solvers.search import Search
 
 MOST_STATES = 4_000_000
@@ -130,8 +130,9 @@ class DynamicProgram:
         """Return the states after one more task."""
         task = self.form.costs[kind]
         members = [
-            self.form.costs[one] for one in self.kinds if self.form.costs[one].fragment
-            == task.fragment
+            self.form.costs[one]
+            for one in self.kinds
+            if self.form.costs[one].fragment == task.fragment
         ]
         blocks = [Block(members, start) for start in self.form.starts]
         found: list[States] = []
@@ -229,9 +230,7 @@ class DynamicProgram:
             for cpu, start in enumerate(self.form.starts):
                 if start.departure:
                     began_elsewhere = (final.used[:, cpu] & int(Used.FIRST)) == 0
-                    costs[:, cpu] += start.departure * (
-                        began_elsewhere & (final.loads[:, cpu] > 0)
-                    )
+                    costs[:, cpu] += start.departure * (began_elsewhere & (final.loads[:, cpu] > 0))
             values = costs.sum(axis=1) if self.total else costs.max(axis=1)
             best = int(values.argmin())
             if values[best] <= self.limit:

@@ -11,7 +11,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dfopt.instance import Instance
 from dfopt.ordering import ClosedForm
+from dfopt.solvers.search import Search
 from dfopt.task_types import TaskType
 
 
@@ -56,6 +58,39 @@ class TaskClass:
     tokens: tuple[Token, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregation:
+    """An instance as the count model sees it.
+
+    Parameters
+    ----------
+    instance, types, form
+        The instance, its types, and what they cost by their place in a block.
+    cpu_groups
+        For each CPU the first CPU identical to it.
+    classes
+        The classes of its tasks, fragment by fragment.
+    """
+
+    instance: Instance
+    types: Sequence[TaskType]
+    form: ClosedForm
+    cpu_groups: Sequence[int]
+    classes: Sequence[TaskClass]
+
+    @classmethod
+    def of(cls, search: Search) -> Aggregation:
+        """Return the aggregation of the instance of ``search``."""
+        form = ClosedForm(search.instance, search.types)
+        return cls(
+            instance=search.instance,
+            types=search.types,
+            form=form,
+            cpu_groups=search.cpu_groups,
+            classes=task_classes(search.types, form, search.instance.cpus),
+        )
+
+
 def task_classes(types: Sequence[TaskType], form: ClosedForm, cpus: int) -> tuple[TaskClass, ...]:
     """Return the classes of all tasks, fragment by fragment."""
     members: defaultdict[tuple[int, int, int, int], list[int]] = defaultdict(list)
@@ -92,9 +127,7 @@ def _tokens(
 
 
 def contents_of(
-    classes: Sequence[TaskClass],
-    types: Sequence[TaskType],
-    form: ClosedForm,
+    aggregation: Aggregation,
     counts: Sequence[Mapping[int, int]],
     openers: Sequence[Mapping[int, Sequence[int]]],
 ) -> list[dict[int, int]]:
@@ -107,7 +140,8 @@ def contents_of(
     openers
         For each CPU and class the entry costs of the tokens that it uses.
     """
-    left = [one.count for one in types]
+    classes, form = aggregation.classes, aggregation.form
+    left = [one.count for one in aggregation.types]
     contents: list[dict[int, int]] = [{} for _ in counts]
 
     def take(cpu: int, kind: int, number: int) -> None:
@@ -125,8 +159,9 @@ def contents_of(
                 )
                 take(cpu, kind, 1)
                 missing[cpu][one] -= 1
-    for cpu, by_class in enumerate(missing):
-        for one, number in by_class.items():
+    for cpu, still_missing in enumerate(missing):
+        for one, held in still_missing.items():
+            number = held
             # The dearest first: their entries are not paid for.
             for kind in reversed(classes[one].kinds):
                 part = min(number, left[kind])

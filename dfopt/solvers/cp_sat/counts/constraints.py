@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from ortools.sat.python import cp_model
 
-from dfopt.instance import Instance
-from dfopt.ordering import ClosedForm
-from dfopt.solvers.cp_sat.counts.classes import TaskClass
+from dfopt.solvers.cp_sat.counts.classes import Aggregation
 from dfopt.solvers.cp_sat.counts.variables import Variables
+from dfopt.solvers.cp_sat.expressions import Expression
 
 
 class Constraints:
@@ -19,33 +18,25 @@ class Constraints:
     ----------
     model, variables
         Where they are added, and about what.
-    instance, form, classes
-        The instance and its aggregation.
-    cpu_groups
-        For each CPU the first CPU identical to it.
+    aggregation
+        The instance.
     """
 
     def __init__(
-        self,
-        model: cp_model.CpModel,
-        variables: Variables,
-        instance: Instance,
-        form: ClosedForm,
-        classes: Sequence[TaskClass],
-        cpu_groups: Sequence[int],
+        self, model: cp_model.CpModel, variables: Variables, aggregation: Aggregation
     ) -> None:
         self.model = model
         self.v = variables
-        self.instance = instance
-        self.classes = classes
-        self.cpu_groups = cpu_groups
-        self.cpus = range(instance.cpus)
-        self.fragments = range(len(form.fragments))
+        self.instance = aggregation.instance
+        self.classes = aggregation.classes
+        self.cpu_groups = aggregation.cpu_groups
+        self.cpus = range(aggregation.instance.cpus)
+        self.fragments = range(len(aggregation.form.fragments))
         self.members = [
-            [number for number, one in enumerate(classes) if one.fragment == fragment]
+            [number for number, one in enumerate(self.classes) if one.fragment == fragment]
             for fragment in self.fragments
         ]
-        self.sizes = [sum(classes[c].count for c in members) for members in self.members]
+        self.sizes = [sum(self.classes[c].count for c in members) for members in self.members]
 
     def add_all(self) -> None:
         """Add every rule."""
@@ -59,18 +50,18 @@ class Constraints:
         self.identical_cpus_are_ordered()
 
     def every_task_runs(self) -> None:
-        """Σ_i count[c, i] = |c|."""
+        """Add Σ_i count[c, i] = |c|."""
         for c, one in enumerate(self.classes):
             self.model.add(sum(self.v.count[c, i] for i in self.cpus) == one.count)
 
     def capacity(self) -> None:
-        """Σ_c count[c, i] ≤ k."""
+        """Add Σ_c count[c, i] ≤ k."""
         for i in self.cpus:
             held = sum(self.v.count[c, i] for c in range(len(self.classes)))
             self.model.add(held <= self.instance.tasks_per_cpu)
 
     def visits_hold_tasks(self) -> None:
-        """visits ≤ Σ_c count ≤ min(s, k)·visits, and at least ⌈s/k⌉ CPUs visit."""
+        """Visits ≤ Σ_c count ≤ min(s, k)·visits, and at least ⌈s/k⌉ CPUs visit."""
         capacity = self.instance.tasks_per_cpu
         for a in self.fragments:
             for i in self.cpus:
@@ -84,7 +75,7 @@ class Constraints:
             self.model.add(visiting >= -(-self.sizes[a] // capacity))
 
     def tokens_open_once(self) -> None:
-        """A token opens at most as many blocks as it stands for, where its class is held."""
+        """Let a token open as many blocks as it stands for, where its class is held."""
         for c, one in enumerate(self.classes):
             for t, token in enumerate(one.tokens):
                 if token.count < self.instance.cpus:
@@ -94,7 +85,7 @@ class Constraints:
                 self.model.add(self._opens_class(c, i) <= self.v.count[c, i])
 
     def blocks_are_opened(self) -> None:
-        """Every block has an opener that pays, but a first one that is spared."""
+        """Give every block an opener that pays, but a first one that is spared."""
         for a in self.fragments:
             for i in self.cpus:
                 opened = sum(self._opens_class(c, i) for c in self.members[a])
@@ -106,7 +97,7 @@ class Constraints:
                 )
 
     def ends_are_unique(self) -> None:
-        """A CPU begins and ends once; with one fragment only if that is alone or split."""
+        """Let a CPU begin and end once; with one fragment only if that is alone or split."""
         for i in self.cpus:
             self.model.add_at_most_one(v for (_, j), v in self.v.first.items() if j == i)
             self.model.add_at_most_one(v for (_, j), v in self.v.last.items() if j == i)
@@ -129,7 +120,7 @@ class Constraints:
             self.model.add_implication(split, self.v.last[pair])
 
     def closers_are_there(self) -> None:
-        """Openers and closers that save something are distinct tasks that the CPU holds."""
+        """Let openers and closers that save something be distinct tasks that the CPU holds."""
         for pair in self.v.single:
             self._closers_of(*pair)
 
@@ -171,7 +162,7 @@ class Constraints:
             self.model.add(single + split <= 1)
 
     def identical_cpus_are_ordered(self) -> None:
-        """Of CPUs that are alike, the earlier one is visited first, by the larger fragments.
+        """Let, of CPUs that are alike, the earlier one be visited first, by larger fragments.
 
         A fragment visits CPU i only if it, or a larger one, visits CPU i − 1 too.
         """
@@ -183,20 +174,20 @@ class Constraints:
                 before = sum(self.v.visits[b, i - 1] for b in by_size[: rank + 1])
                 self.model.add(self.v.visits[a, i] <= before)
 
-    def closed(self, a: int, i: int) -> cp_model.LinearExprT:
+    def closed(self, a: int, i: int) -> Expression:
         """How many blocks of A on CPU i are followed by another fragment."""
         pair = (a, i)
         last, split = self.v.last.get(pair, 0), self.v.split.get(pair, 0)
         return self.v.visits[pair] - last + split
 
-    def _held(self, a: int, i: int) -> cp_model.LinearExprT:
+    def _held(self, a: int, i: int) -> Expression:
         return self._count(self.members[a], i)
 
-    def _count(self, classes: Sequence[int], i: int) -> cp_model.LinearExprT:
+    def _count(self, classes: Sequence[int], i: int) -> Expression:
         return sum(self.v.count[c, i] for c in classes)
 
-    def _opened_by(self, classes: Sequence[int], i: int) -> cp_model.LinearExprT:
+    def _opened_by(self, classes: Sequence[int], i: int) -> Expression:
         return sum(self._opens_class(c, i) for c in classes)
 
-    def _opens_class(self, c: int, i: int) -> cp_model.LinearExprT:
+    def _opens_class(self, c: int, i: int) -> Expression:
         return sum(self.v.opens[c, t, i] for t in range(len(self.classes[c].tokens)))

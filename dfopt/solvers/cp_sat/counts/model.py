@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 from ortools.sat.python import cp_model
 
-from dfopt.ordering import ClosedForm
-from dfopt.solvers.cp_sat.counts.classes import contents_of, task_classes
+from dfopt.solvers.cp_sat.counts.classes import Aggregation, contents_of
 from dfopt.solvers.cp_sat.counts.constraints import Constraints
 from dfopt.solvers.cp_sat.counts.objective import add_objective
 from dfopt.solvers.cp_sat.counts.variables import create_variables
@@ -28,28 +27,12 @@ class CountModel:
 
     def __init__(self, search: Search, bounds: tuple[int, int]) -> None:
         self.search = search
-        self.form = ClosedForm(search.instance, search.types)
-        self.classes = task_classes(search.types, self.form, search.instance.cpus)
+        self.aggregation = Aggregation.of(search)
         self.model = cp_model.CpModel()
-        self.variables = create_variables(self.model, search.instance, self.form, self.classes)
-        constraints = Constraints(
-            self.model,
-            self.variables,
-            search.instance,
-            self.form,
-            self.classes,
-            search.cpu_groups,
-        )
+        self.variables = create_variables(self.model, self.aggregation)
+        constraints = Constraints(self.model, self.variables, self.aggregation)
         constraints.add_all()
-        add_objective(
-            self.model,
-            self.variables,
-            constraints,
-            search.instance,
-            self.form,
-            self.classes,
-            bounds,
-        )
+        add_objective(self.model, self.variables, constraints, self.aggregation, bounds)
         self._add_hint()
 
     def orders(self, value: Callable[[cp_model.IntVar], int]) -> list[list[int]]:
@@ -61,9 +44,9 @@ class CountModel:
                 counts[cpu][c] = number
         for (c, t, cpu), variable in self.variables.opens.items():
             if value(variable):
-                openers[cpu].setdefault(c, []).append(self.classes[c].tokens[t].entry)
-        contents = contents_of(self.classes, self.search.types, self.form, counts, openers)
-        return [self.form.order(cpu, content) for cpu, content in enumerate(contents)]
+                openers[cpu].setdefault(c, []).append(self.aggregation.classes[c].tokens[t].entry)
+        contents = contents_of(self.aggregation, counts, openers)
+        return [self.aggregation.form.order(cpu, content) for cpu, content in enumerate(contents)]
 
     def _add_hint(self) -> None:
         """Hint at the best schedule so far, its CPUs in the order that the model asks for."""
@@ -71,7 +54,7 @@ class CountModel:
         if schedule is None:
             return
         kind_of = {name: kind for kind, one in enumerate(self.search.types) for name in one.names}
-        class_of = {kind: c for c, one in enumerate(self.classes) for kind in one.kinds}
+        class_of = {kind: c for c, one in enumerate(self.aggregation.classes) for kind in one.kinds}
         contents = [Counter(class_of[kind_of[name]] for name in cpu.tasks) for cpu in schedule.cpus]
         groups = self.search.cpu_groups
         by_load = sorted(range(len(contents)), key=lambda cpu: -contents[cpu].total())
@@ -79,8 +62,8 @@ class CountModel:
             cpus = [cpu for cpu, one in enumerate(groups) if one == group]
             fullest = [cpu for cpu in by_load if groups[cpu] == group]
             for cpu, source in zip(cpus, fullest, strict=True):
-                visited = {self.classes[c].fragment for c in contents[source]}
-                for c in range(len(self.classes)):
+                visited = {self.aggregation.classes[c].fragment for c in contents[source]}
+                for c in range(len(self.aggregation.classes)):
                     self.model.add_hint(self.variables.count[c, cpu], contents[source][c])
-                for a in range(len(self.form.fragments)):
+                for a in range(len(self.aggregation.form.fragments)):
                     self.model.add_hint(self.variables.visits[a, cpu], a in visited)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ortools.sat.python import cp_model
 
-from dfopt.instance import Instance
-from dfopt.ordering import ClosedForm
-from dfopt.solvers.cp_sat.counts.classes import TaskClass
+from dfopt.solvers.cp_sat.counts.classes import Aggregation
 
 Pair = tuple[int, int]
 
@@ -57,43 +54,40 @@ class Variables:
     same_end: dict[Pair, cp_model.IntVar] = field(default_factory=dict)
 
 
-def create_variables(
-    model: cp_model.CpModel, instance: Instance, form: ClosedForm, classes: Sequence[TaskClass]
-) -> Variables:
+def create_variables(model: cp_model.CpModel, aggregation: Aggregation) -> Variables:
     """Create the variables; what cannot lower any cost gets none.
 
     A missing ``first``, ``last``, ``alone``, ``split``, ``final_flush`` or ``same_end`` stands
     for 0, a missing ``quiet`` for no exit cost at all.
     """
     variables = Variables()
+    instance = aggregation.instance
     for cpu in range(instance.cpus):
-        for number, one in enumerate(classes):
+        for number, one in enumerate(aggregation.classes):
             most = min(one.count, instance.tasks_per_cpu)
             variables.count[number, cpu] = model.new_int_var(0, most, f"count[{number},{cpu}]")
             for place, _ in enumerate(one.tokens):
                 variables.opens[number, place, cpu] = model.new_bool_var(
                     f"opens[{number},{place},{cpu}]"
                 )
-        for fragment in range(len(form.fragments)):
-            _create_for_fragment(model, variables, form, classes, fragment, cpu)
+        for fragment in range(len(aggregation.form.fragments)):
+            _create_for_fragment(model, variables, aggregation, (fragment, cpu))
     return variables
 
 
 def _create_for_fragment(
     model: cp_model.CpModel,
     variables: Variables,
-    form: ClosedForm,
-    classes: Sequence[TaskClass],
-    fragment: int,
-    cpu: int,
+    aggregation: Aggregation,
+    pair: Pair,
 ) -> None:
-    members = [one for one in classes if one.fragment == fragment]
-    pair = (fragment, cpu)
+    fragment, cpu = pair
+    members = [one for one in aggregation.classes if one.fragment == fragment]
 
     def new(name: str) -> cp_model.IntVar:
         return model.new_bool_var(f"{name}[{fragment},{cpu}]")
 
-    spares_entry = form.starts[cpu].spares_entry(fragment)
+    spares_entry = aggregation.form.starts[cpu].spares_entry(fragment)
     costs_exit = any(one.exit for one in members)
     spares_flush = any(one.end < 0 for one in members)
     spares_exit = any(one.end < one.exit for one in members)

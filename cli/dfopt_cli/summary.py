@@ -1,0 +1,125 @@
+"""How a result is shown to a person: per CPU its fragments in order, then the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from rich.table import Table
+from rich.text import Text
+
+from dfopt.certificate import DualWeights, Exhaustive, Search
+from dfopt.instance import Instance, PenaltyMatrix
+from dfopt.result import Result, Status, StopReason
+
+COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "red", "bright_cyan", "bright_yellow")
+
+ENDINGS = {
+    StopReason.PROOF: "proven",
+    StopReason.GAP_LIMIT: "stopped at the gap limit",
+    StopReason.TIME_LIMIT: "stopped at the time limit",
+    StopReason.INTERRUPT: "interrupted",
+    StopReason.GIVEN: "given",
+}
+
+
+def result_tables(instance: Instance, result: Result) -> list[Table | Text]:
+    """Return what a terminal shows of a result, from top to bottom."""
+    if result.status is Status.INFEASIBLE:
+        return [Text(infeasibility(instance))]
+    shown: list[Table | Text] = []
+    if result.schedule is not None:
+        shown += [schedule_table(instance, result), Text("")]
+    return [*shown, proof_table(instance, result)]
+
+
+def infeasibility(instance: Instance) -> str:
+    """Say by how much the capacity is too small."""
+    missing = instance.missing_capacity
+    return (
+        f"infeasible: {instance.task_count} tasks, but {instance.cpus} CPUs hold "
+        f"{instance.tasks_per_cpu} each; there is no room for {missing} "
+        f"task{'s' if missing != 1 else ''}"
+    )
+
+
+def schedule_table(instance: Instance, result: Result) -> Table:
+    """Return one row a CPU: its tasks, its cost, and its fragments in order with task counts."""
+    assert result.schedule is not None
+    by_type = isinstance(instance.penalty, PenaltyMatrix)
+    groups = {
+        name: str(task.type if by_type else task.df)
+        for name, task in instance.tasks_by_name().items()
+    }
+    colour = {
+        group: COLOURS[number % len(COLOURS)]
+        for number, group in enumerate(dict.fromkeys(groups.values()))
+    }
+    worst = max((cpu.cost for cpu in result.schedule.cpus), default=0)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("CPU", justify="right")
+    table.add_column("tasks", justify="right")
+    table.add_column("cost", justify="right")
+    table.add_column(f"{'types' if by_type else 'fragments'} in order ×tasks", overflow="fold")
+    for number, cpu in enumerate(result.schedule.cpus):
+        runs = [
+            (group, sum(1 for _ in members))
+            for group, members in groupby(groups[name] for name in cpu.tasks)
+        ]
+        table.add_row(
+            str(number),
+            str(len(cpu.tasks)),
+            Text(str(cpu.cost), style="bold" if cpu.cost == worst else ""),
+            visits(runs, colour),
+        )
+    return table
+
+
+def visits(runs: Sequence[tuple[str, int]], colour: dict[str, str]) -> Text:
+    """Return the fragments that a CPU visits, each with its number of tasks."""
+    if not runs:
+        return Text("idle", style="dim")
+    parts = []
+    for group, count in runs:
+        part = Text(group, style=colour[group])
+        if count > 1:
+            part.append(f"×{count}")
+        parts.append(part)
+    return Text(" ").join(parts)
+
+
+def proof_table(instance: Instance, result: Result) -> Table:
+    """Return objective, bound, gap, and why to believe them."""
+    unit = f" {instance.time_unit}" if instance.time_unit else ""
+    seconds = f"{result.wall_time_s:.2f} s, method {result.method}"
+    rows = {"lower bound": f"{result.lower_bound}{unit}"}
+    if result.objective is not None and result.gap is not None:
+        rows = {
+            "objective": f"{result.objective}{unit} ({instance.objective})",
+            **rows,
+            "gap": f"{result.gap:.2%}",
+        }
+    rows["status"] = f"{result.status}, {ENDINGS[result.stop_reason]}"
+    rows["proof"] = proof(result)
+    rows["time"] = seconds
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for label, value in rows.items():
+        table.add_row(label, value)
+    return table
+
+
+def proof(result: Result) -> str:
+    """Say what kind of proof the lower bound has."""
+    match result.certificate:
+        case DualWeights():
+            return "dual weights; 'dfopt verify' checks them without a solver"
+        case Exhaustive():
+            return "enumeration; 'dfopt verify' repeats it"
+        case Search(solver=solver):
+            return f"complete search by {solver}; not independently checkable"
+        case None if result.lower_bound == 0:
+            return "none needed: no schedule costs less than 0"
+        case None:
+            return "none"

@@ -1,0 +1,179 @@
+"""Branch and bound for tiny instances with releases or precedence, without any heavy package.
+
+Schedules are built in the order in which the switches to their tasks begin. A partial schedule
+is dropped when no completion can beat the best schedule, or when another one with the same
+tasks done and the same last tasks is nowhere later.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from typing import TypeVar
+
+from dfopt.certificate import Search as SearchCertificate
+from dfopt.cost_table import CostTable
+from dfopt.solvers.search import Search
+
+T = TypeVar("T")
+
+NOBODY = -1
+"""Stands for the last task of a CPU that has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """The first tasks of a schedule.
+
+    Parameters
+    ----------
+    left
+        How many tasks of each type are still to run.
+    orders
+        The types that each CPU has run.
+    clocks
+        When each CPU is free again.
+    ends
+        When the last finished task of each type ended.
+    latest_start
+        When the switch to the task that was added last began.
+    """
+
+    left: tuple[int, ...]
+    orders: tuple[tuple[int, ...], ...]
+    clocks: tuple[int, ...]
+    ends: tuple[int, ...]
+    latest_start: int
+
+
+class BranchAndBound:
+    """A search that gives up after a number of partial schedules.
+
+    Parameters
+    ----------
+    search
+        The instance, under makespan; only schedules better than its best one are looked for.
+    """
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+        self.instance = search.instance
+        self.table = CostTable(search.instance, search.types)
+        number = {one.example.id: kind for kind, one in enumerate(search.types)}
+        tasks = [one.example for one in search.types]
+        self.releases = [task.release for task in tasks]
+        self.before = [[number[name] for name in task.after] for task in tasks]
+        graph = dict(enumerate(self.before))
+        self.topological = list(TopologicalSorter(graph).static_order())
+        self.arrival = [
+            min(
+                row[kind]
+                for number, row in enumerate([*self.table.switch, *self.table.start])
+                # Nothing is switched to from itself, unless there are two of it.
+                if number != kind or search.types[kind].count > 1
+            )
+            for kind in range(len(tasks))
+        ]
+        self.seen: defaultdict[object, list[tuple[int, ...]]] = defaultdict(list)
+
+    def run(self, most_nodes: int) -> bool:
+        """Return whether the search was completed, and so the best schedule is optimal."""
+        cpus = self.instance.cpus
+        root = Partial(
+            left=tuple(one.count for one in self.search.types),
+            orders=((),) * cpus,
+            clocks=(0,) * cpus,
+            ends=(0,) * len(self.search.types),
+            latest_start=0,
+        )
+        stack = [root]
+        for node in range(most_nodes):
+            if not stack:
+                optimum = self.search.objective
+                assert optimum is not None
+                certificate = SearchCertificate(threshold=optimum - 1, solver="branch-and-bound")
+                self.search.proved(optimum, certificate)
+                return True
+            if node % 256 == 0:
+                self.search.check()
+            partial = stack.pop()
+            if self._is_hopeless(partial):
+                continue
+            if not any(partial.left):
+                self.search.found(partial.orders)
+                continue
+            # The one that ends first is looked at first.
+            stack += sorted(self._longer(partial), key=lambda one: -sum(one.clocks))
+        return False
+
+    def _is_hopeless(self, partial: Partial) -> bool:
+        objective = self.search.objective
+        return objective is not None and (
+            self._bound(partial) >= objective or self._is_dominated(partial)
+        )
+
+    def _bound(self, partial: Partial) -> int:
+        """Return the earliest possible end: of a chain, of the busy CPUs, of all work shared."""
+        earliest = min(partial.clocks)
+        ends = list(partial.ends)
+        work = sum(partial.clocks)
+        for kind in self.topological:
+            if not partial.left[kind]:
+                continue
+            ready = max([self.releases[kind], earliest, *(ends[one] for one in self.before[kind])])
+            length = self.arrival[kind] + self.table.exec[kind]
+            ends[kind] = max(ends[kind], ready + length)
+            work += partial.left[kind] * length
+        finished = (
+            clock + (self.table.finish[order[-1]] if order and not any(partial.left) else 0)
+            for clock, order in zip(partial.clocks, partial.orders, strict=True)
+        )
+        return max(*ends, *finished, -(-work // self.instance.cpus))
+
+    def _is_dominated(self, partial: Partial) -> bool:
+        lasts = tuple(order[-1] if order else NOBODY for order in partial.orders)
+        loads = tuple(len(order) for order in partial.orders)
+        times = (*partial.clocks, *partial.ends, partial.latest_start)
+        others = self.seen[partial.left, lasts, loads]
+        if any(all(a <= b for a, b in zip(other, times, strict=True)) for other in others):
+            return True
+        others.append(times)
+        return False
+
+    def _longer(self, partial: Partial) -> Iterator[Partial]:
+        """Yield the partial schedules with one task more."""
+        for kind, left in enumerate(partial.left):
+            if not left or any(partial.left[before] for before in self.before[kind]):
+                continue
+            ready = max(
+                [self.releases[kind], *(partial.ends[before] for before in self.before[kind])]
+            )
+            idle_groups = set()
+            for cpu, order in enumerate(partial.orders):
+                if len(order) >= self.instance.tasks_per_cpu:
+                    continue
+                if not order:
+                    group = self.search.cpu_groups[cpu]
+                    if group in idle_groups:
+                        continue
+                    idle_groups.add(group)
+                start = max(ready, partial.clocks[cpu])
+                if start < partial.latest_start:
+                    continue
+                switch = (
+                    self.table.switch[order[-1]][kind] if order else self.table.start[cpu][kind]
+                )
+                end = start + switch + self.table.exec[kind]
+                yield Partial(
+                    left=_replaced(partial.left, kind, left - 1),
+                    orders=_replaced(partial.orders, cpu, (*order, kind)),
+                    clocks=_replaced(partial.clocks, cpu, end),
+                    ends=_replaced(partial.ends, kind, max(end, partial.ends[kind])),
+                    latest_start=start,
+                )
+
+
+def _replaced(values: tuple[T, ...], place: int, value: T) -> tuple[T, ...]:
+    return (*values[:place], value, *values[place + 1 :])
