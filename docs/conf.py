@@ -4,7 +4,7 @@ import sys
 from importlib import metadata, resources
 from pathlib import Path
 
-from dfopt import read_instance, solve
+from dfopt import evaluate, read_instance, solve
 from dfopt.plot import plot_schedule, save_picture
 
 DOCS = Path(__file__).parent
@@ -24,7 +24,7 @@ extensions = [
     "command_help",
     "mathml",
 ]
-exclude_patterns = ["_build", "README.md"]
+exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 root_doc = "index"
 
@@ -65,10 +65,15 @@ _folder.cleanup()
 # The pictures shown are drawn anew for each build.
 PICTURES = DOCS / "_build" / "pictures"
 PICTURES.mkdir(parents=True, exist_ok=True)
-for example in ("shop", "worked-example"):
-    instance = read_instance(DOCS / "examples" / f"{example}.json")
-    solved = solve(instance, method="exhaustive")
-    save_picture(plot_schedule(instance, solved.schedule), PICTURES / f"{example}.svg")
+EXAMPLES = DOCS / "examples"
+shop = read_instance(EXAMPLES / "shop.json")
+save_picture(plot_schedule(shop, solve(shop).schedule), PICTURES / "shop.svg")
+worked = read_instance(EXAMPLES / "worked-example.json")
+for name, orders in {
+    "cpu-affinity": [["v0", "v1", "v2"], ["v3", "v4"]],
+    "data-affinity": [["v0", "v2", "v3"], ["v1", "v4"]],
+}.items():
+    save_picture(plot_schedule(worked, evaluate(worked, orders)), PICTURES / f"{name}.svg")
 
 # The schemas shown are those of the installed package, wherever that is.
 SCHEMAS = DOCS / "_build" / "schemas"
