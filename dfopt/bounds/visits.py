@@ -49,6 +49,11 @@ class Visits:
     form: ClosedForm
 
     @cached_property
+    def capacity(self) -> int:
+        """How many tasks one CPU can hold (k)."""
+        return self.instance.tasks_per_cpu
+
+    @cached_property
     def members(self) -> list[list[int]]:
         """The types of each fragment."""
         members: list[list[int]] = [[] for _ in self.form.fragments]
@@ -64,7 +69,7 @@ class Visits:
     @cached_property
     def shares(self) -> list[int]:
         """How many tasks of each fragment one CPU can hold, min(s, k)."""
-        return [min(size, self.instance.tasks_per_cpu) for size in self.sizes]
+        return [min(size, self.capacity) for size in self.sizes]
 
     @cached_property
     def base_total(self) -> int:
@@ -102,7 +107,7 @@ class Visits:
 
     def spread(self, worths: Sequence[int]) -> Fraction:
         """Return Σ worth·s/min(s, k), the least worth of all visits together."""
-        k = self.instance.tasks_per_cpu
+        k = self.capacity
         whole = sum(worth for worth, size in zip(worths, self.sizes, strict=True) if size <= k)
         parts = sum(w * size for w, size in zip(worths, self.sizes, strict=True) if size > k)
         return whole + Fraction(parts, k)
@@ -202,7 +207,7 @@ def parts_bound(visits: Visits) -> Bound:
         return NOTHING
     tables = _least_costs(visits)
     by_weights = _least_threshold(tables, visits.spread([1] * len(visits.sizes)))
-    parts = sum(-(-size // visits.instance.tasks_per_cpu) for size in visits.sizes)
+    parts = sum(-(-size // visits.capacity) for size in visits.sizes)
     by_counting = _least_threshold(tables, Fraction(parts))
     if by_counting > by_weights:
         return Bound(
@@ -235,7 +240,7 @@ def _scales(visits: Visits) -> Iterator[int]:
     exact = lcm(*visits.shares)
     if exact < 10**6:
         yield exact
-    yield visits.instance.task_count * visits.instance.tasks_per_cpu + 1
+    yield visits.instance.task_count * visits.capacity + 1
 
 
 def _least_costs(visits: Visits) -> list[list[int]]:

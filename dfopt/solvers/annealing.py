@@ -11,7 +11,7 @@ import random
 
 from dfopt.instance import Objective
 from dfopt.ordering import ClosedForm
-from dfopt.solvers.constructive import construct
+from dfopt.solvers.constructive import construct, first_of
 from dfopt.solvers.contents import NOTHING, Contents, Part, PartCosts
 from dfopt.solvers.search import Search
 
@@ -63,10 +63,10 @@ class Annealing:
     def run(self) -> None:
         """Construct schedules, then anneal the best of them until targets are missed."""
         costs = PartCosts(self.form)
-        constructions = construct(self.search, self.form, self.random)
+        constructions = construct(self.search, costs, self.random)
         candidates = []
         for _ in range(CONSTRUCTIONS):
-            candidates.append(Contents(costs, list(next(constructions))))
+            candidates.append(next(constructions))
             self._report(candidates[-1])
             self.search.check()
         if self.search.instance.cpus == 1:
@@ -168,10 +168,4 @@ class Annealing:
             return part
         kinds = list(part)
         self.random.shuffle(kinds)
-        chosen = {}
-        for kind in kinds:
-            taken = min(part[kind], number)
-            if taken:
-                chosen[kind] = taken
-            number -= taken
-        return chosen
+        return first_of({kind: part[kind] for kind in kinds}, number)

@@ -3,83 +3,90 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Iterator, Sequence
+from heapq import nsmallest
 
-from dfopt.ordering import ClosedForm
+from dfopt.solvers.contents import Contents, Part, PartCosts
 from dfopt.solvers.search import Search
 
-Contents = list[Counter[int]]
-"""For each CPU how many tasks of each type it holds."""
+MOST_CANDIDATES = 8
+"""Of so many CPUs, those that cost least so far, the best one gets the next fragment."""
 
 
-def construct(search: Search, form: ClosedForm, random_source: random.Random) -> Iterator[Contents]:
+def construct(search: Search, costs: PartCosts, random_source: random.Random) -> Iterator[Contents]:
     """Yield schedules for penalties f and g, as contents of the CPUs.
 
-    First the fragments in order of falling size, whole where one fits; then wrapped around the
-    CPUs, which makes the fewest parts; then both with shuffled fragments.
+    First the fragments in order of falling size, wrapped around the CPUs, which makes the
+    fewest parts; then whole where one fits; then both with shuffled fragments.
     """
-    members: list[list[int]] = [[] for _ in form.fragments]
-    for kind, costs in enumerate(form.costs):
-        members[costs.fragment].append(kind)
-    sizes = [sum(search.types[kind].count for kind in kinds) for kinds in members]
-    order = sorted(range(len(members)), key=lambda fragment: -sizes[fragment])
+    fragments: dict[int, dict[int, int]] = {}
+    for kind, one in enumerate(search.types):
+        fragments.setdefault(costs.form.costs[kind].fragment, {})[kind] = one.count
+    order = sorted(fragments.values(), key=lambda part: -sum(part.values()))
     while True:
-        yield _best_fit(search, form, members, order)
-        yield _wrapped(search, members, order)
+        yield _wrapped(search, costs, order)
+        yield _best_fit(search, costs, order)
         order = order.copy()
         random_source.shuffle(order)
 
 
-def _best_fit(
-    search: Search, form: ClosedForm, members: Sequence[Sequence[int]], order: Sequence[int]
-) -> Contents:
+def _best_fit(search: Search, costs: PartCosts, order: Sequence[Part]) -> Contents:
     """Put each fragment where the CPU then costs least; split it when it fits nowhere."""
-    instance = search.instance
-    contents: Contents = [Counter() for _ in range(instance.cpus)]
-    room = [instance.tasks_per_cpu] * instance.cpus
-    costs = [0] * instance.cpus
-    for fragment in order:
-        left = Counter({kind: search.types[kind].count for kind in members[fragment]})
+    capacity = search.instance.tasks_per_cpu
+    contents = Contents(costs, [{} for _ in range(search.instance.cpus)])
+    cpus = range(search.instance.cpus)
+    for whole in order:
+        search.check()
+        left = whole
         while left:
-            size = left.total()
-            fitting = [cpu for cpu in range(instance.cpus) if room[cpu] >= size]
+            size = sum(left.values())
+            part: Part
+            fitting = [cpu for cpu in cpus if contents.loads[cpu] + size <= capacity]
             if fitting:
-                priced = [(form.cost(cpu, contents[cpu] + left), room[cpu], cpu) for cpu in fitting]
-                cpu = min(priced)[2]
                 part = left
+                candidates = nsmallest(
+                    MOST_CANDIDATES, fitting, key=lambda cpu: contents.costs[cpu]
+                )
             else:
-                cpu = max(range(instance.cpus), key=lambda cpu: (room[cpu], -costs[cpu]))
-                part = _taken(left, room[cpu])
-            contents[cpu] += part
-            left = left - part
-            room[cpu] -= part.total()
-            costs[cpu] = form.cost(cpu, contents[cpu])
+                roomiest = min(cpus, key=lambda cpu: (contents.loads[cpu], contents.costs[cpu]))
+                part = first_of(left, capacity - contents.loads[roomiest])
+                candidates = [roomiest]
+            options = {cpu: contents.priced(cpu, {}, part) for cpu in candidates}
+            cpu = min(options, key=lambda one: (options[one][1], -contents.loads[one]))
+            contents.put(cpu, *options[cpu], growth=sum(part.values()))
+            left = {
+                kind: count - part.get(kind, 0)
+                for kind, count in left.items()
+                if count > part.get(kind, 0)
+            }
     return contents
 
 
-def _wrapped(search: Search, members: Sequence[Sequence[int]], order: Sequence[int]) -> Contents:
+def _wrapped(search: Search, costs: PartCosts, order: Sequence[Part]) -> Contents:
     """Fill one CPU after the other up to an even share, like McNaughton's wrap-around rule."""
     instance = search.instance
     share = min(instance.tasks_per_cpu, -(-instance.task_count // instance.cpus))
-    contents: Contents = [Counter() for _ in range(instance.cpus)]
-    cpu = 0
-    for fragment in order:
-        left = Counter({kind: search.types[kind].count for kind in members[fragment]})
-        while left:
-            room = share - contents[cpu].total()
-            if not room:
-                cpu += 1
-                continue
-            part = _taken(left, room)
-            contents[cpu] += part
-            left = left - part
-    return contents
+    held: list[dict[int, int]] = [{} for _ in range(instance.cpus)]
+    cpu, room = 0, share
+    for part in order:
+        for kind, count in part.items():
+            left = count
+            while left:
+                if not room:
+                    cpu, room = cpu + 1, share
+                taken = min(left, room)
+                held[cpu][kind] = held[cpu].get(kind, 0) + taken
+                left -= taken
+                room -= taken
+    return Contents(costs, held)
 
 
-def _taken(left: Counter[int], most: int) -> Counter[int]:
-    """Return the first ``most`` tasks of ``left``."""
-    part: Counter[int] = Counter()
-    for kind, count in left.items():
-        part[kind] = min(count, most - part.total())
-    return +part
+def first_of(part: Part, number: int) -> Part:
+    """Return the first ``number`` tasks of ``part``."""
+    chosen = {}
+    for kind, count in part.items():
+        taken = min(count, number)
+        if taken:
+            chosen[kind] = taken
+        number -= taken
+    return chosen

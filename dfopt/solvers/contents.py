@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dfopt.ordering import ClosedForm
 from dfopt.ordering.closed_form import Roles, best_ends
@@ -63,7 +63,7 @@ class Contents:
         For each CPU how many tasks of each type it holds.
     """
 
-    def __init__(self, costs: PartCosts, held: list[Mapping[int, int]]) -> None:
+    def __init__(self, costs: PartCosts, held: Sequence[Mapping[int, int]]) -> None:
         self._price = costs
         self.parts: list[Parts] = []
         for content in held:
