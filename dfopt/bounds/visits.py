@@ -332,22 +332,24 @@ def weight_rows(visits: Visits, weights: Mapping[int, int]) -> Iterator[tuple[Ta
         distinct = {weights.get(kind, 0) for kind in kinds}
         if distinct == {0}:
             continue
-        for kind in kinds[:1] if len(distinct) == 1 else kinds:
-            if not weights.get(kind, 0):
-                continue
-            task = visits.types[kind].example
+        if len(distinct) == 1:
+            task = visits.types[kinds[0]].example
             assert task.df is not None
-            whole = len(distinct) == 1
-            f_penalty = isinstance(visits.instance.penalty, PenaltyF)
-            timed = visits.instance.objective is Objective.MAKESPAN
-            yield (
-                TaskClass(df=task.df)
-                if whole
-                else TaskClass(
-                    df=task.df,
-                    leaves=task.leaves if f_penalty else None,
-                    lines=task.lines if f_penalty else None,
-                    exec=task.exec if timed else None,
-                ),
-                weights[kind],
-            )
+            yield TaskClass(df=task.df), weights[kinds[0]]
+            continue
+        # Types that differ in nothing but when they may run weigh the same and share a row.
+        rows = {_task_class(visits, kind): weights[kind] for kind in kinds if weights.get(kind)}
+        yield from rows.items()
+
+
+def _task_class(visits: Visits, kind: int) -> TaskClass:
+    task = visits.types[kind].example
+    assert task.df is not None
+    f_penalty = isinstance(visits.instance.penalty, PenaltyF)
+    timed = visits.instance.objective is Objective.MAKESPAN
+    return TaskClass(
+        df=task.df,
+        leaves=task.leaves if f_penalty else None,
+        lines=task.lines if f_penalty else None,
+        exec=task.exec if timed else None,
+    )
