@@ -1,0 +1,94 @@
+"""What the count model gains over the naive one, a circuit per CPU, from the same start."""
+
+import math
+from collections.abc import Callable
+from contextlib import suppress
+from statistics import median
+
+from dfopt import Instance, TimeLimit
+from dfopt.bounds import cheap_bound
+from dfopt.generate import zipf
+from dfopt.ordering import ClosedForm
+from dfopt.solvers.cp_sat.circuits import CircuitModel
+from dfopt.solvers.cp_sat.counts import CountModel
+from dfopt.solvers.cp_sat.runner import minimise
+from dfopt.solvers.facade import available_processors
+from dfopt.solvers.search import Search, SearchOver
+from tests.benchmarks.report import Table
+
+LIMIT_S = 25
+SIZES = [(10, 2, 4), (12, 3, 5)]
+SEEDS = range(5)
+
+
+def start_of(instance: Instance) -> Search:
+    """Return a search with the cheap bound and a plain first schedule: the tasks cut in a row."""
+    search = Search(instance, stop=TimeLimit(LIMIT_S), workers=available_processors())
+    bound = cheap_bound(instance, search.types)
+    if bound.certificate is not None:
+        search.proved(bound.value, bound.certificate)
+    form = ClosedForm(instance, search.types)
+    kinds = [kind for kind, one in enumerate(search.types) for _ in one.names]
+    size = instance.tasks_per_cpu
+    contents = [kinds[cpu * size : (cpu + 1) * size] for cpu in range(instance.cpus)]
+    search.found(
+        [
+            form.order(cpu, {kind: content.count(kind) for kind in content})
+            for cpu, content in enumerate(contents)
+        ]
+    )
+    return search
+
+
+def solved_by(instance: Instance, model: type[CircuitModel] | type[CountModel]) -> Search:
+    """Return the search after the model has solved the instance or run out of time."""
+    search = start_of(instance)
+    with suppress(SearchOver):
+        minimise(search, lambda bounds: model(search, bounds))
+    return search
+
+
+def test_counts_against_circuits(report: Callable[[Table], None]) -> None:
+    rows: list[list[object]] = []
+    ratios: list[float] = []
+    for tasks, cpus, fragments in SIZES:
+        for seed in SEEDS:
+            instance = zipf(tasks=tasks, cpus=cpus, fragments=fragments, seed=seed)
+            if start_of(instance).is_closed:
+                continue
+            outcomes = []
+            for model in (CircuitModel, CountModel):
+                search = solved_by(instance, model)
+                outcomes.append((search.elapsed, search.is_closed, search.objective))
+            (circuit_s, circuit_done, circuit), (count_s, count_done, count) = outcomes
+            assert count_done
+            assert circuit == count if circuit_done else circuit >= count
+            ratios.append(circuit_s / count_s)
+            rows.append(
+                [
+                    tasks,
+                    cpus,
+                    seed,
+                    count,
+                    f"{circuit_s:.2f}" if circuit_done else f"> {LIMIT_S}",
+                    count_s,
+                    f"{'' if circuit_done else '> '}{ratios[-1]:.1f}",
+                ]
+            )
+    report(
+        Table(
+            name="naive-model",
+            title="Count model against one circuit per CPU, zipf under f",
+            command="python -m pytest tests/benchmarks/test_naive_model.py",
+            columns=["n", "m", "seed", "optimum", "circuits, s", "counts, s", "ratio"],
+            rows=rows,
+            notes=[
+                f"median ratio {median(ratios):.1f}, geometric mean "
+                f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.1f}; where the circuits "
+                f"reached the limit of {LIMIT_S} s the ratio is a lower bound",
+                "both from the cheap bound and the same plain schedule, same solver settings; "
+                "seeds that these already close are left out",
+            ],
+        )
+    )
+    assert median(ratios) > 1

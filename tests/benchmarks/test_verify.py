@@ -1,0 +1,102 @@
+"""Checking a certificate of 200 tasks on 16 CPUs takes seconds."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from dfopt import Instance, Result, Status, StopReason
+from dfopt.bounds import cheap_bound
+from dfopt.certificate import DualWeights, TaskClass
+from dfopt.files import fingerprint
+from dfopt.generate import uniform
+from dfopt.task_types import task_types
+from dfopt.verify import verify
+from dfopt.verify.weights import largest_values
+from tests.benchmarks.report import Table
+from tests.benchmarks.timing import timed
+
+LIMIT_S = 10
+SCALE = 10_000
+
+
+def cheap_certificate(instance: Instance) -> DualWeights:
+    """Return the certificate of the cheap bound."""
+    certificate = cheap_bound(instance, task_types(instance)).certificate
+    assert isinstance(certificate, DualWeights)
+    return certificate
+
+
+def detailed_certificate(instance: Instance, cheap: DualWeights) -> DualWeights:
+    """Return one for the same bound in which task types have weights and charges of their own.
+
+    A solver's dual values look like that.
+    """
+    weights: dict[TaskClass, int] = {}
+    charges: dict[TaskClass, int] = {}
+    own = [TaskClass(df=t.df or "", leaves=t.leaves, lines=t.lines) for t in instance.tasks]
+    for row, task in zip(own, instance.tasks, strict=True):
+        lines = task.lines or 0
+        given = (weight for tasks, weight in cheap.weights if tasks.holds(task))
+        # Small beside the scale, so that the proof keeps its slack.
+        weights[row] = SCALE * next(given, 0) + lines
+        charges[row] = lines % 7
+    held = largest_values(
+        instance,
+        [weights[row] for row in own],
+        [charges[row] for row in own],
+        cheap.threshold,
+    )
+    return replace(
+        cheap,
+        bin_weights=tuple(held),
+        weights=tuple(weights.items()),
+        entry_charges=tuple((row, charge) for row, charge in charges.items() if charge),
+    )
+
+
+def claim(instance: Instance, certificate: DualWeights) -> Result:
+    assert certificate.threshold is not None
+    return Result(
+        instance_name=instance.name,
+        instance_sha256=fingerprint(instance),
+        status=Status.UNKNOWN,
+        stop_reason=StopReason.GIVEN,
+        lower_bound=certificate.threshold + 1,
+        certificate=certificate,
+    )
+
+
+def test_certificate(report: Callable[[Table], None]) -> None:
+    rows: list[Sequence[object]] = []
+    slowest = 0.0
+    for seed in range(3):
+        instance = uniform(tasks=200, cpus=16, fragments=40, seed=seed)
+        bounding_s, cheap = timed(lambda: cheap_certificate(instance))  # noqa: B023
+        for name, certificate in (
+            ("of the cheap bound", cheap),
+            ("weights and charges a task type", detailed_certificate(instance, cheap)),
+        ):
+            seconds, found = timed(lambda: verify(instance, claim(instance, certificate)))  # noqa: B023
+            assert found.ok, found.problems
+            assert found.bound_checked
+            slowest = max(slowest, seconds)
+            rows.append(
+                [
+                    seed,
+                    name,
+                    len(certificate.weights),
+                    len(certificate.entry_charges),
+                    seconds,
+                    seconds / bounding_s,
+                ]
+            )
+    report(
+        Table(
+            name="verify",
+            title="Checking certificates: uniform under f, n = 200, m = 16, d = 40",
+            command="python -m pytest tests/benchmarks/test_verify.py",
+            columns=["seed", "certificate", "weights", "charges", "time, s", "× finding the bound"],
+            rows=rows,
+            notes=[f"target {LIMIT_S} s; slowest {slowest:.2f} s"],
+        )
+    )
+    assert slowest < LIMIT_S
