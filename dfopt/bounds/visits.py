@@ -17,7 +17,8 @@ from operator import add
 
 from dfopt.bounds.bound import NOTHING, Bound
 from dfopt.certificate import DualWeights, Search, TaskClass
-from dfopt.instance import Instance, Objective, PenaltyF
+from dfopt.instance import Instance, Objective
+from dfopt.machine import PenaltyF
 from dfopt.ordering.closed_form import ClosedForm, CpuStart
 from dfopt.task_types import TaskType
 
@@ -135,10 +136,11 @@ def area_bound(visits: Visits) -> Bound:
     A fragment counts with at most ``cap``, so that the savings at the CPUs' ends, which every
     CPU is granted in full, stay small; a few caps are tried.
     """
-    caps = sorted({visit.middle for visit in visits.bare if visit.middle > 0}) or [0]
-    step = -(-len(caps) // MOST_CAPS)
+    caps = sorted({visit.middle for visit in visits.bare if visit.middle > 0})
+    step = max(1, -(-len(caps) // MOST_CAPS))
     best = NOTHING
-    for cap in caps[::-step]:
+    # With a cap of 0 only what all tasks pay wherever they run counts, and nothing is spared.
+    for cap in [*caps[::-step], 0]:
         worths = [min(cap, visit.middle) for visit in visits.bare]
         value = _area(visits, worths)
         if value > best.value:
