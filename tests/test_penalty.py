@@ -2,17 +2,8 @@
 
 import pytest
 
-from dfopt.instance import (
-    CacheState,
-    Instance,
-    Leaves,
-    Objective,
-    Penalty,
-    PenaltyF,
-    PenaltyG,
-    PenaltyMatrix,
-    Task,
-)
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.penalty import finish_cost, order_cost, reading_cost, start_cost, switch_cost
 
 F = PenaltyF(read_line=2, write_back=7)

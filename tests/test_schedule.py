@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dfopt.instance import CacheState, Instance, Leaves, Objective, PenaltyF, PenaltyG, Task
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG
 from dfopt.penalty import order_cost
 from dfopt.schedule import CpuSchedule, DeadlockError, Schedule, combined_cost, evaluate
 from tests.strategies import instances, orders

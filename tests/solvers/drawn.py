@@ -8,17 +8,8 @@ import random
 from collections.abc import Iterator
 from itertools import cycle, islice, product
 
-from dfopt.instance import (
-    CacheState,
-    Instance,
-    Leaves,
-    Objective,
-    Penalty,
-    PenaltyF,
-    PenaltyG,
-    PenaltyMatrix,
-    Task,
-)
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 
 KINDS = ("f", "g", "matrix")
 FRAGMENTS = ("A", "B", "C")

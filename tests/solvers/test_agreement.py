@@ -1,0 +1,184 @@
+"""All solvers give the same answers, and the checker believes every one of them."""
+
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from dfopt.errors import MethodError
+from dfopt.files import read_result, write_result
+from dfopt.instance import Instance, Objective
+from dfopt.machine import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.result import Status, StopReason
+from dfopt.schedule import evaluate
+from dfopt.solvers import METHODS, solve
+from dfopt.solvers.branch_and_bound import BranchAndBound
+from dfopt.solvers.cp_sat.circuits import CircuitModel
+from dfopt.solvers.cp_sat.counts import CountModel
+from dfopt.solvers.cp_sat.intervals import IntervalModel
+from dfopt.solvers.cp_sat.runner import minimise
+from dfopt.solvers.search import Search
+from dfopt.verify import verify
+from tests.solvers.drawn import FLAGS, KINDS, TURNS, drawn_instances
+from tests.solvers.optimum import badly_started, optimum, run
+
+NUMBER = 600
+
+DRAWN = tuple(drawn_instances(NUMBER, seed=7))
+
+known_optimum = cache(optimum)
+
+KIND_OF: dict[type, str] = {PenaltyF: "f", PenaltyG: "g", PenaltyMatrix: "matrix"}
+
+
+def fits(method: str, instance: Instance) -> bool:
+    """Whether ``method`` is made for such instances, as the documentation says."""
+    if method == "dp":
+        return not isinstance(instance.penalty, PenaltyMatrix) and not instance.is_timed
+    return True
+
+
+def check(search: Search, instance: Instance) -> None:
+    """Check that a search has ended with the optimum, and with a schedule of that cost."""
+    assert search.objective == search.lower_bound == known_optimum(instance), instance
+    assert search.schedule is not None
+    orders = [cpu.tasks for cpu in search.schedule.cpus]
+    assert max(map(len, orders)) <= instance.tasks_per_cpu
+    assert sorted(name for order in orders for name in order) == sorted(instance.tasks_by_name())
+    assert search.schedule == evaluate(instance, orders)
+
+
+def test_every_combination_was_drawn() -> None:
+    assert len(DRAWN) >= 500
+    drawn = Counter(
+        (
+            KIND_OF[type(one.penalty)],
+            one.objective,
+            one.cold_start,
+            one.final_write_back,
+        )
+        for one in DRAWN
+    )
+    assert set(drawn) == set(product(KINDS, Objective, FLAGS, FLAGS))
+    assert min(drawn.values()) >= 10
+    assert len(TURNS) == 3 * 3 * 2 * 2 * 4
+    assert {one.capacity for one in DRAWN} >= {"balanced", "unlimited", 1, 2, 3, 4}
+    for kind in KINDS:
+        of_kind = [one for one in DRAWN if KIND_OF[type(one.penalty)] == kind]
+        assert {one.cpus for one in of_kind} == {1, 2, 3}
+        assert any(one.initial and None in one.initial for one in of_kind)
+        assert any(one.initial and None not in one.initial for one in of_kind)
+        assert any(task.count for one in of_kind for task in one.tasks)
+        assert sum(one.has_precedence for one in of_kind) >= 5
+        assert sum(one.is_timed and not one.has_precedence for one in of_kind) >= 5
+    # Neither trivial nor all alike.
+    assert sum(known_optimum(one) > 0 for one in DRAWN) >= NUMBER // 2
+    assert sum(badly_started(one).objective != known_optimum(one) for one in DRAWN) >= 200
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "exhaustive"])
+def test_every_solver_finds_and_proves_the_optimum_by_itself(method: str) -> None:
+    """From a bad schedule, and without any bound to begin with."""
+    module, function = METHODS[method]
+    solver: Callable[[Search], None] = getattr(import_module(module), function)
+    worked = 0
+    for instance in DRAWN:
+        if not fits(method, instance):
+            continue
+        search = badly_started(instance)
+        worked += not search.is_closed
+        run(solver, search)
+        check(search, instance)
+    assert worked >= 200
+
+
+def test_branch_and_bound_finds_and_proves_the_optimum_by_itself() -> None:
+    timed = [one for one in DRAWN if one.is_timed]
+    assert len(timed) >= 60
+    for instance in timed:
+        search = badly_started(instance)
+        run(lambda search: check_completed(BranchAndBound(search)), search)
+        check(search, instance)
+
+
+def check_completed(tree: BranchAndBound) -> None:
+    assert tree.run(most_nodes=100_000)
+
+
+@pytest.mark.parametrize(
+    ("model", "suits"),
+    [
+        (CountModel, lambda one: not isinstance(one.penalty, PenaltyMatrix) and not one.is_timed),
+        (CircuitModel, lambda one: not one.is_timed and one.task_count <= 5),
+        (IntervalModel, lambda one: one.objective is Objective.MAKESPAN and one.task_count <= 5),
+    ],
+)
+def test_models_agree_also_where_another_one_would_be_chosen(
+    model: Callable[..., CountModel | CircuitModel], suits: Callable[[Instance], bool]
+) -> None:
+    suited = [one for one in DRAWN if suits(one)]
+    for instance in suited[::4]:
+        search = badly_started(instance)
+        if not search.is_closed:
+            run(lambda search: minimise(search, lambda bounds: model(search, bounds)), search)
+        check(search, instance)
+    assert len(suited[::4]) >= 30
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_result_is_believed_by_the_checker(method: str, tmp_path: Path) -> None:
+    for number, instance in enumerate(DRAWN[::2]):
+        if not fits(method, instance):
+            with pytest.raises(MethodError, match="'dp' is for the penalties f and g"):
+                solve(instance, method=method)
+            continue
+        result = solve(instance, method=method, workers=1)
+        assert (result.status, result.stop_reason) == (Status.OPTIMAL, StopReason.PROOF)
+        assert result.objective == result.lower_bound == known_optimum(instance)
+        assert result.method == method
+        verification = verify(instance, result, require_certificate=True)
+        assert verification.ok, (instance, result, verification.problems)
+        if number % 4 == 0:
+            write_result(result, tmp_path / "result.json")
+            again = read_result(tmp_path / "result.json")
+            assert again == result
+            assert verify(instance, again, require_certificate=True).ok
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_instance_without_room_is_infeasible(method: str) -> None:
+    for instance in DRAWN[:24]:
+        if instance.task_count <= instance.cpus or not fits(method, instance):
+            continue
+        crowded = Instance(
+            cpus=instance.cpus,
+            penalty=instance.penalty,
+            tasks=instance.tasks,
+            objective=instance.objective,
+            initial=instance.initial,
+            cold_start=instance.cold_start,
+            final_write_back=instance.final_write_back,
+            capacity=1,
+        )
+        result = solve(crowded, method=method)
+        assert (result.status, result.stop_reason) == (Status.INFEASIBLE, StopReason.PROOF)
+        assert (result.objective, result.lower_bound, result.gap) == (None, None, None)
+        assert result.schedule is None
+        assert result.certificate is None
+        assert verify(crowded, result, require_certificate=True).ok
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_task_costs_nothing(method: str) -> None:
+    for penalty in (PenaltyF(read_line=1, write_back=1), PenaltyG(fill=1, write_back=1)):
+        instance = Instance(cpus=2, penalty=penalty, cold_start=True, final_write_back=True)
+        result = solve(instance, method=method)
+        assert (result.status, result.objective, result.lower_bound) == (Status.OPTIMAL, 0, 0)
+        assert result.gap == 0.0
+        assert result.schedule is not None
+        assert [cpu.tasks for cpu in result.schedule.cpus] == [(), ()]
+        assert verify(instance, result, require_certificate=True).ok
