@@ -2,16 +2,8 @@
 
 from dfopt.errors import DfoptError, DfoptWarning
 from dfopt.files import read_instance, read_result, write_instance, write_result
-from dfopt.instance import (
-    CacheState,
-    Instance,
-    Leaves,
-    Objective,
-    PenaltyF,
-    PenaltyG,
-    PenaltyMatrix,
-    Task,
-)
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.ordering import best_order
 from dfopt.result import Progress, Result, Status, StopReason
 from dfopt.schedule import CpuSchedule, Schedule, evaluate

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dfopt.instance import Leaves, Task
+from dfopt.instance import Task
+from dfopt.machine import Leaves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +66,11 @@ class Exhaustive:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
+class CompleteSearch:
     """A complete search by ``solver`` found nothing better; nobody can check that cheaply."""
 
     threshold: int | None = None
     solver: str | None = None
 
 
-Certificate = DualWeights | Exhaustive | Search
+Certificate = DualWeights | Exhaustive | CompleteSearch

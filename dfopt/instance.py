@@ -1,30 +1,36 @@
 """The instance: tasks, machine and objective, frozen and validated.
 
-Everything that can be said wrongly about a single value or about several values together is
-checked here, once, for files and for Python callers alike.
+Whatever can be wrong with several values together is checked here, once, for files and for
+Python callers alike.
 """
 
 from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
 from typing import Literal
 
+from dfopt.checks import (
+    LARGEST_TOTAL,
+    check_choice,
+    check_integer,
+    check_name,
+    check_optional_name,
+    check_type,
+    described,
+)
 from dfopt.errors import DfoptWarning, InstanceError
-
-LARGEST_TOTAL = 2**62
-"""No sum of costs may exceed this, so that every solver can use 64-bit integers."""
+from dfopt.machine import CacheState, Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 
 LARGEST_TASK_COUNT = 10_000_000
 
 LARGEST_CPU_COUNT = 1_000_000
 """Every CPU has an entry in a schedule, so their number must leave room in memory."""
 
-LONGEST_SHOWN_TEXT = 60
 LONGEST_SHOWN_CYCLE = 10
 
 
@@ -34,136 +40,6 @@ class Objective(StrEnum):
     MAX_PENALTY = "max-penalty"
     TOTAL_PENALTY = "total-penalty"
     MAKESPAN = "makespan"
-
-
-class Leaves(StrEnum):
-    """The state in which a task leaves its data fragment in the cache."""
-
-    CLEAN = "clean"
-    DIRTY = "dirty"
-    INVALIDATED = "invalidated"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PenaltyF:
-    """Switch penalty f: lines are read one by one, the cache is written back as a whole.
-
-    Parameters
-    ----------
-    read_line
-        Time to read one cache line (t_r), in the instance's time unit.
-    write_back
-        Time to write the whole cache back (T_w).
-    """
-
-    read_line: int
-    write_back: int
-
-    def __post_init__(self) -> None:
-        check_integer(self.read_line, "read_line")
-        check_integer(self.write_back, "write_back")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PenaltyG:
-    """Switch penalty g: every change of fragment fills and writes back the whole cache.
-
-    Parameters
-    ----------
-    fill
-        Time to fill the cache (T_r), in the instance's time unit.
-    write_back
-        Time to write the whole cache back (T_w).
-    """
-
-    fill: int
-    write_back: int
-
-    def __post_init__(self) -> None:
-        check_integer(self.fill, "fill")
-        check_integer(self.write_back, "write_back")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PenaltyMatrix:
-    """Switch penalty given as a table over task types.
-
-    Parameters
-    ----------
-    types
-        Names of the task types.
-    switch
-        Square table, row = from, column = to; the diagonal counts.
-    start
-        Cost of the first task on an empty CPU, one per type; counts with ``cold_start``.
-    finish
-        Cost after the last task, one per type; counts with ``final_write_back``.
-    """
-
-    types: tuple[str, ...]
-    switch: tuple[tuple[int, ...], ...]
-    start: tuple[int, ...] | None = None
-    finish: tuple[int, ...] | None = None
-
-    def __post_init__(self) -> None:
-        if not self.types:
-            raise InstanceError("needs at least one type", place="types")
-        seen: set[str] = set()
-        for position, name in enumerate(self.types):
-            check_name(name, f"types[{position}]")
-            if name in seen:
-                raise InstanceError(
-                    f"the type {described(name)} is there twice", place=f"types[{position}]"
-                )
-            seen.add(name)
-        size = len(self.types)
-        if len(self.switch) != size:
-            raise InstanceError(
-                f"has {len(self.switch)} rows but there are {size} types; give one row a type",
-                place="switch",
-            )
-        for row, costs in enumerate(self.switch):
-            self._check_row(costs, f"switch[{row}]")
-        for place, row_costs in (("start", self.start), ("finish", self.finish)):
-            if row_costs is not None:
-                self._check_row(row_costs, place)
-
-    def _check_row(self, costs: tuple[int, ...], place: str) -> None:
-        if len(costs) != len(self.types):
-            raise InstanceError(
-                f"has {len(costs)} entries but there are {len(self.types)} types; "
-                "give one entry a type",
-                place=place,
-            )
-        for column, cost in enumerate(costs):
-            check_integer(cost, f"{place}[{column}]")
-
-
-Penalty = PenaltyF | PenaltyG | PenaltyMatrix
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheState:
-    """What a CPU's cache holds before its first task.
-
-    Parameters
-    ----------
-    df
-        The data fragment in the cache (penalties f and g).
-    leaves
-        The state it was left in (penalty f).
-    type
-        The type of the task that ran last (matrix penalty).
-    """
-
-    df: str | None = None
-    leaves: Leaves = Leaves.CLEAN
-    type: str | None = None
-
-    def __post_init__(self) -> None:
-        check_optional_name(self.df, "df")
-        check_choice(self.leaves, Leaves, "leaves")
-        check_optional_name(self.type, "type")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -480,48 +356,3 @@ class Instance:
                     DfoptWarning,
                     stacklevel=4,
                 )
-
-
-def check_integer(value: object, place: str, *, least: int = 0) -> None:
-    """Refuse anything but an integer from ``least`` to 2^62."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InstanceError(f"must be an integer, not {described(value)}", place=place)
-    if value < least:
-        raise InstanceError(f"must be at least {least}, not {described(value)}", place=place)
-    if value > LARGEST_TOTAL:
-        raise InstanceError(f"is {described(value)}, more than 2^62", place=place)
-
-
-def check_name(value: object, place: str) -> None:
-    """Refuse anything but a string that can be written as UTF-8."""
-    if not isinstance(value, str):
-        raise InstanceError(f"must be a string, not {described(value)}", place=place)
-    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-        raise InstanceError("holds half a surrogate pair, which is no text", place=place)
-
-
-def check_optional_name(value: object, place: str) -> None:
-    """Refuse anything but None or a string that can be written as UTF-8."""
-    if value is not None:
-        check_name(value, place)
-
-
-def check_choice(value: object, choices: type[StrEnum], place: str) -> None:
-    """Refuse anything but a member of ``choices``."""
-    if not isinstance(value, choices):
-        names = ", ".join(repr(str(choice)) for choice in choices)
-        raise InstanceError(f"must be one of {names}, not {described(value)}", place=place)
-
-
-def check_type(name: str | None, types: Collection[str], place: str) -> None:
-    """Refuse a missing or unknown type name."""
-    if name is None:
-        raise InstanceError("is missing; name one of penalty.types", place=f"{place}.type")
-    if name not in types:
-        raise InstanceError(f"{described(name)} is not one of penalty.types", place=f"{place}.type")
-
-
-def described(value: object) -> str:
-    """Return a short text for a wrong value."""
-    text = repr(value) if not isinstance(value, int) or abs(value) < 10**40 else "a huge integer"
-    return text if len(text) <= LONGEST_SHOWN_TEXT else f"{text[: LONGEST_SHOWN_TEXT - 1]}…"

@@ -8,17 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from dfopt.instance import (
-    CacheState,
-    Instance,
-    Leaves,
-    Objective,
-    Penalty,
-    PenaltyF,
-    PenaltyG,
-    PenaltyMatrix,
-    Task,
-)
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 
 
 def switch_cost(penalty: Penalty, before: Task | CacheState, after: Task) -> int:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dfopt.instance import Instance, Objective, PenaltyF, PenaltyMatrix, Task
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import PenaltyF, PenaltyMatrix
 from dfopt.penalty import start_cost
 
 

@@ -27,7 +27,7 @@ from dfopt import (
     solve,
     write_result,
 )
-from dfopt.certificate import Certificate, DualWeights, Exhaustive, Search
+from dfopt.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive
 from dfopt.files import document_text, fingerprint, read_document, write_text
 from dfopt.result import relative_gap
 from dfopt.verify import verify
@@ -36,7 +36,7 @@ FOLDER = Path(__file__).parent
 INDEX = FOLDER / "index.json"
 FORMAT = "dfopt-instance-index/1"
 
-STRENGTH: dict[type[Certificate], int] = {Search: 1, Exhaustive: 2, DualWeights: 3}
+STRENGTH: dict[type[Certificate], int] = {CompleteSearch: 1, Exhaustive: 2, DualWeights: 3}
 """Of certificates for the same bound, one that is easier to check is better."""
 
 
@@ -96,7 +96,7 @@ def how(result: Result) -> str:
             proof = "dual weights"
         case Exhaustive():
             proof = "enumeration"
-        case Search(solver=solver):
+        case CompleteSearch(solver=solver):
             proof = f"complete search by {solver}"
     return f"{result.method}, {result.wall_time_s or 0:.2f} s; bound: {proof}"
 

@@ -4,19 +4,10 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from dfopt.certificate import Certificate, DualWeights, Exhaustive, Search, TaskClass
-from dfopt.instance import (
-    LARGEST_TOTAL,
-    CacheState,
-    Instance,
-    Leaves,
-    Objective,
-    Penalty,
-    PenaltyF,
-    PenaltyG,
-    PenaltyMatrix,
-    Task,
-)
+from dfopt.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive, TaskClass
+from dfopt.checks import LARGEST_TOTAL
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.result import Progress, Result, Status, StopReason
 from dfopt.schedule import CpuSchedule, Schedule
 
@@ -240,11 +231,13 @@ def schedules(draw: st.DrawFn) -> Schedule:
 def certificates(draw: st.DrawFn) -> Certificate:
     """Draw a certificate of any kind that proves nothing."""
     bound = draw(any_integer)
-    kind = draw(st.sampled_from((DualWeights, Exhaustive, Search)))
+    kind = draw(st.sampled_from((DualWeights, Exhaustive, CompleteSearch)))
     if kind is Exhaustive:
         return Exhaustive(threshold=draw(st.none() | st.just(bound)))
-    if kind is Search:
-        return Search(threshold=draw(st.none() | st.just(bound)), solver=draw(st.none() | texts))
+    if kind is CompleteSearch:
+        return CompleteSearch(
+            threshold=draw(st.none() | st.just(bound)), solver=draw(st.none() | texts)
+        )
     task_class = st.builds(
         TaskClass,
         df=texts,

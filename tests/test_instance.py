@@ -5,20 +5,10 @@ import dataclasses
 import pytest
 from hypothesis import given
 
+from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptWarning, InstanceError
-from dfopt.instance import (
-    LARGEST_CPU_COUNT,
-    LARGEST_TASK_COUNT,
-    LARGEST_TOTAL,
-    CacheState,
-    Instance,
-    Leaves,
-    Objective,
-    PenaltyF,
-    PenaltyG,
-    PenaltyMatrix,
-    Task,
-)
+from dfopt.instance import LARGEST_CPU_COUNT, LARGEST_TASK_COUNT, Instance, Objective, Task
+from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG, PenaltyMatrix
 from tests.strategies import instances
 
 F = PenaltyF(read_line=1, write_back=4)

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dfopt.errors
-from dfopt.certificate import Exhaustive, Search
+from dfopt.certificate import CompleteSearch, Exhaustive
 from dfopt.errors import DfoptError
 from dfopt.files import fingerprint, result_from_document
-from dfopt.instance import Instance, Leaves, Objective, PenaltyF, PenaltyG, Task
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import Leaves, PenaltyF, PenaltyG
 from dfopt.result import Progress, Result, Status, StopReason, relative_gap
 from dfopt.schedule import CpuSchedule, Schedule, evaluate
 from dfopt.verify import Verification, verify
@@ -250,9 +251,11 @@ def test_result_written_by_hand_passes() -> None:
     assert found.bound_checked  # 0 needs no proof
 
 
-@pytest.mark.parametrize("certificate", [None, Search(threshold=7, solver="cp-sat"), Search()])
+@pytest.mark.parametrize(
+    "certificate", [None, CompleteSearch(threshold=7, solver="cp-sat"), CompleteSearch()]
+)
 def test_bound_that_nobody_can_check_is_no_problem_unless_asked(
-    certificate: Search | None,
+    certificate: CompleteSearch | None,
 ) -> None:
     schedule = evaluate(THREE_FRAGMENTS, [["a#1", "c", "d"], ["a#2", "b#1", "b#2"]])
     result = result_of(
@@ -546,9 +549,11 @@ print(*sys.modules)
     parts = {name.split(".")[1] for name in run.stdout.split() if name.startswith("dfopt.")}
     assert parts == {
         "certificate",
+        "checks",
         "errors",
         "files",
         "instance",
+        "machine",
         "penalty",
         "result",
         "schedule",

@@ -12,16 +12,8 @@ from hypothesis import strategies as st
 import dfopt.verify.weights as weights_module
 from dfopt.certificate import Certificate, DualWeights, Exhaustive, TaskClass
 from dfopt.files import fingerprint
-from dfopt.instance import (
-    CacheState,
-    Instance,
-    Leaves,
-    Objective,
-    PenaltyF,
-    PenaltyG,
-    PenaltyMatrix,
-    Task,
-)
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.penalty import order_cost
 from dfopt.result import Result, Status, StopReason
 from dfopt.schedule import DeadlockError, evaluate

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from dfopt.errors import InstanceError
-from dfopt.instance import Objective, PenaltyF, PenaltyG
+from dfopt.instance import Objective
+from dfopt.machine import PenaltyF, PenaltyG
 from dfopt_cli.common import print_json
 
 if TYPE_CHECKING:

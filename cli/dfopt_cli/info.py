@@ -10,7 +10,8 @@ from dfopt_cli.common import InstanceArgument, JsonOption, naming, print_json, p
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dfopt.instance import CacheState, Instance, Penalty
+    from dfopt.instance import Instance
+    from dfopt.machine import CacheState, Penalty
 
 LARGEST_SHOWN = 10
 """How many fragments the table lists; the JSON document has them all."""
@@ -34,7 +35,8 @@ def info(instance: InstanceArgument, *, as_json: JsonOption = False) -> None:
 def instance_summary(instance: Instance) -> dict[str, Any]:
     """Return what there is to say about an instance, as a ``dfopt-info/1`` document."""
     from dfopt.files import fingerprint
-    from dfopt.instance import Leaves, Objective, PenaltyF, PenaltyMatrix
+    from dfopt.instance import Objective
+    from dfopt.machine import Leaves, PenaltyF, PenaltyMatrix
     from dfopt.task_types import task_types
 
     group = "type" if isinstance(instance.penalty, PenaltyMatrix) else "df"
@@ -88,7 +90,7 @@ def instance_summary(instance: Instance) -> dict[str, Any]:
 def penalty_summary(penalty: Penalty) -> dict[str, Any]:
     """Return the kind of a penalty and its parameters, but no whole table."""
     from dfopt.files import penalty_to_document
-    from dfopt.instance import PenaltyMatrix
+    from dfopt.machine import PenaltyMatrix
 
     if not isinstance(penalty, PenaltyMatrix):
         return penalty_to_document(penalty)

@@ -8,8 +8,9 @@ from itertools import groupby
 from rich.table import Table
 from rich.text import Text
 
-from dfopt.certificate import DualWeights, Exhaustive, Search
-from dfopt.instance import Instance, PenaltyMatrix
+from dfopt.certificate import CompleteSearch, DualWeights, Exhaustive
+from dfopt.instance import Instance
+from dfopt.machine import PenaltyMatrix
 from dfopt.result import Result, Status, StopReason
 
 COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "red", "bright_cyan", "bright_yellow")
@@ -117,7 +118,7 @@ def proof(result: Result) -> str:
             return "dual weights; 'dfopt verify' checks them without a solver"
         case Exhaustive():
             return "enumeration; 'dfopt verify' repeats it"
-        case Search(solver=solver):
+        case CompleteSearch(solver=solver):
             return f"complete search by {solver}; not independently checkable"
         case None if result.lower_bound == 0:
             return "none needed: no schedule costs less than 0"

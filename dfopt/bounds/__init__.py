@@ -9,7 +9,8 @@ from dfopt.bounds.bound import NOTHING, Bound
 from dfopt.bounds.visits import Visits, area_bound, longest_task_bound, parts_bound
 from dfopt.bounds.waiting import critical_path_bound
 from dfopt.certificate import DualWeights
-from dfopt.instance import Instance, PenaltyMatrix
+from dfopt.instance import Instance
+from dfopt.machine import PenaltyMatrix
 from dfopt.ordering import ClosedForm
 from dfopt.task_types import TaskType
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dfopt.bounds.bound import NOTHING, Bound
-from dfopt.certificate import Search
+from dfopt.certificate import CompleteSearch
 from dfopt.instance import Instance, Objective
 from dfopt.penalty import start_cost, switch_cost
 from dfopt.task_types import TaskType
@@ -38,4 +38,4 @@ def arrivals_bound(instance: Instance, types: Sequence[TaskType]) -> Bound:
     value = total if instance.objective is Objective.TOTAL_PENALTY else -(-total // instance.cpus)
     if value <= 0:
         return NOTHING
-    return Bound(value=value, certificate=Search(threshold=value - 1, solver="arrivals"))
+    return Bound(value=value, certificate=CompleteSearch(threshold=value - 1, solver="arrivals"))

@@ -16,7 +16,7 @@ from math import ceil, lcm
 from operator import add
 
 from dfopt.bounds.bound import NOTHING, Bound
-from dfopt.certificate import DualWeights, Search, TaskClass
+from dfopt.certificate import CompleteSearch, DualWeights, TaskClass
 from dfopt.instance import Instance, Objective
 from dfopt.machine import PenaltyF
 from dfopt.ordering.closed_form import ClosedForm, CpuStart
@@ -170,7 +170,9 @@ def _savings(start: CpuStart, worths: Sequence[int], cheapest: Sequence[Visit]) 
     return max(0, first) + max(0, last, alone - max(0, first))
 
 
-def _area_certificate(visits: Visits, worths: Sequence[int], value: int) -> DualWeights | Search:
+def _area_certificate(
+    visits: Visits, worths: Sequence[int], value: int
+) -> DualWeights | CompleteSearch:
     savings = _all_savings(visits, worths)
     total = visits.instance.objective is Objective.TOTAL_PENALTY
     for scale in (1,) if total else _scales(visits):
@@ -195,7 +197,7 @@ def _area_certificate(visits: Visits, worths: Sequence[int], value: int) -> Dual
                 weights=tuple(weight_rows(visits, weights)),
                 threshold=value - 1,
             )
-    return Search(threshold=value - 1, solver="area")
+    return CompleteSearch(threshold=value - 1, solver="area")
 
 
 def parts_bound(visits: Visits) -> Bound:
@@ -213,7 +215,7 @@ def parts_bound(visits: Visits) -> Bound:
     by_counting = _least_threshold(tables, Fraction(parts))
     if by_counting > by_weights:
         return Bound(
-            value=by_counting, certificate=Search(threshold=by_counting - 1, solver="parts")
+            value=by_counting, certificate=CompleteSearch(threshold=by_counting - 1, solver="parts")
         )
     if by_weights <= 0:
         return NOTHING

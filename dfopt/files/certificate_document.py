@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dfopt.certificate import Certificate, DualWeights, Exhaustive, Search, TaskClass
+from dfopt.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive, TaskClass
 from dfopt.errors import FileError
 from dfopt.files.fields import (
     at,
@@ -15,7 +15,7 @@ from dfopt.files.fields import (
     string,
 )
 from dfopt.files.strict_json import Document
-from dfopt.instance import Leaves
+from dfopt.machine import Leaves
 
 CERTIFICATE_KEYS = {
     "dual-weights": ("threshold", "lower_bound", "bin_weights", "weights", "entry_charges"),
@@ -47,7 +47,7 @@ def certificate_from_document(document: object) -> Certificate:
             return Exhaustive(threshold=fields.get("threshold"))
         case "search":
             solver = at("solver", string, fields["solver"]) if "solver" in fields else None
-            return Search(threshold=fields.get("threshold"), solver=solver)
+            return CompleteSearch(threshold=fields.get("threshold"), solver=solver)
     return _dual_weights(fields)
 
 
@@ -88,7 +88,7 @@ def certificate_to_document(certificate: Certificate) -> Document:
     match certificate:
         case Exhaustive():
             document = {"kind": "exhaustive", "threshold": certificate.threshold}
-        case Search():
+        case CompleteSearch():
             document = {
                 "kind": "search",
                 "threshold": certificate.threshold,

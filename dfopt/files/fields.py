@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Mapping
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from dfopt.checks import LARGEST_TOTAL, check_integer
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.strict_json import LONGEST_KEY, Document, described_json, shown_place
-from dfopt.instance import LARGEST_TOTAL, check_integer
 
 T = TypeVar("T")
 Choice = TypeVar("Choice", bound=StrEnum)

@@ -15,17 +15,8 @@ from dfopt.files.fields import at, check_format, choice, each, fields_of, fields
 from dfopt.files.json_text import document_digest, document_text
 from dfopt.files.storage import shown_name, write_text
 from dfopt.files.strict_json import Document, check_document, read_document
-from dfopt.instance import (
-    CacheState,
-    Instance,
-    Leaves,
-    Objective,
-    Penalty,
-    PenaltyF,
-    PenaltyG,
-    PenaltyMatrix,
-    Task,
-)
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 
 FORMAT = "dfopt-instance/1"
 

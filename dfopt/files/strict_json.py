@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dfopt.checks import described
 from dfopt.errors import FileError
 from dfopt.files.storage import read_text, shown_name
-from dfopt.instance import described
 
 Document = dict[str, Any]
 

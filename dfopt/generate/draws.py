@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from random import Random
 
-from dfopt.instance import check_integer
+from dfopt.checks import check_integer
 
 BITS = 53
 """``random()`` is a multiple of 2⁻⁵³, so multiplying by 2⁵³ loses nothing."""

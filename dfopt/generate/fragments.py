@@ -14,10 +14,12 @@ from itertools import accumulate, pairwise
 from math import isclose, isfinite
 from typing import Unpack
 
+from dfopt.checks import check_integer
 from dfopt.errors import InstanceError
 from dfopt.generate.draws import BITS, Draws
 from dfopt.generate.options import FragmentOptions, MachineOptions, check_task_count
-from dfopt.instance import Instance, Leaves, PenaltyF, PenaltyG, Task, check_integer
+from dfopt.instance import Instance, Task
+from dfopt.machine import Leaves, PenaltyF, PenaltyG
 
 DEFAULT_F = PenaltyF(read_line=1, write_back=20)
 DEFAULT_G = PenaltyG(fill=40, write_back=20)

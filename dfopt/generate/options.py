@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+from dfopt.checks import check_integer
 from dfopt.errors import InstanceError
-from dfopt.instance import LARGEST_TASK_COUNT, Objective, PenaltyF, PenaltyG, check_integer
+from dfopt.instance import LARGEST_TASK_COUNT, Objective
+from dfopt.machine import PenaltyF, PenaltyG
 
 
 class MachineOptions(TypedDict, total=False):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Unpack
 
+from dfopt.checks import check_integer
 from dfopt.generate.draws import Draws
 from dfopt.generate.options import MachineOptions, check_task_count
-from dfopt.instance import Instance, PenaltyMatrix, Task, check_integer
+from dfopt.instance import Instance, Task
+from dfopt.machine import PenaltyMatrix
 
 Table = list[list[int]]
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from dfopt.instance import Instance, PenaltyMatrix
+from dfopt.instance import Instance
+from dfopt.machine import PenaltyMatrix
 from dfopt.ordering.closed_form import ClosedForm
 from dfopt.ordering.held_karp import HeldKarp
 from dfopt.task_types import TaskType, named_orders, task_types

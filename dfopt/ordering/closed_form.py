@@ -14,7 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dfopt.instance import CacheState, Instance, Leaves, Objective, PenaltyF, PenaltyG, Task
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG
 from dfopt.penalty import reading_cost
 from dfopt.task_types import TaskType
 

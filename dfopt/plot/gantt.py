@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dfopt.instance import CacheState, Instance, Objective, Task
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState
 from dfopt.plot.bars import HATCHES, Brush, draw_rows, shown_name, text_width
 from dfopt.plot.colours import INK, PAPER, group_colours, mixed
 from dfopt.plot.picture import POINTS_PER_INCH, lay_out, new_axes

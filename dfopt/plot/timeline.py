@@ -11,16 +11,8 @@ from enum import StrEnum
 from math import floor, log10
 
 from dfopt.errors import DfoptError
-from dfopt.instance import (
-    CacheState,
-    Instance,
-    Objective,
-    Penalty,
-    PenaltyF,
-    PenaltyG,
-    PenaltyMatrix,
-    Task,
-)
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.penalty import finish_cost, reading_cost, start_cost, switch_cost
 from dfopt.schedule import CpuSchedule, Schedule
 

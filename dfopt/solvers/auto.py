@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dfopt.instance import PenaltyMatrix
+from dfopt.machine import PenaltyMatrix
 from dfopt.solvers import first_schedule
 from dfopt.solvers.branch_and_bound import BranchAndBound
 from dfopt.solvers.exhaustive import solve_exhaustively

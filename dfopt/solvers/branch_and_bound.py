@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import TypeVar
 
-from dfopt.certificate import Search as SearchCertificate
+from dfopt.certificate import CompleteSearch
 from dfopt.cost_table import CostTable
 from dfopt.solvers.search import Search
 
@@ -93,7 +93,7 @@ class BranchAndBound:
             if not stack:
                 optimum = self.search.objective
                 assert optimum is not None
-                certificate = SearchCertificate(threshold=optimum - 1, solver="branch-and-bound")
+                certificate = CompleteSearch(threshold=optimum - 1, solver="branch-and-bound")
                 self.search.proved(optimum, certificate)
                 return True
             if node % 256 == 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from dfopt.certificate import Search as SearchCertificate
+from dfopt.certificate import CompleteSearch
 from dfopt.cost_table import CostTable
 from dfopt.errors import MethodError
 from dfopt.instance import Instance, Objective
@@ -41,7 +41,7 @@ def solve_exhaustively(search: Search) -> None:
             place="tasks",
         )
     optimum = _enumerate_orders(search) if instance.has_precedence else _deal_subsets(search)
-    search.proved(optimum, SearchCertificate(threshold=optimum - 1, solver="exhaustive"))
+    search.proved(optimum, CompleteSearch(threshold=optimum - 1, solver="exhaustive"))
 
 
 def _deal_subsets(search: Search) -> int:

@@ -10,8 +10,7 @@ from typing import Protocol
 
 import dfopt
 from dfopt.bounds import cheap_bound
-from dfopt.certificate import Certificate, Exhaustive
-from dfopt.certificate import Search as SearchCertificate
+from dfopt.certificate import Certificate, CompleteSearch, Exhaustive
 from dfopt.errors import MethodError
 from dfopt.files import fingerprint
 from dfopt.instance import Instance
@@ -164,7 +163,7 @@ def _checkable(search: Search) -> Certificate | None:
     """Return the certificate; where the checker can enumerate, nobody needs to trust a search."""
     certificate = search.certificate
     most = 7 if search.instance.has_precedence else 10
-    if isinstance(certificate, SearchCertificate) and search.instance.task_count <= most:
+    if isinstance(certificate, CompleteSearch) and search.instance.task_count <= most:
         return Exhaustive(threshold=search.lower_bound - 1)
     return certificate
 

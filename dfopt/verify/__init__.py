@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dfopt.certificate import Certificate, DualWeights, Exhaustive, Search
+from dfopt.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive
 from dfopt.files import fingerprint
 from dfopt.instance import Instance, Objective
 from dfopt.result import Result
@@ -24,7 +24,7 @@ FORMAT = "dfopt-verification/1"
 KINDS: dict[type[Certificate], str] = {
     DualWeights: "dual-weights",
     Exhaustive: "exhaustive",
-    Search: "search",
+    CompleteSearch: "search",
 }
 
 

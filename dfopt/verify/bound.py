@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from dfopt.certificate import Certificate, DualWeights, Exhaustive, Search, TaskClass
+from dfopt.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive, TaskClass
 from dfopt.errors import MethodError
-from dfopt.instance import Instance, Objective, PenaltyF, PenaltyMatrix
+from dfopt.instance import Instance, Objective
+from dfopt.machine import PenaltyF, PenaltyMatrix
 from dfopt.result import Result
 from dfopt.verify.enumeration import has_schedule_below, most_tasks
 
@@ -38,7 +39,7 @@ def check_bound(instance: Instance, result: Result) -> BoundCheck:
     if check.problems:
         return check
     match certificate:
-        case Search(solver=solver):
+        case CompleteSearch(solver=solver):
             check.unchecked.append(
                 f"the lower bound {bound} rests on a complete search by "
                 f"{repr(solver) if solver else 'a solver'}, which is not repeated here"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dfopt.instance import LARGEST_TOTAL, Instance, Objective, Task
+from dfopt.checks import LARGEST_TOTAL
+from dfopt.instance import Instance, Objective, Task
 from dfopt.penalty import finish_cost, start_cost, switch_cost
 
 MOST_TASKS = 10

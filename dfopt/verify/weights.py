@@ -34,16 +34,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import MethodError
-from dfopt.instance import (
-    LARGEST_TOTAL,
-    CacheState,
-    Instance,
-    Leaves,
-    Objective,
-    PenaltyF,
-    PenaltyMatrix,
-)
+from dfopt.instance import Instance, Objective
+from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyMatrix
 from dfopt.penalty import reading_cost
 
 LARGEST_TABLE = 20_000_000

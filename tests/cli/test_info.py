@@ -9,7 +9,8 @@ import pytest
 
 from dfopt.files import fingerprint, write_instance
 from dfopt.generate import matrix, zipf
-from dfopt.instance import CacheState, Instance, Leaves, PenaltyG
+from dfopt.instance import Instance
+from dfopt.machine import CacheState, Leaves, PenaltyG
 from tests.cli.conftest import Run
 from tests.plot.worked_example import INSTANCE
 

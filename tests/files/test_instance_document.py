@@ -19,16 +19,8 @@ from dfopt.files import (
     read_instance,
     write_instance,
 )
-from dfopt.instance import (
-    CacheState,
-    Instance,
-    Leaves,
-    Objective,
-    PenaltyF,
-    PenaltyG,
-    PenaltyMatrix,
-    Task,
-)
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG, PenaltyMatrix
 from tests.files.examples import INSTANCE, MATRIX_INSTANCE, SMALLEST_INSTANCE
 from tests.strategies import instances, json_values
 

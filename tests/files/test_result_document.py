@@ -5,10 +5,10 @@ import json
 import pytest
 from hypothesis import given
 
-from dfopt.certificate import DualWeights, Exhaustive, Search, TaskClass
+from dfopt.certificate import CompleteSearch, DualWeights, Exhaustive, TaskClass
 from dfopt.errors import DfoptError
 from dfopt.files import read_result, result_from_document, result_to_document, write_result
-from dfopt.instance import Leaves
+from dfopt.machine import Leaves
 from dfopt.result import Progress, Result, Status, StopReason
 from dfopt.schedule import CpuSchedule, Schedule
 from tests.files.examples import DIGEST, RESULT, RESULT_BY_HAND, TOTAL_CERTIFICATE, changed
@@ -116,8 +116,11 @@ def test_a_wrong_result_is_read_without_complaint():
     [
         ({"kind": "exhaustive", "threshold": 3}, Exhaustive(threshold=3)),
         ({"kind": "exhaustive"}, Exhaustive()),
-        ({"kind": "search", "threshold": 3, "solver": "S"}, Search(threshold=3, solver="S")),
-        ({"kind": "search"}, Search()),
+        (
+            {"kind": "search", "threshold": 3, "solver": "S"},
+            CompleteSearch(threshold=3, solver="S"),
+        ),
+        ({"kind": "search"}, CompleteSearch()),
         (
             TOTAL_CERTIFICATE,
             DualWeights(lower_bound=5, bin_weights=(1,), weights=((TaskClass(df="A"), 6),)),

@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dfopt.generate import matrix, zipf
-from dfopt.instance import CacheState, Instance, Objective, PenaltyG, Task
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, PenaltyG
 from dfopt.plot import plot_schedule, save_picture
 from dfopt.plot.gantt import MOST_IN_LEGEND, as_people_sort
 from dfopt.schedule import Schedule, evaluate

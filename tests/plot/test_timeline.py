@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
-from dfopt.instance import CacheState, Instance, Leaves, Objective, PenaltyG, PenaltyMatrix, Task
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, Leaves, PenaltyG, PenaltyMatrix
 from dfopt.plot.timeline import (
     Charge,
     ChargeKind,

@@ -1,6 +1,7 @@
 """Figures 2 and 3 of Pinter and Zalmanovici: five tasks, two fragments, two CPUs."""
 
-from dfopt.instance import Instance, Leaves, Objective, PenaltyF, Task
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import Leaves, PenaltyF
 from dfopt.schedule import evaluate
 
 INSTANCE = Instance(

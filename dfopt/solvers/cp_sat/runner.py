@@ -13,7 +13,7 @@ from typing import Protocol
 
 from ortools.sat.python import cp_model
 
-from dfopt.certificate import Search as SearchCertificate
+from dfopt.certificate import CompleteSearch
 from dfopt.solvers.search import Search, SearchOver
 
 WATCH_EVERY_S = 0.02
@@ -79,7 +79,7 @@ def decide(search: Search, build: Callable[[], Model], otherwise: int) -> bool:
 
 def prove(search: Search, bound: int) -> None:
     """Report a bound that a complete search by CP-SAT gave."""
-    search.proved(bound, SearchCertificate(threshold=bound - 1, solver="cp-sat"))
+    search.proved(bound, CompleteSearch(threshold=bound - 1, solver="cp-sat"))
 
 
 def _solve(

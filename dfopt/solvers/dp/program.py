@@ -2,10 +2,12 @@
 
 A state says for every CPU how many tasks it holds, what it has used up of its two ends, its
 status in the fragment at hand, and its cost; of states that agree in all this but the cost of
-the last CPU the cheapest is kept. With n tasks, m CPUs and costs below C there are at most
-O(n^(m−1)·C^(m−1)) states up to a factor that depends on m alone, since the loads of m − 1 CPUs
-fix that of the last; each task tries O(m) steps from each, so the program takes
-O(m·n^m·C^(m−1)). Under g a CPU's cost is a number of visits, so C is at most d + 1.
+the last CPU the cheapest is kept. With n tasks, m CPUs
+of capacity k, and costs below C there are at most O(k^(m−1)·C^(m−1)) states up to a factor that
+depends on m alone, since the loads of m − 1 CPUs fix that of the last; each of the n tasks
+tries O(m) steps from each, so the program takes O(n·k^(m−1)·C^(m−1)) for fixed m. With
+balanced loads k is ⌈n/m⌉. Under g a CPU's cost is a number of visits, so C is at most d + 1;
+under total-penalty one cost is enough and C falls away.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dfopt.certificate import Search as SearchCertificate
+from dfopt.certificate import CompleteSearch
 from dfopt.errors import MethodError
-from dfopt.instance import Objective, PenaltyMatrix
+from dfopt.instance import Objective
+from dfopt.machine import PenaltyMatrix
 from dfopt.ordering import ClosedForm
 from dfopt.solvers import first_schedule
 from dfopt.solvers.dp.blocks import ABSENT, Block, Step, Used
@@ -237,7 +240,7 @@ class DynamicProgram:
                 self.search.found(self._orders(layers, best))
         optimum = self.search.objective
         assert optimum is not None
-        self.search.proved(optimum, SearchCertificate(threshold=optimum - 1, solver="dp"))
+        self.search.proved(optimum, CompleteSearch(threshold=optimum - 1, solver="dp"))
 
     def _orders(self, layers: Sequence[States], row: int) -> list[list[int]]:
         contents: list[dict[int, int]] = [{} for _ in self.cpus]

@@ -1,0 +1,322 @@
+"""Whatever ends a search, there is a result, and it claims no more than is true."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from dfopt.errors import MethodError
+from dfopt.generate import matrix, tight, zipf
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.result import Progress, Result, Status, StopReason
+from dfopt.solvers import METHODS, solve
+from dfopt.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
+from dfopt.verify import verify
+from tests.solvers.drawn import drawn_instances
+
+HARD = zipf(tasks=64, cpus=8, fragments=24, seed=3)
+"""Not proven optimal within seconds."""
+
+HARD_TABLE = matrix(tasks=40, cpus=4, types=12, seed=3)
+
+HARD_TIMED = replace(
+    zipf(tasks=24, cpus=3, fragments=6, seed=3, objective=Objective.MAKESPAN),
+    tasks=tuple(
+        replace(
+            task,
+            exec=5 + number % 7,
+            after=(f"t{number - 5}",) if number % 3 == 2 < number - 3 else (),
+        )
+        for number, task in enumerate(zipf(tasks=24, cpus=3, fragments=6, seed=3).tasks)
+    ),
+)
+
+HARD_PARTS = tight(
+    cpus=16, per_cpu=25, fragments=60, seed=1, penalty=PenaltyG(fill=40, write_back=20)
+)
+
+HARD_ONES = {"f": HARD, "matrix": HARD_TABLE, "timed": HARD_TIMED, "g": HARD_PARTS}
+
+
+@dataclass
+class Recorder:
+    """Keeps all progress, and may do something on it."""
+
+    steps: list[Progress] = field(default_factory=list)
+    then: Callable[[Progress], None] = lambda step: None
+
+    def __call__(self, step: Progress) -> None:
+        self.steps.append(step)
+        self.then(step)
+
+
+def check(instance: Instance, result: Result) -> None:
+    """Check a result's claims, and that its history only ever gets better."""
+    verification = verify(instance, result)
+    assert verification.ok, verification.problems
+    assert result.wall_time_s is not None
+    times = [step.time_s for step in result.history]
+    assert times == sorted(times)
+    bounds = [step.lower_bound for step in result.history]
+    assert bounds == sorted(bounds)
+    assert len(set(result.history)) == len(result.history)
+    objectives = [step.objective for step in result.history if step.objective is not None]
+    assert objectives == sorted(objectives, reverse=True)
+    if result.history:
+        assert result.history[-1].lower_bound == result.lower_bound
+        assert result.history[-1].objective == result.objective
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_time_at_all_gives_a_result(method: str) -> None:
+    statuses = set()
+    for instance in drawn_instances(60, seed=8, kinds=("f", "g")):
+        if instance.is_timed and method == "dp":
+            continue
+        result = solve(instance, method=method, stop=TimeLimit(0), workers=1)
+        check(instance, result)
+        statuses.add(result.status)
+        if result.status is not Status.OPTIMAL:
+            assert result.stop_reason is StopReason.TIME_LIMIT
+    assert statuses & {Status.FEASIBLE, Status.UNKNOWN}
+
+
+@pytest.mark.parametrize("name", HARD_ONES)
+def test_a_time_limit_keeps_schedule_and_bound(name: str) -> None:
+    instance = HARD_ONES[name]
+    begin = time.monotonic()
+    result = solve(instance, method="cp-sat", stop=TimeLimit(0.7), workers=1)
+    assert time.monotonic() - begin < 4
+    check(instance, result)
+    assert (result.status, result.stop_reason) == (Status.FEASIBLE, StopReason.TIME_LIMIT)
+    assert result.lower_bound is not None
+    assert result.lower_bound > 0
+    assert result.gap is not None
+    assert 0 < result.gap < 1
+
+
+def test_the_deadline_is_kept_on_a_large_instance() -> None:
+    """Two seconds, 5 % of it, and one second more; twice that, for a busy machine."""
+    instance = zipf(tasks=2000, cpus=8, fragments=200, seed=1)
+    begin = time.monotonic()
+    result = solve(instance, stop=TimeLimit(2))
+    assert time.monotonic() - begin < 2 + 2 * (0.05 * 2 + 1)
+    check(instance, result)
+    assert result.objective is not None
+    assert result.lower_bound is not None
+    assert result.lower_bound > 0
+
+
+def test_a_gap_is_enough() -> None:
+    result = solve(HARD, stop=FirstOf(GapLimit(0.9), TimeLimit(60)), workers=1)
+    check(HARD, result)
+    assert (result.status, result.stop_reason) == (Status.FEASIBLE, StopReason.GAP_LIMIT)
+    assert result.gap is not None
+    assert 0 < result.gap <= 0.9
+
+
+def test_the_first_of_several_criteria_ends_it() -> None:
+    stop = FirstOf(GapLimit(0), TimeLimit(0.3))
+    result = solve(HARD, stop=stop, workers=1)
+    assert result.stop_reason is StopReason.TIME_LIMIT
+    assert solve(HARD, stop=FirstOf(TimeLimit(60), GapLimit(1)), workers=1).stop_reason is (
+        StopReason.GAP_LIMIT
+    )
+
+
+def test_a_proof_is_a_proof_whatever_the_criteria() -> None:
+    instance = next(drawn_instances(1, seed=9))
+    result = solve(instance, stop=FirstOf(GapLimit(0), TimeLimit(1000)))
+    assert (result.status, result.stop_reason) == (Status.OPTIMAL, StopReason.PROOF)
+
+
+def test_criteria_of_ones_own_are_asked() -> None:
+    class ThirdSchedule:
+        """Ends the search at the third schedule."""
+
+        def __init__(self) -> None:
+            self.objectives: set[int] = set()
+
+        def __call__(self, progress: Progress) -> StopReason | None:
+            if progress.objective is not None:
+                self.objectives.add(progress.objective)
+            return StopReason.INTERRUPT if len(self.objectives) >= 3 else None
+
+    criterion = ThirdSchedule()
+    result = solve(HARD, stop=FirstOf(criterion, TimeLimit(60)), workers=1)
+    check(HARD, result)
+    assert (result.status, result.stop_reason) == (Status.FEASIBLE, StopReason.INTERRUPT)
+    assert len(criterion.objectives) == 3
+    assert result.objective == min(criterion.objectives)
+
+
+def test_progress_is_reported_as_it_is_made() -> None:
+    recorder = Recorder()
+    result = solve(HARD, method="cp-sat", stop=TimeLimit(0.7), on_progress=recorder, workers=1)
+    assert tuple(recorder.steps) == result.history
+    assert len(recorder.steps) >= 3
+
+
+def interrupt(step: Progress) -> None:
+    if step.objective is not None:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("method", ["auto", "cp-sat"])
+def test_an_interrupt_while_progress_is_reported(method: str) -> None:
+    result = solve(HARD, method=method, on_progress=Recorder(then=interrupt), workers=1)
+    check(HARD, result)
+    assert (result.status, result.stop_reason) == (Status.FEASIBLE, StopReason.INTERRUPT)
+    assert result.schedule is not None
+
+
+def test_an_interrupt_by_a_criterion() -> None:
+    def impatient(progress: Progress) -> None:
+        if progress.time_s > 0.2:
+            raise KeyboardInterrupt
+
+    result = solve(HARD, method="cp-sat", stop=impatient, workers=1)
+    check(HARD, result)
+    assert (result.status, result.stop_reason) == (Status.FEASIBLE, StopReason.INTERRUPT)
+
+
+@pytest.mark.parametrize(
+    ("instance", "after_s"),
+    [(HARD, 0.1), (HARD, 1.0), (HARD_TABLE, 1.0), (HARD_TIMED, 1.0), (HARD_PARTS, 1.0)],
+    ids=["annealing", "counts", "circuits", "intervals", "parts"],
+)
+def test_ctrl_c_gives_the_best_schedule_so_far(instance: Instance, after_s: float) -> None:
+    def press() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    timer = threading.Timer(after_s, press)
+    timer.start()
+    try:
+        # The limit is for a broken interrupt, which would otherwise never end.
+        result = solve(instance, method="cp-sat", stop=TimeLimit(20), workers=1)
+    finally:
+        timer.cancel()
+    check(instance, result)
+    assert (result.status, result.stop_reason) == (Status.FEASIBLE, StopReason.INTERRUPT)
+    assert result.wall_time_s is not None
+    assert result.wall_time_s < after_s + 5
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_nothing_goes_on_after_the_result() -> None:
+    """A solver that has been told to stop leaves the processor to others."""
+    recorder = Recorder()
+    solve(HARD, method="cp-sat", stop=TimeLimit(0.7), on_progress=recorder, workers=1)
+    deadline = time.monotonic() + 5
+    while threading.active_count() > 1 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert threading.enumerate() == [threading.main_thread()]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_seed_and_one_worker_fix_the_schedule(method: str) -> None:
+    for instance in drawn_instances(20, seed=10, most_tasks=7, kinds=("f", "g", "matrix")):
+        if method == "dp" and (instance.is_timed or isinstance(instance.penalty, PenaltyMatrix)):
+            continue
+        one, other = (solve(instance, method=method, seed=5, workers=1) for _ in range(2))
+        assert one.schedule == other.schedule
+        assert one.seed == 5
+
+
+def test_seeds_lead_to_different_schedules() -> None:
+    medium = zipf(tasks=40, cpus=4, fragments=8, seed=2)
+    gap = FirstOf(GapLimit(0.3), TimeLimit(30))
+    schedules = {solve(medium, seed=seed, stop=gap, workers=1).schedule for seed in range(4)}
+    assert len(schedules) > 1
+
+
+@pytest.mark.parametrize("instance", HARD_ONES.values(), ids=HARD_ONES)
+def test_first_schedules_are_reproducible(instance: Instance) -> None:
+    """The heuristics alone, ended after a number of schedules instead of a time."""
+
+    def second_schedule() -> StoppingCriterion:
+        seen: set[int | None] = set()
+
+        def criterion(progress: Progress) -> StopReason | None:
+            seen.add(progress.objective)
+            return StopReason.INTERRUPT if len(seen) >= 3 else None
+
+        return criterion
+
+    results = [solve(instance, seed=3, stop=second_schedule(), workers=1) for _ in range(2)]
+    assert results[0].schedule == results[1].schedule
+
+
+def test_unknown_methods_are_refused_with_the_known_ones() -> None:
+    with pytest.raises(MethodError, match=r"unknown method 'magic'; known are auto, exhaustive"):
+        solve(HARD, method="magic")
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_no_workers_are_refused(workers: int) -> None:
+    with pytest.raises(MethodError, match=f"needs at least 1 worker, not {workers}"):
+        solve(HARD, workers=workers)
+
+
+def unsuited() -> Iterator[tuple[str, Instance, str]]:
+    yield "dp", HARD_TABLE, "'dp' is for the penalties f and g without releases"
+    yield "dp", HARD_TIMED, "'dp' is for the penalties f and g without releases"
+    yield "exhaustive", HARD, "'exhaustive' is for at most 12 tasks.*use the method 'auto'"
+    yield "exhaustive", HARD_TIMED, "'exhaustive' is for at most 8 tasks.*use the method 'auto'"
+
+
+@pytest.mark.parametrize(("method", "instance", "message"), list(unsuited()))
+def test_methods_refuse_what_they_are_not_for(
+    method: str, instance: Instance, message: str
+) -> None:
+    with pytest.raises(MethodError, match=message):
+        solve(instance, method=method)
+
+
+def test_the_dynamic_program_refuses_what_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dfopt.solvers.dp.program.MOST_STATES", 1000)
+    with pytest.raises(MethodError, match="'dp' needs more than 1000 states.*'auto'"):
+        solve(HARD, method="dp", stop=TimeLimit(30))
+
+
+CLOSED_BY_ITS_BOUND = """
+import sys
+from dfopt import Instance, PenaltyG, Task, solve
+tasks = tuple(Task(id=f"t{n}", df=f"D{n % 8}") for n in range(200))
+result = solve(Instance(cpus=4, penalty=PenaltyG(fill=3, write_back=1), tasks=tasks))
+assert result.status == "optimal", result
+print(*(name for name in ("ortools", "pandas", "matplotlib") if name in sys.modules))
+print("ortools" in result.versions)
+"""
+
+
+def test_what_the_cheap_bound_closes_needs_no_solver() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CLOSED_BY_ITS_BOUND], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "\nFalse\n"
+
+
+@pytest.mark.parametrize("method", ["auto", "cp-sat"])
+def test_costs_beyond_what_floats_can_tell_apart(method: str) -> None:
+    """Solvers give bounds as floats; above 2^53 those are not all integers."""
+    unit = 2**54 + 1
+    instance = Instance(
+        cpus=2,
+        penalty=PenaltyF(read_line=unit, write_back=3),
+        cold_start=True,
+        tasks=tuple(Task(id=f"t{n}", df=f"D{n % 5}", lines=1 + n % 3) for n in range(12)),
+    )
+    small = replace(instance, penalty=PenaltyF(read_line=1, write_back=0))
+    result = solve(instance, method=method, workers=1, stop=TimeLimit(30))
+    check(instance, result)
+    assert result.status is Status.OPTIMAL
+    assert result.objective == unit * (solve(small, workers=1).objective or 0)
