@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from math import ceil
+from math import ceil, ulp
 from typing import Protocol
 
 from ortools.sat.python import cp_model
@@ -55,21 +55,23 @@ def minimise(search: Search, build: Callable[[tuple[int, int]], Model]) -> None:
 
     def report(bound: float) -> None:
         # The bound is about schedules better than the known one; beyond it that one stands.
-        prove(search, min(ceil(bound - 1e-6), bounds[1] + 1))
+        prove(search, min(_at_least(bound), bounds[1] + 1))
 
-    status, bound = _solve(search, lambda: build(bounds), report)
-    match status:
-        case cp_model.INFEASIBLE:
-            report(bounds[1] + 1)
-        case cp_model.OPTIMAL:
-            report(bound)
-        case _:
-            raise AssertionError(f"CP-SAT ended with status {status}")
+    status = _solve(search, lambda: build(bounds), report)
+    # Nothing is better than the last schedule found, or than the one known if there was none.
+    if status not in (cp_model.INFEASIBLE, cp_model.OPTIMAL):
+        raise AssertionError(f"CP-SAT ended with status {status}")
+    prove(search, search.objective)
+
+
+def _at_least(bound: float) -> int:
+    """Return an integer bound that holds; beyond 2^53 CP-SAT's floats are not all integers."""
+    return ceil(bound - max(1e-6, ulp(bound)))
 
 
 def decide(search: Search, build: Callable[[], Model], otherwise: int) -> bool:
     """Return whether the model has a solution; if not, ``otherwise`` is a lower bound."""
-    status, _ = _solve(search, build, lambda bound: None)
+    status = _solve(search, build, lambda bound: None)
     if status == cp_model.INFEASIBLE:
         prove(search, otherwise)
         return False
@@ -84,7 +86,7 @@ def prove(search: Search, bound: int) -> None:
 
 def _solve(
     search: Search, build: Callable[[], Model], on_bound: Callable[[float], None]
-) -> tuple[cp_model.CpSolverStatus, float]:
+) -> cp_model.CpSolverStatus:
     solver = cp_model.CpSolver()
     solver.parameters.random_seed = search.seed % 2**31
     solver.parameters.num_workers = search.workers
@@ -92,15 +94,14 @@ def _solve(
     if search.workers > 1:
         # These two raise the bound where the others stand still.
         solver.parameters.subsolvers.extend(["reduced_costs", "max_lp"])
-    outcome: list[tuple[cp_model.CpSolverStatus, float]] = []
+    outcome: list[cp_model.CpSolverStatus] = []
     failure: list[BaseException] = []
 
     def work() -> None:
         try:
             model = build()
             solver.best_bound_callback = on_bound
-            status = solver.solve(model.model, _Reporter(model, search))
-            outcome.append((status, solver.best_objective_bound))
+            outcome.append(solver.solve(model.model, _Reporter(model, search)))
         except BaseException as error:
             failure.append(error)
 
