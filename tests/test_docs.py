@@ -1,0 +1,27 @@
+"""The examples that readers copy: those of the README and of the documentation."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+
+
+def test_the_python_example_of_the_readme(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    (promised,) = re.findall(r"print\(.*\)  # (.*)", example)
+    monkeypatch.chdir(ROOT)
+    exec(example, {})
+    assert capsys.readouterr().out.strip() == promised
+
+
+def test_examples_in_the_documentation(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "doctest"]
+    done = subprocess.run([*command, DOCS, tmp_path], capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stdout + done.stderr
