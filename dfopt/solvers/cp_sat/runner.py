@@ -96,10 +96,13 @@ def _solve(
         solver.parameters.subsolvers.extend(["reduced_costs", "max_lp"])
     outcome: list[cp_model.CpSolverStatus] = []
     failure: list[BaseException] = []
+    told_to_stop = threading.Event()
 
     def work() -> None:
         try:
             model = build()
+            if told_to_stop.is_set():
+                return  # a solver that has not begun yet cannot be stopped
             solver.best_bound_callback = on_bound
             outcome.append(solver.solve(model.model, _Reporter(model, search)))
         except BaseException as error:
@@ -113,6 +116,7 @@ def _solve(
             if worker.is_alive():
                 search.check()
     except (SearchOver, KeyboardInterrupt):
+        told_to_stop.set()
         solver.stop_search()
         worker.join(PATIENCE_S)
         raise
