@@ -7,6 +7,7 @@ from graphlib import TopologicalSorter
 from dfopt.instance import Instance
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.search import Search, SearchOver
+from dfopt.stop import StoppingCriterion
 
 
 def optimum(instance: Instance) -> int:
@@ -25,12 +26,12 @@ def run(solver: Callable[[Search], None], search: Search) -> None:
     assert search.objective == search.lower_bound
 
 
-def badly_started(instance: Instance, *, workers: int = 1) -> Search:
+def badly_started(instance: Instance, *, stop: StoppingCriterion | None = None) -> Search:
     """Return a search that knows no bound, and a schedule that deals tasks like cards.
 
     So a solver has to find and to prove by itself.
     """
-    search = Search(instance, workers=workers)
+    search = Search(instance, stop=stop)
     kinds = {one.example.id: kind for kind, one in enumerate(search.types)}
     if instance.is_timed:
         graph = {task.id: task.after for task in instance.tasks}
