@@ -11,17 +11,17 @@ import pytest
 
 from tests.benchmarks.report import Table, machine, save
 
-TABLES = pytest.StashKey[list[Table]]()
+TABLES = pytest.StashKey[dict[str, Table]]()
 
 
 @pytest.fixture(scope="session")
 def report(pytestconfig: pytest.Config) -> Callable[[Table], None]:
-    """Takes a table, and keeps it whatever the test then makes of it."""
-    tables = pytestconfig.stash.setdefault(TABLES, [])
+    """Takes a table, in place of an earlier one of its name, whatever the test makes of it."""
+    tables = pytestconfig.stash.setdefault(TABLES, {})
 
     def keep(table: Table) -> None:
         save(table)
-        tables.append(table)
+        tables[table.name] = table
 
     return keep
 
@@ -29,10 +29,10 @@ def report(pytestconfig: pytest.Config) -> Callable[[Table], None]:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    tables = config.stash.get(TABLES, [])
+    tables = config.stash.get(TABLES, {})
     if not tables:
         return
     terminalreporter.section("benchmarks")
     terminalreporter.write_line(f"Measured on {machine()}.\n")
-    for table in tables:
+    for table in tables.values():
         terminalreporter.write_line(table.markdown())

@@ -6,7 +6,6 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from statistics import median
 from typing import TypeVar
 
 Value = TypeVar("Value")
@@ -19,8 +18,10 @@ def timed(function: Callable[[], Value]) -> tuple[float, Value]:
     return time.perf_counter() - started, value
 
 
-def process_medians(commands: Mapping[str, Sequence[str | Path]], runs: int) -> dict[str, float]:
-    """Return the median seconds of each command, from its start to its end.
+def process_seconds(
+    commands: Mapping[str, Sequence[str | Path]], runs: int
+) -> dict[str, list[float]]:
+    """Return the seconds that each command takes from its start to its end, ascending.
 
     The commands take turns, so that a noisy spell of the machine falls on all of them alike.
     """
@@ -29,6 +30,5 @@ def process_medians(commands: Mapping[str, Sequence[str | Path]], runs: int) -> 
         for name, command in commands.items():
             started = time.perf_counter()
             subprocess.run(command, check=True, capture_output=True)
-            taken = time.perf_counter() - started
-            seconds[name].append(taken)
-    return {name: median(taken) for name, taken in seconds.items()}
+            seconds[name].append(time.perf_counter() - started)
+    return {name: sorted(taken) for name, taken in seconds.items()}
