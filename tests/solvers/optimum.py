@@ -5,6 +5,7 @@ from collections.abc import Callable
 from graphlib import TopologicalSorter
 
 from dfopt.instance import Instance
+from dfopt.result import Progress
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.stop import StoppingCriterion
@@ -26,12 +27,17 @@ def run(solver: Callable[[Search], None], search: Search) -> None:
     assert search.objective == search.lower_bound
 
 
-def badly_started(instance: Instance, *, stop: StoppingCriterion | None = None) -> Search:
+def badly_started(
+    instance: Instance,
+    *,
+    stop: StoppingCriterion | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Search:
     """Return a search that knows no bound, and a schedule that deals tasks like cards.
 
     So a solver has to find and to prove by itself.
     """
-    search = Search(instance, stop=stop)
+    search = Search(instance, stop=stop, on_progress=on_progress)
     kinds = {one.example.id: kind for kind, one in enumerate(search.types)}
     if instance.is_timed:
         graph = {task.id: task.after for task in instance.tasks}

@@ -17,6 +17,7 @@ from dfopt.instance import Instance, Objective, Task
 from dfopt.machine import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.result import Progress, Result, Status, StopReason
 from dfopt.solvers import METHODS, solve
+from dfopt.solvers.cp_sat import solve_by_cp_sat
 from dfopt.solvers.cp_sat.circuits import CircuitModel
 from dfopt.solvers.cp_sat.runner import minimise
 from dfopt.solvers.search import SearchOver
@@ -178,6 +179,17 @@ def test_an_interrupt_while_progress_is_reported(method: str) -> None:
     check(HARD, result)
     assert (result.status, result.stop_reason) == (Status.FEASIBLE, StopReason.INTERRUPT)
     assert result.schedule is not None
+
+
+def test_an_interrupt_while_a_solver_in_another_thread_reports() -> None:
+    def press(step: Progress) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            raise KeyboardInterrupt
+
+    # Its cards are dealt badly, so CP-SAT will find something better.
+    search = badly_started(zipf(tasks=20, cpus=3, fragments=6, seed=1), on_progress=press)
+    with pytest.raises(KeyboardInterrupt):
+        solve_by_cp_sat(search)
 
 
 def test_an_interrupt_by_a_criterion() -> None:
