@@ -29,9 +29,9 @@ def solve_automatically(search: Search) -> None:
     elif search.instance.task_count <= TINY:
         solve_exhaustively(search)
         return
-    if not isinstance(search.instance.penalty, PenaltyMatrix):
+    from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
+
+    if not isinstance(search.instance.penalty, PenaltyMatrix) and not counts_parts(search):
         first_schedule.improve(search)
         search.check()
-    from dfopt.solvers.cp_sat import solve_by_cp_sat
-
     solve_by_cp_sat(search)
