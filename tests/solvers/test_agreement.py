@@ -11,8 +11,8 @@ import pytest
 
 from dfopt.errors import MethodError
 from dfopt.files import read_result, write_result
-from dfopt.instance import Instance, Objective
-from dfopt.machine import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.result import Status, StopReason
 from dfopt.schedule import evaluate
 from dfopt.solvers import METHODS, solve
@@ -127,6 +127,76 @@ def test_models_agree_also_where_another_one_would_be_chosen(
             run(lambda search: minimise(search, lambda bounds: model(search, bounds)), search)
         check(search, instance)
     assert len(suited[::4]) >= 30
+
+
+def f_instance(
+    *tasks: tuple[str, int, Leaves, int, int],
+    penalty: tuple[int, int],
+    objective: Objective,
+    initial: tuple[CacheState, ...] = (),
+) -> Instance:
+    """Return an instance with 3 CPUs of up to 4 tasks: fragment, lines, state left, exec, count."""
+    read_line, write_back = penalty
+    return Instance(
+        cpus=3,
+        penalty=PenaltyF(read_line=read_line, write_back=write_back),
+        tasks=tuple(
+            Task(id=f"t{n}", df=df, lines=lines, leaves=leaves, exec=length, count=count)
+            for n, (df, lines, leaves, length, count) in enumerate(tasks)
+        ),
+        capacity=3 if initial else 4,
+        objective=objective,
+        initial=initial,
+    )
+
+
+CLEAN, DIRTY, INVALIDATED = Leaves.CLEAN, Leaves.DIRTY, Leaves.INVALIDATED
+
+TELLING = [
+    # A fragment alone on its CPU must really be alone there.
+    f_instance(
+        ("A", 0, DIRTY, 0, 4),
+        ("A", 6, CLEAN, 0, 1),
+        ("C", 1, INVALIDATED, 0, 1),
+        ("B", 6, INVALIDATED, 0, 1),
+        penalty=(1, 2),
+        objective=Objective.TOTAL_PENALTY,
+    ),
+    # Three roles of a split fragment need three tasks.
+    f_instance(
+        ("B", 1, CLEAN, 0, 3),
+        ("A", 1, CLEAN, 2, 1),
+        ("A", 0, DIRTY, 0, 1),
+        ("B", 6, INVALIDATED, 2, 1),
+        penalty=(0, 6),
+        objective=Objective.MAKESPAN,
+        initial=(
+            CacheState(df="Z", leaves=INVALIDATED),
+            CacheState(df="Z", leaves=INVALIDATED),
+            CacheState(df="B", leaves=DIRTY),
+        ),
+    ),
+    f_instance(
+        ("A", 2, CLEAN, 1, 1),
+        ("A", 4, CLEAN, 3, 1),
+        ("B", 0, INVALIDATED, 2, 2),
+        ("A", 5, CLEAN, 3, 1),
+        ("A", 6, CLEAN, 3, 1),
+        penalty=(1, 4),
+        objective=Objective.MAKESPAN,
+        initial=(CacheState(df="B", leaves=DIRTY),) * 3,
+    ),
+]
+"""Instances that tell a solver with a rule left out from a right one."""
+
+
+@pytest.mark.parametrize("instance", TELLING)
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "exhaustive"])
+def test_no_rule_is_left_out(method: str, instance: Instance) -> None:
+    module, function = METHODS[method]
+    search = badly_started(instance)
+    run(getattr(import_module(module), function), search)
+    check(search, instance)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -131,22 +131,27 @@ def test_intervals_wait() -> None:
 
 
 def test_intervals_do_not_wait_in_a_ring_within_an_instant() -> None:
-    # No task takes any time, so times alone would let b1 come before a2, and a1 before b2.
+    """No task takes any time, so times alone would let a wait for d, d for c, c for b, b for a."""
+    names = ("a", "b", "c", "d")
+    free = {("a", "b"), ("c", "d")}
     instance = Instance(
         cpus=2,
-        penalty=PenaltyG(fill=1, write_back=0),
+        penalty=PenaltyMatrix(
+            types=names,
+            switch=tuple(tuple(0 if (x, y) in free else 1 for y in names) for x in names),
+        ),
         objective=Objective.MAKESPAN,
         capacity=2,
-        initial=(CacheState(df="A"), CacheState(df="B")),
         tasks=(
-            Task(id="a1", df="A", after=("b2",)),
-            Task(id="a2", df="A"),
-            Task(id="b1", df="B", after=("a2",)),
-            Task(id="b2", df="B"),
+            Task(id="a", type="a", after=("d",)),
+            Task(id="b", type="b"),
+            Task(id="c", type="c", after=("b",)),
+            Task(id="d", type="d"),
         ),
     )
-    assert optimum(instance) == 0
-    assert least(IntervalModel, instance) == 0
+    assert optimum(instance) == 1
+    assert least(IntervalModel, instance) == 1
+    assert least(IntervalModel, instance, most=0) is None
 
 
 @pytest.mark.parametrize(
