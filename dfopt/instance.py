@@ -259,7 +259,7 @@ class Instance:
         if len(self.initial) != self.cpus:
             raise InstanceError(
                 f"has {len(self.initial)} entries but there are {self.cpus} CPUs; "
-                "give one a CPU (null for an empty cache)",
+                "give one per CPU (null for an empty cache)",
                 place="initial",
             )
         for position, state in enumerate(self.initial):

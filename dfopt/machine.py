@@ -98,7 +98,7 @@ class PenaltyMatrix:
         size = len(self.types)
         if len(self.switch) != size:
             raise InstanceError(
-                f"has {len(self.switch)} rows but there are {size} types; give one row a type",
+                f"has {len(self.switch)} rows but there are {size} types; give one row per type",
                 place="switch",
             )
         for row, costs in enumerate(self.switch):
@@ -111,7 +111,7 @@ class PenaltyMatrix:
         if len(costs) != len(self.types):
             raise InstanceError(
                 f"has {len(costs)} entries but there are {len(self.types)} types; "
-                "give one entry a type",
+                "give one entry per type",
                 place=place,
             )
         for column, cost in enumerate(costs):

@@ -155,11 +155,11 @@ def test_strategies_draw_names_once(drawn):
         ),
         (
             lambda: PenaltyMatrix(types=("a",), switch=((0,), (0,))),
-            "switch: has 2 rows but there are 1 types; give one row a type",
+            "switch: has 2 rows but there are 1 types; give one row per type",
         ),
         (
             lambda: PenaltyMatrix(types=("a",), switch=((0, 0),)),
-            "switch[0]: has 2 entries but there are 1 types; give one entry a type",
+            "switch[0]: has 2 entries but there are 1 types; give one entry per type",
         ),
         (
             lambda: PenaltyMatrix(types=("a",), switch=((0.0,),)),
@@ -167,7 +167,7 @@ def test_strategies_draw_names_once(drawn):
         ),
         (
             lambda: PenaltyMatrix(types=("a",), switch=((0,),), start=()),
-            "start: has 0 entries but there are 1 types; give one entry a type",
+            "start: has 0 entries but there are 1 types; give one entry per type",
         ),
         (
             lambda: PenaltyMatrix(types=("a",), switch=((0,),), finish=(-1,)),
@@ -196,7 +196,8 @@ def test_strategies_draw_names_once(drawn):
         ),
         (
             lambda: instance(initial=(None,)),
-            "initial: has 1 entries but there are 2 CPUs; give one a CPU (null for an empty cache)",
+            "initial: has 1 entries but there are 2 CPUs; give one per CPU "
+            "(null for an empty cache)",
         ),
         # time without makespan
         (

@@ -74,8 +74,8 @@ def test_says_what_is_proven(changes: dict[str, Any], said: str) -> None:
 def test_says_what_it_could_not_check() -> None:
     document = optimal_document() | SEARCH
     code, out, err = run(document)
-    assert (code, out) == (0, "verified: objective 8; lower bound 8 not checked\n")
-    assert err == f"result.json: {REMARK}\n"
+    assert (code, out) == (0, "verified: objective 8, but its lower bound 8 is not checked\n")
+    assert err == f"dfopt: result.json: {REMARK}\n"
     code, out, err = run(document, "--require-certificate")
     assert (code, out, err) == (1, "", f"dfopt: result.json: {REMARK}\n")
 
@@ -86,7 +86,7 @@ def test_says_in_one_line_what_is_wrong() -> None:
     assert (code, out) == (1, "")
     assert err == (
         "dfopt: result.json: objective: is 7, but the schedule's is 8 "
-        "(and 3 more; --json lists all)\n"
+        "(and 4 more; --json lists all)\n"
     )
 
 

@@ -48,6 +48,26 @@ JsonOption = Annotated[
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 
+def refuse_overwriting(output: str, *inputs: str) -> None:
+    """Refuse to write over what the command reads.
+
+    Raises
+    ------
+    FileError
+        When ``output`` is one of ``inputs``, under whatever name.
+    """
+    for given in inputs:
+        if given != "-" and os.path.exists(output) and os.path.samefile(output, given):
+            raise FileError("is what is read from; name another file to write to", file=output)
+
+
+def printable(name: object) -> str:
+    """Return a name from a file as it is safe to show on a terminal, on one line."""
+    text = str(name)
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return shown or "''"
+
+
 python_showwarning = warnings.showwarning
 
 
@@ -79,7 +99,7 @@ def show_warning(
 ) -> None:
     """Show our own warnings in one line, and those of other packages as Python does."""
     if issubclass(category, DfoptWarning):
-        typer.echo(f"{source}: warning: {' '.join(str(message).splitlines())}", err=True)
+        typer.echo(f"dfopt: {source}: warning: {' '.join(str(message).splitlines())}", err=True)
     else:
         python_showwarning(message, category, *where, **more)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from dfopt_cli.common import InstanceArgument, JsonOption, naming, print_json, print_rich
+from dfopt_cli.common import InstanceArgument, JsonOption, naming, print_json, print_rich, printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -148,7 +148,7 @@ def figures(summary: dict[str, Any]) -> Table:
     table.add_column(overflow="fold")
     for label, value in rows.items():
         if value is not None:
-            table.add_row(label, str(value))
+            table.add_row(label, printable(value))
     return table
 
 
@@ -202,5 +202,5 @@ def largest_groups(summary: dict[str, Any]) -> Table:
     table.add_column("tasks", justify="right")
     table.add_column("share", justify="right")
     for name, size, share in rows:
-        table.add_row(name, str(size), f"{share:.1%}")
+        table.add_row(printable(name), str(size), f"{share:.1%}")
     return table

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dfopt_cli.common import InstanceArgument, ResultArgument, naming
+from dfopt_cli.common import InstanceArgument, ResultArgument, naming, refuse_overwriting
 
 if TYPE_CHECKING:
     from dfopt.instance import Instance
@@ -36,11 +36,13 @@ def schedule(instance: InstanceArgument, result: ResultArgument, output: Picture
     from dfopt.plot import check_picture_name, plot_schedule, save_picture
 
     check_picture_name(output)
-    check_writable(output)
     with naming(instance):
         problem = read_instance(instance)
     with naming(result):
         solved = read_result(result)
+    refuse_overwriting(output, instance, result)
+    check_writable(output)
+    with naming(result):
         axes = plot_schedule(problem, schedule_of(solved, problem))
     save_picture(axes, output)
 

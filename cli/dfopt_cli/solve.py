@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,6 +18,7 @@ from dfopt_cli.common import (
     naming,
     print_json,
     print_rich,
+    refuse_overwriting,
     shows_progress,
 )
 
@@ -76,8 +80,9 @@ def solve(
 ) -> None:
     """Find the schedule of least switch penalty, and prove it.
 
-    Ctrl-C ends the search with the best schedule and bound so far. Exit code 0: proven, or the
-    gap that was asked for is reached; 3: infeasible; 4: a limit or Ctrl-C came first.
+    Ctrl-C (or SIGTERM) ends the search with the best schedule and bound so far. Exit code 0:
+    proven, or the gap that was asked for is reached; 3: infeasible; 4: a limit or Ctrl-C came
+    first.
 
     Example: dfopt solve instance.json --time-limit 60 -o result.json
     """
@@ -88,8 +93,9 @@ def solve(
     with naming(instance):
         subject = read_instance(instance)
         if output is not None:
+            refuse_overwriting(output, instance)
             check_writable(Path(output))
-        with progress_of(quiet=quiet) as line:
+        with termination_as_interrupt(), progress_of(quiet=quiet) as line:
             result = run(
                 subject,
                 method=method,
@@ -117,6 +123,19 @@ def criterion(time_limit: float | None, gap: float | None) -> StoppingCriterion:
     if gap is not None:
         limits.append(GapLimit(gap))
     return FirstOf(*limits)
+
+
+@contextmanager
+def termination_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM, which batch systems and ``timeout`` send, end a search as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def progress_of(*, quiet: bool) -> AbstractContextManager[LiveLine | None]:

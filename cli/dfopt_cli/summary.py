@@ -12,6 +12,7 @@ from dfopt.certificate import CompleteSearch, DualWeights, Exhaustive
 from dfopt.instance import Instance
 from dfopt.machine import PenaltyMatrix
 from dfopt.result import Result, Status, StopReason
+from dfopt_cli.common import printable
 
 COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "red", "bright_cyan", "bright_yellow")
 
@@ -62,7 +63,11 @@ def schedule_table(instance: Instance, result: Result) -> Table:
     table.add_column("tasks", justify="right")
     table.add_column("cost", justify="right")
     table.add_column(f"{'types' if by_type else 'fragments'} in order ×tasks", overflow="fold")
+    idle = 0
     for number, cpu in enumerate(result.schedule.cpus):
+        if not cpu.tasks:
+            idle += 1
+            continue
         runs = [
             (group, sum(1 for _ in members))
             for group, members in groupby(groups[name] for name in cpu.tasks)
@@ -73,16 +78,16 @@ def schedule_table(instance: Instance, result: Result) -> Table:
             Text(str(cpu.cost), style="bold" if cpu.cost == worst else ""),
             visits(runs, colour),
         )
+    if idle:
+        table.add_row("", "", "", Text(f"{idle} CPU{'s' if idle > 1 else ''} idle", style="dim"))
     return table
 
 
 def visits(runs: Sequence[tuple[str, int]], colour: dict[str, str]) -> Text:
     """Return the fragments that a CPU visits, each with its number of tasks."""
-    if not runs:
-        return Text("idle", style="dim")
     parts = []
     for group, count in runs:
-        part = Text(group, style=colour[group])
+        part = Text(printable(group), style=colour[group])
         if count > 1:
             part.append(f"×{count}")
         parts.append(part)
@@ -91,7 +96,7 @@ def visits(runs: Sequence[tuple[str, int]], colour: dict[str, str]) -> Text:
 
 def proof_table(instance: Instance, result: Result) -> Table:
     """Return objective, bound, gap, and why to believe them."""
-    unit = f" {instance.time_unit}" if instance.time_unit else ""
+    unit = f" {printable(instance.time_unit)}" if instance.time_unit else ""
     seconds = f"{result.wall_time_s:.2f} s, method {result.method}"
     rows = {"lower bound": f"{result.lower_bound}{unit}"}
     if result.objective is not None and result.gap is not None:

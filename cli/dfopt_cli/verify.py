@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dfopt_cli.common import InstanceArgument, JsonOption, ResultArgument, print_json, print_text
+from dfopt_cli.common import (
+    InstanceArgument,
+    JsonOption,
+    ResultArgument,
+    naming,
+    print_json,
+    print_text,
+)
 
 if TYPE_CHECKING:
     from dfopt.instance import Instance
@@ -36,8 +43,11 @@ def verify(
     from dfopt.files import read_instance, read_result
     from dfopt.verify import verify as check
 
-    subject = read_instance(instance)
-    found = check(subject, read_result(result), require_certificate=require_certificate)
+    with naming(instance):
+        subject = read_instance(instance)
+    with naming(result):
+        claimed = read_result(result)
+    found = check(subject, claimed, require_certificate=require_certificate)
     if as_json:
         print_json(found.to_document())
     if found.problems:
@@ -47,7 +57,7 @@ def verify(
     if not as_json:
         print_text(f"verified: {summary(subject, found)}\n")
     for remark in found.unchecked:
-        typer.echo(f"{result}: {remark}", err=True)
+        typer.echo(f"dfopt: {result}: {remark}", err=True)
 
 
 def summary(instance: Instance, found: Verification) -> str:
@@ -59,7 +69,7 @@ def summary(instance: Instance, found: Verification) -> str:
         )
     schedule = "no schedule" if found.objective is None else f"objective {found.objective}"
     if not found.bound_checked:
-        return f"{schedule}; lower bound {found.lower_bound} not checked"
+        return f"{schedule}, but its lower bound {found.lower_bound} is not checked"
     if found.lower_bound == 0:
         return f"{schedule}, lower bound 0 (nothing to prove)"
     proof = PROOFS[found.certificate_kind or ""]

@@ -8,6 +8,7 @@ from dfopt.instance import Instance
 from dfopt.result import Result, Status, StopReason, relative_gap
 
 GAP_TOLERANCE = 1e-9
+TIME_TOLERANCE = 1e-3
 
 STOP_REASONS = {
     Status.OPTIMAL: {StopReason.PROOF, StopReason.GIVEN},
@@ -79,3 +80,10 @@ def backslides(result: Result) -> Iterator[str]:
         ):
             yield f"{place}.objective: is {step.objective}, beyond {result.objective}"
         time, bound, objective = step.time_s, step.lower_bound, step.objective
+    if result.history and (bound, objective) != (result.lower_bound, result.objective):
+        yield (
+            f"history: ends at {bound} and {objective}, but the result has "
+            f"{result.lower_bound} and {result.objective}"
+        )
+    if result.wall_time_s is not None and not time <= result.wall_time_s + TIME_TOLERANCE:
+        yield f"wall_time_s: is {result.wall_time_s}, but the history goes on until {time}"

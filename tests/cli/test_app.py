@@ -101,7 +101,7 @@ def test_warnings_are_one_line_that_names_the_file(run: Run, tmp_path: Path) -> 
     code, out, err = run("info", path, "--json")
     assert code == 0
     assert json.loads(out)["tasks"] == 0
-    assert err.startswith(f"{path}: warning: penalty.start is given")
+    assert err.startswith(f"dfopt: {path}: warning: penalty.start is given")
     assert err.count("\n") == 1
 
 

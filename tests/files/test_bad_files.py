@@ -352,7 +352,7 @@ MATRIX_VALUES = [
     ('["a", "b"]', '"ab"', "penalty.types: must be an array […], not 'ab'"),
     ('["a", "b"]', "[]", "penalty.types: needs at least one type"),
     ("[2, 3]", "[2]", "penalty.switch[1]: has 1 entries but there are 2 types; give one entry"),
-    (", [2, 3]", "", "penalty.switch: has 1 rows but there are 2 types; give one row a type"),
+    (", [2, 3]", "", "penalty.switch: has 1 rows but there are 2 types; give one row per type"),
     ("[2, 3]", "5", "penalty.switch[1]: must be an array […], not 5"),
     ("[2, 3]", "[2, 3.0]", "penalty.switch[1][1]: must be an integer, not 3.0"),
     ('"types"', '"start": 3, "types"', "penalty.start: must be an array […], not 3"),

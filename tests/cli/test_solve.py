@@ -1,0 +1,155 @@
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from dfopt.files import read_result, schema, write_instance
+from dfopt.generate import zipf
+from dfopt.instance import Instance, Task
+from dfopt.machine import PenaltyG
+from dfopt.result import Status, StopReason
+from dfopt_cli.solve import INFEASIBLE, NOT_PROVEN
+from tests.cli.conftest import Run, Start
+from tests.plot.worked_example import INSTANCE
+
+
+@pytest.fixture
+def easy(tmp_path: Path) -> Path:
+    path = tmp_path / "easy.json"
+    write_instance(INSTANCE, path)
+    return path
+
+
+@pytest.fixture
+def hard(tmp_path: Path) -> Path:
+    path = tmp_path / "hard.json"
+    write_instance(zipf(tasks=200, cpus=8, fragments=30, seed=1), path)
+    return path
+
+
+def test_shows_schedule_bound_and_proof(run: Run, easy: Path) -> None:
+    code, out, err = run("solve", easy)
+    assert (code, err) == (0, "")
+    rows = [line.split() for line in out.splitlines()]
+    assert rows[0] == ["CPU", "tasks", "cost", "fragments", "in", "order", "×tasks"]
+    assert {tuple(row[1:]) for row in rows[1:3]} == {("3", "11", "DF1×3"), ("2", "15", "DF2×2")}
+    assert "objective    15" in out
+    assert "lower bound  15" in out
+    assert "optimal, proven" in out
+    assert "enumeration" in out
+
+
+def test_json_is_one_valid_document_and_the_file_the_same(run: Run, easy: Path) -> None:
+    output = easy.with_name("result.json")
+    code, out, err = run("solve", easy, "--json", "-o", output)
+    assert (code, err) == (0, "")
+    document = json.loads(out)
+    jsonschema.validate(document, schema("result"))
+    assert json.loads(output.read_text()) == document
+    assert run("verify", easy, output)[0] == 0
+
+
+def test_infeasible_is_a_result_that_says_by_how_much(run: Run, tmp_path: Path) -> None:
+    instance = Instance(
+        cpus=2,
+        capacity=2,
+        penalty=PenaltyG(fill=1, write_back=1),
+        tasks=tuple(Task(id=f"t{number}", df="A") for number in range(7)),
+    )
+    path, output = tmp_path / "small.json", tmp_path / "result.json"
+    write_instance(instance, path)
+    code, out, _ = run("solve", path, "-o", output)
+    assert code == INFEASIBLE
+    assert "no room for 3 tasks" in out
+    assert read_result(output).status is Status.INFEASIBLE
+
+
+@pytest.mark.parametrize(
+    ("limit", "code", "reason"),
+    [
+        (["--time-limit", "0.3"], NOT_PROVEN, StopReason.TIME_LIMIT),
+        (["--gap", "0.9"], 0, StopReason.GAP_LIMIT),
+    ],
+)
+def test_limits_keep_the_best_so_far(
+    run: Run, hard: Path, limit: list[str], code: int, reason: StopReason
+) -> None:
+    output = hard.with_name("result.json")
+    assert run("solve", hard, *limit, "-o", output)[0] == code
+    result = read_result(output)
+    assert result.stop_reason is reason
+    assert result.schedule is not None
+    assert run("verify", hard, output)[0] == 0
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_signals_keep_the_best_so_far(start: Start, hard: Path, sent: int) -> None:
+    output = hard.with_name("result.json")
+    process = start("solve", hard, "-o", output)
+    time.sleep(3)
+    process.send_signal(sent)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == NOT_PROVEN, err
+    assert "interrupted" in out
+    assert read_result(output).stop_reason is StopReason.INTERRUPT
+
+
+def test_the_instance_is_not_overwritten(run: Run, easy: Path) -> None:
+    before = easy.read_bytes()
+    link = easy.with_name("link.json")
+    os.link(easy, link)
+    for output in (easy, link):
+        code, out, err = run("solve", easy, "-o", output)
+        assert (code, out) == (1, "")
+        assert str(output) in err
+    assert easy.read_bytes() == before
+
+
+def test_an_output_that_cannot_be_written_is_refused_at_once(run: Run, hard: Path) -> None:
+    began = time.monotonic()
+    code, out, err = run("solve", hard, "-o", hard.with_name("nowhere") / "result.json")
+    assert (code, out) == (1, "")
+    assert err.count("\n") == 1
+    assert "nowhere" in err
+    assert time.monotonic() - began < 10
+
+
+def test_a_method_that_does_not_fit_names_the_file(run: Run, hard: Path) -> None:
+    code, out, err = run("solve", hard, "--method", "exhaustive")
+    assert (code, out) == (1, "")
+    assert err.startswith(f"dfopt: {hard}: ")
+    assert "'auto'" in err
+
+
+def test_names_cannot_command_the_terminal(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "odd.json"
+    tasks = tuple(Task(id=name, df=name) for name in ("\x1b[2Jx", "two\nlines", ""))
+    write_instance(Instance(cpus=1, penalty=PenaltyG(fill=1, write_back=0), tasks=tasks), path)
+    _, out, _ = run("solve", path)
+    assert "\x1b" not in out
+    assert r"\x1b[2Jx" in out
+    assert r"two\nlines" in out
+
+
+def test_idle_cpus_take_one_line(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "idle.json"
+    write_instance(
+        Instance(cpus=1000, penalty=PenaltyG(fill=1, write_back=0), tasks=(Task(id="a", df="A"),)),
+        path,
+    )
+    code, out, _ = run("solve", path)
+    assert code == 0
+    assert "999 CPUs idle" in out
+    assert len(out.splitlines()) < 15
+
+
+@pytest.mark.parametrize(
+    "options", [["--time-limit", "-1"], ["--gap", "2"], ["--method", "magic"], ["--workers", "0"]]
+)
+def test_wrong_usage_has_its_own_exit_code(run: Run, easy: Path, options: list[str]) -> None:
+    code, out, _ = run("solve", easy, *options)
+    assert (code, out) == (2, "")
