@@ -38,15 +38,16 @@ class TaskType:
 def task_types(instance: Instance) -> tuple[TaskType, ...]:
     """Return the types of the tasks of ``instance``, in order of first appearance."""
     members: dict[tuple[object, ...], list[Task]] = {}
+    timed = instance.is_timed
     for task in instance.tasks:
-        members.setdefault(_distinguishing(instance, task), []).append(task)
+        members.setdefault(_distinguishing(instance, task, timed=timed), []).append(task)
     return tuple(
         TaskType(example=tasks[0], names=tuple(name for task in tasks for name in task.names))
         for tasks in members.values()
     )
 
 
-def _distinguishing(instance: Instance, task: Task) -> tuple[object, ...]:
+def _distinguishing(instance: Instance, task: Task, *, timed: bool) -> tuple[object, ...]:
     key: tuple[object, ...]
     match instance.penalty:
         case PenaltyMatrix():
@@ -57,7 +58,7 @@ def _distinguishing(instance: Instance, task: Task) -> tuple[object, ...]:
             key = (task.df,)
     if instance.objective is Objective.MAKESPAN:
         key += (task.exec,)
-    if instance.is_timed:
+    if timed:
         # Whoever waits for a task waits for it by name, so every entry is a type of its own.
         key += (task.id,)
     return key

@@ -16,6 +16,9 @@ from dfopt_cli.common import printable
 
 COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "red", "bright_cyan", "bright_yellow")
 
+COUNTING_BOUNDS = ("area", "parts", "critical path", "arrivals")
+"""What proves a bound without a search, but by no weights that a checker could add up."""
+
 ENDINGS = {
     StopReason.PROOF: "proven",
     StopReason.GAP_LIMIT: "stopped at the gap limit",
@@ -123,6 +126,8 @@ def proof(result: Result) -> str:
             return "dual weights; 'dfopt verify' checks them without a solver"
         case Exhaustive():
             return "enumeration; 'dfopt verify' repeats it"
+        case CompleteSearch(solver=solver) if solver in COUNTING_BOUNDS:
+            return f"{solver} bound; not independently checkable"
         case CompleteSearch(solver=solver):
             return f"complete search by {solver}; not independently checkable"
         case None if result.lower_bound == 0:

@@ -50,7 +50,8 @@ class Annealing:
 
     def __init__(self, search: Search, effort: float = 1.0) -> None:
         self.search = search
-        self.random = random.Random(search.seed)
+        # Whoever anneals again does not take the same way again.
+        self.random = random.Random(f"{search.seed}/{len(search.history)}")
         self.form = ClosedForm(search.instance, search.types)
         self.capacity = search.instance.tasks_per_cpu
         self.total = search.instance.objective is Objective.TOTAL_PENALTY
@@ -61,23 +62,31 @@ class Annealing:
         self.cold = self.hot / 20
 
     def run(self) -> None:
-        """Construct schedules, then anneal the best of them until targets are missed."""
+        """Anneal the best schedule known, or constructed ones, until targets are missed."""
         costs = PartCosts(self.form)
-        constructions = construct(self.search, costs, self.random)
-        candidates = []
-        for _ in range(CONSTRUCTIONS):
-            candidates.append(next(constructions))
-            self._report(candidates[-1])
-            self.search.check()
+        if self.search.schedule is None:
+            contents = self._constructed(costs)
+        else:
+            contents = Contents(costs, self.search.contents())
+            self._report(contents)
         if self.search.instance.cpus == 1:
             return
-        contents = min(candidates, key=lambda one: self._value(one.costs))
         failures = 0
         while failures < FAILURES:
             if self._anneal(contents):
                 failures = 0
             else:
                 failures += 1
+
+    def _constructed(self, costs: PartCosts) -> Contents:
+        """Return the best of a few constructed schedules."""
+        constructions = construct(self.search, costs, self.random)
+        candidates = []
+        for _ in range(CONSTRUCTIONS):
+            candidates.append(next(constructions))
+            self._report(candidates[-1])
+            self.search.check()
+        return min(candidates, key=lambda one: self._value(one.costs))
 
     def _value(self, costs: list[int]) -> int:
         return sum(costs) if self.total else max(costs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dfopt.certificate import CompleteSearch
+from dfopt.instance import Instance
 from dfopt.machine import PenaltyMatrix
 from dfopt.solvers import first_schedule
 from dfopt.solvers.branch_and_bound import BranchAndBound
@@ -15,6 +17,11 @@ MOST_NODES = 20_000
 """So many partial schedules take about as long as loading a solver."""
 
 
+def order_is_known(instance: Instance) -> bool:
+    """Whether the cheapest order of a CPU's tasks is known in closed form."""
+    return not isinstance(instance.penalty, PenaltyMatrix) and not instance.is_timed
+
+
 def solve_automatically(search: Search) -> None:
     """Run the methods that fit, in order of their cost.
 
@@ -23,6 +30,12 @@ def solve_automatically(search: Search) -> None:
     """
     first_schedule.improve(search, effort=0.2)
     search.check()
+    if search.instance.cpus == 1 and order_is_known(search.instance):
+        assert search.objective is not None
+        threshold = search.objective - 1
+        certificate = CompleteSearch(threshold=threshold, solver="best order")
+        search.proved(search.objective, certificate)
+        return
     if search.instance.is_timed:
         if BranchAndBound(search).run(MOST_NODES):
             return

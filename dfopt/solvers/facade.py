@@ -15,8 +15,9 @@ from dfopt.errors import MethodError
 from dfopt.files import fingerprint
 from dfopt.instance import Instance
 from dfopt.result import Progress, Result, Status, StopReason, relative_gap
-from dfopt.solvers.search import Search, SearchOver
+from dfopt.solvers.search import Knowledge, Search, SearchOver
 from dfopt.stop import StoppingCriterion
+from dfopt.verify.enumeration import most_tasks
 
 METHODS: dict[str, tuple[str, str]] = {
     "auto": ("dfopt.solvers.auto", "solve_automatically"),
@@ -135,36 +136,36 @@ def _run(search: Search, method: str) -> None:
 
 
 def _result(search: Search, method: str, reason: StopReason, *, infeasible: bool = False) -> Result:
+    known = search.end()
     if infeasible:
         status = Status.INFEASIBLE
-    elif search.is_closed:
+    elif known.is_closed:
         status, reason = Status.OPTIMAL, StopReason.PROOF
     else:
-        status = Status.UNKNOWN if search.schedule is None else Status.FEASIBLE
+        status = Status.UNKNOWN if known.schedule is None else Status.FEASIBLE
     return Result(
         instance_name=search.instance.name,
         instance_sha256=fingerprint(search.instance),
         status=status,
         stop_reason=reason,
-        objective=search.objective,
-        lower_bound=None if infeasible else search.lower_bound,
-        gap=relative_gap(search.objective, search.lower_bound),
-        schedule=search.schedule,
-        certificate=None if infeasible else _checkable(search),
+        objective=known.objective,
+        lower_bound=None if infeasible else known.lower_bound,
+        gap=relative_gap(known.objective, known.lower_bound),
+        schedule=known.schedule,
+        certificate=_checkable(search.instance, known),
         method=method,
         seed=search.seed,
         wall_time_s=round(search.elapsed, 6),
-        history=tuple(search.history),
+        history=known.history,
         versions=_versions(),
     )
 
 
-def _checkable(search: Search) -> Certificate | None:
+def _checkable(instance: Instance, known: Knowledge) -> Certificate | None:
     """Return the certificate; where the checker can enumerate, nobody needs to trust a search."""
-    certificate = search.certificate
-    most = 7 if search.instance.has_precedence else 10
-    if isinstance(certificate, CompleteSearch) and search.instance.task_count <= most:
-        return Exhaustive(threshold=search.lower_bound - 1)
+    certificate = known.certificate
+    if isinstance(certificate, CompleteSearch) and instance.task_count <= most_tasks(instance):
+        return Exhaustive(threshold=known.lower_bound - 1)
     return certificate
 
 

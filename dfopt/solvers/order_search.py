@@ -38,7 +38,10 @@ class OrderSearch:
         self.search = search
         self.descents = max(1, int(effort * DESCENTS))
         self.random = random.Random(search.seed)
-        self.rank = timed_rank(search) if search.instance.is_timed else untimed_rank(search)
+        self.table = CostTable(search.instance, search.types)
+        self.rank = (
+            timed_rank(search) if search.instance.is_timed else untimed_rank(search, self.table)
+        )
 
     def run(self) -> None:
         """Improve constructed schedules, and shaken copies of the best one."""
@@ -49,11 +52,16 @@ class OrderSearch:
                 orders = self._inserted(self._sequence(shuffled=number > 0))
             else:
                 orders = self._shaken(best)
+            self._report(orders)
             rank = self._descend(orders)
             if rank is not None and (best_rank is None or rank < best_rank):
                 best, best_rank = orders, rank
-                self.search.found(orders)
             self.search.check()
+
+    def _report(self, orders: Orders) -> None:
+        rank = self.rank(orders)
+        if rank != DEADLOCK and (self.search.objective is None or rank[0] < self.search.objective):
+            self.search.found(orders)
 
     def _sequence(self, *, shuffled: bool) -> list[int]:
         """Return all tasks, predecessors first."""
@@ -66,18 +74,28 @@ class OrderSearch:
         return sorted(kinds, key=lambda kind: depth[self.search.types[kind].example.id])
 
     def _inserted(self, sequence: Sequence[int]) -> Orders:
-        """Append each task to the CPU where the schedule so far then ranks best."""
+        """Append each task to the CPU that then ends first."""
         capacity = self.search.instance.tasks_per_cpu
-        orders: Orders = [[] for _ in range(self.search.instance.cpus)]
+        cpus = range(self.search.instance.cpus)
+        orders: Orders = [[] for _ in cpus]
+        clocks = [0] * len(orders)
+        ends: dict[str, int] = {}
         for kind in sequence:
             self.search.check()
-            candidates = []
-            for cpu, order in enumerate(orders):
-                if len(order) < capacity:
-                    order.append(kind)
-                    candidates.append((self.rank(orders), cpu))
-                    order.pop()
-            orders[min(candidates)[1]].append(kind)
+            task = self.search.types[kind].example
+            ready = max([task.release, *(ends[name] for name in task.after)])
+
+            def end_on(cpu: int, kind: int = kind, ready: int = ready) -> int:
+                order = orders[cpu]
+                switch = (
+                    self.table.switch[order[-1]][kind] if order else self.table.start[cpu][kind]
+                )
+                return max(clocks[cpu], ready) + switch + self.table.exec[kind]
+
+            cpu = min((one for one in cpus if len(orders[one]) < capacity), key=end_on)
+            clocks[cpu] = end_on(cpu)
+            ends[task.id] = max(clocks[cpu], ends.get(task.id, 0))
+            orders[cpu].append(kind)
         return orders
 
     def _descend(self, orders: Orders) -> tuple[int, ...] | None:
@@ -91,6 +109,7 @@ class OrderSearch:
                 neighbour_rank = self.rank(neighbour)
                 if neighbour_rank < rank:
                     orders[:], rank = neighbour, neighbour_rank
+                    self._report(orders)
                     improved = True
                     break
         return None if rank == DEADLOCK else rank
@@ -128,9 +147,8 @@ class OrderSearch:
         return shaken
 
 
-def untimed_rank(search: Search) -> Rank:
+def untimed_rank(search: Search, table: CostTable) -> Rank:
     """Rank orders by their CPUs' costs alone."""
-    table = CostTable(search.instance, search.types)
     total = search.instance.objective is Objective.TOTAL_PENALTY
 
     def rank(orders: Orders) -> tuple[int, ...]:

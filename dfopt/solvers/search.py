@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from dfopt.certificate import Certificate
 from dfopt.instance import Instance
@@ -24,6 +27,22 @@ class SearchOver(Exception):  # noqa: N818 - the normal end of every search, no 
     def __init__(self, reason: StopReason) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knowledge:
+    """What is known about an instance at one moment, see :class:`~dfopt.result.Result`."""
+
+    lower_bound: int = 0
+    certificate: Certificate | None = None
+    objective: int | None = None
+    schedule: Schedule | None = None
+    history: tuple[Progress, ...] = ()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the bound meets the best schedule."""
+        return self.objective is not None and self.objective <= self.lower_bound
 
 
 class Search:
@@ -52,20 +71,42 @@ class Search:
         seed: int = 0,
         workers: int = 1,
     ) -> None:
+        self._started = time.monotonic()
         self.instance = instance
         self.types: tuple[TaskType, ...] = task_types(instance)
         self.cpu_groups: tuple[int, ...] = cpu_groups(instance, self.types)
         self.seed = seed
         self.workers = workers
-        self.lower_bound = 0
-        self.certificate: Certificate | None = None
-        self.schedule: Schedule | None = None
-        self.objective: int | None = None
-        self.history: list[Progress] = []
+        self.known = Knowledge()
         self._stop = stop or FirstOf()
         self._on_progress = on_progress
-        self._started = time.monotonic()
         self._lock = threading.Lock()
+        self._ended = False
+
+    @property
+    def lower_bound(self) -> int:
+        """The best bound so far."""
+        return self.known.lower_bound
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """Why that bound holds; None while it is 0."""
+        return self.known.certificate
+
+    @property
+    def objective(self) -> int | None:
+        """The objective of the best schedule so far; None while there is none."""
+        return self.known.objective
+
+    @property
+    def schedule(self) -> Schedule | None:
+        """The best schedule so far; None while there is none."""
+        return self.known.schedule
+
+    @property
+    def history(self) -> tuple[Progress, ...]:
+        """Every improvement so far."""
+        return self.known.history
 
     @property
     def elapsed(self) -> float:
@@ -75,13 +116,14 @@ class Search:
     @property
     def is_closed(self) -> bool:
         """Whether the bound meets the best schedule."""
-        return self.objective is not None and self.objective <= self.lower_bound
+        return self.known.is_closed
 
     def stop_reason(self) -> StopReason | None:
         """Return why the search shall end now; None while it shall go on."""
-        if self.is_closed:
+        known = self.known
+        if known.is_closed:
             return StopReason.PROOF
-        return self._stop(self._progress())
+        return self._stop(self._progress(known))
 
     def check(self) -> None:
         """Raise :class:`SearchOver` when the search shall end; solvers call this often."""
@@ -89,28 +131,53 @@ class Search:
         if reason is not None:
             raise SearchOver(reason)
 
+    def contents(self) -> list[dict[int, int]]:
+        """Return for each CPU how many tasks of each type the best schedule gives it."""
+        assert self.schedule is not None
+        kinds = {name: kind for kind, one in enumerate(self.types) for name in one.names}
+        return [dict(Counter(kinds[name] for name in cpu.tasks)) for cpu in self.schedule.cpus]
+
     def found(self, orders: Sequence[Sequence[int]]) -> None:
         """Report a schedule, as orders of type numbers, one per CPU; keep it if it is better."""
+        self._refuse_what_is_no_schedule(orders)
         schedule = evaluate(self.instance, named_orders(self.types, orders))
         value = schedule.value(self.instance.objective)
         with self._lock:
-            if self.objective is not None and value >= self.objective:
-                return
-            self.schedule, self.objective = schedule, value
-            self._record()
+            if self.objective is None or value < self.objective:
+                self._learn(replace(self.known, objective=value, schedule=schedule))
 
     def proved(self, bound: int, certificate: Certificate) -> None:
         """Report that no schedule is better than ``bound``; keep it if it is news."""
         with self._lock:
-            if bound <= self.lower_bound:
-                return
-            self.lower_bound, self.certificate = bound, certificate
-            self._record()
+            if bound > self.lower_bound:
+                self._learn(replace(self.known, lower_bound=bound, certificate=certificate))
 
-    def _record(self) -> None:
-        self.history.append(self._progress())
+    def end(self) -> Knowledge:
+        """Return what is known, and let nothing that is still at work change it."""
+        with self._lock:
+            self._ended = True
+            return self.known
+
+    def _learn(self, known: Knowledge) -> None:
+        if self._ended:
+            return
+        if known.objective is not None and known.lower_bound > known.objective:
+            raise AssertionError(f"bound {known.lower_bound} above objective {known.objective}")
+        # One store: an interrupt comes before it or after it.
+        self.known = replace(known, history=(*known.history, self._progress(known)))
         if self._on_progress is not None:
-            self._on_progress(self.history[-1])
+            self._on_progress(self.known.history[-1])
 
-    def _progress(self) -> Progress:
-        return Progress(time_s=self.elapsed, lower_bound=self.lower_bound, objective=self.objective)
+    def _progress(self, known: Knowledge) -> Progress:
+        return Progress(
+            time_s=self.elapsed, lower_bound=known.lower_bound, objective=known.objective
+        )
+
+    def _refuse_what_is_no_schedule(self, orders: Sequence[Sequence[int]]) -> None:
+        counts = Counter(chain.from_iterable(orders))
+        if (
+            len(orders) != self.instance.cpus
+            or any(counts[kind] != one.count for kind, one in enumerate(self.types))
+            or max(map(len, orders)) > self.instance.tasks_per_cpu
+        ):
+            raise AssertionError("a solver reported what is no schedule")

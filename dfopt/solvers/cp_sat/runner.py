@@ -14,7 +14,8 @@ from typing import Protocol
 from ortools.sat.python import cp_model
 
 from dfopt.certificate import CompleteSearch
-from dfopt.solvers.search import Search, SearchOver
+from dfopt.errors import MethodError
+from dfopt.solvers.search import Search
 
 WATCH_EVERY_S = 0.02
 PATIENCE_S = 0.5
@@ -103,6 +104,12 @@ def _solve(
             model = build()
             if told_to_stop.is_set():
                 return  # a solver that has not begun yet cannot be stopped
+            if model.model.validate():
+                raise MethodError(
+                    "the costs are too large for CP-SAT, which adds them up in 64 bits; "
+                    "use a coarser time unit",
+                    place="penalty",
+                )
             solver.best_bound_callback = on_bound
             outcome.append(solver.solve(model.model, _Reporter(model, search)))
         except BaseException as error:
@@ -115,7 +122,7 @@ def _solve(
             worker.join(WATCH_EVERY_S)
             if worker.is_alive():
                 search.check()
-    except (SearchOver, KeyboardInterrupt):
+    except BaseException:
         told_to_stop.set()
         solver.stop_search()
         worker.join(PATIENCE_S)

@@ -28,7 +28,7 @@ from dfopt.solvers.dp.blocks import ABSENT, Block, Step, Used
 from dfopt.solvers.search import Search
 
 MOST_STATES = 4_000_000
-CHUNK = 250_000
+CHUNK = 50_000
 
 Column = npt.NDArray[np.int64]
 

@@ -112,9 +112,8 @@ class Constraints:
                 self.model.add(first + last <= visits + alone + split)
         for (a, i), alone in self.v.alone.items():
             self.model.add_implication(alone, self.v.last[a, i])
-            for b in self.fragments:
-                if b != a:
-                    self.model.add_implication(alone, ~self.v.visits[b, i])
+            visited = sum(self.v.visits[b, i] for b in self.fragments)
+            self.model.add(visited == 1).only_enforce_if(alone)
         for pair, split in self.v.split.items():
             self.model.add_implication(split, self.v.first[pair])
             self.model.add_implication(split, self.v.last[pair])
