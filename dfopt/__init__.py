@@ -1,6 +1,6 @@
 """Exact scheduling of tasks that share data: the least switch penalty, with a proof."""
 
-from dfopt.errors import DfoptError, DfoptWarning
+from dfopt.errors import DfoptError, DfoptWarning, FileError, InstanceError, MethodError
 from dfopt.files import read_instance, read_result, write_instance, write_result
 from dfopt.instance import Instance, Objective, Task
 from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG, PenaltyMatrix
@@ -17,10 +17,13 @@ __all__ = [
     "CpuSchedule",
     "DfoptError",
     "DfoptWarning",
+    "FileError",
     "FirstOf",
     "GapLimit",
     "Instance",
+    "InstanceError",
     "Leaves",
+    "MethodError",
     "Objective",
     "PenaltyF",
     "PenaltyG",

@@ -1,0 +1,71 @@
+"""What must not grow out of hand, and what must not be done at all, on odd sizes of instances."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from dfopt import Instance, MethodError, PenaltyF, PenaltyG, PenaltyMatrix, Status, Task, solve
+from dfopt.generate import matrix, zipf
+from dfopt.solvers.annealing import Annealing
+from dfopt.solvers.search import Search
+from dfopt.stop import TimeLimit
+
+LIMIT_S = 2
+
+
+def test_many_entries_are_typed_before_the_limit() -> None:
+    tasks = tuple(Task(id=f"t{number}", df=f"D{number % 500}") for number in range(50_000))
+    instance = Instance(cpus=64, penalty=PenaltyG(fill=2, write_back=1), tasks=tasks)
+    began = time.monotonic()
+    result = solve(instance, stop=TimeLimit(LIMIT_S))
+    assert result.schedule is not None
+    assert time.monotonic() - began < 10 * LIMIT_S
+
+
+def test_a_large_table_has_a_schedule_within_the_limit() -> None:
+    instance = matrix(tasks=400, cpus=16, types=40, seed=1)
+    result = solve(instance, stop=TimeLimit(LIMIT_S))
+    assert result.status is Status.FEASIBLE
+
+
+def test_costs_beyond_what_cp_sat_adds_up_are_refused_in_one_line() -> None:
+    cost = 2**57
+    switch = tuple(tuple(cost + 3 * a + b for b in range(4)) for a in range(4))
+    instance = Instance(
+        cpus=3,
+        penalty=PenaltyMatrix(types=("w", "x", "y", "z"), switch=switch),
+        tasks=tuple(Task(id=f"t{number}", type="wxyz"[number % 4]) for number in range(12)),
+    )
+    with pytest.raises(MethodError, match="too large for CP-SAT"):
+        solve(instance, method="cp-sat", workers=1)
+
+
+def test_one_cpu_needs_no_solver() -> None:
+    program = """
+import sys
+from dfopt import solve
+from dfopt.generate import zipf
+result = solve(zipf(tasks=60, cpus=1, fragments=9, seed=2))
+assert result.objective == result.lower_bound > 0
+assert "ortools" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_annealing_goes_on_from_the_best_schedule() -> None:
+    instance = zipf(
+        tasks=30, cpus=3, fragments=6, seed=0, penalty=PenaltyF(read_line=1, write_back=20)
+    )
+    search = Search(instance)
+    Annealing(search).run()
+    best = search.objective
+    contents = search.contents()
+    assert [sum(content.values()) for content in contents] == [10, 10, 10]
+    before = len(search.history)
+    Annealing(search).run()
+    assert search.objective is not None
+    assert best is not None
+    assert search.objective <= best
+    assert all(step.objective <= best for step in search.history[before:] if step.objective)
