@@ -111,7 +111,7 @@ def test_growth(name: str, report: Callable[[Table], None]) -> None:
         ours = f"n^{2 * case.cpus - 1}, {case.cpus - 1} of it from costs C that grow with n"
     notes = [
         f"least-squares exponents in n: states {states:.2f}, time {time:.2f}",
-        f"our bound O(m·n^m·C^(m−1)) for fixed d: {ours}; "
+        f"our bound O(n·k^(m−1)·C^(m−1)) for fixed d: {ours}; "
         f"the paper's O(d·n^m/m^(m−1)), loads alone: n^{case.cpus}",
         f"tasks of (lines, leaves) {', '.join(f'({n}, {state})' for n, state in case.kinds)} in "
         "turn, from a start that changes fragments as often as it can, so that the incumbent "

@@ -92,7 +92,7 @@ def test_limits_keep_the_best_so_far(
 def test_signals_keep_the_best_so_far(start: Start, hard: Path, sent: int) -> None:
     output = hard.with_name("result.json")
     process = start("solve", hard, "-o", output)
-    time.sleep(3)
+    time.sleep(5)  # well into the search, even where starting takes long
     process.send_signal(sent)
     out, err = process.communicate(timeout=20)
     assert process.returncode == NOT_PROVEN, err
