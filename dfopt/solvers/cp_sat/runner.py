@@ -72,9 +72,16 @@ def _at_least(bound: float) -> int:
 
 def decide(search: Search, build: Callable[[], Model], otherwise: int) -> bool:
     """Return whether the model has a solution; if not, ``otherwise`` is a lower bound."""
+    if not is_solvable(search, build):
+        prove(search, otherwise)
+        return False
+    return True
+
+
+def is_solvable(search: Search, build: Callable[[], Model]) -> bool:
+    """Return whether the model has a solution, which is then reported."""
     status = _solve(search, build, lambda bound: None)
     if status == cp_model.INFEASIBLE:
-        prove(search, otherwise)
         return False
     assert status in (cp_model.OPTIMAL, cp_model.FEASIBLE), f"CP-SAT ended with status {status}"
     return True

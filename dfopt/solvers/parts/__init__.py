@@ -1,0 +1,88 @@
+"""Packing parts: fragments under g cut into as few parts as possible for CPUs of one size.
+
+Under g a CPU pays for every fragment it visits, so all that counts is how many parts each CPU
+holds. Fragments and CPUs, joined where one visits the other, fall into *groups*; how many parts
+there are depends on the number of groups alone. So the search is for many groups that fill their
+CPUs, not for places of single parts. The theorem stands in :mod:`dfopt.solvers.parts.filling`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+from dfopt.certificate import CompleteSearch
+from dfopt.solvers.parts.packing import Packing
+from dfopt.solvers.parts.quick import quick_groups
+from dfopt.solvers.parts.rules import GroupRules, rules_within
+from dfopt.solvers.search import Search
+
+__all__ = ["pack", "prove"]
+
+SOLVER = "parts"
+
+
+def pack(search: Search) -> None:
+    """Report good schedules, within moments: at most one visit from the optimum if CPUs are alike.
+
+    Parameters
+    ----------
+    search
+        On an instance with the penalty g, of which execution times do not count.
+    """
+    packing = Packing(search)
+    if not packing.visit:
+        return
+    source = random.Random(search.seed)
+    for own_are_free in [True, False] if packing.own else [True]:
+        for rules in _ever_harder(packing, own_are_free=own_are_free):
+            groups = quick_groups(rules, source, search.check)
+            if packing.total or len(groups) >= rules.wanted - 1:
+                packing.report(rules.fill(groups))
+            search.check()
+            if len(groups) < rules.wanted - 1:
+                break
+
+
+def _ever_harder(packing: Packing, *, own_are_free: bool) -> Iterator[GroupRules]:
+    """Yield rules for one visit less each time; the first ones need no more than one group.
+
+    Only the total has no such steps: there every group counts.
+    """
+    visits = packing.least_visits
+    while True:
+        rules = rules_within(packing, visits, own_are_free=own_are_free)
+        if rules is not None and (packing.total or rules.wanted <= 1):
+            break
+        visits += 1
+    while rules is not None and visits >= packing.least_visits:
+        if visits < packing.known_visits:
+            yield rules
+        visits -= 1
+        rules = rules_within(packing, visits, own_are_free=own_are_free)
+
+
+def prove(search: Search) -> None:
+    """Raise the bound and improve the schedule until they meet, or until nothing more is known.
+
+    Parameters
+    ----------
+    search
+        On an instance with the penalty g, of which execution times do not count.
+    """
+    from dfopt.solvers.parts.decision import Verdict, decide
+
+    packing = Packing(search)
+    if not packing.visit:
+        return
+    visits = packing.least_visits
+    while visits < packing.known_visits:
+        search.check()
+        rules = rules_within(packing, visits, own_are_free=True)
+        verdict = decide(search, packing, rules) if rules else Verdict.IMPOSSIBLE
+        if verdict is not Verdict.IMPOSSIBLE:
+            return
+        visits += 1
+        bound = visits * packing.visit
+        search.proved(bound, CompleteSearch(threshold=bound - 1, solver=SOLVER))
+    search.check()

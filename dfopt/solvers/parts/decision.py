@@ -1,0 +1,73 @@
+"""Whether there are as many full groups as wanted: by prices, by choosing among all that matter."""
+
+from __future__ import annotations
+
+import random
+from enum import Enum, auto
+from functools import partial
+from itertools import islice
+
+from dfopt.solvers.cp_sat.runner import is_solvable
+from dfopt.solvers.parts.columns import best_bound
+from dfopt.solvers.parts.packing import Packing
+from dfopt.solvers.parts.quick import quick_groups
+from dfopt.solvers.parts.rules import Group, GroupRules
+from dfopt.solvers.parts.selection import SelectionModel
+from dfopt.solvers.parts.table import GroupTable
+from dfopt.solvers.search import Search
+
+FIRST_GROUPS = 5_000
+HALVINGS = 20
+MOST_GROUPS = 300_000
+"""Of so many groups CP-SAT chooses; from few at first, which are the cheapest."""
+
+
+class Verdict(Enum):
+    """What came of a decision."""
+
+    FOUND = auto()
+    IMPOSSIBLE = auto()
+    OPEN = auto()
+
+
+def decide(search: Search, packing: Packing, rules: GroupRules) -> Verdict:
+    """Look for the wanted number of full groups, and report what they give."""
+    groups = quick_groups(rules, random.Random(search.seed), search.check)
+    if len(groups) >= rules.wanted - 1:
+        packing.report(rules.fill(groups))
+        return Verdict.FOUND
+    table = GroupTable(rules)
+    bound = best_bound(table, search.check)
+    if bound is None or not bound.allows(rules.wanted):
+        return Verdict.IMPOSSIBLE if table.is_complete else Verdict.OPEN
+    table.price(bound.prices)
+    # All wanted groups together exceed their least price by no more than this. The one that
+    # exceeds it most is what is left over; the others by no more than half.
+    excess = (bound.total - rules.wanted * bound.least) // 2
+    number = FIRST_GROUPS
+    while True:
+        chosen, is_all = _cheapest(search, table, bound.least, excess, number)
+        if is_solvable(search, partial(SelectionModel, packing, rules, chosen)):
+            return Verdict.FOUND
+        if is_all:
+            return Verdict.IMPOSSIBLE if table.is_complete else Verdict.OPEN
+        if number >= MOST_GROUPS:
+            return Verdict.OPEN
+        number = min(8 * number, MOST_GROUPS)
+
+
+def _cheapest(
+    search: Search, table: GroupTable, least: int, excess: int, number: int
+) -> tuple[list[Group], bool]:
+    """Return about ``number`` of the cheapest groups, and whether that is all of them."""
+    most = excess
+    for _ in range(HALVINGS):
+        groups = []
+        for group in islice(table.groups_within(least + most), number + 1):
+            groups.append(group)
+            if len(groups) % 1000 == 0:
+                search.check()
+        if len(groups) <= number:
+            break
+        most //= 2
+    return groups[:number], most == excess and len(groups) <= number

@@ -1,0 +1,111 @@
+"""What matters of an instance under g: sizes of fragments, and what a CPU's visits cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf
+
+from dfopt.instance import Objective
+from dfopt.machine import PenaltyG
+from dfopt.ordering import ClosedForm
+from dfopt.solvers.parts.matching import matched
+from dfopt.solvers.search import Search
+
+Parts = Mapping[int, int]
+"""What one CPU holds: how many tasks of each fragment."""
+
+
+class Packing:
+    """Fragments of some sizes, to be cut into parts for CPUs that hold ``capacity`` tasks.
+
+    Every part is one visit. Some CPUs visit the first fragment free of charge, whichever it is;
+    some only *their own*, the one that is in their cache at the start; the others pay for all.
+
+    Parameters
+    ----------
+    search
+        A search on an instance with the penalty g, of which execution times do not count.
+    """
+
+    def __init__(self, search: Search) -> None:
+        penalty = search.instance.penalty
+        assert isinstance(penalty, PenaltyG)
+        self._search = search
+        self._form = ClosedForm(search.instance, search.types)
+        self.total = search.instance.objective is Objective.TOTAL_PENALTY
+        self.visit = penalty.fill + penalty.write_back
+        self.capacity = search.instance.tasks_per_cpu
+        # Execution times do not count, so that a fragment's tasks are all of one type.
+        self.sizes = [kind.count for kind in search.types]
+        self.spare = search.instance.cpus * self.capacity - sum(self.sizes)
+        kinds = {costs.fragment: kind for kind, costs in enumerate(self._form.costs)}
+        starts = list(enumerate(self._form.starts))
+        self.own = {
+            cpu: kinds[start.free_fragment]
+            for cpu, start in starts
+            if start.free_fragment is not None
+        }
+        self.free = [cpu for cpu, start in starts if start.free_for_all]
+        self.paying = [
+            cpu for cpu, start in starts if not start.free_for_all and cpu not in self.own
+        ]
+
+    @property
+    def cpus(self) -> int:
+        """The number of CPUs (m)."""
+        return self._search.instance.cpus
+
+    @property
+    def least_visits(self) -> int:
+        """The lower bound, as a number of visits that are paid for."""
+        return -(-self._search.lower_bound // self.visit)
+
+    @property
+    def known_visits(self) -> float:
+        """The best schedule's objective, as a number of visits that are paid for."""
+        objective = self._search.objective
+        return inf if objective is None else objective // self.visit
+
+    @property
+    def least_parts(self) -> int:
+        """How many parts the fragments have at least, ⌈s/k⌉ each."""
+        return sum(-(-size // self.capacity) for size in self.sizes)
+
+    def report(self, contents: Sequence[Parts]) -> None:
+        """Report the schedule in which each CPU holds one of ``contents``, if it is better."""
+        held = self._placed(contents)
+        visits = [self._paid(cpu, parts) for cpu, parts in enumerate(held)]
+        if (sum(visits) if self.total else max(visits)) < self.known_visits:
+            self._search.found(self._orders_of(held))
+
+    def orders(self, contents: Sequence[Parts]) -> list[list[int]]:
+        """Return a schedule in which each CPU holds one of ``contents``; no more than m."""
+        return self._orders_of(self._placed(contents))
+
+    def _orders_of(self, held: Sequence[Parts]) -> list[list[int]]:
+        return [self._form.order(cpu, parts) for cpu, parts in enumerate(held)]
+
+    def _placed(self, contents: Sequence[Parts]) -> list[Parts]:
+        """Return what each CPU holds if contents go where they save the first visit.
+
+        Those with many parts come first.
+        """
+        order = sorted(contents, key=lambda parts: -len(parts))
+        takers: dict[int, list[int]] = {}
+        for cpu, fragment in self.own.items():
+            takers.setdefault(fragment, []).append(cpu)
+        cpu_of = matched(
+            [[cpu for fragment in parts for cpu in takers.get(fragment, ())] for parts in order]
+        )
+        taken = set(cpu_of.values())
+        # CPUs that welcome any fragment come next.
+        idle = iter([cpu for cpu in [*self.free, *self.own, *self.paying] if cpu not in taken])
+        held: list[Parts] = [{}] * self.cpus
+        for number, parts in enumerate(order):
+            held[cpu_of[number] if number in cpu_of else next(idle)] = parts
+        return held
+
+    def _paid(self, cpu: int, parts: Parts) -> int:
+        start = self._form.starts[cpu]
+        spared = start.free_for_all or self.own.get(cpu) in parts
+        return len(parts) - 1 if parts and spared else len(parts)
