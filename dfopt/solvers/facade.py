@@ -24,6 +24,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "exhaustive": ("dfopt.solvers.exhaustive", "solve_exhaustively"),
     "dp": ("dfopt.solvers.dp", "solve_by_dp"),
     "cp-sat": ("dfopt.solvers.cp_sat", "solve_by_cp_sat"),
+    "configuration": ("dfopt.solvers.configuration", "solve_by_configurations"),
 }
 """Where each method lives; imported when it is asked for, since some load heavy packages."""
 

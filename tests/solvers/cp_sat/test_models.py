@@ -14,7 +14,7 @@ from dfopt.schedule import evaluate
 from dfopt.solvers.cp_sat import counts_parts
 from dfopt.solvers.cp_sat.circuits import CircuitModel
 from dfopt.solvers.cp_sat.counts import CountModel
-from dfopt.solvers.cp_sat.counts.classes import Aggregation
+from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.cp_sat.intervals import IntervalModel
 from dfopt.solvers.cp_sat.parts import PartsModel
 from dfopt.solvers.search import Search

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ortools.sat.python import cp_model
 
-from dfopt.solvers.cp_sat.counts.classes import Aggregation
+from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.cp_sat.counts.variables import Variables
 from dfopt.solvers.cp_sat.expressions import Expression
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ortools.sat.python import cp_model
 
-from dfopt.solvers.cp_sat.counts.classes import Aggregation, contents_of
+from dfopt.solvers.aggregation import Aggregation, contents_of
 from dfopt.solvers.cp_sat.counts.constraints import Constraints
 from dfopt.solvers.cp_sat.counts.objective import add_objective
 from dfopt.solvers.cp_sat.counts.variables import create_variables

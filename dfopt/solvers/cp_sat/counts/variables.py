@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from ortools.sat.python import cp_model
 
-from dfopt.solvers.cp_sat.counts.classes import Aggregation
+from dfopt.solvers.aggregation import Aggregation
 
 Pair = tuple[int, int]
 

@@ -1,4 +1,4 @@
-"""The aggregation that the count model stands on: classes of tasks and entry tokens.
+"""The aggregation that the exact methods for f and g stand on: task classes and entry tokens.
 
 Within a fragment, tasks that leave it in the same state and pay the same wherever they run
 differ only in their entry cost, and that counts only for a task that opens a block. So a CPU's

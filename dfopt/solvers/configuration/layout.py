@@ -1,0 +1,258 @@
+"""An instance as arrays of fragments, task classes and entry tokens, for the pricing of contents.
+
+Costs are counted in a common unit and listed in a *grid*: all that one CPU's content can cost.
+The grid grows with what the instance can reach, not with the size of its numbers. Only where it
+would outgrow memory are costs rounded down to a coarser unit: contents then seem cheaper than
+they are, and bounds stay valid but may be weaker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import gcd
+
+import numpy as np
+
+from dfopt.ordering.closed_form import CpuStart
+from dfopt.solvers.aggregation import Aggregation
+from dfopt.solvers.configuration.kernels import Flags, Integers
+
+MOST_ENTRIES = 2**27
+"""So many entries (of 8 bytes) may the largest table of pricing have."""
+
+MOST_ROWS = 2**13
+"""So many different costs of a CPU are told apart where the common unit leaves more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """CPUs that start alike."""
+
+    start: CpuStart
+    cpus: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The arrays, for contents that cost at most ``limit``.
+
+    Parameters
+    ----------
+    aggregation
+        The instance by classes, with a token for each of their entry costs.
+    limit
+        The largest cost of interest; None where costs count as less value instead, under
+        total-penalty.
+    """
+
+    aggregation: Aggregation
+    limit: int | None
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups of CPUs."""
+        members: dict[int, list[int]] = {}
+        for cpu, group in enumerate(self.aggregation.cpu_groups):
+            members.setdefault(group, []).append(cpu)
+        starts = self.aggregation.form.starts
+        return tuple(Group(starts[group], tuple(cpus)) for group, cpus in members.items())
+
+    @cached_property
+    def first_class(self) -> Integers:
+        """Where the classes of each fragment begin, and the number of classes."""
+        fragments = [one.fragment for one in self.aggregation.classes]
+        borders = np.arange(len(self.aggregation.form.fragments) + 1)
+        return np.searchsorted(fragments, borders).astype(np.int64)
+
+    @cached_property
+    def first_token(self) -> Integers:
+        """Where the tokens of each class begin, and the number of tokens."""
+        lengths = [len(one.tokens) for one in self.aggregation.classes]
+        return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+    @cached_property
+    def counts(self) -> Integers:
+        """The number of tasks of each class."""
+        return np.array([one.count for one in self.aggregation.classes], np.int64)
+
+    @cached_property
+    def token_counts(self) -> Integers:
+        """The number of tasks that each token stands for."""
+        classes = self.aggregation.classes
+        return np.array([token.count for one in classes for token in one.tokens], np.int64)
+
+    @cached_property
+    def token_classes(self) -> Integers:
+        """The class of each token."""
+        return np.repeat(np.arange(len(self.counts)), np.diff(self.first_token))
+
+    @cached_property
+    def exact_costs(self) -> tuple[Integers, Integers, Integers]:
+        """Base costs; exit and end costs on top (by set of roles and class); entry costs."""
+        classes = self.aggregation.classes
+        base = np.array([one.base for one in classes], np.int64)
+        leaving = np.zeros((4, len(classes)), np.int64)
+        leaving[1] = [one.exit for one in classes]
+        leaving[2] = [one.end for one in classes]
+        leaving[3] = leaving[1] + leaving[2]
+        entry = np.array([token.entry for one in classes for token in one.tokens], np.int64)
+        return base, leaving, entry
+
+    @cached_property
+    def needs_last(self) -> bool:
+        """Whether a CPU's last block differs from others."""
+        _, leaving, _ = self.exact_costs
+        return bool((leaving[1] != leaving[2]).any())
+
+    @cached_property
+    def may_be_first(self) -> Flags:
+        """For each fragment whether some CPU spares its first block the entry."""
+        fragments = range(len(self.aggregation.form.fragments))
+        return np.array(
+            [any(group.start.spares_entry(one) for group in self.groups) for one in fragments]
+        )
+
+    @cached_property
+    def must_be_exact(self) -> Flags:
+        """For each class whether a task more can make a content cheaper.
+
+        It can where it spares its block an exit (or an end) that is dearer than the task itself,
+        and where it spares the CPU the departure from its initial state.
+        """
+        classes = self.aggregation.classes
+        exits: dict[int, int] = {}
+        ends: dict[int, int] = {}
+        for one in classes:
+            exits[one.fragment] = max(one.exit, exits.get(one.fragment, 0))
+            ends[one.fragment] = max(one.end, ends.get(one.fragment, one.end))
+        homes = {group.start.free_fragment for group in self.groups if group.start.departure}
+        return np.array(
+            [
+                one.fragment in homes
+                or exits[one.fragment] - one.exit > one.base
+                or ends[one.fragment] - one.end > one.base
+                for one in classes
+            ]
+        )
+
+    @cached_property
+    def price_scale(self) -> int:
+        """Integer prices of a cost of 1, where costs are priced: small enough for 64 bits."""
+        tasks = self.aggregation.instance.task_count
+        return max(1, min(2**20, 2**57 // (self.dearest_visit * tasks)))
+
+    @cached_property
+    def dearest_visit(self) -> int:
+        """More than any single task can add to a total."""
+        base, leaving, entry = self.exact_costs
+        starts = max(group.start.arrival + group.start.departure for group in self.groups)
+        return int(base.max() + leaving.max() + entry.max() + starts + 1)
+
+    @property
+    def step(self) -> int:
+        """The size of a task: 0 where a CPU has room for all tasks, so that sizes do not count."""
+        instance = self.aggregation.instance
+        return 0 if instance.tasks_per_cpu >= instance.task_count else 1
+
+    @property
+    def capacity(self) -> int:
+        """The largest size of a content."""
+        return self.aggregation.instance.tasks_per_cpu if self.step else 0
+
+    @cached_property
+    def scale(self) -> Scale:
+        """The unit and the grid of costs."""
+        if self.limit is None:
+            return Scale(1, np.zeros(1, np.int64), tuple(np.zeros(1, np.int64) for _ in self.ranges))
+        base, leaving, entry = self.exact_costs
+        unit = gcd(*base.tolist(), *leaving.ravel().tolist(), *entry.tolist()) or 1
+        sets = 4 if self.needs_last else 2
+        entries_per_row = len(self.first_class) * sets * (self.capacity + 1)
+        most_rows = max(256, min(MOST_ROWS, MOST_ENTRIES // entries_per_row))
+        while True:
+            scale = self._scale(unit, most_rows)
+            if scale is not None:
+                return scale
+            unit *= 2
+
+    @property
+    def ranges(self) -> Sequence[tuple[int, int]]:
+        """The classes of each fragment, as a half-open range."""
+        return list(pairwise(self.first_class.tolist()))
+
+    def rounded(self, unit: int) -> tuple[Integers, Integers, Integers]:
+        """Return base, leaving and entry costs in units, rounded so that no content costs more."""
+        base, leaving, entry = self.exact_costs
+        # What a task costs in a role is rounded as a whole: its parts may have either sign.
+        rounded = base // unit
+        return rounded, (base + leaving) // unit - rounded, entry // unit
+
+    def _scale(self, unit: int, most_rows: int) -> Scale | None:
+        """Return the scale for a unit; None if it has too many rows."""
+        assert self.limit is not None
+        limit = self.limit // unit
+        base, leaving, entry = self.rounded(unit)
+        rows, blocks = [], []
+        for first, last in self.ranges:
+            sums = self._sums(base, leaving, range(first, last), limit, most_rows)
+            if sums is None:
+                return None
+            rows.append(sums[(sums >= 0) & (sums <= limit)])
+            tokens = slice(self.first_token[first], self.first_token[last])
+            opened = entry[tokens] + base[self.token_classes[tokens]]
+            blocks.append((sums, np.unique(np.append(opened, 0))))
+        if limit < most_rows:
+            return Scale(unit, np.arange(limit + 1), tuple(rows))
+        grid = np.zeros(1, np.int64)
+        for sums, opened in blocks:
+            block = np.unique(sums[:, None] + opened)
+            grid = np.unique(grid[:, None] + np.append(block[block > 0], 0))
+            grid = grid[grid <= limit]
+            if len(grid) > most_rows:
+                return None
+        return Scale(unit, grid, tuple(rows))
+
+    def _sums(
+        self, base: Integers, leaving: Integers, classes: range, limit: int, most: int
+    ) -> Integers | None:
+        """Return what tasks of one fragment other than the opener can cost; None if too many.
+
+        Where the last task is spared what it costs elsewhere, a sum may be below 0 before that
+        cost is added.
+        """
+        spared = -int(min(0, leaving.min()))
+        capacity = self.capacity if self.step else int(self.counts.max())
+        sums = np.zeros(1, np.int64)
+        for one in classes:
+            number = min(int(self.counts[one]), capacity)
+            if base[one] > 0:
+                number = min(number, (limit + spared) // int(base[one]))
+                sums = np.unique(sums[:, None] + np.arange(number + 1) * base[one])
+            sums = sums[sums <= limit + spared]
+            if len(sums) > most:
+                return None
+        for roles in (1, 2):
+            sums = np.unique(sums[:, None] + np.append(leaving[roles, classes], 0))
+        return sums
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How costs are counted.
+
+    Parameters
+    ----------
+    unit
+        What the rows count; all costs are rounded down to it.
+    grid
+        All that a content can cost, apart from what starting costs, sorted.
+    rows
+        For each fragment all that its tasks but the opener can cost, sorted.
+    """
+
+    unit: int
+    grid: Integers
+    rows: tuple[Integers, ...]

@@ -1,0 +1,231 @@
+"""The configuration LP over the columns found so far, solved by GLOP.
+
+With a limit on the cost of a content it asks what multiple λ of the CPUs there are would do;
+without one (total-penalty) what all contents cost at least. Duals price new columns.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from ortools.linear_solver import pywraplp
+
+from dfopt.solvers.configuration.columns import Column
+from dfopt.solvers.configuration.layout import Layout
+from dfopt.solvers.configuration.pricing import Stock
+
+Floats = NDArray[np.float64]
+
+TOLERANCE = 1e-7
+
+DEAREST = 1e6
+"""What is missing even at so many times its first price, no content can hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Duals:
+    """Dual values of the LP: what tasks are worth, and what CPUs and entries are.
+
+    Parameters
+    ----------
+    weights
+        Of a task, by class.
+    charges
+        Of opening a block, by token.
+    bins
+        Of a CPU, by group.
+    """
+
+    weights: Floats
+    charges: Floats
+    bins: Floats
+
+    def towards(self, other: Duals, share: float) -> Duals:
+        """Return a point between these and ``other``."""
+        return Duals(
+            *(
+                (1 - share) * mine + share * others
+                for mine, others in (
+                    (self.weights, other.weights),
+                    (self.charges, other.charges),
+                    (self.bins, other.bins),
+                )
+            )
+        )
+
+    def over(self, divisor: float) -> Duals:
+        """Return these divided by ``divisor``."""
+        return Duals(self.weights / divisor, self.charges / divisor, self.bins / divisor)
+
+    def total(self, stock: Stock) -> float:
+        """Return what all tasks are worth less all charges."""
+        return float(self.weights @ stock.tasks - self.charges @ stock.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """An optimal solution of the LP.
+
+    Parameters
+    ----------
+    value
+        λ, or the least total cost.
+    missing
+        How many tasks the columns cannot cover.
+    duals
+        The dual values.
+    used
+        The columns used, and how often.
+    """
+
+    value: float
+    missing: float
+    duals: Duals
+    used: Sequence[tuple[Column, float]]
+
+
+class Master:
+    """The LP for what is in stock and a number of CPUs of each group.
+
+    Parameters
+    ----------
+    layout
+        The instance as arrays.
+    stock
+        What is to be scheduled.
+    cpus
+        How many CPUs there are of each group.
+    columns
+        The first columns.
+    limited
+        Whether it is λ that is minimised.
+    """
+
+    def __init__(
+        self, layout: Layout, stock: Stock, cpus: Sequence[int], columns: Iterable[Column]
+    ) -> None:
+        self.layout = layout
+        self.stock = stock
+        self.cpus = cpus
+        limited = layout.limit is not None
+        self._first_price = 1.0 / sum(cpus) if limited else float(layout.dearest_visit)
+        self._price = self._first_price
+        self._build(columns, tokens=())
+
+    def _build(self, columns: Iterable[Column], tokens: Iterable[int]) -> None:
+        self._solver = pywraplp.Solver.CreateSolver("GLOP")
+        self._objective = self._solver.Objective()
+        self._objective.SetMinimization()
+        self.columns: list[Column] = []
+        self._variables: list[pywraplp.Variable] = []
+        self._missing: list[pywraplp.Variable] = []
+        infinity = self._solver.infinity()
+        exact = self.layout.must_be_exact
+        limited = self.layout.limit is not None
+        self._classes = {
+            one: self._solver.Constraint(float(count), float(count) if exact[one] else infinity)
+            for one, count in enumerate(self.stock.tasks.tolist())
+            if count
+        }
+        self._groups = [
+            self._solver.Constraint(-infinity, 0.0 if limited else float(number))
+            for number in self.cpus
+        ]
+        if limited:
+            share = self._solver.NumVar(0, infinity, "")
+            self._objective.SetCoefficient(share, 1.0)
+            for row, number in zip(self._groups, self.cpus, strict=True):
+                row.SetCoefficient(share, -float(number))
+        for row in self._classes.values():
+            variable = self._solver.NumVar(0, infinity, "")
+            row.SetCoefficient(variable, 1.0)
+            self._objective.SetCoefficient(variable, self._price)
+            self._missing.append(variable)
+        self._tokens = {
+            token: self._solver.Constraint(-infinity, float(self.stock.tokens[token]))
+            for token in tokens
+        }
+        self.add(columns)
+
+    def raise_price(self) -> bool:
+        """Make it dearer to leave tasks out; return False if that is pointless."""
+        if self._price > DEAREST * self._first_price:
+            return False
+        self._price *= 4
+        for variable in self._missing:
+            self._objective.SetCoefficient(variable, self._price)
+        return True
+
+    def add(self, columns: Iterable[Column]) -> None:
+        """Add columns."""
+        for column in columns:
+            variable = self._solver.NumVar(0, self._solver.infinity(), "")
+            if self.layout.limit is None:
+                self._objective.SetCoefficient(variable, float(column.cost))
+            self._groups[column.group].SetCoefficient(variable, 1.0)
+            for one, number in column.content.tasks:
+                self._classes[one].SetCoefficient(variable, float(number))
+            for token in column.content.tokens:
+                if token in self._tokens:
+                    self._tokens[token].SetCoefficient(variable, 1.0)
+            self.columns.append(column)
+            self._variables.append(variable)
+
+    def solve(self) -> Solution:
+        """Solve the LP; rows for tokens are added as long as some are used too often."""
+        while True:
+            status = self._solver.Solve()
+            if status != pywraplp.Solver.OPTIMAL:
+                # It sometimes loses its way on degenerate problems: start from nothing.
+                self._build(list(self.columns), list(self._tokens))
+                status = self._solver.Solve()
+                if status != pywraplp.Solver.OPTIMAL:
+                    raise ArithmeticError(f"GLOP ended with status {status}")
+            used = [
+                (column, variable.solution_value())
+                for column, variable in zip(self.columns, self._variables, strict=True)
+                if variable.solution_value() > TOLERANCE
+            ]
+            if not self._add_token_rows(used):
+                break
+        missing = sum(variable.solution_value() for variable in self._missing)
+        return Solution(self._objective.Value(), missing, self._duals(), used)
+
+    def _add_token_rows(self, used: Sequence[tuple[Column, float]]) -> bool:
+        """Add a row for each token that is used more often than it may be."""
+        uses: Counter[int] = Counter()
+        for column, number in used:
+            for token in column.content.tokens:
+                uses[token] += number  # type: ignore[assignment]
+        counts = self.stock.tokens
+        wanted = {
+            token
+            for token, number in uses.items()
+            if number > counts[token] + TOLERANCE and token not in self._tokens
+        }
+        for token in sorted(wanted):
+            self._tokens[token] = self._solver.Constraint(
+                -self._solver.infinity(), float(counts[token])
+            )
+        if wanted:
+            for column, variable in zip(self.columns, self._variables, strict=True):
+                for token in column.content.tokens:
+                    if token in wanted:
+                        self._tokens[token].SetCoefficient(variable, 1.0)
+        return bool(wanted)
+
+    def _duals(self) -> Duals:
+        weights = np.zeros(len(self.stock.tasks))
+        exact = self.layout.must_be_exact
+        for one, row in self._classes.items():
+            value = row.dual_value()
+            weights[one] = value if exact[one] else max(0.0, value)
+        charges = np.zeros(len(self.stock.tokens))
+        for token, row in self._tokens.items():
+            charges[token] = max(0.0, -row.dual_value())
+        bins = np.array([max(0.0, -row.dual_value()) for row in self._groups])
+        return Duals(weights, charges, bins)
