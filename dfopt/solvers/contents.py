@@ -77,11 +77,13 @@ class Contents:
 
     def orders(self) -> list[list[int]]:
         """Return the cheapest order of every CPU's tasks, as type numbers."""
+        return [self._price.form.order(cpu, held) for cpu, held in enumerate(self.held())]
+
+    def held(self) -> list[dict[int, int]]:
+        """Return for each CPU how many tasks of each type it holds."""
         return [
-            self._price.form.order(
-                cpu, {kind: count for part in parts.values() for kind, count in part.items()}
-            )
-            for cpu, parts in enumerate(self.parts)
+            {kind: count for part in parts.values() for kind, count in part.items()}
+            for parts in self.parts
         ]
 
     def priced(self, cpu: int, lost: Part, gained: Part) -> tuple[Parts, int]:

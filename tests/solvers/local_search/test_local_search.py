@@ -1,0 +1,291 @@
+"""Local search prices what it does exactly, forgets no task, and comes out the same each time."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from dfopt.generate import uniform, zipf
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG
+from dfopt.ordering import ClosedForm
+from dfopt.schedule import evaluate
+from dfopt.solvers.local_search import Background, LocalSearch
+from dfopt.solvers.local_search import memory as memories
+from dfopt.solvers.local_search.memory import CPU, HOLDING, PART
+from dfopt.solvers.search import Search, SearchOver
+from dfopt.stop import TimeLimit
+from tests.solvers.drawn import drawn_instances
+from tests.solvers.optimum import optimum
+from tests.strategies import instances
+
+F = PenaltyF(read_line=1, write_back=20)
+MEDIUM = zipf(tasks=60, cpus=5, fragments=15, seed=1, penalty=F)
+THREE_AT_THE_ENDS = Instance(
+    cpus=1,
+    penalty=F,
+    initial=(CacheState(df="df0", leaves=Leaves.DIRTY),),
+    tasks=(
+        Task(id="p", df="df0", lines=50),
+        Task(id="o", df="df0", lines=1, leaves=Leaves.DIRTY),
+        Task(id="l", df="df0", lines=50, leaves=Leaves.INVALIDATED),
+        Task(id="B", df="B", lines=1),
+    ),
+)
+"""The split fragment's last block needs two tasks, and its first block a third one."""
+
+
+def check(local: LocalSearch) -> None:
+    """Hold everything that is kept up to date against what it is worked out from."""
+    search, memory, at = local.search, local._memory, local._at
+    form = ClosedForm(search.instance, search.types)
+    contents = local.contents()
+    taken: Counter[int] = Counter()
+    holders: dict[int, set[int]] = {fragment: set() for fragment in range(len(form.fragments))}
+    costs = []
+    for cpu, content in enumerate(contents):
+        taken.update(content)
+        record = memory[at.cpu + cpu * CPU :][:CPU].tolist()
+        costs.append(form.cost(cpu, content))
+        assert record[memories.COST] == costs[-1]
+        assert record[memories.LOAD] == sum(content.values()) <= search.instance.tasks_per_cpu
+        sizes: Counter[int] = Counter()
+        for kind, count in content.items():
+            assert count > 0
+            sizes[form.costs[kind].fragment] += count
+            holders[form.costs[kind].fragment].add(cpu)
+        row = at.part_rows + cpu * at.part_row
+        parts = [memory[row + place * PART :][:PART] for place in range(record[memories.PARTS])]
+        assert [(part[0], part[2]) for part in parts] == sorted(sizes.items())
+    assert taken == {kind: one.count for kind, one in enumerate(search.types)}
+    for fragment, expected in holders.items():
+        begin, number = memory[at.fragments + fragment * HOLDING :][:HOLDING]
+        assert sorted(memory[begin : begin + number]) == sorted(expected)
+    target = memory[at.counters + memories.TARGET]
+    above = memory[at.above :][: memory[at.counters + memories.ABOVE]].tolist()
+    assert sorted(above) == [cpu for cpu, cost in enumerate(costs) if cost > target]
+    assert memory[at.counters + memories.TOTAL] == sum(costs)
+    adds_up = search.instance.objective is Objective.TOTAL_PENALTY
+    assert local.objective == (sum(costs) if adds_up else max(costs))
+
+
+def check_schedule(search: Search) -> None:
+    assert search.schedule is not None
+    orders = [cpu.tasks for cpu in search.schedule.cpus]
+    assert search.schedule == evaluate(search.instance, orders)
+    assert search.objective == search.schedule.value(search.instance.objective)
+
+
+def dealt(search: Search) -> list[dict[int, int]]:
+    """Deal the tasks to the CPUs one after the other."""
+    contents: list[Counter[int]] = [Counter() for _ in range(search.instance.cpus)]
+    kinds = [kind for kind, one in enumerate(search.types) for _ in one.names]
+    for number, kind in enumerate(kinds):
+        contents[number % len(contents)][kind] += 1
+    return [dict(content) for content in contents]
+
+
+@given(
+    instances(kinds=("f", "g"), min_tasks=1, max_tasks=12, max_cpus=4),
+    st.lists(st.integers(1, 60), min_size=1, max_size=8),
+    st.integers(0, 2**70),
+)
+@example(THREE_AT_THE_ENDS, [1], 0)
+@settings(deadline=None, max_examples=300)
+def test_costs_are_those_of_the_closed_form(
+    instance: Instance, walks: Sequence[int], seed: int
+) -> None:
+    search = Search(instance)
+    local = LocalSearch(search, seed)
+    local.start_from(dealt(search))
+    for moves in walks:
+        try:
+            local.run(None, moves)
+        except SearchOver:  # a schedule that costs nothing
+            assert search.objective == 0
+        check(local)
+        check_schedule(search)
+        assert search.objective is not None
+        assert search.objective <= local.objective
+
+
+def test_costs_near_the_largest_total() -> None:
+    instance = replace(MEDIUM, penalty=PenaltyF(read_line=2**50, write_back=2**52), cold_start=True)
+    local = LocalSearch(Search(instance))
+    local.run(None, 5000)
+    check(local)
+
+
+def test_small_instances_are_mostly_solved() -> None:
+    attained = number = 0
+    for instance in drawn_instances(150, seed=21, kinds=("f", "g")):
+        if instance.is_timed:
+            continue
+        search = Search(instance)
+        local = LocalSearch(search)
+        least = optimum(instance)
+        try:
+            met = local.run(least, 2000) or local.run(least, 2000)
+            assert met == (search.objective == least)
+        except SearchOver:
+            assert search.objective == least == 0
+        check_schedule(search)
+        assert search.objective is not None
+        assert search.objective >= least
+        attained += search.objective == least
+        number += 1
+    assert number > 50
+    assert attained >= 0.98 * number
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [
+        MEDIUM,
+        replace(MEDIUM, capacity="unlimited"),
+        replace(MEDIUM, objective=Objective.TOTAL_PENALTY),
+        uniform(tasks=60, cpus=5, fragments=15, seed=1, penalty=PenaltyG(fill=4, write_back=2)),
+        zipf(tasks=30, cpus=40, fragments=15, seed=1, objective=Objective.MAKESPAN, exec=9),
+    ],
+    ids=["max", "unlimited", "total", "g", "makespan"],
+)
+def test_it_improves_on_the_constructed_schedule_and_is_reproducible(instance: Instance) -> None:
+    searches = [Search(instance) for _ in range(2)]
+    locals_ = [LocalSearch(search, seed=7) for search in searches]
+    constructed = locals_[0].objective
+    for local in locals_:
+        local.run(None, 20_000)
+        check(local)
+    assert locals_[0].contents() == locals_[1].contents()
+    assert searches[0].schedule == searches[1].schedule
+    steps = [[step.objective for step in search.history] for search in searches]
+    assert steps[0] == steps[1]
+    assert searches[0].objective is not None
+    assert searches[0].objective <= constructed
+
+
+def test_seeds_lead_to_different_schedules() -> None:
+    found = set()
+    for seed in range(3):
+        local = LocalSearch(Search(MEDIUM), seed)
+        local.run(None, 2000)
+        found.add(str(local.contents()))
+    assert len(found) == 3
+
+
+def test_a_met_target_ends_the_walk_at_once() -> None:
+    search = Search(MEDIUM)
+    local = LocalSearch(search)
+    target = local.objective - 1
+    assert local.run(target, 10**12)
+    check(local)
+    check_schedule(search)
+    assert search.objective == local.objective <= target
+    assert local.run(target, 10**12)
+
+
+def test_a_target_out_of_reach_is_not_met() -> None:
+    search = Search(MEDIUM)
+    local = LocalSearch(search)
+    assert not local.run(0, 5000)
+    check(local)
+    check_schedule(search)
+
+
+def test_it_goes_on_from_a_given_schedule() -> None:
+    search = Search(MEDIUM)
+    local = LocalSearch(search)
+    local.run(None, 100_000)
+    contents, best = search.contents(), search.objective
+    local.start_from(dealt(search))
+    assert best is not None
+    assert local.objective > best
+    local.start_from(contents)
+    assert local.objective == best
+    assert LocalSearch(search).objective == best
+    assert local.contents() == contents
+
+
+def test_one_cpu_has_no_moves() -> None:
+    search = Search(THREE_AT_THE_ENDS)
+    assert LocalSearch(search).run(2, 10**12)
+    assert search.objective == 2
+
+
+def test_the_limit_is_kept() -> None:
+    search = Search(MEDIUM, stop=TimeLimit(0.3))
+    local = LocalSearch(search)
+    local.run(None, 1)  # compiles
+    with pytest.raises(SearchOver):
+        local.run(None, 10**12)
+    assert search.elapsed < 5  # the compiler
+    check_schedule(search)
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [
+        MEDIUM,
+        zipf(tasks=20_000, cpus=64, fragments=1000, seed=1, penalty=PenaltyG(fill=4, write_back=2)),
+        zipf(tasks=2_000, cpus=4, fragments=100, seed=1, penalty=F),
+    ],
+    ids=["medium", "many tasks", "long rows"],
+)
+def test_an_event_ends_it_within_a_tenth_of_a_second(instance: Instance) -> None:
+    search = Search(instance)
+    local = LocalSearch(search)
+    local.run(None, 1)
+    with Background(local, 10**12):
+        time.sleep(0.5)
+        began = time.monotonic()
+    assert time.monotonic() - began < 0.1
+    check(local)
+    check_schedule(search)
+    assert threading.active_count() == 1
+
+
+def test_an_error_beside_another_solver_comes_to_light(monkeypatch: pytest.MonkeyPatch) -> None:
+    local = LocalSearch(Search(MEDIUM))
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("broken")
+
+    monkeypatch.setattr(local.search, "found", broken)
+    with pytest.raises(ZeroDivisionError, match="broken"), Background(local, 1000):
+        time.sleep(0.05)
+
+
+IN_PLAIN_PYTHON = """
+from dfopt import Instance, Objective
+from dfopt.generate import zipf
+from dfopt.solvers.local_search import LocalSearch
+from dfopt.solvers.search import Search
+search = Search(zipf(tasks=16, cpus=3, fragments=5, seed=4, objective=Objective("{objective}")))
+local = LocalSearch(search, seed=2)
+local.run(None, 1500)
+print(search.objective, local.contents())
+"""
+
+
+@pytest.mark.parametrize("objective", Objective)
+def test_plain_python_makes_the_same_moves(objective: Objective) -> None:
+    program = IN_PLAIN_PYTHON.format(objective=objective)
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", program],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"NUMBA_DISABLE_JIT": jit},
+        ).stdout
+        for jit in "01"
+    }
+    assert len(outputs) == 1
+    assert outputs.pop()
