@@ -13,13 +13,16 @@ from collections.abc import Iterator
 
 from dfopt.certificate import CompleteSearch
 from dfopt.solvers.parts.packing import Packing
-from dfopt.solvers.parts.quick import quick_groups
+from dfopt.solvers.parts.quick import QuickGroups
 from dfopt.solvers.parts.rules import GroupRules, rules_within
 from dfopt.solvers.search import Search
 
 __all__ = ["pack", "prove"]
 
 SOLVER = "parts"
+
+ATTEMPTS = 200
+"""So often groups that were found are dissolved to find more of them."""
 
 
 def pack(search: Search) -> None:
@@ -36,11 +39,12 @@ def pack(search: Search) -> None:
     source = random.Random(search.seed)
     for own_are_free in [True, False] if packing.own else [True]:
         for rules in _ever_harder(packing, own_are_free=own_are_free):
-            groups = quick_groups(rules, source, search.check)
-            if packing.total or len(groups) >= rules.wanted - 1:
-                packing.report(rules.fill(groups))
+            quick = QuickGroups(rules, source, search.check)
+            is_enough = quick.search(ATTEMPTS)
+            if packing.total or is_enough:
+                packing.report(rules.fill(quick.groups))
             search.check()
-            if len(groups) < rules.wanted - 1:
+            if not is_enough:
                 break
 
 
@@ -76,13 +80,13 @@ def prove(search: Search) -> None:
     if not packing.visit:
         return
     visits = packing.least_visits
-    while visits < packing.known_visits:
+    while True:
+        # Every objective is a number of visits.
+        bound = visits * packing.visit
+        search.proved(bound, CompleteSearch(threshold=bound - 1, solver=SOLVER))
         search.check()
         rules = rules_within(packing, visits, own_are_free=True)
         verdict = decide(search, packing, rules) if rules else Verdict.IMPOSSIBLE
         if verdict is not Verdict.IMPOSSIBLE:
             return
         visits += 1
-        bound = visits * packing.visit
-        search.proved(bound, CompleteSearch(threshold=bound - 1, solver=SOLVER))
-    search.check()

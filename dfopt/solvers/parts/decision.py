@@ -10,11 +10,14 @@ from itertools import islice
 from dfopt.solvers.cp_sat.runner import is_solvable
 from dfopt.solvers.parts.columns import best_bound
 from dfopt.solvers.parts.packing import Packing
-from dfopt.solvers.parts.quick import quick_groups
+from dfopt.solvers.parts.quick import QuickGroups
 from dfopt.solvers.parts.rules import Group, GroupRules
 from dfopt.solvers.parts.selection import SelectionModel
 from dfopt.solvers.parts.table import GroupTable
 from dfopt.solvers.search import Search
+
+ATTEMPTS = 2_000
+"""So often groups that were found are dissolved to find more, before CP-SAT has its turn."""
 
 FIRST_GROUPS = 5_000
 HALVINGS = 20
@@ -32,14 +35,14 @@ class Verdict(Enum):
 
 def decide(search: Search, packing: Packing, rules: GroupRules) -> Verdict:
     """Look for the wanted number of full groups, and report what they give."""
-    groups = quick_groups(rules, random.Random(search.seed), search.check)
-    if len(groups) >= rules.wanted - 1:
-        packing.report(rules.fill(groups))
-        return Verdict.FOUND
     table = GroupTable(rules)
     bound = best_bound(table, search.check)
     if bound is None or not bound.allows(rules.wanted):
         return Verdict.IMPOSSIBLE if table.is_complete else Verdict.OPEN
+    quick = QuickGroups(rules, random.Random(search.seed), search.check)
+    if quick.search(ATTEMPTS):
+        packing.report(rules.fill(quick.groups))
+        return Verdict.FOUND
     table.price(bound.prices)
     # All wanted groups together exceed their least price by no more than this. The one that
     # exceeds it most is what is left over; the others by no more than half.

@@ -1,23 +1,26 @@
-"""Full groups found by luck: enough where fragments are many and small."""
+"""Full groups one after the other, and some of them again where that does not suffice."""
 
 from __future__ import annotations
 
 import random
-from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from bisect import bisect_left, insort
+from collections.abc import Callable
 
+from dfopt.solvers.parts.completion import neighbours, some_number_of, some_of
 from dfopt.solvers.parts.rules import Group, GroupRules
 
-ATTEMPTS = 6
-"""The first one takes the largest fragments first, the others any."""
+LARGEST_SAMPLE = 60
+"""Of so many sizes at a time all sums are worked out."""
+
+MOST_RELEASED = 4
+"""So many groups are dissolved at most before others are looked for."""
 
 
-def quick_groups(
-    rules: GroupRules, source: random.Random, check: Callable[[], None]
-) -> list[Group]:
-    """Return full groups that share nothing, one less than wanted at most.
+class QuickGroups:
+    """Full groups that share nothing, and the sizes that are left over.
+
+    What is left over has the right average all the time, so that only the last groups are hard
+    to fill; then a few others are dissolved, and the search goes on from there.
 
     Parameters
     ----------
@@ -26,112 +29,135 @@ def quick_groups(
     source
         Of what is drawn.
     check
-        Called now and then; may raise to end the search.
+        Called often; may raise to end the search.
     """
-    if rules.limit is None:
-        return _taken(rules, _groups_of_any_size(rules), check)
-    found: list[Group] = []
-    for attempt in range(ATTEMPTS):
-        if len(found) >= rules.wanted - 1:
-            break
-        groups = _largest_first(rules, source if attempt else None)
-        found = max(found, _taken(rules, groups, check), key=len)
-    return found
 
+    def __init__(self, rules: GroupRules, source: random.Random, check: Callable[[], None]) -> None:
+        self.rules = rules
+        self.groups: list[Group] = []
+        self._source = source
+        self._check = check
+        self._pool = sorted(rules.sizes)
+        self._cpus, self._plain = rules.cpus, rules.cpus - rules.longer
+        self._spare = rules.spare
 
-def _taken(rules: GroupRules, groups: Iterator[Group], check: Callable[[], None]) -> list[Group]:
-    """Return as many groups as needed, and leave something over for the last one."""
-    taken: list[Group] = []
-    left = len(rules.sizes)
-    for group in groups:
-        left -= len(group.sizes)
-        if len(taken) >= rules.wanted - 1 or not left:
-            break
-        taken.append(group)
-        check()
-    return taken
+    @property
+    def is_enough(self) -> bool:
+        """Whether what is left over is the last full group."""
+        return len(self.groups) >= self.rules.wanted - 1
 
-
-def _largest_first(rules: GroupRules, source: random.Random | None) -> Iterator[Group]:
-    """Yield groups of a large fragment and such that fill its CPUs, as few CPUs as possible.
-
-    What is left over has the right average all the time, and becomes ever more even.
-    """
-    assert rules.limit is not None
-    pool = sorted(rules.sizes)
-    cpus, plain, spare = rules.cpus, rules.cpus - rules.longer, rules.spare
-    for more in range(rules.wanted - 1, 0, -1):
-        size = pool.pop(source.randrange(len(pool)) if source else -1)
-        below = list(accumulate(pool, initial=0))
-        for number in range(-(-size // rules.capacity), cpus - more + 1):
-            longer = max(0, number - plain)
-            others = (rules.limit - 1) * number + longer
-            room = number * rules.capacity - size
-            if others > len(pool):
-                return
-            if below[others] <= room:
+    def search(self, attempts: int) -> bool:
+        """Look for groups, dissolve some so many times; return whether there are enough."""
+        if self.rules.limit is None:
+            self._take_what_is_never_wrong()
+        self._add_groups(largest=True)
+        for _ in range(attempts):
+            if self.is_enough:
                 break
-        else:
-            return
-        chosen = _fitting(pool, below, others, room - spare // more, room)
-        if chosen is None:
-            return
-        for one in chosen:
-            del pool[bisect_right(pool, one) - 1]
-        group = Group(sizes=tuple(sorted([size, *chosen])), cpus=number, longer=longer)
-        cpus -= number
-        plain -= number - longer
-        spare -= rules.room(group)
-        yield group
+            before = list(self.groups)
+            self._source.shuffle(self.groups)
+            for _ in range(min(len(self.groups), self._source.randint(1, MOST_RELEASED))):
+                self._release(self.groups[-1])
+            self._add_groups(largest=self._source.random() < 1 / 2)
+            if len(self.groups) < len(before):
+                self._restore(before)
+        return self.is_enough
 
+    def _restore(self, groups: list[Group]) -> None:
+        for group in list(self.groups):
+            self._release(group)
+        for group in groups:
+            self._take(group)
 
-def _fitting(
-    pool: Sequence[int], below: Sequence[int], number: int, least: int, most: int
-) -> list[int] | None:
-    """Return so many sizes of a sum in these limits, neighbours but for some exchanges.
+    def _take(self, group: Group) -> None:
+        for size in group.sizes:
+            del self._pool[bisect_left(self._pool, size)]
+        self._count(group, -1)
+        self.groups.append(group)
 
-    ``below`` are the running sums of ``pool``; those of the first sizes are at most ``most``.
-    """
-    first = bisect_right(
-        range(len(pool) - number + 1), most, key=lambda one: below[one + number] - below[one]
-    )
-    chosen = Counter(pool[first - 1 : first - 1 + number])
-    others = Counter(pool)
-    others.subtract(chosen)
-    total = below[first - 1 + number] - below[first - 1]
-    while total < least:
-        distinct = sorted(size for size, count in others.items() if count)
-        gain, one = 0, 0
-        for size in chosen:
-            place = bisect_right(distinct, size + most - total)
-            if place and distinct[place - 1] - size > gain:
-                gain, one = distinct[place - 1] - size, size
-        if not gain:
+    def _release(self, group: Group) -> None:
+        for size in group.sizes:
+            insort(self._pool, size)
+        self._count(group, 1)
+        self.groups.remove(group)
+
+    def _count(self, group: Group, sign: int) -> None:
+        self._cpus += sign * group.cpus
+        self._plain += sign * (group.cpus - group.longer)
+        self._spare += sign * self.rules.room(group)
+
+    def _take_what_is_never_wrong(self) -> None:
+        """Take single fragments, and pairs, that fill their CPUs exactly.
+
+        If two groups share such a pair, what is left of them fills its CPUs exactly too.
+        """
+        k = self.rules.capacity
+        of_residue: dict[int, list[int]] = {}
+        for size in self._pool:
+            of_residue.setdefault(size % k, []).append(size)
+        alone = [(size,) for size in of_residue.pop(0, [])]
+        pairs = [
+            pair
+            for residue in of_residue
+            if 2 * residue <= k
+            for pair in _pairs(of_residue[residue], of_residue.get(k - residue, []))
+        ]
+        for sizes in [*alone, *pairs]:
+            if self.is_enough or len(self._pool) == len(sizes):
+                return
+            self._take(Group(sizes=sizes, cpus=sum(sizes) // k))
+
+    def _add_groups(self, *, largest: bool) -> None:
+        while not self.is_enough:
+            self._check()
+            group = self._next_group(largest=largest)
+            if group is None:
+                return
+            self._take(group)
+
+    def _next_group(self, *, largest: bool) -> Group | None:
+        """Return a full group of a fragment and such that fill its CPUs; as few as possible."""
+        rules, pool = self.rules, self._pool
+        place = len(pool) - 1 if largest else self._source.randrange(len(pool))
+        size = pool.pop(place)
+        others = rules.wanted - 1 - len(self.groups)
+        allowed = self._spare // others
+        for cpus in range(-(-size // rules.capacity), self._cpus - others + 1):
+            longer = max(0, cpus - self._plain)
+            room = cpus * rules.capacity - size
+            if rules.limit is None:
+                chosen = self._any_number(room - allowed, room)
+            else:
+                number = (rules.limit - 1) * cpus + longer
+                chosen = self._number(number, room - allowed, room)
+            if chosen is not None and len(chosen) < len(pool):
+                pool.insert(place, size)
+                sizes = tuple(sorted([size, *chosen]))
+                return Group(sizes=sizes, cpus=cpus, longer=longer)
+        pool.insert(place, size)
+        return None
+
+    def _any_number(self, least: int, most: int) -> list[int] | None:
+        if least <= 0:
+            return []
+        return some_of(self._sample(), least, most)
+
+    def _number(self, number: int, least: int, most: int) -> list[int] | None:
+        if len(self._pool) < number or sum(self._pool[:number]) > most:
             return None
-        chosen.subtract([one])
-        chosen.update([one + gain])
-        others.update([one])
-        others.subtract([one + gain])
-        chosen += Counter()  # drops what is there no more
-        total += gain
-    return list(chosen.elements())
+        if number == 0:
+            return [] if least <= 0 else None
+        chosen = neighbours(self._pool, number, max(0, least), most)
+        if chosen is None and number <= LARGEST_SAMPLE // 2:
+            chosen = some_number_of(self._sample(), number, max(0, least), most)
+        return chosen
+
+    def _sample(self) -> list[int]:
+        """Return some of what is left over, in random order."""
+        return self._source.sample(self._pool, min(len(self._pool), LARGEST_SAMPLE))
 
 
-def _groups_of_any_size(rules: GroupRules) -> Iterator[Group]:
-    """Yield fragments that fill CPUs alone, then pairs, that leave the least room."""
-    k, spare = rules.capacity, rules.spare
-    left = Counter(rules.sizes)
-    for size in sorted(left, key=lambda size: -size % k):
-        while left[size] and -size % k <= spare:
-            group = Group(sizes=(size,), cpus=-(-size // k))
-            left[size] -= 1
-            spare -= rules.room(group)
-            yield group
-    of_residue: dict[int, list[int]] = {}
-    for size in left.elements():
-        of_residue.setdefault(size % k, []).append(size)
-    for residue, sizes in of_residue.items():
-        others = of_residue.get(-residue % k, [])
-        while sizes and others and (sizes is not others or len(sizes) > 1):
-            pair = sizes.pop(), others.pop()
-            yield Group(sizes=pair, cpus=sum(pair) // k)
+def _pairs(ones: list[int], others: list[int]) -> list[tuple[int, ...]]:
+    if ones is others:
+        return list(zip(ones[::2], ones[1::2], strict=False))
+    return list(zip(ones, others, strict=False))
