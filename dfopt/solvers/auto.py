@@ -5,8 +5,9 @@ from __future__ import annotations
 from dfopt.certificate import CompleteSearch
 from dfopt.instance import Instance
 from dfopt.machine import PenaltyMatrix
-from dfopt.solvers import first_schedule
+from dfopt.solvers import first_schedule, parts
 from dfopt.solvers.branch_and_bound import BranchAndBound
+from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.search import Search
 
@@ -28,6 +29,9 @@ def solve_automatically(search: Search) -> None:
     Heuristics and the cheap bound close what they can, then own searches what is tiny; OR-Tools
     is loaded only for the rest.
     """
+    if counts_parts(search):
+        parts.pack(search)
+        search.check()
     first_schedule.improve(search, effort=0.2)
     search.check()
     if search.instance.cpus == 1 and order_is_known(search.instance):
@@ -42,9 +46,9 @@ def solve_automatically(search: Search) -> None:
     elif search.instance.task_count <= TINY:
         solve_exhaustively(search)
         return
-    from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
-
-    if not isinstance(search.instance.penalty, PenaltyMatrix) and not counts_parts(search):
+    if counts_parts(search):
+        parts.prove(search)
+    elif not isinstance(search.instance.penalty, PenaltyMatrix):
         first_schedule.improve(search)
         search.check()
     solve_by_cp_sat(search)

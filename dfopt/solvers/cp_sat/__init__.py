@@ -47,6 +47,7 @@ def counts_parts(search: Search) -> bool:
 
 def raise_threshold(search: Search) -> None:
     """Ask for a schedule at the lower bound, then one visit above it, until there is one."""
+    from dfopt.solvers import parts
     from dfopt.solvers.cp_sat.parts import PartsModel
     from dfopt.solvers.cp_sat.runner import decide, prove
 
@@ -55,6 +56,8 @@ def raise_threshold(search: Search) -> None:
     visit = penalty.fill + penalty.write_back
     if not visit:
         return
+    parts.pack(search)
+    search.check()
     threshold = -(-search.lower_bound // visit) * visit
     while True:
         search.check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import inf
 
@@ -45,6 +46,11 @@ class Packing:
             for cpu, start in starts
             if start.free_fragment is not None
         }
+        takers = Counter(self.own.values())
+        # So many CPUs can visit a fragment of their own: no more than it has tasks.
+        self.most_welcome = sum(
+            min(number, self.sizes[fragment]) for fragment, number in takers.items()
+        )
         self.free = [cpu for cpu, start in starts if start.free_for_all]
         self.paying = [
             cpu for cpu, start in starts if not start.free_for_all and cpu not in self.own

@@ -89,7 +89,7 @@ def rules_within(packing: Packing, visits: int, *, own_are_free: bool) -> GroupR
     CPUs that visit a fragment of their own free of charge are taken for such that visit any
     first fragment free, which proves what is impossible; or for such that pay for all.
     """
-    free = len(packing.free) + (len(packing.own) if own_are_free else 0)
+    free = len(packing.free) + (packing.most_welcome if own_are_free else 0)
     cpus, fragments = packing.cpus, len(packing.sizes)
     limit: int | None
     if packing.total:
