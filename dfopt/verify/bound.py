@@ -12,6 +12,7 @@ from dfopt.instance import Instance, Objective
 from dfopt.machine import PenaltyF, PenaltyMatrix
 from dfopt.result import Result
 from dfopt.verify.enumeration import has_schedule_below, most_tasks
+from dfopt.verify.visits import most_by_visits
 
 
 @dataclass(slots=True)
@@ -116,6 +117,11 @@ def _false_weights(instance: Instance, certificate: DualWeights, bound: int) -> 
         return [
             f"certificate: weights less charges are {worth}, no more than the bin weights, {held}"
         ]
+    most = most_by_visits(instance, weights, certificate.threshold)
+    if most is not None and all(
+        value <= claim for value, claim in zip(most, certificate.bin_weights, strict=True)
+    ):
+        return []
     from dfopt.verify.weights import largest_values  # needs numpy, which small results need not
 
     largest = largest_values(instance, weights, charges, certificate.threshold)

@@ -1,0 +1,67 @@
+"""How much value one CPU can hold under g at most, from the number of its visits alone.
+
+A CPU that pays T_r + T_w for each visit visits only so many fragments within a threshold, and of
+each it holds no more than k tasks. That neglects that all its tasks together are no more than k,
+but where it is enough for a proof, instances of any size can be checked.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from heapq import nlargest
+
+from dfopt.instance import Instance
+from dfopt.machine import CacheState, PenaltyG
+
+
+def most_by_visits(
+    instance: Instance, weights: Sequence[int], threshold: int | None
+) -> list[int] | None:
+    """Return for each CPU a value that no order within ``threshold`` exceeds.
+
+    Parameters
+    ----------
+    instance
+        Any instance.
+    weights
+        Of each entry of ``instance.tasks``; charges, which are not negative, only take away.
+    threshold
+        What an order may cost at most.
+
+    Returns
+    -------
+    list of int or None
+        None where visits do not limit what a CPU can hold.
+    """
+    penalty = instance.penalty
+    if threshold is None or not isinstance(penalty, PenaltyG):
+        return None
+    visit = penalty.fill + penalty.write_back
+    if not visit:
+        return None
+    alike: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    for task, weight in zip(instance.tasks, weights, strict=True):
+        alike[task.df or ""][weight] += task.multiplicity
+    values = sorted(
+        (_largest(counts, instance.tasks_per_cpu) for counts in alike.values()), reverse=True
+    )
+
+    def most(state: CacheState | None) -> int:
+        spared = not instance.cold_start if state is None else state.df in alike
+        return sum(values[: threshold // visit + spared])
+
+    by_state = {state: most(state) for state in set(instance.initial_states)}
+    return [by_state[state] for state in instance.initial_states]
+
+
+def _largest(counts: dict[int, int], number: int) -> int:
+    """Return the largest value of so many tasks, given how many there are of each weight."""
+    value = 0
+    for weight in nlargest(len(counts), counts):
+        if weight <= 0:
+            break
+        taken = min(number, counts[weight])
+        value += weight * taken
+        number -= taken
+    return value
