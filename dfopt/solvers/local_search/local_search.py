@@ -45,7 +45,7 @@ TASKS_PER_CHUNK = 2_000
 """A schedule of so many tasks takes about as long to report as a chunk."""
 
 ANY = 2**63 - 1
-"""No objective is above it."""
+"""More than any objective."""
 
 
 def fits(search: Search) -> bool:
@@ -113,19 +113,19 @@ class LocalSearch:
         ]
 
     def run(self, target: int | None, moves: int, over: Callable[[], bool] | None = None) -> bool:
-        """Walk on, from hot to cold; return whether the target was met, which ends the walk.
+        """Walk on, from hot to cold; return whether the target is met, which ends the walk.
 
         Parameters
         ----------
         target
-            The objective to be reached. None always aims at one less than the best so far, and
-            the answer is whether anything better was found.
+            The objective to be reached. With None the walk goes on to its end, and the answer
+            is whether it found anything better.
         moves
             How many moves are tried.
         over
             Asked every few milliseconds whether to end the walk.
         """
-        chase = target is None
+        goal = -1 if target is None else target
         temperature = HOT * self._visit
         cooling = (COLD / HOT) ** (1 / max(1, moves))
         before = self.search.objective
@@ -133,21 +133,21 @@ class LocalSearch:
         try:
             while left > 0:
                 known = self.search.objective
-                aim(self._memory, self._at, target or 0, ANY if known is None else known, chase)
+                aim(self._memory, self._at, goal, ANY if known is None else known)
                 if known is None or chunks % self._chunks_per_report == 0:
                     self._report()
                 self.search.check()
                 if over is not None and over():
                     break
                 chunk = min(left, self._chunk)
-                if walk(self._memory, self._at, chunk, temperature, cooling, chase):
+                if walk(self._memory, self._at, chunk, temperature, cooling, goal):
                     return True
                 temperature *= cooling**chunk
                 left -= chunk
                 chunks += 1
         finally:
             self._report()
-        return chase and self.search.objective != before
+        return target is None and self.search.objective != before
 
     def _constructed(self) -> Sequence[Mapping[int, int]]:
         constructions = construct(self.search, PartCosts(self._form), Random(self._seed))

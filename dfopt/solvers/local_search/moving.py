@@ -137,11 +137,10 @@ def put_cost(memory: Memory, at: Layout, cpu: int, cost: int) -> None:
 
 
 @compiled
-def aim(memory: Memory, at: Layout, target: int, known: int, chase: bool) -> None:
-    """Set the target, and list the CPUs above it.
+def aim(memory: Memory, at: Layout, goal: int, known: int) -> None:
+    """Aim at one less than the best so far, down to ``goal``; less than ``known`` is news.
 
-    From now on what costs less than ``known`` is news; to chase is to aim at one less than the
-    best so far.
+    To aim at a far goal from the start leads to worse schedules where it is out of reach.
     """
     best = min(known, memory[at.counters + BEST])
     memory[at.counters + BEST] = best
@@ -149,9 +148,7 @@ def aim(memory: Memory, at: Layout, target: int, known: int, chase: bool) -> Non
     for cpu in range(at.cpus):
         memory[at.counters + OVER] += int(memory[at.cpu + cpu * CPU + COST] >= best)
     keep_best(memory, at)
-    if chase:
-        target = memory[at.counters + BEST] - 1
-    memory[at.counters + TARGET] = target
+    memory[at.counters + TARGET] = max(goal, memory[at.counters + BEST] - 1)
     memory[at.counters + ABOVE] = 0
     for cpu in range(at.cpus):
         memory[at.cpu + cpu * CPU + ABOVE_PLACE] = -1

@@ -32,17 +32,17 @@ def fill(memory: Memory, at: Layout, cpu: int) -> None:
 
 @compiled
 def walk(  # noqa: PLR0913, PLR0917
-    memory: Memory, at: Layout, moves: int, temperature: float, cooling: float, chase: bool
+    memory: Memory, at: Layout, moves: int, temperature: float, cooling: float, goal: int
 ) -> bool:
-    """Try so many random moves; return whether the target is met, which ends it.
+    """Try so many random moves, for one better schedule after the other.
 
-    If it is a chase, the target is lowered instead.
+    Return whether the best one is within ``goal``, which ends it.
     """
     for left in range(moves, -1, -1):
         if is_met(memory, at):
-            if not chase:
-                return True
-            aim(memory, at, 0, memory[at.counters + BEST], True)
+            aim(memory, at, goal, memory[at.counters + BEST])
+        if memory[at.counters + BEST] <= goal:
+            return True
         if left == 0 or at.cpus == 1:
             return False
         temperature *= cooling
