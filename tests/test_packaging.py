@@ -26,7 +26,7 @@ def pins(lock: str) -> set[tuple[str, str]]:
 
 def test_start_up_pays_for_no_heavy_package() -> None:
     loaded = run(sys.executable, "-c", "import sys, dfopt, dfopt_cli.app; print(*sys.modules)")
-    heavy = {"ortools", "matplotlib", "numpy", "pandas", "scipy", "sympy", "numba"}
+    heavy = {"ortools", "matplotlib", "numpy", "pandas", "scipy", "sympy", "numba", "distributed"}
     assert heavy.isdisjoint(loaded.split())
 
 

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from dfopt.errors import DfoptError
 from dfopt_cli import generate, plot
+from dfopt_cli.bench import bench
 from dfopt_cli.common import warnings_of
 from dfopt_cli.info import info
 from dfopt_cli.schema import schema
@@ -82,6 +83,7 @@ def main(
 app.command()(solve)
 app.command()(verify)
 app.command()(info)
+app.command()(bench)
 app.command()(schema)
 app.add_typer(generate.app, name="generate", help="Random instances, seeded.")
 app.add_typer(plot.app, name="plot", help="Draw pictures: SVG, PNG or PDF.")

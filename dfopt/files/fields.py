@@ -25,6 +25,8 @@ FORMATS = {
     "dfopt-response-model/1": "a response-time model",
     "dfopt-crossover/1": "a table of crossovers",
     "dfopt-comparison/1": "a comparison",
+    "dfopt-instance-index/1": "an index of instances",
+    "dfopt-bench-summary/1": "the summary of a benchmark",
 }
 
 

@@ -41,6 +41,7 @@ class Start(Protocol):
         self,
         *arguments: str | Path,
         stdout: int = subprocess.PIPE,
+        stderr: int = subprocess.PIPE,
         encoding: str = "utf-8",
     ) -> "subprocess.Popen[str]": ...
 
@@ -48,14 +49,17 @@ class Start(Protocol):
 @pytest.fixture
 def start() -> Start:
     def popen(
-        *arguments: str | Path, stdout: int = subprocess.PIPE, encoding: str = "utf-8"
+        *arguments: str | Path,
+        stdout: int = subprocess.PIPE,
+        stderr: int = subprocess.PIPE,
+        encoding: str = "utf-8",
     ) -> "subprocess.Popen[str]":
         # Output is buffered, as it is for users, whatever the tests themselves run under.
         environment = {**os.environ, "PYTHONUNBUFFERED": "", "PYTHONIOENCODING": encoding}
         return subprocess.Popen(
             [EXECUTABLE, *arguments],
             stdout=stdout,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             env=environment,
             text=True,
             encoding=encoding,

@@ -13,7 +13,7 @@ from dfopt.files import write_instance
 from tests.cli.conftest import Run, Start
 from tests.plot.worked_example import INSTANCE
 
-COMMANDS = ("solve", "verify", "info", "schema", "generate", "plot")
+COMMANDS = ("solve", "verify", "info", "bench", "schema", "generate", "plot")
 
 
 def test_help_names_every_command(run: Run) -> None:

@@ -1,0 +1,156 @@
+"""``dfopt bench``: a method over a set of instances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dfopt_cli.common import (
+    JsonOption,
+    QuietOption,
+    print_json,
+    print_rich,
+    refuse_overwriting,
+    shows_progress,
+    warnings_of,
+)
+from dfopt_cli.solve import NOT_PROVEN, Method, termination_as_interrupt
+
+if TYPE_CHECKING:
+    from dfopt.bench import Report, RunProgress
+
+
+def bench(
+    instances: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SET...",
+            help="A folder of instances, an index of instances, or instance files.",
+            show_default=False,
+        ),
+    ],
+    *,
+    method: Annotated[
+        Method, typer.Option(help="How to solve them; auto chooses what fits each one.")
+    ] = "auto",
+    time_limit: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="Stop each search after so long.")
+    ] = 60,
+    gap: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="GAP",
+            show_default=False,
+            help="Stop each search when (objective - bound) / objective is at most this.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of threads for each; by default one a processor, on a cluster one.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="CSV",
+            help="Where the rows go, one an instance.",
+            show_default=False,
+        ),
+    ],
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with the rows that the CSV file already holds."),
+    ] = False,
+    results: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Write each result there, as JSON.", show_default=False
+        ),
+    ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Check each result, as 'dfopt verify' does.")
+    ] = False,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Let the workers of this Dask scheduler solve them, such as tcp://host:8786.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Run a method over a set of instances, and sum up how it did.
+
+    Every instance is solved in a process of its own. Its row is on the disk as soon as it is
+    done, so that --resume can go on after whatever ended a run. Exit code 0: every instance has
+    its row, proven or not; 1: among them is an error or a wrong result; 4: Ctrl-C came first.
+
+    Example: dfopt bench instances --method auto --time-limit 10 -o rows.csv
+    """
+    from dfopt.bench import Settings, read_set, run
+    from dfopt.bench.summary import summary_document
+    from dfopt_cli.bench_view import summary_tables
+
+    chosen: dict[str, int] = {}
+    if workers is not None or scheduler is not None:
+        chosen["workers"] = workers or 1
+    settings = Settings(method=method, seed=seed, time_limit_s=time_limit, gap_limit=gap, **chosen)
+    with warnings_of(" ".join(instances)):
+        subjects = read_set(*instances)
+    refuse_overwriting(output, *instances, *(subject.file for subject in subjects))
+    with termination_as_interrupt(), progress_of(quiet=quiet) as show:
+        report = run(
+            subjects,
+            output,
+            settings,
+            resume=resume,
+            results=results,
+            verify=verify,
+            scheduler=scheduler,
+            on_progress=show,
+        )
+    if as_json:
+        print_json(summary_document(report, settings, output))
+    else:
+        print_rich(*summary_tables(report, settings, output))
+    end(report, output)
+
+
+def progress_of(*, quiet: bool) -> AbstractContextManager[Callable[[RunProgress], None] | None]:
+    """Return what shows the progress, or nothing where nobody would see it."""
+    if not shows_progress(quiet):
+        return nullcontext()
+    from dfopt_cli.bench_view import progress_bar
+
+    return progress_bar()
+
+
+def end(report: Report, output: str) -> None:
+    """End with the exit code that the rows call for, and say why if it is not 0."""
+    from dfopt.errors import DfoptError
+
+    if not report.is_complete:
+        missing = report.total - len(report.rows)
+        typer.echo(
+            f"dfopt: {output}: interrupted, {missing} of {report.total} instances are left; "
+            "go on with the same command and --resume",
+            err=True,
+        )
+        raise typer.Exit(NOT_PROVEN)
+    wrong = [row for row in report.rows if row.is_wrong]
+    if wrong:
+        more = f" (and {len(wrong) - 1} more; see the column error)" if len(wrong) > 1 else ""
+        raise DfoptError(f"{wrong[0].error}{more}", place=wrong[0].file, file=output)

@@ -1,0 +1,121 @@
+"""How a benchmark is shown to a person: a bar while it runs, a table of figures at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.table import Column, Table
+from rich.text import Text
+
+from dfopt.bench import Figures, Report, RowStatus, RunProgress, Settings, summarise
+from dfopt_cli.common import printable, stderr_console
+
+COUNTS = ("instances", "proven", "certified")
+GAPS = ("mean\ngap", "max\ngap")
+TIMES = ("median\ntime", "max\ntime", "mean\ntime")
+
+
+class TimeLeft(ProgressColumn):
+    """How long it takes yet, if the instances left are like those that are done."""
+
+    def render(self, task: Task) -> Text:
+        """Return the time that is left, at the pace so far."""
+        done = task.completed - task.fields["resumed"]
+        if not done or task.total is None or task.elapsed is None:
+            return Text("-:--:-- left", style="cyan")
+        seconds = task.elapsed / done * (task.total - task.completed)
+        return Text(f"{timedelta(seconds=round(seconds))} left", style="cyan")
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
+    """Show a bar on standard error, and give what moves it."""
+    at_work = Column(no_wrap=True, overflow="ellipsis", ratio=1)
+    columns = (
+        MofNCompleteColumn(),
+        BarColumn(bar_width=20),
+        TimeElapsedColumn(),
+        TimeLeft(),
+        TextColumn("{task.fields[at_work]}", markup=False, table_column=at_work),
+    )
+    with Progress(*columns, console=stderr_console(), transient=True, expand=True) as bar:
+        task = bar.add_task("", total=None, resumed=0, at_work="")
+
+        def show(progress: RunProgress) -> None:
+            bar.update(
+                task,
+                completed=progress.done,
+                total=progress.total,
+                resumed=progress.resumed,
+                at_work=", ".join(map(printable, progress.at_work)),
+            )
+
+        yield show
+
+
+def summary_tables(report: Report, settings: Settings, csv: str) -> list[Table | Text]:
+    """Return what a terminal shows of a run, from top to bottom."""
+    summary = summarise(report.rows)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("family", overflow="ellipsis", no_wrap=True)
+    for heading in (*COUNTS, *GAPS, *TIMES):
+        table.add_column(heading, justify="right")
+    for name, figures in summary.families.items():
+        table.add_row(printable(name), *cells(figures))
+    table.add_row("all", *cells(summary.all), style="bold")
+    return [table, Text(""), *remarks(report, summary.all, settings, csv)]
+
+
+def cells(figures: Figures) -> list[str]:
+    """Return a line of the table without its first cell."""
+    return [
+        str(figures.instances),
+        str(figures.proven),
+        f"{figures.certified / figures.proven:.0%}" if figures.proven else "-",
+        *(percent(gap) for gap in (figures.mean_gap, figures.max_gap)),
+        *(
+            seconds(time)
+            for time in (figures.median_time_s, figures.max_time_s, figures.mean_time_s)
+        ),
+    ]
+
+
+def percent(share: float | None) -> str:
+    """Return a share as a cell."""
+    return "-" if share is None else f"{share:.2%}"
+
+
+def seconds(time: float | None) -> str:
+    """Return a time as a cell."""
+    return "-" if time is None else f"{time:.2f} s"
+
+
+def remarks(report: Report, figures: Figures, settings: Settings, csv: str) -> Iterator[Text]:
+    """Yield what is to say under the table."""
+    for status, meaning in {
+        RowStatus.NOT_APPLICABLE: "not applicable",
+        RowStatus.ERROR: "ended in an error",
+    }.items():
+        if figures.statuses[status]:
+            yield Text(f"{figures.statuses[status]} {meaning}; the column error says why")
+    if figures.refuted:
+        yield Text(f"{figures.refuted} refuted by the checker; the column error says why")
+    limit = f"{settings.time_limit_s:g} s"
+    workers = f"{settings.workers} worker{'s' if settings.workers > 1 else ''}"
+    done = f"{len(report.rows)} of {report.total} instances"
+    before = f" ({report.resumed} from before)" if report.resumed else ""
+    yield Text(
+        f"{done}{before}, method {settings.method}, limit {limit}, seed {settings.seed}, {workers}"
+    )
+    yield Text(f"rows in {printable(csv)}; mean is the geometric one, shifted by 1 s")

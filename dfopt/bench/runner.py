@@ -1,0 +1,191 @@
+"""A run: what is missing in the table is solved, one instance after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from dfopt.bench.attempt import Job, Outcome, perform
+from dfopt.bench.row import Row
+from dfopt.bench.sets import Entry, stem_of
+from dfopt.bench.settings import Settings
+from dfopt.bench.table import Table
+from dfopt.errors import FileError
+from dfopt.files import check_writable, document_text, write_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunProgress:
+    """Where a run is.
+
+    Parameters
+    ----------
+    done, total
+        How many instances have their row, and how many there are.
+    resumed
+        How many of those had it before the run.
+    at_work
+        The names of those that are being solved, or wait for it on a cluster.
+    """
+
+    done: int
+    total: int
+    resumed: int
+    at_work: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What came of a run.
+
+    Parameters
+    ----------
+    rows
+        The rows of these instances and settings, in the order of the set.
+    total
+        How many instances the set has.
+    resumed
+        How many rows were there before.
+    """
+
+    rows: tuple[Row, ...]
+    total: int
+    resumed: int
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every instance has its row; an interrupt leaves some out."""
+        return len(self.rows) == self.total
+
+
+def run(  # noqa: PLR0913 - options, all by keyword
+    instances: Sequence[Entry],
+    csv: str | Path,
+    settings: Settings | None = None,
+    *,
+    resume: bool = False,
+    results: str | Path | None = None,
+    verify: bool = False,
+    scheduler: str | None = None,
+    on_progress: Callable[[RunProgress], None] | None = None,
+) -> Report:
+    """Solve every instance of a set, each in a process of its own, and keep a row for each.
+
+    A row is on the disk as soon as its instance is done. So a run that was interrupted, by
+    whatever, loses nothing but what was at work.
+
+    Parameters
+    ----------
+    instances
+        The set, as :func:`read_set` returns it.
+    csv
+        The file that the rows go to.
+    settings
+        How to solve them; by default as :class:`Settings` says.
+    resume
+        Whether to go on with the rows that the file holds: rows of the same instances and
+        settings are not run again, and all others are kept. Otherwise a file that holds
+        anything is refused.
+    results
+        A folder for the results as documents, each named after its instance's file and the
+        settings; it is made if there is none.
+    verify
+        Whether to check each result with :func:`dfopt.verify.verify`, in yet another process.
+    scheduler
+        The address of a Dask scheduler, whose workers then solve the instances.
+    on_progress
+        Called whenever an instance begins or ends.
+
+    Returns
+    -------
+    Report
+        The rows. An interrupt from the keyboard too ends the run with a report.
+
+    Raises
+    ------
+    FileError
+        When a file cannot be read or written, or the table is another one's.
+    DfoptError
+        When the Dask cluster cannot be used. The rows so far are in the table.
+    """
+    settings = settings or Settings()
+    folder = None if results is None else checked_folder(results, instances)
+    if scheduler is not None:
+        from dfopt.bench.cluster import check_scheduler
+
+        check_scheduler(scheduler)
+    with Table(csv, resume=resume) as table:
+        if folder is not None:
+            folder.mkdir(exist_ok=True)
+        wanted = {(entry.sha256, *settings.fields().values()): entry for entry in instances}
+        rows = {row.key: row for row in table.rows if row.key in wanted}
+        todo = [entry for key, entry in wanted.items() if key not in rows]
+        resumed = len(rows)
+        at_work: dict[str, str] = {}
+
+        def tell() -> None:
+            if on_progress is not None:
+                names = tuple(at_work.values())
+                on_progress(
+                    RunProgress(done=len(rows), total=len(wanted), resumed=resumed, at_work=names)
+                )
+
+        def jobs() -> Iterator[Job]:
+            for entry in todo:
+                at_work[entry.sha256] = entry.instance
+                tell()
+                document = entry.document()
+                yield Job(entry=entry, document=document, settings=settings, verify=verify)
+
+        # What is finished is in the table; of an interrupt the report says that it is not all.
+        with suppress(KeyboardInterrupt), closing(outcomes_of(jobs(), scheduler)) as outcomes:
+            for outcome in outcomes:
+                row = outcome.row
+                if folder is not None and outcome.result is not None:
+                    # First the document: a row promises that it is there.
+                    path = folder / f"{stem_of(row.file)}.{settings.label}.json"
+                    write_text(path, document_text(outcome.result))
+                table.append(row)
+                rows[row.key] = row
+                del at_work[row.sha256]
+                tell()
+    return Report(
+        rows=tuple(rows[key] for key in wanted if key in rows), total=len(wanted), resumed=resumed
+    )
+
+
+def outcomes_of(jobs: Iterator[Job], scheduler: str | None) -> Generator[Outcome, None, None]:
+    """Yield the outcomes of jobs, solved here one by one, or on a cluster."""
+    if scheduler is None:
+        for job in jobs:
+            yield perform(job)
+        return
+    from dfopt.bench.cluster import perform_on_cluster
+
+    yield from perform_on_cluster(jobs, scheduler)
+
+
+def checked_folder(path: str | Path, instances: Sequence[Entry]) -> Path:
+    """Return the folder for the results, which need not be there yet.
+
+    Raises
+    ------
+    FileError
+        When it could not be written to, or two results would have one name.
+    """
+    folder = Path(path)
+    files: dict[str, str] = {}
+    for entry in instances:
+        other = files.setdefault(stem_of(entry.file), entry.file)
+        if other != entry.file:
+            raise FileError(
+                f"the results of {other} and {entry.file} would have the same name; "
+                "rename one of the two",
+                file=str(path),
+            )
+    if folder.exists() and not folder.is_dir():
+        raise FileError("is no folder; name another one", file=str(path))
+    check_writable(folder / "result.json" if folder.exists() else folder)
+    return folder

@@ -1,0 +1,128 @@
+"""Small sets of instances, and a method that fails on demand."""
+
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dfopt.bench import Entry, read_set
+from dfopt.files import write_instance
+from dfopt.instance import Instance, Task
+from dfopt.machine import PenaltyG, PenaltyMatrix
+
+PLAIN = Instance(
+    name="plain-1",
+    cpus=2,
+    penalty=PenaltyG(fill=3, write_back=1),
+    tasks=(Task(id="a", df="X", count=2), Task(id="b", df="Y"), Task(id="c", df="Z")),
+)
+TABLE = Instance(
+    name="table",
+    cpus=1,
+    penalty=PenaltyMatrix(types=("s", "t"), switch=((0, 2), (5, 0))),
+    tasks=(Task(id="a", type="s"), Task(id="b", type="t")),
+)
+OPTIMA = {"plain-1": 4, "plain-2": 4, "table": 2}
+
+MISBEHAVIOUR = '''
+"""Does what the name of the instance says, or what dp does."""
+
+import os
+import signal
+import sys
+import time
+
+from dfopt.certificate import Exhaustive
+from dfopt.solvers.dp import solve_by_dp
+
+
+def solve(search):
+    match search.instance.name:
+        case "raises":
+            raise ZeroDivisionError("a bug")
+        case "dies":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "exits":
+            os._exit(3)
+        case "hangs":
+            with open(os.environ["DFOPT_TEST_PID"], "w") as file:
+                file.write(str(os.getpid()))
+            time.sleep(1000)
+        case "prints":
+            print("not JSON", flush=True)
+            os.write(1, b"nor this")
+            solve_by_dp(search)
+        case "lies":  # the first order that comes to mind is no optimum
+            everything = [kind for kind, one in enumerate(search.types) for _ in range(one.count)]
+            search.found([everything, *[()] * (search.instance.cpus - 1)])
+            search.proved(search.objective, Exhaustive(threshold=search.objective - 1))
+        case _:
+            solve_by_dp(search)
+'''
+
+START = """
+from dfopt.solvers import facade
+
+facade.METHODS["dp"] = ("misbehaviour", "solve")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with three tiny instances."""
+    path = tmp_path / "set"
+    path.mkdir()
+    write_instance(PLAIN, path / "a.json")
+    write_instance(replace(PLAIN, name="plain-2", description="another"), path / "b.json.gz")
+    write_instance(TABLE, path / "c.json")
+    return path
+
+
+@pytest.fixture
+def entries(folder: Path) -> tuple[Entry, ...]:
+    """The instances of that folder."""
+    return read_set(folder)
+
+
+@pytest.fixture
+def misbehaving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let ``dp`` misbehave in new processes; the file will hold the id of one that hangs."""
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    (modules / "misbehaviour.py").write_text(MISBEHAVIOUR)
+    (modules / "sitecustomize.py").write_text(START)
+    monkeypatch.setenv("PYTHONPATH", str(modules))
+    monkeypatch.setenv("DFOPT_TEST_PID", str(tmp_path / "pid"))
+    return tmp_path / "pid"
+
+
+def wait_for_id(file: Path, patience_s: float = 60) -> int:
+    """Return the id of the process that hangs, as soon as it does."""
+    deadline = time.monotonic() + patience_s
+    while not (file.exists() and file.read_text()):
+        assert time.monotonic() < deadline, "nothing hangs"
+        time.sleep(0.05)
+    return int(file.read_text())
+
+
+def ends(process_id: int, patience_s: float = 10) -> bool:
+    """Whether a process ends soon."""
+    deadline = time.monotonic() + patience_s
+    while time.monotonic() < deadline:
+        try:
+            os.kill(process_id, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def write_named(folder: Path, *names: str) -> Path:
+    """Write an instance of each name to a folder, in that order."""
+    folder.mkdir(exist_ok=True)
+    for number, name in enumerate(names):
+        instance = replace(PLAIN, name=name, capacity="unlimited", cpus=3)
+        write_instance(instance, folder / f"{number}-{name}.json")
+    return folder

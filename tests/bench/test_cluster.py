@@ -1,0 +1,223 @@
+"""The same work on a Dask cluster."""
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dfopt.bench import Entry, RowStatus, RunProgress, Settings, cluster, read_rows, read_set, run
+from dfopt.errors import DfoptError
+from tests.bench.conftest import OPTIMA, ends, wait_for_id, write_named
+from tests.bench.dask_cluster import running_cluster
+
+distributed = pytest.importorskip(
+    "distributed", reason="needs the package distributed, the extra 'cluster'"
+)
+
+QUICK = Settings(time_limit_s=30, workers=1)
+WORKERS = 2
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[list[str]]:
+    """The addresses of a scheduler and of two workers, which are processes of their own."""
+    with running_cluster(WORKERS, "processes") as (addresses, _):
+        yield addresses
+
+
+def test_the_cluster_gives_the_rows_that_this_machine_gives(
+    entries: tuple[Entry, ...], tmp_path: Path, dask: list[str]
+) -> None:
+    here = run(entries, tmp_path / "here.csv", QUICK)
+    there = run(
+        entries,
+        tmp_path / "there.csv",
+        QUICK,
+        scheduler=dask[0],
+        verify=True,
+        results=tmp_path / "results",
+    )
+    assert there.is_complete
+    for one, other in zip(here.rows, there.rows, strict=True):
+        assert (one.key, one.status, one.objective) == (other.key, other.status, other.objective)
+        assert other.objective == OPTIMA[other.instance]
+        assert other.verified == "yes"
+    assert {row.key for row in read_rows(tmp_path / "there.csv")} == {row.key for row in there.rows}
+    assert len(list((tmp_path / "results").iterdir())) == len(entries)
+
+
+def test_what_one_began_the_other_resumes(
+    entries: tuple[Entry, ...], tmp_path: Path, dask: list[str]
+) -> None:
+    csv = tmp_path / "rows.csv"
+    run(entries[:1], csv, QUICK)
+    report = run(entries, csv, QUICK, resume=True, scheduler=dask[0])
+    assert (report.total, report.resumed, len(report.rows)) == (3, 1, 3)
+    assert len(read_rows(csv)) == 3
+
+
+def test_many_instances_are_sent_a_few_at_a_time(tmp_path: Path, dask: list[str]) -> None:
+    entries = read_set(write_named(tmp_path / "set", *(f"fine-{number}" for number in range(7))))
+    most = 0
+
+    def watch(progress: RunProgress) -> None:
+        nonlocal most
+        most = max(most, len(progress.at_work))
+
+    report = run(
+        entries,
+        tmp_path / "rows.csv",
+        QUICK,
+        scheduler=dask[0],
+        on_progress=watch,
+    )
+    assert report.is_complete
+    assert 1 < most <= cluster.AHEAD * WORKERS
+
+
+def test_files_are_read_by_the_client_alone(
+    entries: tuple[Entry, ...], tmp_path: Path, dask: list[str]
+) -> None:
+    # What a worker gets must suffice without a file: the jobs are drawn here, then these are gone.
+    jobs = [
+        cluster.Job(entry=entry, document=entry.document(), settings=QUICK) for entry in entries
+    ]
+    for entry in entries:
+        os.unlink(entry.file)
+    outcomes = list(cluster.perform_on_cluster(iter(jobs), dask[0]))
+    assert sorted(outcome.row.instance for outcome in outcomes) == sorted(OPTIMA)
+
+
+@pytest.mark.usefixtures("misbehaving")
+def test_a_crash_is_a_row_there_too(tmp_path: Path) -> None:
+    entries = read_set(write_named(tmp_path / "set", "dies", "fine"))
+    settings = replace(QUICK, method="dp")
+    with running_cluster(1) as ((scheduler, _), _):
+        report = run(entries, tmp_path / "rows.csv", settings, scheduler=scheduler)
+    assert [row.status for row in report.rows] == [RowStatus.ERROR, RowStatus.OPTIMAL]
+
+
+class Ended:
+    """A future that ended badly."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def result(self) -> None:
+        raise self.error
+
+
+def test_what_happens_to_workers_is_told_apart(entries: tuple[Entry, ...]) -> None:
+    job = cluster.Job(entry=entries[0], document=entries[0].document(), settings=QUICK)
+    killed = distributed.KilledWorker("job", None, 3)
+    row = cluster.outcome_of(Ended(killed), job, "tcp://here:1").row
+    assert row.status is RowStatus.ERROR
+    assert "workers that tried it died" in row.error
+    for error, problem in {
+        ModuleNotFoundError("No module named 'dfopt'"): "No module named 'dfopt'.*install dfopt",
+        distributed.CancelledError("job"): "has gone away; go on with --resume",
+    }.items():
+        with pytest.raises(DfoptError, match=f"^scheduler 'tcp://here:1': .*{problem}"):
+            cluster.outcome_of(Ended(error), job, "tcp://here:1")
+
+
+def test_another_version_there_is_refused(entries: tuple[Entry, ...]) -> None:
+    job = cluster.Job(entry=entries[0], document=entries[0].document(), settings=QUICK)
+    outcome = cluster.perform(job)
+
+    class Old:
+        def result(self) -> Any:
+            return replace(outcome, row=replace(outcome.row, dfopt_version="0.0.0"))
+
+    with pytest.raises(DfoptError, match=r"a worker has dfopt 0\.0\.0"):
+        cluster.outcome_of(Old(), job, "tcp://here:1")
+
+
+@pytest.mark.parametrize(
+    ("address", "problem"),
+    [
+        ("tcp://127.0.0.1:1", "no Dask scheduler answers"),
+        ("nonsense", "missing port"),
+        ("magic://here:1", "unknown address scheme"),
+        ("", "missing port"),
+    ],
+)
+def test_an_address_without_a_scheduler_is_refused(
+    entries: tuple[Entry, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    address: str,
+    problem: str,
+) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE_S", 1)
+    csv = tmp_path / "rows.csv"
+    with pytest.raises(DfoptError, match=f"scheduler '{address}': .*{problem}"):
+        run(entries, csv, QUICK, scheduler=address)
+    assert not csv.exists()
+
+
+def test_a_worker_is_no_scheduler(dask: list[str]) -> None:
+    with pytest.raises(DfoptError, match="is a Dask worker; give the address of its scheduler"):
+        cluster.check_scheduler(dask[1])
+
+
+def test_a_scheduler_without_workers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "PATIENCE_S", 1)
+    with (
+        running_cluster(0) as ((scheduler,), _),
+        pytest.raises(DfoptError, match="has no workers; start some with dask worker"),
+    ):
+        cluster.check_scheduler(scheduler)
+
+
+def test_without_the_extra_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(DfoptError, match=r"pip install 'dfopt\[cluster\]'"):
+        cluster.check_scheduler("tcp://127.0.0.1:1")
+
+
+def test_a_scheduler_that_goes_away_ends_the_run(
+    tmp_path: Path, misbehaving: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = read_set(write_named(tmp_path / "set", "hangs"))
+    csv = tmp_path / "rows.csv"
+    monkeypatch.setattr(cluster, "PATIENCE_S", 1)
+    with running_cluster(1) as ((scheduler, _), process):
+
+        def kill() -> None:
+            wait_for_id(misbehaving)
+            process.kill()
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        with pytest.raises(DfoptError, match="has gone away; go on with --resume"):
+            run(entries, csv, replace(QUICK, method="dp"), scheduler=scheduler)
+        killer.join()
+    assert read_rows(csv) == ()
+    assert ends(wait_for_id(misbehaving))
+
+
+def test_so_does_one_that_goes_while_rows_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = read_set(write_named(tmp_path / "set", *(f"fine-{number}" for number in range(6))))
+    csv = tmp_path / "rows.csv"
+    monkeypatch.setattr(cluster, "PATIENCE_S", 1)
+    with running_cluster(1) as ((scheduler, _), process):
+
+        def kill(progress: RunProgress) -> None:
+            if progress.done == 2:
+                process.kill()
+                process.wait()
+                time.sleep(0.5)  # until the connection notices
+
+        with pytest.raises(DfoptError, match="has gone away; go on with --resume"):
+            run(entries, csv, QUICK, scheduler=scheduler, on_progress=kill)
+    assert len(read_rows(csv)) == 2
+    assert run(entries, csv, QUICK, resume=True).resumed == 2
