@@ -42,11 +42,12 @@ def _misplaced(instance: Instance, schedule: Schedule) -> Iterator[str]:
         if names:
             more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
             yield f"schedule: {complaint}: {', '.join(map(repr, names[:SHOWN_NAMES]))}{more}"
+    capacity = instance.tasks_per_cpu
     for cpu, claim in enumerate(schedule.cpus):
-        if len(claim.tasks) > instance.tasks_per_cpu:
+        if len(claim.tasks) > capacity:
             yield (
                 f"schedule.cpus[{cpu}].tasks: are {len(claim.tasks)}, but a CPU may hold "
-                f"{instance.tasks_per_cpu} at most"
+                f"{capacity} at most"
             )
         if claim.starts is not None and len(claim.starts) != len(claim.tasks):
             yield (

@@ -43,9 +43,8 @@ def most_by_visits(
     alike: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     for task, weight in zip(instance.tasks, weights, strict=True):
         alike[task.df or ""][weight] += task.multiplicity
-    values = sorted(
-        (_largest(counts, instance.tasks_per_cpu) for counts in alike.values()), reverse=True
-    )
+    capacity = instance.tasks_per_cpu
+    values = sorted((_largest(counts, capacity) for counts in alike.values()), reverse=True)
 
     def most(state: CacheState | None) -> int:
         spared = not instance.cold_start if state is None else state.df in alike
