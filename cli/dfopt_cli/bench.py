@@ -27,7 +27,7 @@ def bench(
     instances: Annotated[
         list[str],
         typer.Argument(
-            metavar="SET...",
+            metavar="SET",
             help="A folder of instances, an index of instances, or instance files.",
             show_default=False,
         ),
