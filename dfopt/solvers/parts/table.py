@@ -177,21 +177,39 @@ class GroupTable:
     ) -> Iterator[list[int]]:
         """Yield what is chosen, with every choice of later items that the budget allows.
 
-        Of fragments of one size the first ones are chosen.
+        Of fragments of one size the first ones are chosen. What is yielded changes later.
         """
         if chosen and row == 0 and column == 0:
             yield chosen
             if self.counted:
                 return
-        for one in self._first_copies(item):
-            if self._layers[one, row, column] > budget and chosen:
-                return
+        # A stack of its own, for groups may have more fragments than Python has stack.
+        stack = [(self._first_copies(item), row, column, budget)]
+        while stack:
+            items, row, column, budget = stack[-1]
+            one = self._next_within(items, row, column, budget, first=not chosen)
+            if one is None:
+                stack.pop()
+                if stack:
+                    chosen.pop()
+                continue
+            chosen.append(one)
+            row, column = self._before(one, row, column)
+            if row == 0 and column == 0:
+                yield chosen
+                if self.counted:
+                    chosen.pop()
+                    continue
+            budget -= self._prices.fragments[one]
+            stack.append((self._first_copies(one + 1), row, column, budget))
+
+    def _next_within(
+        self, items: Iterator[int], row: int, column: int, budget: int, *, first: bool
+    ) -> int | None:
+        """Return the next item with which the budget can be kept."""
+        for one in items:
+            if not first and self._layers[one, row, column] > budget:
+                return None
             if self._price_with(one, row, column) <= budget:
-                chosen.append(one)
-                yield from self._extended(
-                    one + 1,
-                    *self._before(one, row, column),
-                    budget - self._prices.fragments[one],
-                    chosen,
-                )
-                chosen.pop()
+                return one
+        return None
