@@ -46,7 +46,8 @@ def perform_on_cluster(jobs: Iterator[Job], address: str) -> Generator[Outcome, 
         finished = as_completed(loop=client.loop)
         while True:
             with connected(client, address):
-                room = AHEAD * sum(client.nthreads().values()) - len(under_way)
+                # One at least: should every worker be gone, it waits for the next to come.
+                room = max(AHEAD * sum(client.nthreads().values()), 1) - len(under_way)
                 for _, job in zip(range(room), jobs, strict=False):
                     future = client.submit(perform, job, pure=False)
                     under_way[future.key] = job
