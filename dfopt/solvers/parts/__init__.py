@@ -36,6 +36,8 @@ def pack(search: Search) -> None:
     packing = Packing(search)
     if not packing.visit:
         return
+    _raise_bound(search, packing)
+    search.check()
     source = random.Random(search.seed)
     for own_are_free in [True, False] if packing.own else [True]:
         for rules in _ever_harder(packing, own_are_free=own_are_free):
@@ -66,6 +68,21 @@ def _ever_harder(packing: Packing, *, own_are_free: bool) -> Iterator[GroupRules
         rules = rules_within(packing, visits, own_are_free=own_are_free)
 
 
+def _raise_bound(search: Search, packing: Packing) -> int:
+    """Raise the bound to what counting parts proves; return it as a number of visits."""
+    visits = packing.least_visits
+    while rules_within(packing, visits, own_are_free=True) is None:
+        visits += 1
+    _prove_visits(search, packing, visits)
+    return visits
+
+
+def _prove_visits(search: Search, packing: Packing, visits: int) -> None:
+    """Report a bound; every objective is a number of visits."""
+    bound = visits * packing.visit
+    search.proved(bound, CompleteSearch(threshold=bound - 1, solver=SOLVER))
+
+
 def prove(search: Search) -> None:
     """Raise the bound and improve the schedule until they meet, or until nothing more is known.
 
@@ -79,14 +96,13 @@ def prove(search: Search) -> None:
     packing = Packing(search)
     if not packing.visit:
         return
-    visits = packing.least_visits
+    visits = _raise_bound(search, packing)
+    search.check()
     while True:
-        # Every objective is a number of visits.
-        bound = visits * packing.visit
-        search.proved(bound, CompleteSearch(threshold=bound - 1, solver=SOLVER))
-        search.check()
         rules = rules_within(packing, visits, own_are_free=True)
-        verdict = decide(search, packing, rules) if rules else Verdict.IMPOSSIBLE
-        if verdict is not Verdict.IMPOSSIBLE:
+        assert rules is not None, "counting says no more about more visits"
+        if decide(search, packing, rules) is not Verdict.IMPOSSIBLE:
             return
         visits += 1
+        _prove_visits(search, packing, visits)
+        search.check()
