@@ -7,9 +7,12 @@ Modules with such loops are imported where they are used, since loading numba ta
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import ParamSpec, TypeVar, cast
 
 from numba import njit
+
+SECONDS_PER_CHECK = 0.02
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -21,3 +24,20 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     The machine code is kept on disk, so that only the first process pays for the compiler.
     """
     return cast(Callable[P, R], njit(cache=True, nogil=True)(function))
+
+
+def load(first_calls: Callable[[], None], check: Callable[[], None]) -> None:
+    """Wait for ``first_calls``, which load compiled functions or compile them.
+
+    That takes seconds where nothing is kept on disk yet. Meanwhile ``check`` is called again and
+    again; what it raises ends the waiting, and the compiler goes on in its thread.
+    """
+    thread = ThreadPoolExecutor(1)
+    try:
+        calls = thread.submit(first_calls)
+        while not calls.done():
+            wait([calls], SECONDS_PER_CHECK)
+            check()
+        calls.result()
+    finally:
+        thread.shutdown(wait=False)

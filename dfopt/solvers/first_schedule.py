@@ -7,10 +7,34 @@ from dfopt.solvers.annealing import Annealing
 from dfopt.solvers.order_search import OrderSearch
 from dfopt.solvers.search import Search
 
+FIRST_LOOK = 0.5
+"""With less effort than that, loading the compiled search would take longer than the search."""
+
+MOVES_PER_TASK = 10_000
+MOST_MOVES = 20_000_000
+FAILURES = 2
+"""So many walks in a row may find nothing better before it gives up."""
+
 
 def improve(search: Search, effort: float = 1.0) -> None:
     """Report good schedules; ``effort`` scales how long they are looked for."""
     if isinstance(search.instance.penalty, PenaltyMatrix) or search.instance.is_timed:
         OrderSearch(search, effort).run()
-    else:
+    elif effort < FIRST_LOOK:
         Annealing(search, effort).run()
+    else:
+        _search_locally(search, effort)
+
+
+def _search_locally(search: Search, effort: float) -> None:
+    from dfopt.solvers.local_search import LocalSearch, fits
+
+    if not fits(search):
+        Annealing(search, effort).run()
+        return
+    # Whoever searches again does not take the same way again.
+    local_search = LocalSearch(search, seed=search.seed * 1000 + len(search.history))
+    moves = int(effort * min(MOST_MOVES, MOVES_PER_TASK * search.instance.task_count))
+    failures = 0
+    while failures < FAILURES:
+        failures = 0 if local_search.run(None, moves) else failures + 1

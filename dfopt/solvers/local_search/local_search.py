@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from random import Random
 from types import TracebackType
 
-from dfopt.instance import Objective
+from dfopt.instance import Instance, Task
+from dfopt.machine import PenaltyG
 from dfopt.ordering import ClosedForm
+from dfopt.solvers.compiled import load
 from dfopt.solvers.constructive import construct
 from dfopt.solvers.contents import PartCosts
 from dfopt.solvers.local_search.memory import (
@@ -66,7 +69,7 @@ class LocalSearch:
         Of an instance with penalty f or g, without releases and precedence; better schedules
         are reported to it.
     seed
-        Of the random moves, an integer ≥ 0.
+        Of the random moves.
     """
 
     def __init__(self, search: Search, seed: int = 0) -> None:
@@ -82,7 +85,10 @@ class LocalSearch:
         self._chunks_per_report = 1 + search.instance.task_count // TASKS_PER_CHUNK
         self._memory: Memory
         self._at: Layout
-        self.start_from(self._constructed() if search.schedule is None else search.contents())
+        if search.schedule is None:
+            self._construct()
+        load(_first_calls, search.check)
+        self.start_from(search.contents())
 
     @property
     def objective(self) -> int:
@@ -149,14 +155,11 @@ class LocalSearch:
             self._report()
         return target is None and self.search.objective != before
 
-    def _constructed(self) -> Sequence[Mapping[int, int]]:
+    def _construct(self) -> None:
         constructions = construct(self.search, PartCosts(self._form), Random(self._seed))
-        adds_up = self.search.instance.objective is Objective.TOTAL_PENALTY
-        best = min(
-            islice(constructions, CONSTRUCTIONS),
-            key=lambda one: sum(one.costs) if adds_up else max(one.costs),
-        )
-        return best.held()
+        for contents in islice(constructions, CONSTRUCTIONS):
+            self.search.found(contents.orders())
+            self.search.check()
 
     def _report(self) -> None:
         """Report the best contents if they are news."""
@@ -219,6 +222,19 @@ class Background:
             pass  # the solver beside it will see it too
         except BaseException as error:  # raised where the block is left
             self._error = error
+
+
+@functools.cache
+def _first_calls() -> None:
+    """Call every kernel that is called from here, so that it is compiled."""
+    tasks = (Task(id="a", df="A"), Task(id="b", df="B"))
+    search = Search(Instance(cpus=2, penalty=PenaltyG(fill=1, write_back=1), tasks=tasks))
+    memory, at = empty_memory(
+        search.instance, ClosedForm(search.instance, search.types), [1, 1], seed=0
+    )
+    fill(memory, at, 0)
+    aim(memory, at, 0, ANY)
+    walk(memory, at, 1, 1.0, 1.0, 0)
 
 
 def _visit(form: ClosedForm, search: Search) -> float:

@@ -92,6 +92,11 @@ def dealt(search: Search) -> list[dict[int, int]]:
     return [dict(content) for content in contents]
 
 
+def ordered(search: Search, contents: list[dict[int, int]]) -> list[list[int]]:
+    form = ClosedForm(search.instance, search.types)
+    return [form.order(cpu, content) for cpu, content in enumerate(contents)]
+
+
 @given(
     instances(kinds=("f", "g"), min_tasks=1, max_tasks=12, max_cpus=4),
     st.lists(st.integers(1, 60), min_size=1, max_size=8),
@@ -103,12 +108,13 @@ def test_costs_are_those_of_the_closed_form(
     instance: Instance, walks: Sequence[int], seed: int
 ) -> None:
     search = Search(instance)
+    # Without any schedule it would construct one, which may cost nothing and end the search.
+    search.found(ordered(search, dealt(search)))
     local = LocalSearch(search, seed)
-    local.start_from(dealt(search))
     for moves in walks:
         try:
             local.run(None, moves)
-        except SearchOver:  # a schedule that costs nothing
+        except SearchOver:
             assert search.objective == 0
         check(local)
         check_schedule(search)
@@ -129,9 +135,9 @@ def test_small_instances_are_mostly_solved() -> None:
         if instance.is_timed:
             continue
         search = Search(instance)
-        local = LocalSearch(search)
         least = optimum(instance)
         try:
+            local = LocalSearch(search)
             met = local.run(least, 2000) or local.run(least, 2000)
             assert met == (search.objective == least)
         except SearchOver:
@@ -152,14 +158,16 @@ def test_small_instances_are_mostly_solved() -> None:
         replace(MEDIUM, capacity="unlimited"),
         replace(MEDIUM, objective=Objective.TOTAL_PENALTY),
         uniform(tasks=60, cpus=5, fragments=15, seed=1, penalty=PenaltyG(fill=4, write_back=2)),
-        zipf(tasks=30, cpus=40, fragments=15, seed=1, objective=Objective.MAKESPAN, exec=9),
+        zipf(tasks=60, cpus=5, fragments=15, seed=1, objective=Objective.MAKESPAN, exec=9),
     ],
     ids=["max", "unlimited", "total", "g", "makespan"],
 )
-def test_it_improves_on_the_constructed_schedule_and_is_reproducible(instance: Instance) -> None:
+def test_it_improves_a_schedule_and_comes_out_the_same_each_time(instance: Instance) -> None:
     searches = [Search(instance) for _ in range(2)]
+    for search in searches:
+        search.found(ordered(search, dealt(search)))
+    first = searches[0].objective
     locals_ = [LocalSearch(search, seed=7) for search in searches]
-    constructed = locals_[0].objective
     for local in locals_:
         local.run(None, 20_000)
         check(local)
@@ -168,7 +176,8 @@ def test_it_improves_on_the_constructed_schedule_and_is_reproducible(instance: I
     steps = [[step.objective for step in search.history] for search in searches]
     assert steps[0] == steps[1]
     assert searches[0].objective is not None
-    assert searches[0].objective <= constructed
+    assert first is not None
+    assert searches[0].objective < 0.9 * first
 
 
 def test_seeds_lead_to_different_schedules() -> None:
