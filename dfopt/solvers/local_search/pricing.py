@@ -35,8 +35,8 @@ from dfopt.solvers.local_search.memory import (
 IMPOSSIBLE = 2**63 - 1
 """More than any cost; nothing is ever added to it."""
 
-COPIES = 3
-"""So many tasks of a type can fill all roles that a part has for them."""
+COPIES = 2
+"""So many tasks of a type fill all roles: opener and last task of a block may be one task."""
 
 
 @compiled
