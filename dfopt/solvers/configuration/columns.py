@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dfopt.solvers.configuration.pricing import Content, Stock
+from dfopt.solvers.configuration.features import Content
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,6 @@ class Column:
     content: Content
     cost: int
 
-    def fits(self, stock: Stock) -> bool:
-        """Whether ``stock`` has the tasks and the tokens."""
-        return all(stock.tasks[one] >= number for one, number in self.content.tasks) and all(
-            stock.tokens[token] > 0 for token in self.content.tokens
-        )
-
 
 class Pool:
     """All columns found so far, each once, whatever they were found for."""
@@ -48,11 +42,11 @@ class Pool:
         self._columns[key] = column
         return True
 
-    def within(self, limit: int | None, stock: Stock) -> Iterator[Column]:
-        """Yield the columns that cost at most ``limit`` and fit into ``stock``."""
-        for column in self._columns.values():
-            if (limit is None or column.cost <= limit) and column.fits(stock):
-                yield column
+    def within(self, limit: int | None) -> Iterator[Column]:
+        """Yield the columns that cost at most ``limit``."""
+        return (
+            column for column in self._columns.values() if limit is None or column.cost <= limit
+        )
 
     def __len__(self) -> int:
         return len(self._columns)

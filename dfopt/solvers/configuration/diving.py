@@ -3,49 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from operator import itemgetter
 
 from dfopt.solvers.configuration.columns import Column, Pool
 from dfopt.solvers.configuration.master import Solution
-from dfopt.solvers.configuration.pricing import Stock
-from dfopt.solvers.configuration.relaxation import Problem, Relaxation, Undecided
+from dfopt.solvers.configuration.problem import Problem
+from dfopt.solvers.configuration.relaxation import Relaxation, Undecided
 
 WHOLE = 0.999
 """From here on a column counts as used as a whole."""
 
 NOISE = 0.3
 """How far chance can prefer a column to a larger one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dive:
-    """Where a dive has come to.
-
-    Parameters
-    ----------
-    problem
-        What is left.
-    fixed
-        The columns that were fixed.
-    """
-
-    problem: Problem
-    fixed: tuple[Column, ...] = ()
-
-    def with_fixed(self, columns: Sequence[Column]) -> Dive:
-        """Return the dive with more columns fixed."""
-        problem = self.problem
-        tasks, tokens = problem.stock.tasks.copy(), problem.stock.tokens.copy()
-        cpus = list(problem.cpus)
-        for column in columns:
-            cpus[column.group] -= 1
-            for one, number in column.content.tasks:
-                tasks[one] -= number
-            for token in column.content.tokens:
-                tokens[token] -= 1
-        left = Problem(problem.layout, Stock(tasks, tokens), tuple(cpus))
-        return Dive(left, (*self.fixed, *columns))
 
 
 class Diving:
@@ -58,7 +28,7 @@ class Diving:
     pool
         All columns known.
     limit
-        What no CPU may exceed; None under total-penalty.
+        What no CPU may cost more than; under total-penalty, what all may cost together.
     check
         Called often; may end the search by an exception.
     source
@@ -69,7 +39,7 @@ class Diving:
         self,
         problem: Problem,
         pool: Pool,
-        limit: int | None,
+        limit: int,
         check: Callable[[], None],
         source: random.Random,
     ) -> None:
@@ -89,50 +59,56 @@ class Diving:
         discrepancies
             How often it may turn back and take another column.
         """
-        here = Dive(self._problem)
+        left, limit = self._problem, self._limit
+        fixed: list[Column] = []
         avoided: set[Column] = set()
         while True:
-            chosen = self._chosen(here.problem, solution, avoided)
+            chosen, deeper = self._chosen(left, solution, avoided)
             if not chosen:
                 return None
-            deeper = here.with_fixed(chosen)
-            if not deeper.problem.stock.tasks.any():
-                return deeper.fixed
-            following = self._solved(deeper.problem)
+            if not deeper.stock.tasks.any():
+                return (*fixed, *chosen)
+            is_total = left.layout.limit is None
+            rest = limit - sum(one.cost for one in chosen) if is_total else limit
+            following = self._solved(deeper, rest)
             if following is not None:
-                here, solution = deeper, following
+                left, limit, solution = deeper, rest, following
+                fixed += chosen
             elif discrepancies:
                 discrepancies -= 1
                 avoided.update(chosen)
             else:
                 return None
 
-    def _solved(self, problem: Problem) -> Solution | None:
+    def _solved(self, problem: Problem, limit: int) -> Solution | None:
         """Return the solution of what is left; None if it cannot be scheduled."""
         if not any(problem.cpus):
             return None
-        relaxation = Relaxation(problem, self._pool, self._check)
         try:
-            return relaxation.minimise() if self._limit is None else relaxation.decide(self._limit)
+            return Relaxation(problem, self._pool, self._check).decide(limit)
         except Undecided:
             return None
 
     def _chosen(
         self, problem: Problem, solution: Solution, avoided: set[Column]
-    ) -> list[Column]:
-        """Return the columns to fix next: all that are whole, or else the largest."""
+    ) -> tuple[list[Column], Problem]:
+        """Return the columns to fix next, all that are whole or else a large one; what is left."""
         whole: list[Column] = []
-        left = Dive(problem)
+        left = problem
         for column, number in solution.used:
             for _ in range(int(number + 1 - WHOLE)):
                 # Several columns may hold more of a class than there is, together.
-                if column not in avoided and column.fits(left.problem.stock):
+                if column not in avoided and left.has_room_for(column):
                     whole.append(column)
-                    left = left.with_fixed([column])
+                    left = left.without(column)
         if whole:
-            return whole
-        candidates = [(column, number) for column, number in solution.used if column not in avoided]
+            return whole, left
+        candidates = [
+            (number + NOISE * self._random.random(), column)
+            for column, number in solution.used
+            if column not in avoided and problem.has_room_for(column)
+        ]
         if not candidates:
-            return []
-        column, _ = max(candidates, key=lambda one: one[1] + NOISE * self._random.random())
-        return [column]
+            return [], problem
+        _, column = max(candidates, key=itemgetter(0))
+        return [column], problem.without(column)

@@ -32,8 +32,13 @@ EXITS, ENDS = 1, 2
 
 @compiled
 def row_at_most(rows: Integers, cost: int) -> int:
-    """Return the last of the sorted ``rows`` that is not above ``cost``; −1 if all are."""
+    """Return the last of the sorted ``rows`` that is not above ``cost``.
+
+    −1 where ``cost`` lies outside of them: beyond the last it is too much.
+    """
     low, high = 0, len(rows)
+    if cost > rows[high - 1]:
+        return -1
     while low < high:
         middle = (low + high) // 2
         if rows[middle] <= cost:
@@ -44,6 +49,19 @@ def row_at_most(rows: Integers, cost: int) -> int:
 
 
 @compiled
+def bonus(bonuses: Integers, task_class: int, number: int) -> int:
+    """Return what holding a number of tasks of a class is worth beside their weights.
+
+    Each row of ``bonuses`` is a class, a number, and the value of holding at least so many.
+    """
+    total = 0
+    for row in range(len(bonuses)):
+        if bonuses[row, 0] == task_class and number >= bonuses[row, 1]:
+            total += bonuses[row, 2]
+    return total
+
+
+@compiled
 def fill_members(
     tables: Integers,
     rows: Integers,
@@ -51,10 +69,12 @@ def fill_members(
     opener: int,
     step: int,
     roles: int,
+    whole: bool,
     count: Integers,
     base: Integers,
     leaving: Integers,
     weight: Integers,
+    bonuses: Integers,
 ) -> None:
     """Find what the tasks of one fragment, apart from its opener, cost and are worth.
 
@@ -73,18 +93,23 @@ def fill_members(
         The size of one task: 1, or 0 where sizes do not count.
     roles
         The union of all roles of interest.
+    whole
+        Whether all tasks there are must be taken.
     count, base, weight
         Of each class the number of its tasks, and what each costs and is worth.
     leaving
         ``leaving[0, r, c]``, ``leaving[1, r, c]``: what filling the roles ``r`` adds to cost and
         value of a task of class ``c``.
+    bonuses
+        See :func:`bonus`.
     """
     classes, sets, height, width = tables.shape
     tables[:] = NEVER
     tables[0, 0, 0, 0] = 0
     for place in range(classes - 1):
         one = first + place
-        available = count[one] - (1 if one == opener else 0)
+        opened = 1 if one == opener else 0
+        available = count[one] - opened
         before, after = tables[place], tables[place + 1]
         for done in range(sets):
             for row in range(height):
@@ -98,6 +123,8 @@ def fill_members(
                     if added & done or added & ~roles:
                         continue
                     least = (added & 1) + (added >> 1)
+                    if whole:
+                        least = max(least, available)
                     for number in range(least, available + 1):
                         if number * step >= width:
                             break
@@ -106,6 +133,7 @@ def fill_members(
                             break
                         target = row_at_most(rows, cost)
                         worth = leaving[1, added, one] + number * weight[one]
+                        worth += bonus(bonuses, one, number + opened)
                         shift = number * step
                         for size in range(min(largest + 1, width - shift)):
                             value = before[done, row, size] + worth
@@ -146,6 +174,9 @@ def block_options(
     step: int,
     needs_last: bool,
     may_be_first: Flags,
+    whole: Flags,
+    paired: Flags,
+    visit: Integers,
     first_class: Integers,
     first_row: Integers,
     all_rows: Integers,
@@ -153,6 +184,7 @@ def block_options(
     base: Integers,
     leaving: Integers,
     weight: Integers,
+    bonuses: Integers,
     first_token: Integers,
     tokens: Integers,
 ) -> tuple[Integers, Integers]:
@@ -168,10 +200,18 @@ def block_options(
         Whether a CPU's last block differs from any other.
     may_be_first
         For each fragment whether some CPU spares its first block the entry.
+    whole
+        For each fragment whether it must not be split over CPUs.
+    paired
+        For each fragment whether it may have to be visited even where it is worth nothing.
+    visit
+        For each fragment what visiting it is worth, beside its tasks.
     first_class, first_row, first_token
         Where the classes and the rows of each fragment, and the tokens of each class, begin.
     all_rows
         The rows of :func:`fill_members`, fragment by fragment.
+    bonuses
+        See :func:`bonus`.
     tokens
         For each token the cost and the value of opening a block with it.
 
@@ -198,17 +238,22 @@ def block_options(
         for one in range(low, high):
             held += count[one]
         own_width = min(width, held * step + 1)
+        every, extra = whole[fragment], visit[fragment]
         best = np.full((PLACES, len(grid), own_width), NEVER, np.int64)
         tables = np.empty((high - low + 1, sets, len(rows), own_width), np.int64)
         if may_be_first[fragment]:
-            fill_members(tables, rows, low, -1, step, roles, count, base, leaving, weight)
+            fill_members(
+                tables, rows, low, -1, step, roles, every, count, base, leaving, weight, bonuses
+            )
             table = tables[high - low]
-            offer(best, grid, FIRST, table[EXITS], rows, 0, 0, 0)
-            offer(best, grid, ALONE, table[ENDS if needs_last else EXITS], rows, 0, 0, 0)
+            offer(best, grid, FIRST, table[EXITS], rows, 0, 0, extra)
+            offer(best, grid, ALONE, table[ENDS if needs_last else EXITS], rows, 0, 0, extra)
         for opener in range(low, high):
             if count[opener] == 0:
                 continue
-            fill_members(tables, rows, low, opener, step, roles, count, base, leaving, weight)
+            fill_members(
+                tables, rows, low, opener, step, roles, every, count, base, leaving, weight, bonuses
+            )
             table = tables[high - low]
             highest = NEVER
             for token in range(first_token[opener], first_token[opener + 1]):
@@ -216,23 +261,27 @@ def block_options(
                     continue  # dearer, and worth no more
                 highest = tokens[token, 1]
                 cost = tokens[token, 0] + base[opener]
-                value = highest + weight[opener]
+                value = highest + weight[opener] + extra
+                single_value = value + bonus(bonuses, opener, 1)
                 exit_cost = cost + leaving[0, EXITS, opener]
-                exit_value = value + leaving[1, EXITS, opener]
+                exit_value = single_value + leaving[1, EXITS, opener]
                 offer(best, grid, MIDDLE, table[EXITS], rows, cost, step, value)
-                offer(best, grid, MIDDLE, single, nothing, exit_cost, step, exit_value)
+                if held == 1 or not every:
+                    offer(best, grid, MIDDLE, single, nothing, exit_cost, step, exit_value)
                 if not needs_last:
                     continue
                 end_cost = cost + leaving[0, ENDS, opener]
                 end_value = value + leaving[1, ENDS, opener]
                 offer(best, grid, LAST, table[ENDS], rows, cost, step, value)
-                offer(best, grid, LAST, single, nothing, end_cost, step, end_value)
+                if held == 1 or not every:
+                    end_single = single_value + leaving[1, ENDS, opener]
+                    offer(best, grid, LAST, single, nothing, end_cost, step, end_single)
                 if may_be_first[fragment]:
                     offer(best, grid, SPLIT, table[EXITS | ENDS], rows, cost, step, value)
                     offer(best, grid, SPLIT, table[EXITS], rows, end_cost, step, end_value)
         for place in range(PLACES):
             highest_at = np.full(own_width, NEVER, np.int64)
-            if place == MIDDLE:
+            if place == MIDDLE and not paired[fragment]:
                 highest_at[0] = 0  # no block at all
             for row in range(len(grid)):
                 highest = NEVER
@@ -275,6 +324,8 @@ def fill_knapsack(
     tables: Integers,
     grid: Integers,
     spared: Flags,
+    may_miss: Flags,
+    may_visit: Flags,
     start: Integers,
     options: Integers,
 ) -> None:
@@ -289,6 +340,8 @@ def fill_knapsack(
         The costs of the rows, sorted.
     spared
         For each fragment whether its entry is spared when it comes first.
+    may_miss, may_visit
+        For each fragment whether the CPU need not visit it, and whether it can.
     start, options
         See :func:`block_options`.
     """
@@ -302,9 +355,13 @@ def fill_knapsack(
     highest_at = np.empty(width, np.int64)
     for fragment in range(fragments - 1):
         before, after = tables[fragment], tables[fragment + 1]
-        after[:] = before
+        if may_miss[fragment]:
+            after[:] = before
+        else:
+            after[:] = NEVER
         longest = 0
-        for option in range(start[fragment], start[fragment + 1]):
+        end = start[fragment + 1] if may_visit[fragment] else start[fragment]
+        for option in range(start[fragment], end):
             place, row, size, value = options[option]
             if place in (FIRST, SPLIT) and not spared[fragment]:
                 continue
@@ -348,6 +405,7 @@ def trace_knapsack(
     tables: Integers,
     grid: Integers,
     spared: Flags,
+    may_miss: Flags,
     start: Integers,
     options: Integers,
     ends: int,
@@ -360,7 +418,7 @@ def trace_knapsack(
     for fragment in range(fragments - 2, -1, -1):
         before = tables[fragment]
         value = tables[fragment + 1, ends, row, size]
-        if before[ends, row, size] == value:
+        if may_miss[fragment] and before[ends, row, size] == value:
             continue
         found = False
         for option in range(start[fragment], start[fragment + 1]):
@@ -398,6 +456,7 @@ def trace_members(
     base: Integers,
     leaving: Integers,
     weight: Integers,
+    bonuses: Integers,
     done: int,
     row: int,
     size: int,
@@ -407,7 +466,8 @@ def trace_members(
     numbers = np.zeros(classes - 1, np.int64)
     for place in range(classes - 2, -1, -1):
         one = first + place
-        available = count[one] - (1 if one == opener else 0)
+        opened = 1 if one == opener else 0
+        available = count[one] - opened
         value = tables[place + 1, done, row, size]
         found = False
         for added in range(sets):
@@ -417,6 +477,7 @@ def trace_members(
                 if number * step > size:
                     break
                 worth = leaving[1, added, one] + number * weight[one]
+                worth += bonus(bonuses, one, number + opened)
                 cost = leaving[0, added, one] + number * base[one]
                 for source in range(height):
                     if rows[source] + cost > rows[row]:
@@ -442,6 +503,8 @@ def block_content(
     grid: Integers,
     step: int,
     needs_last: bool,
+    whole: bool,
+    visit: int,
     first: int,
     last: int,
     rows: Integers,
@@ -449,6 +512,7 @@ def block_content(
     base: Integers,
     leaving: Integers,
     weight: Integers,
+    bonuses: Integers,
     first_token: Integers,
     tokens: Integers,
     option: Integers,
@@ -457,6 +521,8 @@ def block_content(
 
     Parameters
     ----------
+    whole, visit
+        Whether the fragment must not be split, and what visiting it is worth.
     first, last
         The fragment's first class, and the one after its last.
     rows
@@ -472,6 +538,7 @@ def block_content(
         With which the block is opened; −1 where its entry is spared.
     """
     place, row, size, value = option
+    value -= visit
     roles = EXITS | ENDS if needs_last else EXITS
     width = size + 1
     tables = np.empty((last - first + 1, roles + 1, len(rows), width), np.int64)
@@ -480,7 +547,18 @@ def block_content(
         if opened == (place in (FIRST, ALONE)) or (opened and count[opener] == 0):
             continue
         fill_members(
-            tables, rows, first, opener if opened else -1, step, roles, count, base, leaving, weight
+            tables,
+            rows,
+            first,
+            opener if opened else -1,
+            step,
+            roles,
+            whole,
+            count,
+            base,
+            leaving,
+            weight,
+            bonuses,
         )
         table = tables[last - first]
         begin = first_token[opener] if opened else 0
@@ -509,6 +587,7 @@ def block_content(
                 if own > size:
                     continue
                 if alone:
+                    extra += bonus(bonuses, opener, 1)
                     if size == own and value == extra and row_at_most(grid, more) == row:
                         numbers = np.zeros(last - first, np.int64)
                         numbers[opener - first] = 1
@@ -529,6 +608,7 @@ def block_content(
                         base,
                         leaving,
                         weight,
+                        bonuses,
                         needed & ~besides,
                         source,
                         size - own,

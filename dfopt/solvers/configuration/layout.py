@@ -63,9 +63,8 @@ class Layout:
     @cached_property
     def first_class(self) -> Integers:
         """Where the classes of each fragment begin, and the number of classes."""
-        fragments = [one.fragment for one in self.aggregation.classes]
-        borders = np.arange(len(self.aggregation.form.fragments) + 1)
-        return np.searchsorted(fragments, borders).astype(np.int64)
+        borders = np.arange(self.fragments + 1)
+        return np.searchsorted(self.class_fragments, borders).astype(np.int64)
 
     @cached_property
     def first_token(self) -> Integers:
@@ -90,6 +89,23 @@ class Layout:
         return np.repeat(np.arange(len(self.counts)), np.diff(self.first_token))
 
     @cached_property
+    def entries(self) -> list[int]:
+        """What each token costs."""
+        return [token.entry for one in self.aggregation.classes for token in one.tokens]
+
+    @cached_property
+    def token_of(self) -> dict[tuple[int, int], int]:
+        """The token of a class with an entry cost."""
+        pairs = zip(self.token_classes.tolist(), self.entries, strict=True)
+        return {pair: token for token, pair in enumerate(pairs)}
+
+    @cached_property
+    def class_of(self) -> dict[int, int]:
+        """The class of each task type."""
+        classes = enumerate(self.aggregation.classes)
+        return {kind: number for number, one in classes for kind in one.kinds}
+
+    @cached_property
     def exact_costs(self) -> tuple[Integers, Integers, Integers]:
         """Base costs; exit and end costs on top (by set of roles and class); entry costs."""
         classes = self.aggregation.classes
@@ -98,7 +114,7 @@ class Layout:
         leaving[1] = [one.exit for one in classes]
         leaving[2] = [one.end for one in classes]
         leaving[3] = leaving[1] + leaving[2]
-        entry = np.array([token.entry for one in classes for token in one.tokens], np.int64)
+        entry = np.array(self.entries, np.int64)
         return base, leaving, entry
 
     @cached_property
@@ -110,9 +126,11 @@ class Layout:
     @cached_property
     def may_be_first(self) -> Flags:
         """For each fragment whether some CPU spares its first block the entry."""
-        fragments = range(len(self.aggregation.form.fragments))
         return np.array(
-            [any(group.start.spares_entry(one) for group in self.groups) for one in fragments]
+            [
+                any(group.start.spares_entry(one) for group in self.groups)
+                for one in range(self.fragments)
+            ]
         )
 
     @cached_property
@@ -137,6 +155,16 @@ class Layout:
                 for one in classes
             ]
         )
+
+    @cached_property
+    def fragments(self) -> int:
+        """The number of fragments."""
+        return len(self.aggregation.form.fragments)
+
+    @cached_property
+    def class_fragments(self) -> Integers:
+        """The fragment of each class."""
+        return np.array([one.fragment for one in self.aggregation.classes], np.int64)
 
     @cached_property
     def price_scale(self) -> int:

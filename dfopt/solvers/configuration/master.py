@@ -7,7 +7,7 @@ without one (total-penalty) what all contents cost at least. Duals price new col
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
 
 from dfopt.solvers.configuration.columns import Column
-from dfopt.solvers.configuration.layout import Layout
-from dfopt.solvers.configuration.pricing import Stock
+from dfopt.solvers.configuration.features import Content, Feature
+from dfopt.solvers.configuration.problem import Problem
 
 Floats = NDArray[np.float64]
 
@@ -38,32 +38,48 @@ class Duals:
         Of opening a block, by token.
     bins
         Of a CPU, by group.
+    features
+        Of having a feature: above 0 where more CPUs should have it, below where fewer should.
     """
 
     weights: Floats
     charges: Floats
     bins: Floats
+    features: Mapping[Feature, float]
+
+    def worth(self, content: Content) -> float:
+        """Return what a content is worth."""
+        tasks = sum(self.weights[one] * number for one, number in content.tasks)
+        charges = sum(self.charges[token] for token in content.tokens)
+        features = sum(
+            price for feature, price in self.features.items() if feature.among(content)
+        )
+        return float(tasks + features - charges)
 
     def towards(self, other: Duals, share: float) -> Duals:
         """Return a point between these and ``other``."""
+
+        def between(mine: Floats, others: Floats) -> Floats:
+            return (1 - share) * mine + share * others
+
         return Duals(
-            *(
-                (1 - share) * mine + share * others
-                for mine, others in (
-                    (self.weights, other.weights),
-                    (self.charges, other.charges),
-                    (self.bins, other.bins),
-                )
-            )
+            between(self.weights, other.weights),
+            between(self.charges, other.charges),
+            between(self.bins, other.bins),
+            {
+                feature: (1 - share) * price + share * other.features[feature]
+                for feature, price in self.features.items()
+            },
         )
 
     def over(self, divisor: float) -> Duals:
         """Return these divided by ``divisor``."""
-        return Duals(self.weights / divisor, self.charges / divisor, self.bins / divisor)
-
-    def total(self, stock: Stock) -> float:
-        """Return what all tasks are worth less all charges."""
-        return float(self.weights @ stock.tasks - self.charges @ stock.tokens)
+        return Duals(
+            self.weights / divisor,
+            self.charges / divisor,
+            self.bins / divisor,
+            {feature: price / divisor for feature, price in self.features.items()},
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +91,7 @@ class Solution:
     value
         λ, or the least total cost.
     missing
-        How many tasks the columns cannot cover.
+        How many tasks, or features that there must be, the columns cannot provide.
     duals
         The dual values.
     used
@@ -89,28 +105,21 @@ class Solution:
 
 
 class Master:
-    """The LP for what is in stock and a number of CPUs of each group.
+    """The LP of a problem.
 
     Parameters
     ----------
-    layout
-        The instance as arrays.
-    stock
+    problem
         What is to be scheduled.
-    cpus
-        How many CPUs there are of each group.
     columns
         The first columns.
-    limited
-        Whether it is λ that is minimised.
     """
 
-    def __init__(
-        self, layout: Layout, stock: Stock, cpus: Sequence[int], columns: Iterable[Column]
-    ) -> None:
-        self.layout = layout
-        self.stock = stock
-        self.cpus = cpus
+    def __init__(self, problem: Problem, columns: Iterable[Column]) -> None:
+        self.layout = layout = problem.layout
+        self.stock = problem.stock
+        self.cpus = cpus = problem.cpus
+        self._problem = problem
         limited = layout.limit is not None
         self._first_price = 1.0 / sum(cpus) if limited else float(layout.dearest_visit)
         self._price = self._first_price
@@ -140,7 +149,11 @@ class Master:
             self._objective.SetCoefficient(share, 1.0)
             for row, number in zip(self._groups, self.cpus, strict=True):
                 row.SetCoefficient(share, -float(number))
-        for row in self._classes.values():
+        self._features = {
+            feature: self._solver.Constraint(float(least), float(most))
+            for feature, (least, most) in self._problem.limits.items()
+        }
+        for row in (*self._classes.values(), *self._features.values()):
             variable = self._solver.NumVar(0, infinity, "")
             row.SetCoefficient(variable, 1.0)
             self._objective.SetCoefficient(variable, self._price)
@@ -172,6 +185,9 @@ class Master:
             for token in column.content.tokens:
                 if token in self._tokens:
                     self._tokens[token].SetCoefficient(variable, 1.0)
+            for feature, row in self._features.items():
+                if feature.among(column.content):
+                    row.SetCoefficient(variable, 1.0)
             self.columns.append(column)
             self._variables.append(variable)
 
@@ -228,4 +244,5 @@ class Master:
         for token, row in self._tokens.items():
             charges[token] = max(0.0, -row.dual_value())
         bins = np.array([max(0.0, -row.dual_value()) for row in self._groups])
-        return Duals(weights, charges, bins)
+        features = {feature: row.dual_value() for feature, row in self._features.items()}
+        return Duals(weights, charges, bins, features)

@@ -1,118 +1,211 @@
-"""The method ``configuration``: the bound of the configuration LP, and schedules out of it."""
+"""The method ``configuration``: bounds by the configuration LP, and schedules out of it."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from dfopt.certificate import CompleteSearch
 from dfopt.errors import MethodError
 from dfopt.instance import Objective
 from dfopt.machine import PenaltyMatrix
 from dfopt.ordering import ClosedForm
 from dfopt.solvers import first_schedule
-from dfopt.solvers.aggregation import Aggregation, contents_of, task_classes
+from dfopt.solvers.aggregation import Aggregation, task_classes
+from dfopt.solvers.configuration.branching import Branching
 from dfopt.solvers.configuration.claims import least_total, refutation
 from dfopt.solvers.configuration.columns import Column, Pool
+from dfopt.solvers.configuration.contents import columns_of, orders_of
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.layout import Layout
 from dfopt.solvers.configuration.master import Solution
-from dfopt.solvers.configuration.relaxation import Offer, Problem, Relaxation, Undecided
+from dfopt.solvers.configuration.problem import Problem
+from dfopt.solvers.configuration.relaxation import Offer, Relaxation, Undecided
 from dfopt.solvers.search import Search
+
+FEW = 4
+"""Where bound and schedule are so near, limits are tried downwards from the schedule."""
+
+SHRUNK = 0.9
+"""When the best objective falls to this share of the layout's limit, a smaller layout pays."""
+
+DISCREPANCIES = 5
+MOVES_PER_TASK = 10_000
 
 
 def solve_by_configurations(search: Search) -> None:
-    """Raise the bound by the configuration LP, dive for schedules that meet it."""
+    """Find and prove the optimum by the configuration LP, dives, and branching.
+
+    Local search runs beside it where there are two workers.
+    """
     instance = search.instance
     if isinstance(instance.penalty, PenaltyMatrix) or instance.is_timed:
-        raise MethodError("configuration is for penalties f and g without releases or precedence")
-    if search.schedule is None:
-        first_schedule.improve(search, effort=0.2)
+        raise MethodError(
+            "configuration is made for the penalties f and g without releases and precedence; "
+            "use cp-sat or auto",
+            place="method",
+        )
+    first_schedule.improve(search, effort=0.2 if search.workers > 1 else 1.0)
     search.check()
-    Configurations(search).run()
+    with _local_search_beside(search):
+        Configurations(search).solve()
+
+
+@contextmanager
+def _local_search_beside(search: Search) -> Iterator[None]:
+    from dfopt.solvers.local_search import Background, LocalSearch, fits
+
+    if search.workers == 1 or search.instance.cpus == 1 or not fits(search):
+        yield
+        return
+    local_search = LocalSearch(search, seed=search.seed)
+    with Background(local_search, moves=MOVES_PER_TASK * search.instance.task_count):
+        yield
 
 
 class Configurations:
     """The LP of one instance, at whichever limit tells most.
 
+    A limit is what no CPU may cost more than; under total-penalty, what all may cost together.
+
     Parameters
     ----------
     search
-        Where bounds and schedules are reported.
+        Where bounds and schedules are reported; it knows a schedule.
     """
 
     def __init__(self, search: Search) -> None:
-        assert search.objective is not None
         self.search = search
-        form = ClosedForm(search.instance, search.types)
-        self.aggregation = Aggregation(
+        self._form = ClosedForm(search.instance, search.types)
+        self._aggregation = Aggregation(
             instance=search.instance,
             types=search.types,
-            form=form,
+            form=self._form,
             cpu_groups=search.cpu_groups,
-            classes=task_classes(search.types, form, search.instance.task_count),
+            classes=task_classes(search.types, self._form, search.instance.task_count),
         )
-        total = search.instance.objective is Objective.TOTAL_PENALTY
-        self.layout = Layout(self.aggregation, None if total else search.objective - 1)
-        self.problem = Problem.whole(self.layout)
-        self.pool = Pool()
-        self.random = random.Random(search.seed)
+        self._pool = Pool()
+        self._random = random.Random(search.seed)
+        self._solutions: dict[int, Solution] = {}
+        self._problem = self._whole_problem()
 
-    def run(self) -> None:
-        if self.layout.limit is None:
-            solution = Relaxation(self.problem, self.pool, self.search.check, self._learn_total).minimise()
-            limits = [None]
-            solutions = {None: solution}
-        else:
-            solutions = self._lowest_possible()
-        self.search.check()
-        for attempt in range(20):
-            for limit, solution in sorted(solutions.items()):
-                if limit is not None and limit >= self.search.objective: continue
-                d = Diving(self.problem, self.pool, limit, self.search.check, self.random)
-                cols = d.dive(solution, 5)
-                print("dive", attempt, limit, cols is not None, self.search.elapsed)
-                if cols: self._found(cols)
-                self.search.check()
+    def solve(self) -> None:
+        """Raise the bound and look for schedules until they meet."""
+        self._find_bound()
+        while True:
+            self.search.check()
+            limit = self.search.lower_bound
+            solution = self._decided(limit)
+            if solution is not None and not self._dive_from(limit, solution):
+                self._branch(limit, solution)
 
-    def _lowest_possible(self) -> dict:
-        search = self.search
-        relaxation = Relaxation(self.problem, self.pool, search.check, self._learn)
-        possible = search.objective
-        solutions = {}
-        while possible > search.lower_bound:
-            limit = possible - 1 if possible - search.lower_bound < 8 else (possible + search.lower_bound) // 2
-            solution = relaxation.decide(limit)
-            print(limit, solution is not None, search.elapsed, len(self.pool))
+    def _find_bound(self) -> None:
+        """Find the least limit that is possible for the LP."""
+        possible = self._objective
+        while possible > self.search.lower_bound:
+            self.search.check()
+            possible = min(possible, self._objective)
+            gap = possible - self.search.lower_bound
+            limit = possible - (1 if gap <= FEW else gap // 3)
+            solution = self._decided(limit)
             if solution is not None:
-                possible = min(limit, max(c.cost for c, _ in solution.used))
-                solutions[possible] = solution
-            search.check()
-        return solutions
+                possible = min(limit, self._reached(solution))
+                self._solutions[possible] = solution
 
-    def _learn(self, offer: Offer, limit: int | None) -> None:
-        assert limit is not None
-        refuted = offer.refuted(self.search.lower_bound, limit)
-        if refuted >= self.search.lower_bound:
+    def _decided(self, limit: int) -> Solution | None:
+        """Return the LP's solution for a limit; None when the limit is impossible."""
+        if limit not in self._solutions:
+            self._adapt()
+            relaxation = Relaxation(self._problem, self._pool, self.search.check, self._learn)
+            solution = relaxation.decide(limit)
+            if solution is None:
+                return None
+            self._solutions[limit] = solution
+        return self._solutions[limit]
+
+    def _dive_from(self, limit: int, solution: Solution) -> bool:
+        """Dive for a schedule within a limit, then for one that is only better than the best."""
+        if self._found(self._dive(limit, self._problem, solution)):
+            return True
+        while self._objective - 1 > limit:
+            self.search.check()
+            nearest = self._objective - 1
+            solution_there = self._decided(nearest)
+            if solution_there is None or not self._found(
+                self._dive(nearest, self._problem, solution_there)
+            ):
+                return False
+        return False
+
+    def _dive(
+        self, limit: int, problem: Problem, solution: Solution
+    ) -> tuple[Column, ...] | None:
+        diving = Diving(problem, self._pool, limit, self.search.check, self._random)
+        return diving.dive(solution, DISCREPANCIES)
+
+    def _branch(self, limit: int, solution: Solution) -> None:
+        """Find a schedule within a limit, or prove that there is none."""
+        branching = Branching(
+            self._pool,
+            limit,
+            self.search.check,
+            lambda problem, there: self._dive(limit, problem, there),
+        )
+        try:
+            if not self._found(branching.search(self._problem, solution)):
+                self._refute_by_search(limit, "branch and price")
+        except Undecided:
+            self._leave_to_cp_sat(limit)
+
+    def _leave_to_cp_sat(self, limit: int) -> None:
+        """Decide a limit by the count model where rounding errors hide the answer."""
+        from dfopt.solvers.cp_sat.counts import CountModel
+        from dfopt.solvers.cp_sat.runner import decide
+
+        decide(self.search, lambda: CountModel(self.search, (limit, limit)), limit + 1)
+
+    def _refute_by_search(self, limit: int, solver: str) -> None:
+        self.search.proved(limit + 1, CompleteSearch(threshold=limit, solver=solver))
+
+    def _found(self, columns: tuple[Column, ...] | None) -> bool:
+        """Report the schedule that columns are; return whether there is one."""
+        if columns is None:
+            return False
+        self.search.found(orders_of(self._problem.layout, columns))
+        return True
+
+    def _learn(self, offer: Offer, limit: int) -> None:
+        """Report what an offer proves."""
+        known = self.search.lower_bound
+        refuted = offer.refuted(known, limit)
+        if refuted < known:
+            return
+        if offer.prices.cost:
+            self.search.proved(*least_total(offer))
+        else:
             self.search.proved(refuted + 1, refutation(offer, refuted))
 
-    def _learn_total(self, offer: Offer, limit: int | None) -> None:
-        bound, certificate = least_total(offer)
-        self.search.proved(bound, certificate)
+    def _reached(self, solution: Solution) -> int:
+        """Return the least limit for which a solution would do as well."""
+        if self._problem.layout.limit is None:
+            return int(-(-solution.value // 1))
+        return max(column.cost for column, _ in solution.used)
 
-    def _found(self, columns: Sequence[Column]) -> None:
-        """Report the schedule that some columns are."""
-        waiting = [list(group.cpus) for group in self.layout.groups]
-        counts: list[dict[int, int]] = [{} for _ in range(self.search.instance.cpus)]
-        openers: list[dict[int, list[int]]] = [{} for _ in counts]
-        tokens = [token for one in self.aggregation.classes for token in one.tokens]
-        for column in columns:
-            cpu = waiting[column.group].pop()
-            counts[cpu] = dict(column.content.tasks)
-            for token in column.content.tokens:
-                one = int(self.layout.token_classes[token])
-                openers[cpu].setdefault(one, []).append(tokens[token].entry)
-        contents = contents_of(self.aggregation, counts, openers)
-        self.search.found(
-            [self.aggregation.form.order(cpu, content) for cpu, content in enumerate(contents)]
-        )
+    def _adapt(self) -> None:
+        """Let the pool know the best schedule, and the layout how much is still of interest."""
+        layout = self._problem.layout
+        if layout.limit is not None and self._objective - 1 < SHRUNK * layout.limit:
+            self._problem = self._whole_problem()
+        for column in columns_of(layout, self.search.contents()):
+            self._pool.add(column)
+
+    def _whole_problem(self) -> Problem:
+        is_total = self.search.instance.objective is Objective.TOTAL_PENALTY
+        limit = None if is_total else self._objective - 1
+        return Problem.whole_of(Layout(self._aggregation, limit))
+
+    @property
+    def _objective(self) -> int:
+        assert self.search.objective is not None
+        return self.search.objective

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from dfopt.solvers.configuration.features import Content, Feature, Holds, Meets, Opens, Visits
 from dfopt.solvers.configuration.kernels import (
     ALONE,
     NEVER,
+    Flags,
     Integers,
     block_content,
     block_options,
@@ -28,13 +31,25 @@ class Prices:
         Of a task, by class.
     charges
         Of opening a block with a task, by token; not negative.
+    features
+        Of having a feature, where the number of CPUs that have it is limited; of either sign.
     cost
         Of a unit of cost, under total-penalty; 0 where contents are limited in cost.
     """
 
     weights: Integers
     charges: Integers
+    features: Mapping[Feature, int] = field(default_factory=dict)
     cost: int = 0
+
+    def worth(self, content: Content) -> int:
+        """Return what a content is worth, whatever it costs."""
+        tasks = sum(int(self.weights[one]) * number for one, number in content.tasks)
+        charges = sum(int(self.charges[token]) for token in content.tokens)
+        features = sum(
+            price for feature, price in self.features.items() if feature.among(content)
+        )
+        return tasks + features - charges
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +61,25 @@ class Stock:
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
-    """What one CPU may hold.
+class Pattern:
+    """Which fragments a CPU has to visit, and which it must not, of those whose pairs count.
 
     Parameters
     ----------
-    tasks
-        Pairs of a class and how many tasks of it.
-    tokens
-        The tokens that open its paid blocks.
+    visited, missed
+        The fragments.
     """
 
-    tasks: tuple[tuple[int, int], ...]
-    tokens: tuple[int, ...]
+    visited: frozenset[int] = frozenset()
+    missed: frozenset[int] = frozenset()
+
+    def worth(self, prices: Prices) -> int:
+        """Return what the meetings of the fragments that are visited are worth."""
+        return sum(
+            price
+            for feature, price in prices.features.items()
+            if isinstance(feature, Meets) and self.visited.issuperset(feature.fragments)
+        )
 
 
 class Pricing:
@@ -72,12 +93,18 @@ class Pricing:
         What is left to be scheduled.
     prices
         What it is worth.
+    whole, paired
+        For each fragment whether it must not be split over CPUs, and whether it is one of those
+        that patterns speak of.
     """
 
-    def __init__(self, layout: Layout, stock: Stock, prices: Prices) -> None:
+    def __init__(
+        self, layout: Layout, stock: Stock, prices: Prices, whole: Flags, paired: Flags
+    ) -> None:
         self.layout = layout
         self.stock = stock
         self.prices = prices
+        self._whole = whole
         base, leaving, entry = layout.rounded(layout.scale.unit)
         base_value, leaving_value, entry_value = (-prices.cost * one for one in (base, leaving, entry))
         if layout.limit is None:
@@ -86,7 +113,19 @@ class Pricing:
         self._base = base
         self._weights = prices.weights + base_value
         self._leaving = np.stack([leaving, leaving_value])
-        opening = np.where(stock.tokens > 0, entry_value - prices.charges, NEVER)
+        self._visits = np.zeros(layout.fragments, np.int64)
+        openings = entry_value - prices.charges
+        bonuses = []
+        for feature, price in prices.features.items():
+            match feature:
+                case Visits(fragment):
+                    self._visits[fragment] = price
+                case Opens(token):
+                    openings[token] += price
+                case Holds(task_class, number):
+                    bonuses.append((task_class, number, price))
+        self._bonuses = np.array(bonuses, np.int64).reshape(-1, 3)
+        opening = np.where(stock.tokens > 0, openings, NEVER)
         self._tokens = np.stack([entry, opening], axis=1)
         rows = layout.scale.rows
         self.start, self.options = block_options(
@@ -95,6 +134,9 @@ class Pricing:
             layout.step,
             layout.needs_last,
             layout.may_be_first,
+            whole,
+            paired,
+            self._visits,
             layout.first_class,
             np.cumsum([0, *map(len, rows)]),
             np.concatenate(rows),
@@ -102,6 +144,7 @@ class Pricing:
             self._base,
             self._leaving,
             self._weights,
+            self._bonuses,
             layout.first_token,
             self._tokens,
         )
@@ -117,6 +160,8 @@ class Pricing:
                 layout.scale.grid,
                 layout.step,
                 layout.needs_last,
+                bool(self._whole[fragment]),
+                int(self._visits[fragment]),
                 first,
                 last,
                 layout.scale.rows[fragment],
@@ -124,6 +169,7 @@ class Pricing:
                 self._base,
                 self._leaving,
                 self._weights,
+                self._bonuses,
                 layout.first_token,
                 self._tokens,
                 self.options[option],
@@ -133,7 +179,8 @@ class Pricing:
             ]
             if token >= 0:
                 tokens.append(int(token))
-        return Content(tuple(tasks), tuple(tokens))
+        fragments = tuple(fragment for fragment, _ in options)
+        return Content(tuple(tasks), tuple(sorted(tokens)), fragments)
 
 
 class GroupPricing:
@@ -145,10 +192,13 @@ class GroupPricing:
         What each fragment can add.
     group
         The CPUs.
+    pattern
+        Of the fragments that it visits.
     """
 
-    def __init__(self, pricing: Pricing, group: Group) -> None:
+    def __init__(self, pricing: Pricing, group: Group, pattern: Pattern) -> None:
         self._pricing = pricing
+        self._worth = pattern.worth(pricing.prices)
         layout = pricing.layout
         self._grid = layout.scale.grid
         fragments = len(layout.first_class) - 1
@@ -157,19 +207,33 @@ class GroupPricing:
         self._tables = np.empty(
             (fragments + 1, sets, len(self._grid), layout.capacity + 1), np.int64
         )
-        fill_knapsack(self._tables, self._grid, self._spared, pricing.start, pricing.options)
+        self._may_miss = np.ones(fragments, np.bool_)
+        self._may_miss[list(pattern.visited)] = False
+        may_visit = np.ones(fragments, np.bool_)
+        may_visit[list(pattern.missed)] = False
+        fill_knapsack(
+            self._tables,
+            self._grid,
+            self._spared,
+            self._may_miss,
+            may_visit,
+            pricing.start,
+            pricing.options,
+        )
         options = pricing.options
         owners = np.repeat(np.arange(fragments), np.diff(pricing.start))
-        self._alone = np.flatnonzero((options[:, 0] == ALONE) & self._spared[owners])
+        others = np.count_nonzero(~self._may_miss) - ~self._may_miss[owners]
+        may_be_alone = self._spared[owners] & may_visit[owners] & (others == 0)
+        self._alone = np.flatnonzero((options[:, 0] == ALONE) & may_be_alone)
         self._alone_owners = owners[self._alone]
         # What a CPU's start adds to the cost: by whether its first block is spared its entry.
         unit = layout.scale.unit
         arrival, departure = group.start.arrival, group.start.departure
         tolls = np.array([arrival + (0 if ends & 1 else departure) for ends in range(sets)])
         self._costs = self._grid * unit + tolls[:, None]
-        self._last = self._tables[-1] - pricing.prices.cost * tolls[:, None, None]
+        self._last = self._tables[-1] + self._worth - pricing.prices.cost * tolls[:, None, None]
         self._alone_costs = self._grid[options[self._alone, 1]] * unit + arrival
-        self._alone_values = options[self._alone, 3] - pricing.prices.cost * arrival
+        self._alone_values = options[self._alone, 3] + self._worth - pricing.prices.cost * arrival
         self._best_up_to()
 
     def largest(self, limit: int | None) -> int:
@@ -233,6 +297,7 @@ class GroupPricing:
             self._tables,
             self._grid,
             self._spared,
+            self._may_miss,
             self._pricing.start,
             self._pricing.options,
             ends,
@@ -251,6 +316,4 @@ class GroupPricing:
         prices = self._pricing.prices
         if self._pricing.layout.limit is not None:
             return limited
-        worth = sum(int(prices.weights[one]) * number for one, number in content.tasks)
-        charges = sum(int(prices.charges[token]) for token in content.tokens)
-        return (worth - charges - value) // prices.cost
+        return (prices.worth(content) - value) // prices.cost
