@@ -91,7 +91,7 @@ def prove(search: Search) -> None:
     search
         On an instance with the penalty g, of which execution times do not count.
     """
-    from dfopt.solvers.parts.decision import Verdict, decide
+    from dfopt.solvers.parts.decision import Undecided, most_groups
 
     packing = Packing(search)
     if not packing.visit:
@@ -101,8 +101,13 @@ def prove(search: Search) -> None:
     while True:
         rules = rules_within(packing, visits, own_are_free=True)
         assert rules is not None, "counting says no more about more visits"
-        if decide(search, packing, rules) is not Verdict.IMPOSSIBLE:
+        try:
+            most = most_groups(search, packing, rules)
+        except Undecided:
             return
-        visits += 1
+        if most >= rules.wanted:
+            return
+        # Without a limit on parts, every group that is missing costs a visit.
+        visits += rules.wanted - most if rules.limit is None else 1
         _prove_visits(search, packing, visits)
         search.check()

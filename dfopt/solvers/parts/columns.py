@@ -16,9 +16,6 @@ from ortools.linear_solver import pywraplp
 from dfopt.solvers.parts.rules import Group, GroupRules
 from dfopt.solvers.parts.table import UNREACHABLE, GroupTable, Prices
 
-SCALE = 2**28
-"""Prices of the linear program are rounded to so many parts of a unit."""
-
 COLUMNS_A_ROUND = 60
 
 
@@ -54,22 +51,25 @@ class LinearProgram:
             self._plain.SetCoefficient(column, group.cpus - group.longer)
         return True
 
-    def prices(self, sizes: Iterable[int]) -> Prices | None:
-        """Return the prices of fragments of these sizes, and of the machine; None on failure."""
+    def prices(self, sizes: Iterable[int], scale: int) -> Prices | None:
+        """Return the prices of fragments of these sizes, and of the machine; None on failure.
+
+        They are rounded to so many parts of a group's worth as ``scale`` says.
+        """
         if self._solver.Solve() != pywraplp.Solver.OPTIMAL:
             return None
-        by_size = {size: _rounded(row) for size, row in self._rows.items()}
+
+        def rounded(row: pywraplp.Constraint) -> int:
+            price: float = row.dual_value()
+            return min(max(0, round(price * scale)), scale)
+
+        by_size = {size: rounded(row) for size, row in self._rows.items()}
         return Prices(
             fragments=[by_size[size] for size in sizes],
-            room=_rounded(self._room),
-            longer=_rounded(self._longer),
-            plain=_rounded(self._plain),
+            room=rounded(self._room),
+            longer=rounded(self._longer),
+            plain=rounded(self._plain),
         )
-
-
-def _rounded(row: pywraplp.Constraint) -> int:
-    price: float = row.dual_value()
-    return max(0, round(price * SCALE))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,9 +84,16 @@ class Bound:
         """Whether there may be so many full groups."""
         return self.total >= number * self.least
 
+    @property
+    def most(self) -> int:
+        """How many full groups there are at most."""
+        return self.total // self.least
+
 
 def best_bound(table: GroupTable, check: Callable[[], None]) -> Bound | None:
-    """Return the best bound that prices give; stop once it rules out the wanted number.
+    """Return the best bound that prices give.
+
+    With a limit on parts the search for it stops once it rules out the wanted number.
 
     Returns
     -------
@@ -96,7 +103,8 @@ def best_bound(table: GroupTable, check: Callable[[], None]) -> Bound | None:
     """
     rules = table.rules
     program = LinearProgram(rules)
-    prices: Prices | None = Prices([SCALE // len(table.sizes)] * len(table.sizes), 0, 0, 0)
+    scale = UNREACHABLE // 2 // len(table.sizes)
+    prices: Prices | None = Prices([scale // len(table.sizes)] * len(table.sizes), 0, 0, 0)
     best: Bound | None = None
     while prices is not None:
         check()
@@ -108,10 +116,10 @@ def best_bound(table: GroupTable, check: Callable[[], None]) -> Bound | None:
         bound = Bound(prices=prices, least=least, total=total)
         if least > 0 and (best is None or total * best.least < best.total * least):
             best = bound
-            if not best.allows(rules.wanted):
+            if rules.limit is not None and not best.allows(rules.wanted):
                 break
-        better = [group for price, group in table.cheapest(COLUMNS_A_ROUND) if price < SCALE]
+        better = [group for price, group in table.cheapest(COLUMNS_A_ROUND) if price < scale]
         if not sum([program.add(group) for group in better]):
             break
-        prices = program.prices(table.sizes)
+        prices = program.prices(table.sizes, scale)
     return best

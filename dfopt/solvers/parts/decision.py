@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from enum import Enum, auto
 from functools import partial
 from itertools import islice
 
@@ -25,24 +24,31 @@ MOST_GROUPS = 300_000
 """Of so many groups CP-SAT chooses; from few at first, which are the cheapest."""
 
 
-class Verdict(Enum):
-    """What came of a decision."""
-
-    FOUND = auto()
-    IMPOSSIBLE = auto()
-    OPEN = auto()
+class Undecided(Exception):  # noqa: N818 - no error, but the end of what this search can do
+    """Raised where nobody knows whether there are enough groups."""
 
 
-def decide(search: Search, packing: Packing, rules: GroupRules) -> Verdict:
-    """Look for the wanted number of full groups, and report what they give."""
+def most_groups(search: Search, packing: Packing, rules: GroupRules) -> int:
+    """Return how many full groups there can be: fewer than wanted, or all that are wanted.
+
+    In the second case a schedule is reported.
+
+    Raises
+    ------
+    Undecided
+        When neither was found.
+    """
     table = GroupTable(rules)
     bound = best_bound(table, search.check)
-    if bound is None or not bound.allows(rules.wanted):
-        return Verdict.IMPOSSIBLE if table.is_complete else Verdict.OPEN
+    most = 1 if bound is None else bound.most
+    if most < rules.wanted and not table.is_complete:
+        raise Undecided
+    if bound is None or most < rules.wanted:
+        return most
     quick = QuickGroups(rules, random.Random(search.seed), search.check)
     if quick.search(ATTEMPTS):
         packing.report(rules.fill(quick.groups))
-        return Verdict.FOUND
+        return rules.wanted
     table.price(bound.prices)
     # All wanted groups together exceed their least price by no more than this. The one that
     # exceeds it most is what is left over; the others by no more than half.
@@ -51,11 +57,11 @@ def decide(search: Search, packing: Packing, rules: GroupRules) -> Verdict:
     while True:
         chosen, is_all = _cheapest(search, table, bound.least, excess, number)
         if is_solvable(search, partial(SelectionModel, packing, rules, chosen)):
-            return Verdict.FOUND
-        if is_all:
-            return Verdict.IMPOSSIBLE if table.is_complete else Verdict.OPEN
-        if number >= MOST_GROUPS:
-            return Verdict.OPEN
+            return rules.wanted
+        if is_all and table.is_complete:
+            return rules.wanted - 1
+        if is_all or number >= MOST_GROUPS:
+            raise Undecided
         number = min(8 * number, MOST_GROUPS)
 
 

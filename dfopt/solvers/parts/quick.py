@@ -87,25 +87,27 @@ class QuickGroups:
         self._spare += sign * self.rules.room(group)
 
     def _take_what_is_never_wrong(self) -> None:
-        """Take single fragments, and pairs, that fill their CPUs exactly.
+        """Take fragments that fill their CPUs exactly alone, or all fragments if there is room.
 
-        If two groups share such a pair, what is left of them fills its CPUs exactly too.
+        Without room to spare also pairs are taken that fill their CPUs exactly: if two groups
+        share such a pair, what is left of them does so too.
         """
         k = self.rules.capacity
+        all_fit = sum(-(-size // k) for size in self._pool) <= self._cpus
         of_residue: dict[int, list[int]] = {}
         for size in self._pool:
-            of_residue.setdefault(size % k, []).append(size)
+            of_residue.setdefault(0 if all_fit else size % k, []).append(size)
         alone = [(size,) for size in of_residue.pop(0, [])]
         pairs = [
             pair
             for residue in of_residue
-            if 2 * residue <= k
+            if 2 * residue <= k and not self._spare
             for pair in _pairs(of_residue[residue], of_residue.get(k - residue, []))
         ]
         for sizes in [*alone, *pairs]:
             if self.is_enough or len(self._pool) == len(sizes):
                 return
-            self._take(Group(sizes=sizes, cpus=sum(sizes) // k))
+            self._take(Group(sizes=sizes, cpus=-(-sum(sizes) // k)))
 
     def _add_groups(self, *, largest: bool) -> None:
         while not self.is_enough:
@@ -122,7 +124,9 @@ class QuickGroups:
         size = pool.pop(place)
         others = rules.wanted - 1 - len(self.groups)
         allowed = self._spare // others
-        for cpus in range(-(-size // rules.capacity), self._cpus - others + 1):
+        # Where there may be fewer groups than wanted, no CPUs are kept for them.
+        kept = 1 if rules.limit is None else others
+        for cpus in range(-(-size // rules.capacity), self._cpus - kept + 1):
             longer = max(0, cpus - self._plain)
             room = cpus * rules.capacity - size
             if rules.limit is None:

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from dfopt.solvers.parts.rules import Group, GroupRules
 
-LARGEST_TABLE = 24_000_000
-"""So many numbers of 8 bytes may be in memory."""
+LARGEST_TABLE = 64_000_000
+"""So many numbers of 4 bytes may be in memory."""
 
 MOST_ENDS = 40
 """Of so many places where groups end the cheap ones are returned."""
 
-UNREACHABLE = 2**60
+UNREACHABLE = 2**30
+"""More than any prices add up to."""
 
 
 class Prices(NamedTuple):
@@ -58,7 +59,7 @@ class GroupTable:
         most = int(self._ends[:, 1].max(initial=0))
         self._columns = most + 1 if self.counted else rules.capacity
         self._prices = Prices([], 0, 0, 0)
-        self._layers: NDArray[Any] = np.empty((0, 0, 0), np.int64)
+        self._layers: NDArray[Any] = np.empty((0, 0, 0), np.int32)
         self._end_prices: NDArray[Any] = np.empty(0, np.int64)
         if not self.counted:
             self.is_complete = len(self.sizes) * self._columns <= LARGEST_TABLE
@@ -80,7 +81,7 @@ class GroupTable:
                 most = min(cpus * k, total - others)
                 rooms = range(cpus * k - most, min(rules.spare, cpus * k - fragments) + 1)
                 entries = (items + 1) * (fragments + 1) * (most + 1)
-                if entries > LARGEST_TABLE or len(ends) + len(rooms) > LARGEST_TABLE // 8:
+                if entries > LARGEST_TABLE or len(ends) + len(rooms) > LARGEST_TABLE // 16:
                     self.is_complete = False
                     return ends
                 ends += [
@@ -92,14 +93,17 @@ class GroupTable:
         """Work the table out for these prices; return the least price of a full group."""
         self._prices = prices
         items = len(self.sizes)
-        layers = np.full((items + 1, self._rows, self._columns), UNREACHABLE, np.int64)
+        assert sum(prices.fragments) < UNREACHABLE
+        if not self._layers.size:
+            self._layers = np.empty((items + 1, self._rows, self._columns), np.int32)
+        layers = self._layers
+        layers[items] = UNREACHABLE
         layers[items, 0, 0] = 0
-        groups = np.full((self._rows, self._columns), UNREACHABLE, np.int64)
+        groups = np.full((self._rows, self._columns), UNREACHABLE, np.int32)
         for item in range(items - 1, -1, -1):
             added = self._added(layers[item + 1], item)
             np.minimum(layers[item + 1], added, out=layers[item])
             np.minimum(groups, added, out=groups)  # unlike the layers, without the empty group
-        self._layers = layers
         machine = np.array(prices[1:], np.int64)
         self._end_prices = groups[self._ends[:, 0], self._ends[:, 1]] + self._ends[:, 2:] @ machine
         return int(self._end_prices.min(initial=UNREACHABLE))
