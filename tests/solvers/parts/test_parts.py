@@ -130,3 +130,14 @@ def test_fragments_of_their_own_go_to_their_cpus() -> None:
     )
     search = searched(instance, pack)
     assert search.objective == 0
+
+
+def test_fragments_of_one_size_change_places_to_be_at_home() -> None:
+    """Neighbours in size are packed together, but A and B are wanted on different CPUs."""
+    instance = Instance(
+        cpus=2,
+        penalty=G,
+        tasks=tuple(Task(id=name, df=name, count=2) for name in "ABCD"),
+        initial=(CacheState(df="A"), CacheState(df="B")),
+    )
+    assert searched(instance, pack).objective == 60
