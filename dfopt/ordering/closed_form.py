@@ -55,6 +55,11 @@ class CpuStart:
     arrival: int = 0
     departure: int = 0
 
+    @property
+    def tolls(self) -> tuple[int, int]:
+        """What is paid with the first task, and what if it does not use the free fragment."""
+        return self.arrival, self.arrival + self.departure
+
     def spares_entry(self, fragment: int) -> bool:
         """Whether a first block of ``fragment`` pays no entry."""
         return self.free_for_all or self.free_fragment == fragment

@@ -77,20 +77,21 @@ class Branching:
                 self._undecided = True
             else:
                 # The last one is looked at first: fewer CPUs with the feature, which says more.
-                waiting += self._children(node, *branch)
+                waiting += self._children(node, solution, *branch)
         if self._undecided:
             raise Undecided
         return None
 
     def _children(
-        self, node: Problem, feature: Feature, number: float
+        self, node: Problem, parent: Solution, feature: Feature, number: float
     ) -> Iterator[tuple[Problem, Solution]]:
         """Yield the nodes with more and with less of a feature, unless they are impossible."""
         least, most = node.limits.get(feature, (0, sum(node.cpus)))
         for low, high in ((floor(number) + 1, most), (least, floor(number))):
             child = node.limited(feature, low, high)
             try:
-                solution = Relaxation(child, self._pool, self._check).decide(self._limit)
+                relaxation = Relaxation(child, self._pool, self._check, start=parent.duals)
+                solution = relaxation.decide(self._limit)
             except Undecided:
                 self._undecided = True
                 continue

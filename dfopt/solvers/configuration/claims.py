@@ -67,7 +67,9 @@ def _weights(offer: Offer, limit: int | None, bound: int | None = None) -> DualW
     charges = list(_charge_rows(layout, offer.prices.charges))
     divisor = 1
     if limit is not None:
-        divisor = gcd(*bins, *(value for _, value in weights), *(value for _, value in charges)) or 1
+        divisor = (
+            gcd(*bins, *(value for _, value in weights), *(value for _, value in charges)) or 1
+        )
     return DualWeights(
         bin_weights=tuple(one // divisor for one in bins),
         weights=tuple((row, value // divisor) for row, value in weights),

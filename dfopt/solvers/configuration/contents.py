@@ -53,9 +53,7 @@ def _content(layout: Layout, cpu: int, held: Mapping[int, int]) -> Content:
     last = None
     for kind in form.order(cpu, held):
         fragment = form.costs[kind].fragment
-        if fragment != last and not (
-            last is None and form.starts[cpu].spares_entry(fragment)
-        ):
+        if fragment != last and not (last is None and form.starts[cpu].spares_entry(fragment)):
             tokens.append(layout.token_of[layout.class_of[kind], form.costs[kind].entry])
         if fragment not in fragments:
             fragments.append(fragment)

@@ -70,7 +70,7 @@ class Diving:
                 return (*fixed, *chosen)
             is_total = left.layout.limit is None
             rest = limit - sum(one.cost for one in chosen) if is_total else limit
-            following = self._solved(deeper, rest)
+            following = self._solved(deeper, rest, solution)
             if following is not None:
                 left, limit, solution = deeper, rest, following
                 fixed += chosen
@@ -80,12 +80,13 @@ class Diving:
             else:
                 return None
 
-    def _solved(self, problem: Problem, limit: int) -> Solution | None:
+    def _solved(self, problem: Problem, limit: int, before: Solution) -> Solution | None:
         """Return the solution of what is left; None if it cannot be scheduled."""
         if not any(problem.cpus):
             return None
         try:
-            return Relaxation(problem, self._pool, self._check).decide(limit)
+            relaxation = Relaxation(problem, self._pool, self._check, start=before.duals)
+            return relaxation.decide(limit)
         except Undecided:
             return None
 

@@ -9,8 +9,6 @@ is worth no more than something smaller and cheaper is left out.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -137,8 +135,7 @@ def fill_members(
                         shift = number * step
                         for size in range(min(largest + 1, width - shift)):
                             value = before[done, row, size] + worth
-                            if value > after[done | added, target, size + shift]:
-                                after[done | added, target, size + shift] = value
+                            after[done | added, target, size + shift] = max(after[done | added, target, size + shift], value)
 
 
 @compiled
@@ -163,8 +160,7 @@ def offer(
             if worth > NEVER // 2:
                 if target < 0:
                     target = row_at_most(grid, rows[row] + cost)
-                if worth + value > best[place, target, held + size]:
-                    best[place, target, held + size] = worth + value
+                best[place, target, held + size] = max(best[place, target, held + size], worth + value)
 
 
 @compiled

@@ -179,13 +179,13 @@ class Layout:
         starts = max(group.start.arrival + group.start.departure for group in self.groups)
         return int(base.max() + leaving.max() + entry.max() + starts + 1)
 
-    @property
+    @cached_property
     def step(self) -> int:
         """The size of a task: 0 where a CPU has room for all tasks, so that sizes do not count."""
         instance = self.aggregation.instance
         return 0 if instance.tasks_per_cpu >= instance.task_count else 1
 
-    @property
+    @cached_property
     def capacity(self) -> int:
         """The largest size of a content."""
         return self.aggregation.instance.tasks_per_cpu if self.step else 0
@@ -194,19 +194,20 @@ class Layout:
     def scale(self) -> Scale:
         """The unit and the grid of costs."""
         if self.limit is None:
-            return Scale(1, np.zeros(1, np.int64), tuple(np.zeros(1, np.int64) for _ in self.ranges))
+            nothing = np.zeros(1, np.int64)
+            return Scale(1, nothing, (nothing,) * self.fragments, True)
         base, leaving, entry = self.exact_costs
-        unit = gcd(*base.tolist(), *leaving.ravel().tolist(), *entry.tolist()) or 1
+        unit = exact = gcd(*base.tolist(), *leaving.ravel().tolist(), *entry.tolist()) or 1
         sets = 4 if self.needs_last else 2
         entries_per_row = len(self.first_class) * sets * (self.capacity + 1)
         most_rows = max(256, min(MOST_ROWS, MOST_ENTRIES // entries_per_row))
         while True:
-            scale = self._scale(unit, most_rows)
+            scale = self._scale(unit, most_rows, is_exact=unit == exact)
             if scale is not None:
                 return scale
             unit *= 2
 
-    @property
+    @cached_property
     def ranges(self) -> Sequence[tuple[int, int]]:
         """The classes of each fragment, as a half-open range."""
         return list(pairwise(self.first_class.tolist()))
@@ -218,7 +219,25 @@ class Layout:
         rounded = base // unit
         return rounded, (base + leaving) // unit - rounded, entry // unit
 
-    def _scale(self, unit: int, most_rows: int) -> Scale | None:
+    @cached_property
+    def _common_unit(self) -> int:
+        """The greatest common divisor of all costs."""
+        base, leaving, entry = self.exact_costs
+        starts = [cost for one in self.groups for cost in (one.start.arrival, one.start.departure)]
+        return gcd(*base.tolist(), *leaving.ravel().tolist(), *entry.tolist(), *starts) or 1
+
+    def steps(self, least: int, most: int) -> list[int]:
+        """Return what schedules can cost from ``least`` to ``most``: all of it, or evenly spread."""
+        if self.limit is not None and self.scale.is_exact:
+            costs = self.scale.grid * self.scale.unit
+            tolls = {toll for group in self.groups for toll in group.start.tolls}
+            sums = np.unique(np.concatenate([costs + toll for toll in sorted(tolls)]))
+            return [int(one) for one in sums[(sums >= least) & (sums <= most)]]
+        unit = self._common_unit
+        first = -(-least // unit) * unit
+        return list(range(first, most + 1, unit * max(1, (most - first) // (unit * MOST_ROWS))))
+
+    def _scale(self, unit: int, most_rows: int, *, is_exact: bool) -> Scale | None:
         """Return the scale for a unit; None if it has too many rows."""
         assert self.limit is not None
         limit = self.limit // unit
@@ -233,7 +252,7 @@ class Layout:
             opened = entry[tokens] + base[self.token_classes[tokens]]
             blocks.append((sums, np.unique(np.append(opened, 0))))
         if limit < most_rows:
-            return Scale(unit, np.arange(limit + 1), tuple(rows))
+            return Scale(unit, np.arange(limit + 1), tuple(rows), is_exact)
         grid = np.zeros(1, np.int64)
         for sums, opened in blocks:
             block = np.unique(sums[:, None] + opened)
@@ -241,7 +260,7 @@ class Layout:
             grid = grid[grid <= limit]
             if len(grid) > most_rows:
                 return None
-        return Scale(unit, grid, tuple(rows))
+        return Scale(unit, grid, tuple(rows), is_exact)
 
     def _sums(
         self, base: Integers, leaving: Integers, classes: range, limit: int, most: int
@@ -279,8 +298,11 @@ class Scale:
         All that a content can cost, apart from what starting costs, sorted.
     rows
         For each fragment all that its tasks but the opener can cost, sorted.
+    is_exact
+        Whether nothing is rounded.
     """
 
     unit: int
     grid: Integers
     rows: tuple[Integers, ...]
+    is_exact: bool

@@ -47,13 +47,15 @@ class Duals:
     bins: Floats
     features: Mapping[Feature, float]
 
+    def feature(self, feature: Feature) -> float:
+        """Return the price of a feature; 0 if its number is not limited."""
+        return self.features.get(feature, 0.0)
+
     def worth(self, content: Content) -> float:
         """Return what a content is worth."""
         tasks = sum(self.weights[one] * number for one, number in content.tasks)
         charges = sum(self.charges[token] for token in content.tokens)
-        features = sum(
-            price for feature, price in self.features.items() if feature.among(content)
-        )
+        features = sum(price for feature, price in self.features.items() if feature.among(content))
         return float(tasks + features - charges)
 
     def towards(self, other: Duals, share: float) -> Duals:
@@ -67,7 +69,7 @@ class Duals:
             between(self.charges, other.charges),
             between(self.bins, other.bins),
             {
-                feature: (1 - share) * price + share * other.features[feature]
+                feature: (1 - share) * price + share * other.feature(feature)
                 for feature, price in self.features.items()
             },
         )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from dfopt.certificate import CompleteSearch
 from dfopt.errors import MethodError
@@ -64,6 +64,10 @@ def _local_search_beside(search: Search) -> Iterator[None]:
         yield
 
 
+class Overtaken(Exception):  # noqa: N818 - good news
+    """Someone else has found a schedule within the limit that is being decided."""
+
+
 class Configurations:
     """The LP of one instance, at whichever limit tells most.
 
@@ -95,10 +99,11 @@ class Configurations:
         self._find_bound()
         while True:
             self.search.check()
-            limit = self.search.lower_bound
-            solution = self._decided(limit)
-            if solution is not None and not self._dive_from(limit, solution):
-                self._branch(limit, solution)
+            with suppress(Overtaken):
+                limit = self._middle_limit()
+                solution = self._decided(limit)
+                if solution is not None and not self._dive_from(limit, solution):
+                    self._branch(limit, solution)
 
     def _find_bound(self) -> None:
         """Find the least limit that is possible for the LP."""
@@ -108,16 +113,29 @@ class Configurations:
             possible = min(possible, self._objective)
             gap = possible - self.search.lower_bound
             limit = possible - (1 if gap <= FEW else gap // 3)
-            solution = self._decided(limit)
-            if solution is not None:
-                possible = min(limit, self._reached(solution))
-                self._solutions[possible] = solution
+            with suppress(Overtaken):
+                solution = self._decided(limit)
+                if solution is not None:
+                    possible = min(limit, self._reached(solution))
+                    self._solutions[possible] = solution
+
+    def _middle_limit(self) -> int:
+        """Return a limit halfway between the bound and the best schedule: low if these are near."""
+        best = self._objective
+        steps = self._problem.layout.steps(self.search.lower_bound, best - 1)
+        if not steps:
+            return best - 1
+        after = (len(steps) - 1) // 2 + 1
+        # Up to the next cost that a schedule can have, all limits are alike.
+        return steps[after] - 1 if after < len(steps) else best - 1
 
     def _decided(self, limit: int) -> Solution | None:
         """Return the LP's solution for a limit; None when the limit is impossible."""
         if limit not in self._solutions:
             self._adapt()
-            relaxation = Relaxation(self._problem, self._pool, self.search.check, self._learn)
+            relaxation = Relaxation(
+                self._problem, self._pool, self._check_within(limit), self._learn
+            )
             solution = relaxation.decide(limit)
             if solution is None:
                 return None
@@ -138,10 +156,9 @@ class Configurations:
                 return False
         return False
 
-    def _dive(
-        self, limit: int, problem: Problem, solution: Solution
-    ) -> tuple[Column, ...] | None:
-        diving = Diving(problem, self._pool, limit, self.search.check, self._random)
+    def _dive(self, limit: int, problem: Problem, solution: Solution) -> tuple[Column, ...] | None:
+        check = self._check_within(limit)
+        diving = Diving(problem, self._pool, limit, check, self._random)
         return diving.dive(solution, DISCREPANCIES)
 
     def _branch(self, limit: int, solution: Solution) -> None:
@@ -149,7 +166,7 @@ class Configurations:
         branching = Branching(
             self._pool,
             limit,
-            self.search.check,
+            self._check_within(limit),
             lambda problem, there: self._dive(limit, problem, there),
         )
         try:
@@ -191,6 +208,16 @@ class Configurations:
         if self._problem.layout.limit is None:
             return int(-(-solution.value // 1))
         return max(column.cost for column, _ in solution.used)
+
+    def _check_within(self, limit: int) -> Callable[[], None]:
+        """Return what ends the work on a limit."""
+
+        def check() -> None:
+            self.search.check()
+            if self._objective <= limit:
+                raise Overtaken
+
+        return check
 
     def _adapt(self) -> None:
         """Let the pool know the best schedule, and the layout how much is still of interest."""

@@ -46,9 +46,7 @@ class Prices:
         """Return what a content is worth, whatever it costs."""
         tasks = sum(int(self.weights[one]) * number for one, number in content.tasks)
         charges = sum(int(self.charges[token]) for token in content.tokens)
-        features = sum(
-            price for feature, price in self.features.items() if feature.among(content)
-        )
+        features = sum(price for feature, price in self.features.items() if feature.among(content))
         return tasks + features - charges
 
 
@@ -106,7 +104,9 @@ class Pricing:
         self.prices = prices
         self._whole = whole
         base, leaving, entry = layout.rounded(layout.scale.unit)
-        base_value, leaving_value, entry_value = (-prices.cost * one for one in (base, leaving, entry))
+        base_value, leaving_value, entry_value = (
+            -prices.cost * one for one in (base, leaving, entry)
+        )
         if layout.limit is None:
             # Costs are not limited; they count as less value instead.
             base, leaving, entry = (np.zeros_like(one) for one in (base, leaving, entry))
@@ -262,12 +262,13 @@ class GroupPricing:
         last = self._last
         if limit is not None:
             last = np.where((self._costs <= limit)[:, :, None], last, NEVER)
+        height = last.shape[1]
         by_size = last.reshape(-1, last.shape[2])
         cells = by_size.argmax(axis=0)
         values = by_size[cells, np.arange(len(cells))]
         sizes = np.argsort(-values, kind="stable")[:most]
         found = [
-            self._content(*divmod(int(cells[size]), last.shape[1]), int(size))
+            self._content(int(cells[size]) // height, int(cells[size]) % height, size)
             for size in sizes.tolist()
             if values[size] > 0
         ]

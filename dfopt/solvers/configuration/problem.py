@@ -14,7 +14,6 @@ from dfopt.solvers.configuration.kernels import Flags
 from dfopt.solvers.configuration.layout import Layout
 from dfopt.solvers.configuration.pricing import Pattern, Prices, Stock
 
-
 Range = tuple[int, int]
 """The least and the largest number."""
 
@@ -104,7 +103,7 @@ class Problem:
         """
         tasks = zip(prices.weights.tolist(), self.stock.tasks.tolist(), strict=True)
         tokens = zip(prices.charges.tolist(), self.stock.tokens.tolist(), strict=True)
-        worth = sum(price * number for price, number in tasks)
+        worth = sum(int(price) * number for price, number in tasks)
         worth -= sum(price * number for price, number in tokens)
         for feature, (least, most) in self.limits.items():
             price = prices.features[feature]

@@ -12,14 +12,23 @@ from dfopt.solvers.configuration.master import TOLERANCE, Duals, Master, Solutio
 from dfopt.solvers.configuration.pricing import GroupPricing, Prices, Pricing
 from dfopt.solvers.configuration.problem import Problem
 
-SHARES = (0.7, 0.35, 0.0)
+SHARES = (0.85, 0.5, 0.0)
 """How far prices stay with the best ones known, after Wentges (1997): less if that fails."""
 
 SCALE = 2**24
 """Prices are integers; all that one CPU holds is worth about so much."""
 
 MOST_COLUMNS = 40
-"""So many new columns a round at most, of each group."""
+"""So many columns at most come out of one pricing, for each group."""
+
+FAR = 1.02
+"""From here on, in terms of the limit, the LP's value is far from an answer."""
+
+COMPLEMENTS, COMPLEMENTS_NEAR = 6, 2
+"""So often in a round what is left beside the best content is priced too: far and near.
+
+Contents that go together make the LP converge in a fraction of the rounds.
+"""
 
 
 class Offer:
@@ -102,6 +111,8 @@ class Relaxation:
         Called often; may end the search by an exception.
     on_offer
         Called with everything priced, since each may prove something, and with the limit.
+    start
+        Prices to begin with, such as those of a similar problem.
     """
 
     def __init__(
@@ -110,6 +121,7 @@ class Relaxation:
         pool: Pool,
         check: Callable[[], None],
         on_offer: Callable[[Offer, int], None] = lambda offer, limit: None,
+        start: Duals | None = None,
     ) -> None:
         self.problem = problem
         self.pool = pool
@@ -120,6 +132,7 @@ class Relaxation:
         self._scale = (
             problem.layout.price_scale if self._is_total else SCALE * max(1, sum(problem.cpus))
         )
+        self._best = start
 
     def decide(self, limit: int) -> Solution | None:
         """Return how contents within ``limit`` provide everything; None when they cannot.
@@ -132,8 +145,7 @@ class Relaxation:
         known = self.pool.within(None if self._is_total else limit)
         master = Master(self.problem, [one for one in known if self.problem.admits(one)])
         enough = float(limit) if self._is_total else 1.0
-        best: Duals | None = None
-        best_quality = 0.0
+        best, best_quality = self._start(limit)
         while True:
             self._check()
             solution = master.solve()
@@ -143,17 +155,19 @@ class Relaxation:
                 if not master.raise_price():
                     raise Undecided
                 continue
+            complements = COMPLEMENTS if solution.value > FAR * enough else COMPLEMENTS_NEAR
             new: list[Column] = []
-            for share in SHARES if best is not None else (0.0,):
-                duals = solution.duals if best is None else solution.duals.towards(best, share)
+            for share in SHARES:
+                duals = solution.duals.towards(best, share)
                 offer = Offer(self.problem, self._prices(duals))
                 self._on_offer(offer, limit)
                 if offer.refutes(limit):
                     return None
-                quality, scaled = self._quality(offer, limit, duals)
+                quality = self._quality(offer, limit)
                 if quality > best_quality:
-                    best, best_quality = scaled, quality
-                new = [one for one in offer.columns(limit, solution.duals) if self.pool.add(one)]
+                    self._best = best = self._in_scale(duals, offer, limit)
+                    best_quality = quality
+                new = self._columns(offer, limit, solution.duals, complements)
                 if new:
                     break
                 self._check()
@@ -161,21 +175,68 @@ class Relaxation:
                 raise Undecided
             master.add(new)
 
+    def _start(self, limit: int) -> tuple[Duals, float]:
+        """Return the prices to stay near at first, and how good they are."""
+        duals = self._best or first_duals(self.problem, limit)
+        offer = Offer(self.problem, self._prices(duals))
+        self._on_offer(offer, limit)
+        return self._in_scale(duals, offer, limit), self._quality(offer, limit)
+
+    def _columns(self, offer: Offer, limit: int, duals: Duals, complements: int) -> list[Column]:
+        """Return new columns that improve the LP, some of them what is left beside others."""
+        found = offer.columns(limit, duals)
+        new = [column for column in found if self.pool.add(column)]
+        if not new:
+            return []
+        rest = self.problem
+        for _ in range(complements):
+            rest = rest.without(max(found, key=lambda one: duals.worth(one.content)))
+            if not any(rest.cpus) or not rest.stock.tasks.any():
+                break
+            found = Offer(rest, offer.prices).columns(limit, duals)
+            if not found:
+                break
+            new += [column for column in found if self.pool.add(column)]
+            self._check()
+        return new
+
     def _prices(self, duals: Duals) -> Prices:
         """Return ``duals`` in integers."""
         return Prices(
             np.rint(duals.weights * self._scale).astype(np.int64),
             np.rint(duals.charges * self._scale).astype(np.int64),
-            {feature: round(price * self._scale) for feature, price in duals.features.items()},
+            {one: round(duals.feature(one) * self._scale) for one in self.problem.limits},
             self._scale if self._is_total else 0,
         )
 
-    def _quality(self, offer: Offer, limit: int, duals: Duals) -> tuple[float, Duals]:
-        """Return how good a bound prices give, and the prices in a common scale."""
+    def _quality(self, offer: Offer, limit: int) -> float:
+        """Return how good a bound prices give."""
         if self._is_total:
-            return float(offer.surplus), duals
-        capacity = max(1, offer.capacity(limit))
-        return offer.worth / capacity, duals.over(capacity / self._scale)
+            return float(offer.surplus)
+        return offer.worth / max(1, offer.capacity(limit))
+
+    def _in_scale(self, duals: Duals, offer: Offer, limit: int) -> Duals:
+        """Return prices at which all that the CPUs hold is worth 1, as it is in the LP."""
+        if self._is_total:
+            return duals
+        return duals.over(max(1, offer.capacity(limit)) / self._scale)
+
+
+def first_duals(problem: Problem, limit: int) -> Duals:
+    """Return prices to begin with: what tasks cost at least, and the room that they take."""
+    layout = problem.layout
+    base, leaving, entry = layout.exact_costs
+    capacity = layout.aggregation.instance.tasks_per_cpu
+    weights = np.zeros(len(base))
+    for first, last in layout.ranges:
+        tokens = slice(layout.first_token[first], layout.first_token[last])
+        visit = int(entry[tokens].min() + leaving[1, first:last].min())
+        size = min(int(layout.counts[first:last].sum()), capacity)
+        weights[first:last] = base[first:last] + visit / size
+    if layout.limit is not None:
+        weights += max(1, limit) / capacity
+        weights /= max(1.0, float(weights @ problem.stock.tasks))
+    return Duals(weights, np.zeros(len(entry)), np.zeros(len(layout.groups)), {})
 
 
 class Undecided(Exception):  # noqa: N818 - an answer, if a poor one
