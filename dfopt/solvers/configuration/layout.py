@@ -18,7 +18,7 @@ import numpy as np
 
 from dfopt.ordering.closed_form import CpuStart
 from dfopt.solvers.aggregation import Aggregation
-from dfopt.solvers.configuration.kernels import Flags, Integers
+from dfopt.solvers.configuration.blocks import Flags, Integers
 
 MOST_ENTRIES = 2**27
 """So many entries (of 8 bytes) may the largest table of pricing have."""
@@ -33,6 +33,25 @@ class Group:
 
     start: CpuStart
     cpus: tuple[int, ...]
+
+
+class Tables:
+    """Large tables, used again and again: fresh memory costs more than to fill a table."""
+
+    def __init__(self) -> None:
+        self._spare: list[Integers] = []
+
+    def borrow(self, shape: tuple[int, ...]) -> Integers:
+        """Return a table with anything in it."""
+        while self._spare:
+            table = self._spare.pop()
+            if table.shape == shape:
+                return table
+        return np.empty(shape, np.int64)
+
+    def give_back(self, table: Integers) -> None:
+        """Take a table back that nobody uses any more."""
+        self._spare.append(table)
 
 
 @dataclass(frozen=True)
@@ -50,6 +69,11 @@ class Layout:
 
     aggregation: Aggregation
     limit: int | None
+
+    @cached_property
+    def tables(self) -> Tables:
+        """The tables of pricing."""
+        return Tables()
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
@@ -227,7 +251,7 @@ class Layout:
         return gcd(*base.tolist(), *leaving.ravel().tolist(), *entry.tolist(), *starts) or 1
 
     def steps(self, least: int, most: int) -> list[int]:
-        """Return what schedules can cost from ``least`` to ``most``: all of it, or evenly spread."""
+        """Return what schedules can cost from ``least`` to ``most``, or numbers evenly spread."""
         if self.limit is not None and self.scale.is_exact:
             costs = self.scale.grid * self.scale.unit
             tolls = {toll for group in self.groups for toll in group.start.tolls}

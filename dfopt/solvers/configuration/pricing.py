@@ -7,17 +7,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dfopt.solvers.configuration.features import Content, Feature, Holds, Meets, Opens, Visits
-from dfopt.solvers.configuration.kernels import (
+from dfopt.solvers.configuration.blocks import (
     ALONE,
+    ENDS,
+    EXITS,
     NEVER,
     Flags,
+    Fragment,
+    Fragments,
     Integers,
-    block_content,
-    block_options,
-    fill_knapsack,
-    trace_knapsack,
+    PricedTasks,
+    all_options,
+    option_content,
 )
+from dfopt.solvers.configuration.features import Content, Feature, Holds, Meets, Opens, Visits
+from dfopt.solvers.configuration.knapsack import Choices, fill_knapsack, trace_knapsack
 from dfopt.solvers.configuration.layout import Group, Layout
 
 
@@ -100,86 +104,67 @@ class Pricing:
         self, layout: Layout, stock: Stock, prices: Prices, whole: Flags, paired: Flags
     ) -> None:
         self.layout = layout
-        self.stock = stock
         self.prices = prices
-        self._whole = whole
         base, leaving, entry = layout.rounded(layout.scale.unit)
-        base_value, leaving_value, entry_value = (
-            -prices.cost * one for one in (base, leaving, entry)
-        )
+        values = [-prices.cost * one for one in (base, leaving, entry)]
         if layout.limit is None:
             # Costs are not limited; they count as less value instead.
             base, leaving, entry = (np.zeros_like(one) for one in (base, leaving, entry))
-        self._base = base
-        self._weights = prices.weights + base_value
-        self._leaving = np.stack([leaving, leaving_value])
-        self._visits = np.zeros(layout.fragments, np.int64)
-        openings = entry_value - prices.charges
+        visit = np.zeros(layout.fragments, np.int64)
+        opening = values[2] - prices.charges
         bonuses = []
         for feature, price in prices.features.items():
             match feature:
                 case Visits(fragment):
-                    self._visits[fragment] = price
+                    visit[fragment] = price
                 case Opens(token):
-                    openings[token] += price
+                    opening[token] += price
                 case Holds(task_class, number):
                     bonuses.append((task_class, number, price))
-        self._bonuses = np.array(bonuses, np.int64).reshape(-1, 3)
-        opening = np.where(stock.tokens > 0, openings, NEVER)
-        self._tokens = np.stack([entry, opening], axis=1)
+        self._tasks = PricedTasks(
+            step=layout.step,
+            roles=EXITS | ENDS if layout.needs_last else EXITS,
+            sizes=stock.tasks,
+            base=base,
+            weight=prices.weights + values[0],
+            leaving=np.stack([leaving, values[1]]),
+            bonuses=np.array(bonuses, np.int64).reshape(-1, 3),
+            first_token=layout.first_token,
+            tokens=np.stack([entry, np.where(stock.tokens > 0, opening, NEVER)], axis=1),
+        )
         rows = layout.scale.rows
-        self.start, self.options = block_options(
-            layout.scale.grid,
-            layout.capacity,
-            layout.step,
-            layout.needs_last,
-            layout.may_be_first,
-            whole,
-            paired,
-            self._visits,
-            layout.first_class,
-            np.cumsum([0, *map(len, rows)]),
-            np.concatenate(rows),
-            stock.tasks,
-            self._base,
-            self._leaving,
-            self._weights,
-            self._bonuses,
-            layout.first_token,
-            self._tokens,
+        self._fragments = Fragments(
+            first_class=layout.first_class,
+            first_row=np.cumsum([0, *map(len, rows)]),
+            rows=np.concatenate(rows),
+            whole=whole,
+            visit=visit,
+            paired=paired,
+            may_be_first=layout.may_be_first,
+        )
+        self.start, self.options = all_options(
+            layout.scale.grid, layout.capacity, self._tasks, self._fragments
         )
 
     def content(self, options: list[tuple[int, int]]) -> Content:
         """Return the content that consists of some options, given with their fragments."""
         tasks: list[tuple[int, int]] = []
         tokens: list[int] = []
-        layout = self.layout
-        for fragment, option in options:
-            first, last = layout.ranges[fragment]
-            numbers, token = block_content(
-                layout.scale.grid,
-                layout.step,
-                layout.needs_last,
-                bool(self._whole[fragment]),
-                int(self._visits[fragment]),
+        scale = self.layout.scale
+        for number, option in options:
+            first, last = self.layout.ranges[number]
+            fragment = Fragment(
                 first,
                 last,
-                layout.scale.rows[fragment],
-                self.stock.tasks,
-                self._base,
-                self._leaving,
-                self._weights,
-                self._bonuses,
-                layout.first_token,
-                self._tokens,
-                self.options[option],
+                scale.rows[number],
+                bool(self._fragments.whole[number]),
+                int(self._fragments.visit[number]),
             )
-            tasks += [
-                (first + place, number) for place, number in enumerate(numbers.tolist()) if number
-            ]
+            numbers, token = option_content(scale.grid, self._tasks, fragment, self.options[option])
+            tasks += [(first + place, held) for place, held in enumerate(numbers.tolist()) if held]
             if token >= 0:
                 tokens.append(int(token))
-        fragments = tuple(fragment for fragment, _ in options)
+        fragments = tuple(number for number, _ in options)
         return Content(tuple(tasks), tuple(sorted(tokens)), fragments)
 
 
@@ -202,28 +187,20 @@ class GroupPricing:
         layout = pricing.layout
         self._grid = layout.scale.grid
         fragments = len(layout.first_class) - 1
-        self._spared = np.array([group.start.spares_entry(one) for one in range(fragments)])
+        spared = np.array([group.start.spares_entry(one) for one in range(fragments)])
         sets = 4 if layout.needs_last else 2
-        self._tables = np.empty(
-            (fragments + 1, sets, len(self._grid), layout.capacity + 1), np.int64
+        self._tables = layout.tables.borrow(
+            (fragments + 1, sets, len(self._grid), layout.capacity + 1)
         )
-        self._may_miss = np.ones(fragments, np.bool_)
-        self._may_miss[list(pattern.visited)] = False
-        may_visit = np.ones(fragments, np.bool_)
+        may_miss, may_visit = np.ones(fragments, np.bool_), np.ones(fragments, np.bool_)
+        may_miss[list(pattern.visited)] = False
         may_visit[list(pattern.missed)] = False
-        fill_knapsack(
-            self._tables,
-            self._grid,
-            self._spared,
-            self._may_miss,
-            may_visit,
-            pricing.start,
-            pricing.options,
-        )
         options = pricing.options
+        self._choices = Choices(pricing.start, options, spared, may_miss, may_visit)
+        fill_knapsack(self._tables, self._grid, self._choices)
         owners = np.repeat(np.arange(fragments), np.diff(pricing.start))
-        others = np.count_nonzero(~self._may_miss) - ~self._may_miss[owners]
-        may_be_alone = self._spared[owners] & may_visit[owners] & (others == 0)
+        others = np.count_nonzero(~may_miss) - ~may_miss[owners]
+        may_be_alone = spared[owners] & may_visit[owners] & (others == 0)
         self._alone = np.flatnonzero((options[:, 0] == ALONE) & may_be_alone)
         self._alone_owners = owners[self._alone]
         # What a CPU's start adds to the cost: by whether its first block is spared its entry.
@@ -235,6 +212,10 @@ class GroupPricing:
         self._alone_costs = self._grid[options[self._alone, 1]] * unit + arrival
         self._alone_values = options[self._alone, 3] + self._worth - pricing.prices.cost * arrival
         self._best_up_to()
+
+    def release(self) -> None:
+        """Give the tables back; no contents can be asked for any more."""
+        self._pricing.layout.tables.give_back(self._tables)
 
     def largest(self, limit: int | None) -> int:
         """Return the most that is held at a cost of at most ``limit``; nothing is worth 0.
@@ -294,17 +275,7 @@ class GroupPricing:
         self._highest = np.maximum.accumulate(np.append(0, values[order]))
 
     def _content(self, ends: int, row: int, size: int) -> tuple[Content, int]:
-        chosen = trace_knapsack(
-            self._tables,
-            self._grid,
-            self._spared,
-            self._may_miss,
-            self._pricing.start,
-            self._pricing.options,
-            ends,
-            row,
-            size,
-        )
+        chosen = trace_knapsack(self._tables, self._grid, self._choices, ends, row, size)
         content = self._pricing.content(
             [(fragment, option) for fragment, option in enumerate(chosen.tolist()) if option >= 0]
         )
@@ -313,7 +284,7 @@ class GroupPricing:
         )
 
     def _cost(self, content: Content, limited: int, value: int) -> int:
-        """Return what a content costs: read off the grid, or off its value where costs are priced."""
+        """Return what a content costs; where costs are priced, its value tells."""
         prices = self._pricing.prices
         if self._pricing.layout.limit is not None:
             return limited

@@ -8,9 +8,9 @@ from itertools import chain, combinations
 
 import numpy as np
 
+from dfopt.solvers.configuration.blocks import Flags
 from dfopt.solvers.configuration.columns import Column
 from dfopt.solvers.configuration.features import Content, Feature, Meets, Visits
-from dfopt.solvers.configuration.kernels import Flags
 from dfopt.solvers.configuration.layout import Layout
 from dfopt.solvers.configuration.pricing import Pattern, Prices, Stock
 
@@ -103,7 +103,7 @@ class Problem:
         """
         tasks = zip(prices.weights.tolist(), self.stock.tasks.tolist(), strict=True)
         tokens = zip(prices.charges.tolist(), self.stock.tokens.tolist(), strict=True)
-        worth = sum(int(price) * number for price, number in tasks)
+        worth: int = sum(price * number for price, number in tasks)
         worth -= sum(price * number for price, number in tokens)
         for feature, (least, most) in self.limits.items():
             price = prices.features[feature]

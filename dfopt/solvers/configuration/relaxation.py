@@ -52,6 +52,12 @@ class Offer:
         ]
         self.worth = problem.worth(prices)
 
+    def release(self) -> None:
+        """Give memory back; after that there are bins, but no columns any more."""
+        for group in self.groups:
+            for pattern in group:
+                pattern.release()
+
     def bins(self, limit: int | None) -> tuple[int, ...]:
         """Return the most that a CPU of each group holds within ``limit``."""
         return tuple(max(one.largest(limit) for one in group) for group in self.groups)
@@ -168,6 +174,7 @@ class Relaxation:
                     self._best = best = self._in_scale(duals, offer, limit)
                     best_quality = quality
                 new = self._columns(offer, limit, solution.duals, complements)
+                offer.release()
                 if new:
                     break
                 self._check()
@@ -180,6 +187,7 @@ class Relaxation:
         duals = self._best or first_duals(self.problem, limit)
         offer = Offer(self.problem, self._prices(duals))
         self._on_offer(offer, limit)
+        offer.release()
         return self._in_scale(duals, offer, limit), self._quality(offer, limit)
 
     def _columns(self, offer: Offer, limit: int, duals: Duals, complements: int) -> list[Column]:
@@ -193,7 +201,9 @@ class Relaxation:
             rest = rest.without(max(found, key=lambda one: duals.worth(one.content)))
             if not any(rest.cpus) or not rest.stock.tasks.any():
                 break
-            found = Offer(rest, offer.prices).columns(limit, duals)
+            further = Offer(rest, offer.prices)
+            found = further.columns(limit, duals)
+            further.release()
             if not found:
                 break
             new += [column for column in found if self.pool.add(column)]

@@ -1,0 +1,202 @@
+"""What one CPU can hold: the outer of the two knapsacks of pricing.
+
+It packs at most one option of each fragment, see :mod:`dfopt.solvers.configuration.blocks`. Of
+equal or smaller size and cost only the most valuable contents are kept.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dfopt.solvers.compiled import compiled
+from dfopt.solvers.configuration.blocks import (
+    ALONE,
+    FIRST,
+    LAST,
+    NEVER,
+    SPLIT,
+    Flags,
+    Integers,
+    row_at_most,
+)
+
+
+class Choices(NamedTuple):
+    """What the knapsack may choose from.
+
+    Parameters
+    ----------
+    start, options
+        See :func:`~dfopt.solvers.configuration.blocks.all_options`.
+    spared
+        For each fragment whether its entry is spared when it comes first.
+    may_miss, may_visit
+        For each fragment whether the CPU need not visit it, and whether it can.
+    """
+
+    start: Integers
+    options: Integers
+    spared: Flags
+    may_miss: Flags
+    may_visit: Flags
+
+
+@compiled
+def ends_after(ends: int, place: int) -> int:
+    """Return which ends of a CPU are taken (1 the first, 2 the last) once a block is added.
+
+    −1 where the block cannot be added.
+    """
+    taken = 0
+    if place == FIRST:
+        taken = 1
+    elif place == LAST:
+        taken = 2
+    elif place == SPLIT:
+        taken = 3
+    elif place == ALONE:
+        return -1
+    return -1 if ends & taken else ends | taken
+
+
+@compiled
+def is_open(choices: Choices, fragment: int, place: int) -> bool:
+    """Whether a fragment's blocks can stand in a place on this CPU."""
+    if not choices.may_visit[fragment]:
+        return False
+    return bool(choices.spared[fragment] or place not in (FIRST, SPLIT))
+
+
+@compiled
+def fill_knapsack(tables: Integers, grid: Integers, choices: Choices) -> None:
+    """Find the most that one CPU can hold.
+
+    Parameters
+    ----------
+    tables
+        Filled: ``tables[a, e, i, s]`` is the most that tasks of size ``s``, of the first ``a``
+        fragments, are worth at the cost ``grid[i]`` with the ends ``e`` taken.
+    grid
+        The costs of the rows, sorted.
+    choices
+        What there is.
+    """
+    fragments, sets, height, width = tables.shape
+    tables[0] = NEVER
+    tables[0, 0, 0, 0] = 0
+    alive = np.zeros((sets, height), np.bool_)
+    alive[0, 0] = True
+    reach = 0
+    for fragment in range(fragments - 1):
+        before, after = tables[fragment], tables[fragment + 1]
+        if choices.may_miss[fragment]:
+            after[:] = before
+        else:
+            after[:] = NEVER
+        longest = 0
+        for number in range(choices.start[fragment], choices.start[fragment + 1]):
+            option = choices.options[number]
+            if is_open(choices, fragment, option[0]):
+                longest = max(longest, option[2])
+                for ends in range(sets):
+                    goal = ends_after(ends, option[0])
+                    if goal >= 0:
+                        add_option(before[ends], after[goal], alive[ends], grid, option, reach)
+        reach = min(width - 1, reach + longest)
+        for ends in range(sets):
+            drop_dominated(after[ends], alive[ends], reach)
+
+
+@compiled
+def add_option(
+    before: Integers, after: Integers, alive: Flags, grid: Integers, option: Integers, reach: int
+) -> None:
+    """Raise ``after`` to what ``before`` gives with an option on top.
+
+    Parameters
+    ----------
+    before, after
+        By row and size.
+    alive
+        For each row of ``before`` whether it holds anything.
+    grid
+        The costs of the rows.
+    option
+        Place, row, size and value.
+    reach
+        The largest size in ``before``.
+    """
+    height, width = before.shape
+    is_uniform = grid[height - 1] == height - 1
+    size, value = option[2], option[3]
+    for source in range(height):
+        total = grid[source] + grid[option[1]]
+        if total > grid[height - 1]:
+            break
+        if alive[source]:
+            target = total if is_uniform else row_at_most(grid, total)
+            for other in range(min(reach, width - 1 - size) + 1):
+                better = before[source, other] + value
+                after[target, other + size] = max(after[target, other + size], better)
+
+
+@compiled
+def drop_dominated(table: Integers, alive: Flags, reach: int) -> None:
+    """Forget what is worth no more than something smaller and cheaper; note the rows left."""
+    highest_at = np.full(table.shape[1], NEVER // 2, np.int64)
+    for row in range(len(table)):
+        highest = NEVER // 2
+        alive[row] = False
+        for size in range(reach + 1):
+            highest = max(highest, highest_at[size])
+            if table[row, size] > highest:
+                highest_at[size] = highest = table[row, size]
+                alive[row] = True
+            else:
+                table[row, size] = NEVER
+
+
+@compiled
+def trace_knapsack(
+    tables: Integers, grid: Integers, choices: Choices, ends: int, row: int, size: int
+) -> Integers:
+    """Return which option of each fragment leads to an entry of the last table; −1 for none."""
+    fragments = len(tables) - 1
+    chosen = np.full(fragments, -1, np.int64)
+    for fragment in range(fragments - 1, -1, -1):
+        value = tables[fragment + 1, ends, row, size]
+        if not choices.may_miss[fragment] or tables[fragment, ends, row, size] != value:
+            chosen[fragment], ends, row, size = step_back(
+                tables, grid, choices, fragment, ends, row, size
+            )
+    return chosen
+
+
+@compiled
+def step_back(
+    tables: Integers,
+    grid: Integers,
+    choices: Choices,
+    fragment: int,
+    ends: int,
+    row: int,
+    size: int,
+) -> tuple[int, int, int, int]:
+    """Return the option of a fragment that was added, and the entry to which it was."""
+    before = tables[fragment]
+    value = tables[fragment + 1, ends, row, size]
+    for number in range(choices.start[fragment], choices.start[fragment + 1]):
+        place, own_row, own_size, own_value = choices.options[number]
+        if own_size > size or not is_open(choices, fragment, place):
+            continue
+        for source_ends in range(len(before)):
+            if ends_after(source_ends, place) != ends:
+                continue
+            for source in range(len(grid)):
+                if before[source_ends, source, size - own_size] + own_value != value:
+                    continue
+                if row_at_most(grid, grid[source] + grid[own_row]) == row:
+                    return number, source_ends, source, size - own_size
+    raise AssertionError("the tables of the knapsack contradict each other")
