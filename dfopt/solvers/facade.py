@@ -57,7 +57,7 @@ def solve(  # noqa: PLR0913 - options, all by keyword
     instance
         What to schedule.
     method
-        ``"auto"`` chooses; ``"exhaustive"``, ``"dp"`` and ``"cp-sat"`` insist.
+        ``"auto"`` chooses; ``"exhaustive"``, ``"dp"``, ``"cp-sat"`` and ``"configuration"`` insist.
     stop
         When to end before the proof, such as ``TimeLimit(60)``; by default never.
     seed
