@@ -30,6 +30,11 @@ FEW = 4
 SHRUNK = 0.9
 """When the best objective falls to this share of the layout's limit, a smaller layout pays."""
 
+LARGEST_MODEL = 2_000
+"""Up to so many counts of classes on CPUs the count model of CP-SAT is worth a try."""
+
+CP_SAT_EFFORT = 1.5
+
 DISCREPANCIES = 5
 MOVES_PER_TASK = 10_000
 
@@ -97,13 +102,18 @@ class Configurations:
     def solve(self) -> None:
         """Raise the bound and look for schedules until they meet."""
         self._find_bound()
+        tried = False
         while True:
             self.search.check()
             with suppress(Overtaken):
                 limit = self._middle_limit()
                 solution = self._decided(limit)
                 if solution is not None and not self._dive_from(limit, solution):
-                    self._branch(limit, solution)
+                    if not tried and self._suits_cp_sat():
+                        tried = True
+                        self._try_cp_sat()
+                    else:
+                        self._branch(limit, solution)
 
     def _find_bound(self) -> None:
         """Find the least limit that is possible for the LP."""
@@ -144,14 +154,14 @@ class Configurations:
 
     def _dive_from(self, limit: int, solution: Solution) -> bool:
         """Dive for a schedule within a limit, then for one that is only better than the best."""
-        if self._found(self._dive(limit, self._problem, solution)):
+        if self._found(self._dive(limit, self._problem, solution), limit):
             return True
         while self._objective - 1 > limit:
             self.search.check()
             nearest = self._objective - 1
             solution_there = self._decided(nearest)
             if solution_there is None or not self._found(
-                self._dive(nearest, self._problem, solution_there)
+                self._dive(nearest, self._problem, solution_there), nearest
             ):
                 return False
         return False
@@ -170,27 +180,44 @@ class Configurations:
             lambda problem, there: self._dive(limit, problem, there),
         )
         try:
-            if not self._found(branching.search(self._problem, solution)):
+            columns = branching.search(self._problem, solution)
+            if columns is None:
                 self._refute_by_search(limit, "branch and price")
+            elif not self._found(columns, limit):
+                # On a coarse grid contents seem cheaper than they are.
+                self._leave_to_cp_sat(limit)
         except Undecided:
             self._leave_to_cp_sat(limit)
+
+    def _suits_cp_sat(self) -> bool:
+        return len(self._aggregation.classes) * self.search.instance.cpus <= LARGEST_MODEL
+
+    def _try_cp_sat(self) -> None:
+        """Try the count model for a while: with few fragments it is good at what fills CPUs."""
+        from dfopt.solvers.cp_sat.counts import CountModel
+        from dfopt.solvers.cp_sat.runner import attempt
+
+        best = self._objective
+        bounds = (self.search.lower_bound, best - 1)
+        attempt(self.search, lambda: CountModel(self.search, bounds), best, CP_SAT_EFFORT)
 
     def _leave_to_cp_sat(self, limit: int) -> None:
         """Decide a limit by the count model where rounding errors hide the answer."""
         from dfopt.solvers.cp_sat.counts import CountModel
         from dfopt.solvers.cp_sat.runner import decide
 
-        decide(self.search, lambda: CountModel(self.search, (limit, limit)), limit + 1)
+        bounds = (self.search.lower_bound, limit)
+        decide(self.search, lambda: CountModel(self.search, bounds), limit + 1)
 
     def _refute_by_search(self, limit: int, solver: str) -> None:
         self.search.proved(limit + 1, CompleteSearch(threshold=limit, solver=solver))
 
-    def _found(self, columns: tuple[Column, ...] | None) -> bool:
-        """Report the schedule that columns are; return whether there is one."""
+    def _found(self, columns: tuple[Column, ...] | None, limit: int) -> bool:
+        """Report the schedule that columns are; return whether there is one within ``limit``."""
         if columns is None:
             return False
         self.search.found(orders_of(self._problem.layout, columns))
-        return True
+        return self._objective <= limit
 
     def _learn(self, offer: Offer, limit: int) -> None:
         """Report what an offer proves."""

@@ -87,19 +87,33 @@ def is_solvable(search: Search, build: Callable[[], Model]) -> bool:
     return True
 
 
+def attempt(search: Search, build: Callable[[], Model], otherwise: int, effort: float) -> None:
+    """Try for a while to do as :func:`decide` does; schedules and the answer are reported.
+
+    ``effort`` is in CP-SAT's deterministic time, about seconds of one thread.
+    """
+    if _solve(search, build, lambda bound: None, effort) == cp_model.INFEASIBLE:
+        prove(search, otherwise)
+
+
 def prove(search: Search, bound: int) -> None:
     """Report a bound that a complete search by CP-SAT gave."""
     search.proved(bound, CompleteSearch(threshold=bound - 1, solver="cp-sat"))
 
 
 def _solve(
-    search: Search, build: Callable[[], Model], on_bound: Callable[[float], None]
+    search: Search,
+    build: Callable[[], Model],
+    on_bound: Callable[[float], None],
+    effort: float | None = None,
 ) -> cp_model.CpSolverStatus:
     solver = cp_model.CpSolver()
     solver.parameters.random_seed = search.seed % 2**31
-    solver.parameters.num_workers = search.workers
+    solver.parameters.num_workers = search.workers if effort is None else 1
     solver.parameters.catch_sigint_signal = False
-    if search.workers > 1:
+    if effort is not None:
+        solver.parameters.max_deterministic_time = effort
+    elif search.workers > 1:
         # These two raise the bound where the others stand still.
         solver.parameters.subsolvers.extend(["reduced_costs", "max_lp"])
     outcome: list[cp_model.CpSolverStatus] = []
