@@ -41,11 +41,14 @@ class Progress:
         The best bound proven so far.
     objective
         The objective of the best schedule so far; None while there is none.
+    phase
+        What the search is at work on, in words; not part of any document.
     """
 
     time_s: float
     lower_bound: int
     objective: int | None
+    phase: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from dfopt_cli.common import stderr_console
 
 
 class LiveLine:
-    """One line on standard error that shows clock, bound, best objective and gap."""
+    """One line on standard error: clock, bound, best objective, gap, and the phase at work."""
 
     def __init__(self) -> None:
         self._latest: Progress | None = None
@@ -53,6 +53,8 @@ class LiveLine:
             if best is not None and gap is not None:
                 text.append(f"  best {best}", style="bold")
                 text.append(f"  gap {gap:.1%}")
-        text.append("  Ctrl-C stops with the best so far", style="dim")
+            if self._latest.phase:
+                text.append(f"  {self._latest.phase}", style="dim")
+        text.append("  · Ctrl-C stops with the best so far", style="dim")
         self._spinner.update(text=text)
         return self._spinner

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 INFEASIBLE = 3
 NOT_PROVEN = 4
 
-Method = Literal["auto", "exhaustive", "dp", "cp-sat"]
+Method = Literal["auto", "exhaustive", "dp", "cp-sat", "configuration"]
 
 
 def solve(

@@ -16,7 +16,7 @@ from dfopt_cli.common import printable
 
 COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "red", "bright_cyan", "bright_yellow")
 
-COUNTING_BOUNDS = ("area", "parts", "critical path", "arrivals")
+COUNTING_BOUNDS = ("area", "parts", "critical path", "arrivals", "configuration LP")
 """What proves a bound without a search, but by no weights that a checker could add up."""
 
 ENDINGS = {

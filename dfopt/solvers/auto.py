@@ -27,8 +27,9 @@ def solve_automatically(search: Search) -> None:
     """Run the methods that fit, in order of their cost.
 
     Heuristics and the cheap bound close what they can, then own searches what is tiny; OR-Tools
-    is loaded only for the rest.
+    and compiled code are loaded only for the rest.
     """
+    search.enter("first schedules")
     if counts_parts(search):
         parts.pack(search)
         search.check()
@@ -46,9 +47,10 @@ def solve_automatically(search: Search) -> None:
     elif search.instance.task_count <= TINY:
         solve_exhaustively(search)
         return
-    if counts_parts(search):
-        parts.prove(search)
-    elif not isinstance(search.instance.penalty, PenaltyMatrix):
-        first_schedule.improve(search)
-        search.check()
-    solve_by_cp_sat(search)
+    if order_is_known(search.instance):
+        from dfopt.solvers.configuration import solve_by_configurations
+
+        solve_by_configurations(search)
+    else:
+        search.enter("CP-SAT")
+        solve_by_cp_sat(search)

@@ -66,7 +66,8 @@ def solve(  # noqa: PLR0913 - options, all by keyword
     workers
         Number of threads; by default one per processor.
     on_progress
-        Called with every improvement of bound or schedule, from any thread.
+        Called with every improvement of bound or schedule and at every new phase of the search,
+        from any thread.
 
     Returns
     -------

@@ -55,7 +55,8 @@ class Search:
     stop
         When to end before the proof; by default never.
     on_progress
-        Called after every improvement of bound or schedule, from any thread.
+        Called after every improvement of bound or schedule and at every new phase, from any
+        thread.
     seed
         Seed of everything random.
     workers
@@ -82,6 +83,7 @@ class Search:
         self._on_progress = on_progress
         self._lock = threading.Lock()
         self._ended = False
+        self._phase = ""
 
     @property
     def lower_bound(self) -> int:
@@ -152,6 +154,13 @@ class Search:
             if bound > self.lower_bound:
                 self._learn(replace(self.known, lower_bound=bound, certificate=certificate))
 
+    def enter(self, phase: str) -> None:
+        """Say what the search is at work on from now on; it is shown, not kept."""
+        with self._lock:
+            self._phase = phase
+            if self._on_progress is not None and not self._ended:
+                self._on_progress(self._progress(self.known))
+
     def end(self) -> Knowledge:
         """Return what is known, and let nothing that is still at work change it."""
         with self._lock:
@@ -170,7 +179,10 @@ class Search:
 
     def _progress(self, known: Knowledge) -> Progress:
         return Progress(
-            time_s=self.elapsed, lower_bound=known.lower_bound, objective=known.objective
+            time_s=self.elapsed,
+            lower_bound=known.lower_bound,
+            objective=known.objective,
+            phase=self._phase,
         )
 
     def _refuse_what_is_no_schedule(self, orders: Sequence[Sequence[int]]) -> None:

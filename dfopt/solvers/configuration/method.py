@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from dfopt.certificate import CompleteSearch
 from dfopt.errors import MethodError
-from dfopt.instance import Objective
-from dfopt.machine import PenaltyMatrix
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import PenaltyF, PenaltyMatrix
 from dfopt.ordering import ClosedForm
-from dfopt.solvers import first_schedule
+from dfopt.solvers import first_schedule, parts
 from dfopt.solvers.aggregation import Aggregation, task_classes
+from dfopt.solvers.compiled import load
 from dfopt.solvers.configuration.branching import Branching
 from dfopt.solvers.configuration.claims import least_total, refutation
 from dfopt.solvers.configuration.columns import Column, Pool
@@ -22,7 +24,8 @@ from dfopt.solvers.configuration.layout import Layout
 from dfopt.solvers.configuration.master import Solution
 from dfopt.solvers.configuration.problem import Problem
 from dfopt.solvers.configuration.relaxation import Offer, Relaxation, Undecided
-from dfopt.solvers.search import Search
+from dfopt.solvers.cp_sat import counts_parts
+from dfopt.solvers.search import Search, SearchOver
 
 FEW = 4
 """Where bound and schedule are so near, limits are tried downwards from the schedule."""
@@ -51,10 +54,23 @@ def solve_by_configurations(search: Search) -> None:
             "use cp-sat or auto",
             place="method",
         )
-    first_schedule.improve(search, effort=0.2 if search.workers > 1 else 1.0)
+    search.enter("local search")
+    if search.schedule is None or search.workers == 1:
+        first_schedule.improve(search, effort=0.2 if search.workers > 1 else 1.0)
     search.check()
+    load(_first_calls, search.check)
     with _local_search_beside(search):
         Configurations(search).solve()
+
+
+@functools.cache
+def _first_calls() -> None:
+    """Solve something tiny, so that every compiled function is loaded."""
+    tasks = tuple(Task(id=str(one), df=str(one % 2), lines=one) for one in range(4))
+    tiny = Search(Instance(cpus=2, penalty=PenaltyF(read_line=1, write_back=1), tasks=tasks))
+    tiny.found([[0, 1], [2, 3]])
+    with suppress(SearchOver):
+        Configurations(tiny).solve()
 
 
 @contextmanager
@@ -109,9 +125,9 @@ class Configurations:
                 limit = self._middle_limit()
                 solution = self._decided(limit)
                 if solution is not None and not self._dive_from(limit, solution):
-                    if not tried and self._suits_cp_sat():
+                    if not tried:
                         tried = True
-                        self._try_cp_sat()
+                        self._try_other_models()
                     else:
                         self._branch(limit, solution)
 
@@ -143,6 +159,7 @@ class Configurations:
         """Return the LP's solution for a limit; None when the limit is impossible."""
         if limit not in self._solutions:
             self._adapt()
+            self.search.enter(f"linear program, limit {limit}")
             relaxation = Relaxation(
                 self._problem, self._pool, self._check_within(limit), self._learn
             )
@@ -154,6 +171,7 @@ class Configurations:
 
     def _dive_from(self, limit: int, solution: Solution) -> bool:
         """Dive for a schedule within a limit, then for one that is only better than the best."""
+        self.search.enter(f"diving, limit {limit}")
         if self._found(self._dive(limit, self._problem, solution), limit):
             return True
         while self._objective - 1 > limit:
@@ -173,6 +191,7 @@ class Configurations:
 
     def _branch(self, limit: int, solution: Solution) -> None:
         """Find a schedule within a limit, or prove that there is none."""
+        self.search.enter(f"branching, limit {limit}")
         branching = Branching(
             self._pool,
             limit,
@@ -189,23 +208,28 @@ class Configurations:
         except Undecided:
             self._leave_to_cp_sat(limit)
 
-    def _suits_cp_sat(self) -> bool:
-        return len(self._aggregation.classes) * self.search.instance.cpus <= LARGEST_MODEL
+    def _try_other_models(self) -> None:
+        """Try what is good at filling CPUs exactly, of which the LP knows nothing."""
+        search = self.search
+        if counts_parts(search):
+            search.enter("packing parts")
+            parts.prove(search)
+        elif len(self._aggregation.classes) * search.instance.cpus <= LARGEST_MODEL:
+            from dfopt.solvers.cp_sat.counts import CountModel
+            from dfopt.solvers.cp_sat.runner import attempt
 
-    def _try_cp_sat(self) -> None:
-        """Try the count model for a while: with few fragments it is good at what fills CPUs."""
-        from dfopt.solvers.cp_sat.counts import CountModel
-        from dfopt.solvers.cp_sat.runner import attempt
-
-        best = self._objective
-        bounds = (self.search.lower_bound, best - 1)
-        attempt(self.search, lambda: CountModel(self.search, bounds), best, CP_SAT_EFFORT)
+            search.enter("count model")
+            best = self._objective
+            search.check()  # the dives may have left nothing to look for
+            bounds = (search.lower_bound, best - 1)
+            attempt(search, lambda: CountModel(search, bounds), best, CP_SAT_EFFORT)
 
     def _leave_to_cp_sat(self, limit: int) -> None:
         """Decide a limit by the count model where rounding errors hide the answer."""
         from dfopt.solvers.cp_sat.counts import CountModel
         from dfopt.solvers.cp_sat.runner import decide
 
+        self.search.enter(f"count model, limit {limit}")
         bounds = (self.search.lower_bound, limit)
         decide(self.search, lambda: CountModel(self.search, bounds), limit + 1)
 
