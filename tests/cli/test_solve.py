@@ -27,7 +27,7 @@ def easy(tmp_path: Path) -> Path:
 @pytest.fixture
 def hard(tmp_path: Path) -> Path:
     path = tmp_path / "hard.json"
-    write_instance(zipf(tasks=200, cpus=8, fragments=30, seed=1), path)
+    write_instance(zipf(tasks=1000, cpus=64, fragments=200, seed=1), path)
     return path
 
 
