@@ -123,7 +123,9 @@ class Master:
         self.cpus = cpus = problem.cpus
         self._problem = problem
         limited = layout.limit is not None
-        self._first_price = 1.0 / sum(cpus) if limited else float(layout.dearest_visit)
+        # GLOP fails where costs are very large; a power of two makes them smaller without rounding.
+        self._unit = 1.0 if limited else 2.0 ** max(0, layout.dearest_visit.bit_length() - 20)
+        self._first_price = 1.0 / sum(cpus) if limited else layout.dearest_visit / self._unit
         self._price = self._first_price
         self._build(columns, tokens=())
 
@@ -180,7 +182,7 @@ class Master:
         for column in columns:
             variable = self._solver.NumVar(0, self._solver.infinity(), "")
             if self.layout.limit is None:
-                self._objective.SetCoefficient(variable, float(column.cost))
+                self._objective.SetCoefficient(variable, column.cost / self._unit)
             self._groups[column.group].SetCoefficient(variable, 1.0)
             for one, number in column.content.tasks:
                 self._classes[one].SetCoefficient(variable, float(number))
@@ -211,7 +213,7 @@ class Master:
             if not self._add_token_rows(used):
                 break
         missing = sum(variable.solution_value() for variable in self._missing)
-        return Solution(self._objective.Value(), missing, self._duals(), used)
+        return Solution(self._objective.Value() * self._unit, missing, self._duals(), used)
 
     def _add_token_rows(self, used: Sequence[tuple[Column, float]]) -> bool:
         """Add a row for each token that is used more often than it may be."""
@@ -247,4 +249,4 @@ class Master:
             charges[token] = max(0.0, -row.dual_value())
         bins = np.array([max(0.0, -row.dual_value()) for row in self._groups])
         features = {feature: row.dual_value() for feature, row in self._features.items()}
-        return Duals(weights, charges, bins, features)
+        return Duals(weights, charges, bins, features).over(1 / self._unit)

@@ -163,7 +163,12 @@ class Configurations:
             relaxation = Relaxation(
                 self._problem, self._pool, self._check_within(limit), self._learn
             )
-            solution = relaxation.decide(limit)
+            try:
+                solution = relaxation.decide(limit)
+            except Undecided:
+                self._leave_to_cp_sat(limit)
+                self._check_within(limit)()
+                return None
             if solution is None:
                 return None
             self._solutions[limit] = solution
