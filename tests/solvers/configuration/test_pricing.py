@@ -10,9 +10,8 @@ from itertools import combinations, compress, pairwise
 import numpy as np
 import pytest
 
-from dfopt.instance import Instance, Objective
+from dfopt.instance import Objective
 from dfopt.penalty import order_cost
-from dfopt.solvers.aggregation import Aggregation, task_classes
 from dfopt.solvers.configuration.columns import Column
 from dfopt.solvers.configuration.contents import orders_of
 from dfopt.solvers.configuration.features import Content, Feature, Holds, Meets, Opens, Visits
@@ -20,7 +19,7 @@ from dfopt.solvers.configuration.layout import Layout
 from dfopt.solvers.configuration.pricing import Prices
 from dfopt.solvers.configuration.problem import Problem
 from dfopt.solvers.configuration.relaxation import Offer
-from dfopt.solvers.search import Search
+from tests.solvers.configuration.aggregated import aggregation_of
 from tests.solvers.drawn import drawn_instances
 
 Offered = tuple[tuple[int, ...], tuple[int, ...]]
@@ -28,13 +27,6 @@ Offered = tuple[tuple[int, ...], tuple[int, ...]]
 
 Offers = Mapping[Offered, int]
 """The least cost of each."""
-
-
-def aggregation_of(instance: Instance) -> Aggregation:
-    search = Search(instance)
-    whole = Aggregation.of(search)
-    classes = task_classes(search.types, whole.form, instance.task_count)
-    return replace(whole, classes=classes)
 
 
 class Enumeration:

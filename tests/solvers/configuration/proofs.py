@@ -1,0 +1,23 @@
+"""What a search knows, as a result that the checker looks at."""
+
+from dfopt.files import fingerprint
+from dfopt.instance import Instance
+from dfopt.result import Result, Status, StopReason, relative_gap
+from dfopt.solvers.search import Search
+from dfopt.verify import Verification, verify
+
+
+def checked(instance: Instance, search: Search) -> Verification:
+    """Let the checker judge schedule, bound and certificate of ``search``."""
+    result = Result(
+        instance_name=instance.name,
+        instance_sha256=fingerprint(instance),
+        status=Status.OPTIMAL if search.is_closed else Status.FEASIBLE,
+        stop_reason=StopReason.PROOF if search.is_closed else StopReason.GIVEN,
+        objective=search.objective,
+        lower_bound=search.lower_bound,
+        gap=relative_gap(search.objective, search.lower_bound),
+        schedule=search.schedule,
+        certificate=search.certificate,
+    )
+    return verify(instance, result)

@@ -1,0 +1,254 @@
+"""Bounds never exceed the optimum, certificates prove them, and the whole method attains it."""
+
+import contextlib
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from math import gcd
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dfopt.certificate import DualWeights
+from dfopt.files import read_result, write_instance
+from dfopt.generate import zipf
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import Leaves, PenaltyF, PenaltyG
+from dfopt.solvers.configuration import layout, solve_by_configurations
+from dfopt.solvers.configuration.layout import Layout
+from dfopt.solvers.configuration.method import Configurations
+from dfopt.solvers.search import Search, SearchOver
+from dfopt.stop import TimeLimit
+from dfopt_cli.app import app
+from tests.solvers.configuration.aggregated import aggregation_of
+from tests.solvers.configuration.proofs import checked
+from tests.solvers.drawn import drawn_instances
+from tests.solvers.optimum import badly_started, optimum, run
+
+known_optimum = cache(optimum)
+
+
+def untimed(number: int, seed: int, most_tasks: int = 6) -> list[Instance]:
+    drawn = drawn_instances(number, seed=seed, most_tasks=most_tasks, kinds=("f", "g"))
+    return [one for one in drawn if not one.is_timed]
+
+
+def bounded(search: Search) -> Configurations:
+    """Raise the bound as far as the LP does."""
+    configurations = Configurations(search)
+    with contextlib.suppress(SearchOver):
+        configurations._find_bound()
+    return configurations
+
+
+def check_weights(certificate: DualWeights) -> None:
+    """Check that a certificate says nothing needless, in numbers no larger than necessary."""
+    weights = [weight for _, weight in certificate.weights]
+    charges = [charge for _, charge in certificate.entry_charges]
+    assert 0 not in weights
+    assert 0 not in charges
+    if certificate.threshold is not None:  # else weights are in the unit of costs
+        assert gcd(*certificate.bin_weights, *weights, *charges) == 1
+
+
+def test_the_bound_is_below_the_optimum_and_the_whole_method_attains_it() -> None:
+    """From a bad schedule, without any other bound; each step is judged by the checker."""
+    kinds: Counter[type] = Counter()
+    telling: Counter[str] = Counter()
+    instances = untimed(2300, seed=41)
+    for instance in instances:
+        search = badly_started(instance)
+        if search.is_closed:
+            continue
+        configurations = bounded(search)
+        least = known_optimum(instance)
+        assert search.lower_bound <= least, instance
+        assert checked(instance, search).ok, instance
+        kinds[type(search.certificate)] += 1
+        if isinstance(search.certificate, DualWeights):
+            check_weights(search.certificate)
+            telling["charges"] += bool(search.certificate.entry_charges)
+            telling["negative"] += min(weight for _, weight in search.certificate.weights) < 0
+            telling["classes"] += search.certificate.weights[0][0].leaves is not None
+        telling["LP"] += search.lower_bound == least > 0
+        run(lambda _, work=configurations: work.solve(), search)  # type: ignore[misc]
+        assert search.objective == least, instance
+        verification = checked(instance, search)
+        assert verification.ok, (instance, verification.problems)
+    assert len(instances) >= 2000
+    assert kinds[DualWeights] >= 0.8 * kinds.total() >= 1000
+    assert telling["LP"] >= 0.7 * kinds.total()
+    assert min(telling["charges"], 8 * telling["negative"], telling["classes"]) >= 30
+
+
+def test_a_scarce_clean_task_is_the_exit_of_one_cpu_only() -> None:
+    """Rows of at least so many tasks would let both CPUs have it."""
+    instance = Instance(
+        cpus=2,
+        penalty=PenaltyF(read_line=1, write_back=20),
+        capacity=3,
+        cold_start=True,
+        final_write_back=True,
+        tasks=(
+            Task(id="clean", df="A", lines=1),
+            Task(id="dirty", df="A", lines=1, leaves=Leaves.DIRTY, count=4),
+        ),
+    )
+    search = badly_started(instance)
+    bounded(search)
+    assert search.lower_bound == known_optimum(instance) == 21
+    assert isinstance(search.certificate, DualWeights)
+    assert checked(instance, search).bound_checked
+
+
+def scaled(instance: Instance, factor: int) -> Instance:
+    """Return an instance with all costs multiplied."""
+    match instance.penalty:
+        case PenaltyF(read_line=read_line, write_back=write_back):
+            penalty: PenaltyF | PenaltyG = PenaltyF(
+                read_line=factor * read_line, write_back=factor * write_back
+            )
+        case PenaltyG(fill=fill, write_back=write_back):
+            penalty = PenaltyG(fill=factor * fill, write_back=factor * write_back)
+    tasks = tuple(replace(task, exec=factor * task.exec) for task in instance.tasks)
+    return replace(instance, penalty=penalty, tasks=tasks)
+
+
+@pytest.mark.parametrize("factor", [1000, 10**6 + 3, 2**53 + 1])
+def test_the_unit_of_time_does_not_matter(factor: int) -> None:
+    raised = 0
+    for instance in untimed(150, seed=42):
+        small, large = badly_started(instance), badly_started(scaled(instance, factor))
+        if small.is_closed:
+            continue
+        rows = [bounded(search)._problem.layout for search in (small, large)]
+        if instance.objective is Objective.TOTAL_PENALTY:
+            # Bounds are rounded up to integers, of which there are more now.
+            assert factor * (small.lower_bound - 1) <= large.lower_bound
+            assert large.lower_bound <= factor * known_optimum(instance)
+        else:
+            assert large.lower_bound == factor * small.lower_bound
+            assert rows[0].scale.is_exact
+            assert rows[1].scale.is_exact
+        assert checked(large.instance, large).ok
+        run(solve_by_configurations, large)
+        assert large.objective == factor * known_optimum(instance)
+        assert checked(large.instance, large).ok
+        raised += small.lower_bound > 0
+    assert raised >= 60
+
+
+def test_the_grid_does_not_grow_with_the_numbers() -> None:
+    for objective in (Objective.MAX_PENALTY, Objective.MAKESPAN):
+        instance = zipf(tasks=60, cpus=5, fragments=15, seed=1, objective=objective, exec=9)
+        scales = [
+            Layout(aggregation_of(scaled(instance, factor)), 150 * factor).scale
+            for factor in (1, 10**9)
+        ]
+        assert all(scale.is_exact for scale in scales)
+        assert len(scales[1].grid) <= len(scales[0].grid) <= 151
+        assert scales[1].unit == 10**9 * scales[0].unit
+
+
+def in_nanoseconds(source: random.Random, tasks: int) -> Instance:
+    """Return an instance whose costs have no common divisor and hardly any equal sums."""
+
+    def time(most: int) -> int:
+        return source.randint(1, most) * 10**6 + source.randint(0, 999)
+
+    return Instance(
+        cpus=2,
+        penalty=PenaltyF(read_line=time(3), write_back=time(6)),
+        objective=source.choice((Objective.MAKESPAN, Objective.MAX_PENALTY)),
+        cold_start=source.random() < 0.5,
+        final_write_back=source.random() < 0.5,
+        capacity=source.choice(("balanced", "unlimited", tasks // 2 + 1)),
+        tasks=tuple(
+            Task(
+                id=f"t{number}",
+                df=source.choice("ABCDE"),
+                lines=source.randint(1, 6),
+                leaves=source.choice(list(Leaves)),
+                exec=time(9),
+            )
+            for number in range(tasks)
+        ),
+    )
+
+
+@pytest.mark.parametrize("most_rows", [16, layout.MOST_ROWS])
+def test_bounds_hold_where_costs_are_rounded(
+    most_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Contents then seem cheaper than they are, and may be no schedule within the limit."""
+    monkeypatch.setattr(layout, "MOST_ROWS", most_rows)
+    source = random.Random(5)
+    exact = rounded = 0
+    for _ in range(12):
+        instance = in_nanoseconds(source, tasks=8)
+        search = badly_started(instance, stop=TimeLimit(20))
+        assert search.objective is not None
+        costs = Layout(aggregation_of(instance), search.objective - 1).scale
+        exact, rounded = exact + costs.is_exact, rounded + (not costs.is_exact)
+        configurations = bounded(search)
+        least = known_optimum(instance)
+        assert 0.9 * least < search.lower_bound <= least
+        assert checked(instance, search).bound_checked
+        run(lambda search, work=configurations: work.solve(), search)  # type: ignore[misc]
+        assert search.objective == least
+        assert checked(instance, search).ok
+    assert (rounded if most_rows == 16 else exact) >= 4
+
+
+def test_the_certificate_of_a_larger_instance_is_checked_through_the_command_line(
+    tmp_path: Path,
+) -> None:
+    instance_file, result_file = tmp_path / "instance.json", tmp_path / "result.json"
+    write_instance(zipf(tasks=60, cpus=5, fragments=15, seed=3), instance_file)
+    options = ["--method", "configuration", "--workers", "1", "-o", str(result_file)]
+    solved = CliRunner().invoke(app, ["solve", str(instance_file), *options])
+    assert solved.exit_code == 0
+    result = read_result(result_file)
+    assert isinstance(result.certificate, DualWeights)
+    check_weights(result.certificate)
+    weights = [abs(weight) for _, weight in result.certificate.weights]
+    assert max(weights) <= 10**5
+    verified = CliRunner().invoke(
+        app, ["verify", str(instance_file), str(result_file), "--require-certificate"]
+    )
+    assert verified.exit_code == 0, verified.stderr
+
+
+IN_PLAIN_PYTHON = """
+import contextlib
+from dfopt.solvers.search import SearchOver
+from tests.solvers.configuration.test_bounds import bounded, untimed
+from tests.solvers.optimum import badly_started
+for instance in untimed(20, seed=43, most_tasks=4):
+    search = badly_started(instance)
+    if not search.is_closed:
+        configurations = bounded(search)
+        with contextlib.suppress(SearchOver):
+            configurations.solve()
+    print(search.objective, search.lower_bound, search.certificate, search.schedule)
+"""
+
+
+def test_plain_python_gives_the_same_proofs() -> None:
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", IN_PLAIN_PYTHON],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"NUMBA_DISABLE_JIT": jit, "PYTHONPATH": os.pathsep.join(sys.path)},
+        ).stdout
+        for jit in "01"
+    ]
+    assert outputs[0] == outputs[1]
+    assert outputs[0].count("DualWeights(") >= 5
