@@ -81,7 +81,7 @@ def check(instance: Instance, result: Result) -> None:
 def test_no_time_at_all_gives_a_result(method: str) -> None:
     statuses = set()
     for instance in drawn_instances(60, seed=8, kinds=("f", "g")):
-        if instance.is_timed and method == "dp":
+        if instance.is_timed and method in ("dp", "configuration"):
             continue
         result = solve(instance, method=method, stop=TimeLimit(0), workers=1)
         check(instance, result)
@@ -116,6 +116,22 @@ def test_the_deadline_is_kept_on_a_large_instance() -> None:
     check(instance, replace(result, lower_bound=0, gap=1.0, certificate=None, history=()))
     assert result.lower_bound is not None
     assert result.lower_bound > 0
+
+
+@pytest.mark.parametrize("limit_s", [0.0, 0.5])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_configurations_keep_the_deadline(limit_s: float, workers: int) -> None:
+    """The limit, 5 % of it, and one second more; twice that, for a busy machine."""
+    instance = zipf(tasks=300, cpus=20, fragments=60, seed=1)
+    begin = time.monotonic()
+    result = solve(instance, method="configuration", stop=TimeLimit(limit_s), workers=workers)
+    assert time.monotonic() - begin < limit_s + 2 * (0.05 * limit_s + 1)
+    check(instance, result)
+    assert (result.status, result.stop_reason) == (Status.FEASIBLE, StopReason.TIME_LIMIT)
+    assert result.schedule is not None
+    assert result.lower_bound is not None
+    assert result.lower_bound > 0
+    assert threading.enumerate() == [threading.main_thread()]
 
 
 def test_a_gap_is_enough() -> None:
@@ -173,7 +189,7 @@ def interrupt(step: Progress) -> None:
         raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("method", ["auto", "cp-sat"])
+@pytest.mark.parametrize("method", ["auto", "cp-sat", "configuration"])
 def test_an_interrupt_while_progress_is_reported(method: str) -> None:
     result = solve(HARD, method=method, on_progress=Recorder(then=interrupt), workers=1)
     check(HARD, result)
@@ -250,11 +266,26 @@ def test_a_model_that_is_built_too_late_is_not_solved() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_seed_and_one_worker_fix_the_schedule(method: str) -> None:
     for instance in drawn_instances(20, seed=10, most_tasks=7, kinds=("f", "g", "matrix")):
-        if method == "dp" and (instance.is_timed or isinstance(instance.penalty, PenaltyMatrix)):
+        unknown_order = instance.is_timed or isinstance(instance.penalty, PenaltyMatrix)
+        if method in ("dp", "configuration") and unknown_order:
             continue
         one, other = (solve(instance, method=method, seed=5, workers=1) for _ in range(2))
         assert one.schedule == other.schedule
         assert one.seed == 5
+
+
+def test_configurations_of_one_seed_are_the_same() -> None:
+    """Dives and branching included: from the first schedule to the proof."""
+    medium = zipf(tasks=40, cpus=4, fragments=8, seed=2)
+    one, other = (
+        solve(medium, method="configuration", seed=5, workers=1, stop=TimeLimit(60))
+        for _ in range(2)
+    )
+    assert one.status is Status.OPTIMAL
+    assert one.schedule == other.schedule
+    assert one.certificate == other.certificate
+    steps = [[(step.lower_bound, step.objective) for step in run.history] for run in (one, other)]
+    assert steps[0] == steps[1]
 
 
 def test_seeds_lead_to_different_schedules() -> None:
@@ -295,6 +326,8 @@ def test_no_workers_are_refused(workers: int) -> None:
 def unsuited() -> Iterator[tuple[str, Instance, str]]:
     yield "dp", HARD_TABLE, "'dp' is for the penalties f and g without releases"
     yield "dp", HARD_TIMED, "'dp' is for the penalties f and g without releases"
+    yield "configuration", HARD_TABLE, "configuration is made for the penalties f and g without"
+    yield "configuration", HARD_TIMED, "configuration is made for the penalties f and g without"
     yield "exhaustive", HARD, "'exhaustive' is for at most 12 tasks.*use the method 'auto'"
     yield "exhaustive", HARD_TIMED, "'exhaustive' is for at most 8 tasks.*use the method 'auto'"
 
@@ -331,7 +364,7 @@ def test_what_the_cheap_bound_closes_needs_no_solver() -> None:
     assert done.stdout == "\nFalse\n"
 
 
-@pytest.mark.parametrize("method", ["auto", "cp-sat"])
+@pytest.mark.parametrize("method", ["auto", "cp-sat", "configuration"])
 def test_costs_beyond_what_floats_can_tell_apart(method: str) -> None:
     """Solvers give bounds as floats; above 2^53 those are not all integers."""
     unit = 2**54 + 1

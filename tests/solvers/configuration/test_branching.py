@@ -1,0 +1,141 @@
+"""Branching decides what the LP leaves open, whichever feature it takes first and by itself."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import chain
+
+import pytest
+
+from dfopt.generate import uniform, zipf
+from dfopt.instance import Instance, Objective
+from dfopt.solvers.configuration import branching, solve_by_configurations
+from dfopt.solvers.configuration.branching import Branching
+from dfopt.solvers.configuration.columns import Column
+from dfopt.solvers.configuration.diving import Diving
+from dfopt.solvers.configuration.features import Feature, Holds, Meets, Opens, Visits
+from dfopt.solvers.configuration.master import Solution
+from dfopt.solvers.configuration.method import Configurations
+from dfopt.solvers.configuration.relaxation import Relaxation, Undecided
+from dfopt.solvers.search import Search
+from tests.solvers.configuration.proofs import checked
+from tests.solvers.drawn import drawn_instances
+from tests.solvers.optimum import badly_started, optimum, run
+
+MORE_FRAGMENTS = [
+    generate(tasks=9, cpus=3, fragments=5, seed=seed, objective=objective, exec=4)
+    for generate in (zipf, uniform)
+    for seed in range(5)
+    for objective in Objective
+]
+
+known_optimum = cache(optimum)
+
+Branch = tuple[Feature, float]
+
+
+def untimed(number: int, seed: int, most_tasks: int) -> Iterator[Instance]:
+    drawn = drawn_instances(number, seed=seed, most_tasks=most_tasks, kinds=("f", "g"))
+    return (one for one in drawn if not one.is_timed)
+
+
+def branch_only(search: Search) -> None:
+    """Close a search by linear programs and branching, without dives or other models."""
+    configurations = Configurations(search)
+    configurations._find_bound()
+    while True:
+        search.check()
+        limit = configurations._middle_limit()
+        solution = configurations._decided(limit)
+        if solution is not None:
+            configurations._branch(limit, solution)
+
+
+KINDS: dict[type, Callable[[Column], Iterator[Feature]]] = {
+    Visits: branching._visits,
+    Opens: branching._openings,
+    Meets: branching._meetings,
+    Holds: branching._holdings,
+}
+
+
+def branch_in_order(solution: Solution, kinds: tuple[type, ...]) -> Branch | None:
+    """Return a feature of the first of the kinds that a fraction of a CPU has."""
+    for kind in kinds:
+        uses: dict[Feature, float] = {}
+        for column, number in solution.used:
+            for feature in KINDS[kind](column):
+                uses[feature] = uses.get(feature, 0.0) + number
+        for feature, number in uses.items():
+            if abs(number - round(number)) > branching.FRACTION:
+                return feature, number
+    return None
+
+
+@pytest.mark.parametrize("first", KINDS, ids=lambda kind: kind.__name__)
+def test_branching_alone_finds_and_proves_the_optimum(
+    first: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[type] = []
+    left_over: list[int] = []
+    kinds = (first, *(kind for kind in KINDS if kind is not first))
+
+    def branch(solution: Solution) -> Branch | None:
+        found = branch_in_order(solution, kinds)
+        if found is not None:
+            taken.append(type(found[0]))
+        return found
+
+    monkeypatch.setattr(branching, "_branch", branch)
+    monkeypatch.setattr(Diving, "dive", lambda *_: None)
+    leave = Configurations._leave_to_cp_sat
+
+    def leave_to_cp_sat(self: Configurations, limit: int) -> None:
+        left_over.append(limit)
+        leave(self, limit)
+
+    monkeypatch.setattr(Configurations, "_leave_to_cp_sat", leave_to_cp_sat)
+    number = 0
+    for instance in chain(untimed(250, seed=44, most_tasks=7), MORE_FRAGMENTS):
+        search = badly_started(instance)
+        if not search.is_closed:
+            run(branch_only, search)
+            number += 1
+        assert search.objective == known_optimum(instance), instance
+        assert checked(instance, search).ok
+    assert number >= 200
+    assert taken.count(first) >= 20
+    assert len(left_over) <= 2
+
+
+@pytest.mark.parametrize("broken", [Relaxation, Branching])
+def test_what_rounding_errors_hide_is_left_to_cp_sat(
+    broken: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every LP, or all branching, is without an answer."""
+    asked: list[int] = []
+
+    def undecided(*_: object) -> None:
+        asked.append(1)
+        raise Undecided
+
+    monkeypatch.setattr(broken, "decide" if broken is Relaxation else "search", undecided)
+    monkeypatch.setattr(Diving, "dive", lambda *_: None)
+    for instance in chain(untimed(30, seed=45, most_tasks=6), MORE_FRAGMENTS[::2]):
+        search = badly_started(instance)
+        if not search.is_closed:
+            run(branch_only, search)
+        assert search.objective == known_optimum(instance)
+        assert checked(instance, search).ok
+    assert len(asked) >= 10
+
+
+def test_the_whole_method_survives_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def undecided(*_: object) -> None:
+        raise Undecided
+
+    monkeypatch.setattr(Relaxation, "decide", undecided)
+    for instance in MORE_FRAGMENTS[:10]:
+        search = badly_started(instance)
+        run(solve_by_configurations, search)
+        assert search.objective == known_optimum(instance)
+        assert checked(instance, search).ok
