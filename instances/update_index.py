@@ -42,8 +42,13 @@ STRENGTH: dict[type[Certificate], int] = {CompleteSearch: 1, Exhaustive: 2, Dual
 
 def instance_files() -> list[str]:
     """Return the files of all instances, as named in the index."""
-    folders = (FOLDER, FOLDER / "small", FOLDER / "generated")
-    paths = [path for folder in folders for path in sorted(folder.glob("*.json")) if path != INDEX]
+    folders = (FOLDER, *(FOLDER / name for name in ("small", "generated", "benchmark")))
+    paths = [
+        path
+        for folder in folders
+        for path in sorted([*folder.glob("*.json"), *folder.glob("*.json.gz")])
+        if path != INDEX
+    ]
     return [path.relative_to(FOLDER).as_posix() for path in paths]
 
 
@@ -116,19 +121,19 @@ def entry_of(
         "lower_bound": result.lower_bound,
         "upper_bound": result.objective,
         "how": how(result),
-        "result": result_file(instance).relative_to(FOLDER).as_posix(),
+        "result": result_file(file).relative_to(FOLDER).as_posix(),
         "generated_by": generated_by,
     }
 
 
-def result_file(instance: Instance) -> Path:
-    """Return where the best known result of an instance is kept."""
-    return FOLDER / "results" / f"{instance.name}.json"
+def result_file(file: str) -> Path:
+    """Return where the best known result is kept: compressed where the instance is."""
+    return FOLDER / "results" / Path(file).name
 
 
-def known_result(instance: Instance) -> Result | None:
+def known_result(file: str, instance: Instance) -> Result | None:
     """Return the best known result, None where there is none for this version of the instance."""
-    path = result_file(instance)
+    path = result_file(file)
     if not path.exists():
         return None
     result = read_result(path)
@@ -141,13 +146,13 @@ def update(
     """Solve the selected instances and keep what is better; yield a line about each."""
     for file in selected:
         instance = read_instance(FOLDER / file)
-        known = known_result(instance)
+        known = known_result(file, instance)
         best = better_of(known, solve(instance, **options))
         found = verify(instance, best)
         if not found.ok:
             raise SystemExit(f"{file}: {'; '.join(found.problems)}")
         if best is not known:
-            write_result(best, result_file(instance))
+            write_result(best, result_file(file))
         generated_by = entries.get(file, {}).get("generated_by")
         entries[file] = entry_of(file, instance, best, generated_by)
         listed = [entries[name] for name in instance_files() if name in entries]

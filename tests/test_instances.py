@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from dfopt import Instance, Result, Status, read_instance, read_result, solve
 from dfopt.certificate import DualWeights, Exhaustive
-from dfopt.files import fingerprint, read_document, schema
+from dfopt.files import fingerprint, read_document, read_text, schema
 from dfopt.verify import verify
 from dfopt_cli.app import app
 
@@ -24,10 +24,11 @@ KEYS = {
 }  # fmt: skip
 INSTANCE_FILES = {
     path.relative_to(FOLDER).as_posix()
-    for path in FOLDER.rglob("*.json")
+    for path in [*FOLDER.rglob("*.json"), *FOLDER.rglob("*.json.gz")]
     if path.parent.name != "results" and path.name != "index.json"
 }
-RESULT_FILES = sorted(FOLDER.glob("results/*.json"))
+RESULT_FILES = sorted([*FOLDER.glob("results/*.json"), *FOLDER.glob("results/*.json.gz")])
+GENERATED = ("generated/", "benchmark/")
 RECORDED = sorted(FOLDER.glob("hackbench-*.json")) + sorted(FOLDER.glob("df-workers-*.json"))
 
 each_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["file"])
@@ -43,9 +44,13 @@ each_argued_entry = pytest.mark.parametrize(
 )
 each_generated_entry = pytest.mark.parametrize(
     "entry",
-    [entry for entry in ENTRIES if entry["file"].startswith("generated/")],
+    [entry for entry in ENTRIES if entry["file"].startswith(GENERATED)],
     ids=lambda entry: entry["file"],
 )
+
+
+def stem_of(file: str) -> str:
+    return Path(file).name.removesuffix(".gz").removesuffix(".json")
 
 
 def instance_of(entry: dict[str, Any]) -> Instance:
@@ -72,7 +77,7 @@ def test_names_are_unique() -> None:
 def test_instance_is_what_the_index_says(entry: dict[str, Any]) -> None:
     instance = instance_of(entry)
     assert entry.keys() == KEYS
-    assert entry["name"] == instance.name == Path(entry["file"]).stem
+    assert entry["name"] == instance.name == stem_of(entry["file"])
     assert entry["sha256"] == fingerprint(instance)
     assert entry["tasks"] == instance.task_count
     assert entry["cpus"] == instance.cpus
@@ -82,7 +87,7 @@ def test_instance_is_what_the_index_says(entry: dict[str, Any]) -> None:
 @each_entry
 def test_result_is_what_the_index_says(entry: dict[str, Any]) -> None:
     result = result_of(entry)
-    assert entry["result"] == f"results/{entry['name']}.json"
+    assert entry["result"] == f"results/{Path(entry['file']).name}"
     assert entry["status"] == result.status != Status.UNKNOWN
     assert entry["lower_bound"] == result.lower_bound
     assert entry["upper_bound"] == result.objective
@@ -146,7 +151,7 @@ def test_only_small_instances_stand_among_the_small_ones(entry: dict[str, Any]) 
 
 @each_entry
 def test_the_command_is_given_for_generated_instances_only(entry: dict[str, Any]) -> None:
-    assert (entry["generated_by"] is not None) is entry["file"].startswith("generated/")
+    assert (entry["generated_by"] is not None) is entry["file"].startswith(GENERATED)
 
 
 @each_generated_entry
@@ -157,7 +162,7 @@ def test_the_command_gives_the_instance(entry: dict[str, Any], tmp_path: Path) -
     again = tmp_path / "instance.json"
     outcome = CliRunner().invoke(app, [*command[1:], "-o", str(again)])
     assert outcome.exit_code == 0, outcome.output
-    assert again.read_bytes() == (FOLDER / entry["file"]).read_bytes()
+    assert again.read_text(encoding="utf-8") == read_text(FOLDER / entry["file"])
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
