@@ -2,18 +2,13 @@
 
 import math
 from collections.abc import Callable
-from contextlib import suppress
 from statistics import median
 
-from dfopt import Instance, TimeLimit
-from dfopt.bounds import cheap_bound
 from dfopt.generate import zipf
-from dfopt.ordering import ClosedForm
 from dfopt.solvers.cp_sat.circuits import CircuitModel
 from dfopt.solvers.cp_sat.counts import CountModel
-from dfopt.solvers.cp_sat.runner import minimise
 from dfopt.solvers.facade import available_processors
-from dfopt.solvers.search import Search, SearchOver
+from tests.benchmarks.models import solved_by, start_of
 from tests.benchmarks.report import Table
 
 LIMIT_S = 25
@@ -21,44 +16,18 @@ SIZES = [(10, 2, 4), (12, 3, 5)]
 SEEDS = range(5)
 
 
-def start_of(instance: Instance) -> Search:
-    """Return a search with the cheap bound and a plain first schedule: the tasks cut in a row."""
-    search = Search(instance, stop=TimeLimit(LIMIT_S), workers=available_processors())
-    bound = cheap_bound(instance, search.types)
-    if bound.certificate is not None:
-        search.proved(bound.value, bound.certificate)
-    form = ClosedForm(instance, search.types)
-    kinds = [kind for kind, one in enumerate(search.types) for _ in one.names]
-    size = instance.tasks_per_cpu
-    contents = [kinds[cpu * size : (cpu + 1) * size] for cpu in range(instance.cpus)]
-    search.found(
-        [
-            form.order(cpu, {kind: content.count(kind) for kind in content})
-            for cpu, content in enumerate(contents)
-        ]
-    )
-    return search
-
-
-def solved_by(instance: Instance, model: type[CircuitModel] | type[CountModel]) -> Search:
-    """Return the search after the model has solved the instance or run out of time."""
-    search = start_of(instance)
-    with suppress(SearchOver):
-        minimise(search, lambda bounds: model(search, bounds))
-    return search
-
-
 def test_counts_against_circuits(report: Callable[[Table], None]) -> None:
+    workers = available_processors()
     rows: list[list[object]] = []
     ratios: list[float] = []
     for tasks, cpus, fragments in SIZES:
         for seed in SEEDS:
             instance = zipf(tasks=tasks, cpus=cpus, fragments=fragments, seed=seed)
-            if start_of(instance).is_closed:
+            if start_of(instance, LIMIT_S, workers).is_closed:
                 continue
             outcomes = []
             for model in (CircuitModel, CountModel):
-                search = solved_by(instance, model)
+                search = solved_by(model, instance, LIMIT_S, workers)
                 outcomes.append((search.elapsed, search.is_closed, search.objective))
             (circuit_s, circuit_done, circuit), (count_s, count_done, count) = outcomes
             assert count_done
