@@ -14,6 +14,9 @@ from dfopt.solvers.search import Search
 TINY = 9
 """Up to so many tasks enumeration is faster than loading a solver."""
 
+FIRST_LOOK = 0.05
+"""How long, as a share of a whole local search, the first look may take: moments."""
+
 MOST_NODES = 20_000
 """So many partial schedules take about as long as loading a solver."""
 
@@ -33,7 +36,7 @@ def solve_automatically(search: Search) -> None:
     if counts_parts(search):
         parts.pack(search)
         search.check()
-    first_schedule.improve(search, effort=0.2)
+    first_schedule.improve(search, effort=FIRST_LOOK)
     search.check()
     if search.instance.cpus == 1 and order_is_known(search.instance):
         assert search.objective is not None

@@ -14,6 +14,9 @@ from dfopt.solvers.configuration.relaxation import Relaxation, Undecided
 WHOLE = 0.999
 """From here on a column counts as used as a whole."""
 
+SHARE = 10
+"""For one in so many CPUs that are left a column is fixed at once."""
+
 NOISE = 0.3
 """How far chance can prefer a column to a larger one."""
 
@@ -93,7 +96,7 @@ class Diving:
     def _chosen(
         self, problem: Problem, solution: Solution, avoided: set[Column]
     ) -> tuple[list[Column], Problem]:
-        """Return the columns to fix next, all that are whole or else a large one; what is left."""
+        """Return the columns to fix next, all that are whole or else large ones; what is left."""
         whole: list[Column] = []
         left = problem
         for column, number in solution.used:
@@ -107,9 +110,12 @@ class Diving:
         candidates = [
             (number + NOISE * self._random.random(), column)
             for column, number in solution.used
-            if column not in avoided and problem.has_room_for(column)
+            if column not in avoided
         ]
-        if not candidates:
-            return [], problem
-        _, column = max(candidates, key=itemgetter(0))
-        return [column], problem.without(column)
+        candidates.sort(key=itemgetter(0), reverse=True)
+        several = -(-sum(problem.cpus) // SHARE)
+        for _, column in candidates:
+            if len(whole) < several and left.has_room_for(column):
+                whole.append(column)
+                left = left.without(column)
+        return whole, left

@@ -28,7 +28,7 @@ from dfopt.solvers.cp_sat import counts_parts
 from dfopt.solvers.search import Search, SearchOver
 
 FEW = 4
-"""Where bound and schedule are so near, limits are tried downwards from the schedule."""
+"""Where so few limits are left between bound and schedule, they are tried downwards."""
 
 SHRUNK = 0.9
 """When the best objective falls to this share of the layout's limit, a smaller layout pays."""
@@ -38,7 +38,7 @@ LARGEST_MODEL = 2_000
 
 CP_SAT_EFFORT = 1.5
 
-DISCREPANCIES = 5
+DISCREPANCIES = 2
 MOVES_PER_TASK = 10_000
 
 
@@ -132,13 +132,20 @@ class Configurations:
                         self._branch(limit, solution)
 
     def _find_bound(self) -> None:
-        """Find the least limit that is possible for the LP."""
+        """Find the least limit that is possible for the LP.
+
+        First the one just below the best schedule, since to refute that ends the search; then
+        downwards if few are left, or a third of the way.
+        """
         possible = self._objective
+        is_first = True
         while possible > self.search.lower_bound:
             self.search.check()
             possible = min(possible, self._objective)
-            gap = possible - self.search.lower_bound
-            limit = possible - (1 if gap <= FEW else gap // 3)
+            steps = self._problem.layout.steps(self.search.lower_bound, possible - 1)
+            few = is_first or len(steps) <= FEW
+            limit = possible - 1 if few else steps[-(len(steps) // 3)]
+            is_first = False
             with suppress(Overtaken):
                 solution = self._decided(limit)
                 if solution is not None:
