@@ -18,7 +18,7 @@ from dfopt.certificate import DualWeights
 from dfopt.files import read_result, write_instance
 from dfopt.generate import zipf
 from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import Leaves, PenaltyF, PenaltyG
+from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG
 from dfopt.solvers.configuration import layout, solve_by_configurations
 from dfopt.solvers.configuration.layout import Layout
 from dfopt.solvers.configuration.method import Configurations
@@ -104,6 +104,21 @@ def test_a_scarce_clean_task_is_the_exit_of_one_cpu_only() -> None:
     assert search.lower_bound == known_optimum(instance) == 21
     assert isinstance(search.certificate, DualWeights)
     assert checked(instance, search).bound_checked
+
+
+def test_a_task_of_the_first_state_spares_one_cpu_its_departure() -> None:
+    """Rows of at least so many tasks would let both CPUs begin with it."""
+    instance = Instance(
+        cpus=2,
+        penalty=PenaltyF(read_line=1, write_back=20),
+        capacity=2,
+        initial=(CacheState(df="A", leaves=Leaves.DIRTY),) * 2,
+        tasks=(Task(id="home", df="A", lines=1), Task(id="away", df="B", lines=1, count=2)),
+    )
+    search = badly_started(instance)
+    bounded(search)
+    assert search.lower_bound == known_optimum(instance) == 21
+    assert checked(instance, search).ok
 
 
 def scaled(instance: Instance, factor: int) -> Instance:

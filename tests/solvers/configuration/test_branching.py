@@ -139,3 +139,28 @@ def test_the_whole_method_survives_it_too(monkeypatch: pytest.MonkeyPatch) -> No
         run(solve_by_configurations, search)
         assert search.objective == known_optimum(instance)
         assert checked(instance, search).ok
+
+
+def test_a_branch_without_an_answer_is_not_taken_for_an_impossible_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+
+    class Hidden:
+        """An LP of a branch whose answer rounding errors hide."""
+
+        def __init__(self, *_: object, **__: object) -> None:
+            asked.append(1)
+
+        def decide(self, limit: int) -> None:
+            raise Undecided
+
+    monkeypatch.setattr(branching, "Relaxation", Hidden)
+    monkeypatch.setattr(Diving, "dive", lambda *_: None)
+    for instance in chain(untimed(100, seed=46, most_tasks=6), MORE_FRAGMENTS[::2]):
+        search = badly_started(instance)
+        if not search.is_closed:
+            run(branch_only, search)
+        assert search.objective == known_optimum(instance)
+        assert checked(instance, search).ok
+    assert len(asked) >= 20

@@ -10,7 +10,8 @@ from itertools import combinations, compress, pairwise
 import numpy as np
 import pytest
 
-from dfopt.instance import Objective
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import CacheState, Leaves, PenaltyF
 from dfopt.penalty import order_cost
 from dfopt.solvers.configuration.columns import Column
 from dfopt.solvers.configuration.contents import orders_of
@@ -313,3 +314,18 @@ def test_pricing_is_exact_for_what_is_left() -> None:
         )
     assert opened >= 30
     assert different >= 100
+
+
+def test_all_costs_of_a_cpu_are_steps() -> None:
+    """Also those that do not share the common unit, because leaving the first state is paid."""
+    leaving_first = Instance(
+        cpus=1,
+        penalty=PenaltyF(read_line=10, write_back=7),
+        initial=(CacheState(df="Z", leaves=Leaves.DIRTY),),
+        tasks=(Task(id="a", df="A", lines=1), Task(id="b", df="B", lines=2)),
+    )
+    layout = Layout(aggregation_of(leaving_first), 60)
+    costs = Enumeration(Problem.whole_of(layout), 0).orders.values()
+    assert set(costs) == {17, 27, 37}
+    assert layout.scale.unit == 10
+    assert set(layout.steps(1, 60)) >= {17, 27, 37}
