@@ -329,3 +329,21 @@ def test_all_costs_of_a_cpu_are_steps() -> None:
     assert set(costs) == {17, 27, 37}
     assert layout.scale.unit == 10
     assert set(layout.steps(1, 60)) >= {17, 27, 37}
+
+
+def test_the_second_block_of_a_fragment_may_be_a_single_task() -> None:
+    """Far cheaper than any order without it: another fragment comes between the first two tasks."""
+    instance = Instance(
+        cpus=1,
+        penalty=PenaltyF(read_line=1, write_back=6),
+        tasks=(
+            Task(id="first", df="A", lines=10),
+            Task(id="between", df="B", lines=1),
+            Task(id="last", df="A", lines=1, leaves=Leaves.INVALIDATED),
+        ),
+    )
+    problem = Problem.whole_of(Layout(aggregation_of(instance), 10))
+    enumeration = Enumeration(problem, 0)
+    assert min(cost for (held, _), cost in enumeration.orders.items() if sum(held) == 3) == 2
+    ones = Prices(np.ones(3, np.int64), np.zeros(3, np.int64))
+    assert check(problem, ones, [enumeration], real=True) >= 2
