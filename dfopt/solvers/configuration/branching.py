@@ -13,12 +13,15 @@ from math import floor
 
 from dfopt.solvers.configuration.columns import Column, Pool
 from dfopt.solvers.configuration.features import Feature, Holds, Meets, Opens, Visits
-from dfopt.solvers.configuration.master import Solution
+from dfopt.solvers.configuration.master import Solution, Undecided
 from dfopt.solvers.configuration.problem import Problem
-from dfopt.solvers.configuration.relaxation import Relaxation, Undecided
+from dfopt.solvers.configuration.relaxation import Relaxation
 
 FRACTION = 1e-5
 """What is nearer to an integer counts as one."""
+
+MOST_MEETING = 8
+"""Of so many fragments the meetings may be limited; each of them doubles the patterns."""
 
 DIVE_EVERY = 5
 """At one of so many nodes a schedule is looked for by diving."""
@@ -72,7 +75,7 @@ class Branching:
                 found = self._dive(node, solution)
                 if found is not None:
                     return found
-            branch = _branch(solution)
+            branch = _branch(node, solution)
             if branch is None:
                 self._undecided = True
             else:
@@ -87,6 +90,9 @@ class Branching:
     ) -> Iterator[tuple[Problem, Solution]]:
         """Yield the nodes with more and with less of a feature, unless they are impossible."""
         least, most = node.limits.get(feature, (0, sum(node.cpus)))
+        if not least <= number < most:
+            self._undecided = True  # the LP keeps its own limits only roughly
+            return
         for low, high in ((floor(number) + 1, most), (least, floor(number))):
             child = node.limited(feature, low, high)
             try:
@@ -103,7 +109,7 @@ def _is_schedule(solution: Solution) -> bool:
     return all(abs(number - round(number)) <= FRACTION for _, number in solution.used)
 
 
-def _branch(solution: Solution) -> tuple[Feature, float] | None:
+def _branch(node: Problem, solution: Solution) -> tuple[Feature, float] | None:
     """Return the feature to branch on, and how many CPUs have it; None if there is none.
 
     Those that cost pricing least come first; of these, one that few CPUs have and that is far
@@ -115,11 +121,22 @@ def _branch(solution: Solution) -> tuple[Feature, float] | None:
             for feature in features(column):
                 uses[feature] += number  # type: ignore[assignment]
         fractions = {one: abs(number - round(number)) for one, number in uses.items()}
-        candidates = [one for one, fraction in fractions.items() if fraction > FRACTION]
+        candidates = [
+            one
+            for one, fraction in fractions.items()
+            if fraction > FRACTION and _is_affordable(node, one)
+        ]
         if candidates:
             feature = max(candidates, key=lambda one: fractions[one] / uses[one])
             return feature, uses[feature]
     return None
+
+
+def _is_affordable(node: Problem, feature: Feature) -> bool:
+    """Whether pricing can take another feature into account: patterns double with fragments."""
+    if not isinstance(feature, Meets):
+        return True
+    return len({*node.meeting, *feature.fragments}) <= MOST_MEETING
 
 
 def _visits(column: Column) -> Iterator[Feature]:
@@ -136,5 +153,5 @@ def _meetings(column: Column) -> Iterator[Feature]:
 
 def _holdings(column: Column) -> Iterator[Feature]:
     return (
-        Holds(one, least) for one, number in column.content.tasks for least in range(2, number + 1)
+        Holds(one, least) for one, number in column.content.tasks for least in range(1, number + 1)
     )

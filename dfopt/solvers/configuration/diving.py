@@ -7,14 +7,14 @@ from collections.abc import Callable
 from operator import itemgetter
 
 from dfopt.solvers.configuration.columns import Column, Pool
-from dfopt.solvers.configuration.master import Solution
+from dfopt.solvers.configuration.master import Solution, Undecided
 from dfopt.solvers.configuration.problem import Problem
-from dfopt.solvers.configuration.relaxation import Relaxation, Undecided
+from dfopt.solvers.configuration.relaxation import Relaxation
 
 WHOLE = 0.999
 """From here on a column counts as used as a whole."""
 
-SHARE = 10
+SHARE = 20
 """For one in so many CPUs that are left a column is fixed at once."""
 
 NOISE = 0.3
@@ -69,11 +69,11 @@ class Diving:
             chosen, deeper = self._chosen(left, solution, avoided)
             if not chosen:
                 return None
-            if not deeper.stock.tasks.any():
-                return (*fixed, *chosen)
             is_total = left.layout.limit is None
             rest = limit - sum(one.cost for one in chosen) if is_total else limit
-            following = self._solved(deeper, rest, solution)
+            if rest >= 0 and not deeper.stock.tasks.any():
+                return (*fixed, *chosen)
+            following = self._solved(deeper, rest, solution) if rest >= 0 else None
             if following is not None:
                 left, limit, solution = deeper, rest, following
                 fixed += chosen

@@ -26,6 +26,10 @@ DEAREST = 1e6
 """What is missing even at so many times its first price, no content can hold."""
 
 
+class Undecided(Exception):  # noqa: N818 - an answer, if a poor one
+    """Rounding errors hide the answer, or nothing is left to branch on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Duals:
     """Dual values of the LP: what tasks are worth, and what CPUs and entries are.
@@ -204,7 +208,7 @@ class Master:
                 self._build(list(self.columns), list(self._tokens))
                 status = self._solver.Solve()
                 if status != pywraplp.Solver.OPTIMAL:
-                    raise ArithmeticError(f"GLOP ended with status {status}")
+                    raise Undecided
             used = [
                 (column, variable.solution_value())
                 for column, variable in zip(self.columns, self._variables, strict=True)

@@ -21,9 +21,9 @@ from dfopt.solvers.configuration.columns import Column, Pool
 from dfopt.solvers.configuration.contents import columns_of, orders_of
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.layout import Layout
-from dfopt.solvers.configuration.master import Solution
+from dfopt.solvers.configuration.master import Solution, Undecided
 from dfopt.solvers.configuration.problem import Problem
-from dfopt.solvers.configuration.relaxation import Offer, Relaxation, Undecided
+from dfopt.solvers.configuration.relaxation import Offer, Relaxation
 from dfopt.solvers.cp_sat import counts_parts
 from dfopt.solvers.search import Search, SearchOver
 
@@ -38,7 +38,9 @@ LARGEST_MODEL = 2_000
 
 CP_SAT_EFFORT = 1.5
 
-DISCREPANCIES = 2
+DISCREPANCIES = 5
+"""So often a dive may turn back."""
+
 MOVES_PER_TASK = 10_000
 
 
@@ -166,6 +168,7 @@ class Configurations:
         """Return the LP's solution for a limit; None when the limit is impossible."""
         if limit not in self._solutions:
             self._adapt()
+            self._check_within(limit)()
             self.search.enter(f"linear program, limit {limit}")
             relaxation = Relaxation(
                 self._problem, self._pool, self._check_within(limit), self._learn

@@ -58,12 +58,12 @@ class Problem:
     def paired(self) -> Flags:
         """For each fragment whether its meetings with others are limited."""
         flags = np.zeros(self.layout.fragments, np.bool_)
-        flags[self._meeting()] = True
+        flags[self.meeting] = True
         return flags
 
     def patterns(self) -> list[Pattern]:
         """Return the ways in which a CPU can visit the fragments whose meetings are limited."""
-        fragments = self._meeting()
+        fragments = self.meeting
         subsets = chain.from_iterable(
             combinations(fragments, size) for size in range(len(fragments) + 1)
         )
@@ -131,8 +131,9 @@ class Problem:
         """Return the problem with a limit on how many CPUs may have a feature."""
         return replace(self, limits={**self.limits, feature: (least, most)})
 
-    def _meeting(self) -> list[int]:
-        """Return the fragments whose meetings are limited."""
+    @property
+    def meeting(self) -> list[int]:
+        """The fragments whose meetings are limited."""
         pairs = [feature.fragments for feature in self.limits if isinstance(feature, Meets)]
         return sorted({fragment for pair in pairs for fragment in pair})
 

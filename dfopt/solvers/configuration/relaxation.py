@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from dfopt.solvers.configuration.columns import Column, Pool
-from dfopt.solvers.configuration.master import TOLERANCE, Duals, Master, Solution
+from dfopt.solvers.configuration.master import TOLERANCE, Duals, Master, Solution, Undecided
 from dfopt.solvers.configuration.pricing import GroupPricing, Prices, Pricing
 from dfopt.solvers.configuration.problem import Problem
 
@@ -17,6 +17,9 @@ SHARES = (0.85, 0.5, 0.0)
 
 SCALE = 2**24
 """Prices are integers; all that one CPU holds is worth about so much."""
+
+LARGEST_VALUE = 2**57
+"""All that there is may be worth so much at most, so that sums of values fit into 64 bits."""
 
 MOST_COLUMNS = 40
 """So many columns at most come out of one pricing, for each group."""
@@ -80,7 +83,8 @@ class Offer:
 
     def refuted(self, least: int, limit: int) -> int:
         """Return the largest limit from ``least`` to ``limit`` that is refuted; else less."""
-        low, high = least - 1, limit
+        known = self.problem.layout.limit
+        low, high = least - 1, limit if known is None else min(limit, known)
         while low < high:
             middle = (low + high + 1) // 2
             if self.refutes(middle):
@@ -151,7 +155,10 @@ class Relaxation:
         known = self.pool.within(None if self._is_total else limit)
         master = Master(self.problem, [one for one in known if self.problem.admits(one)])
         enough = float(limit) if self._is_total else 1.0
-        best, best_quality = self._start(limit)
+        first = self._start(limit)
+        if first is None:
+            return None
+        best, best_quality = first
         while True:
             self._check()
             solution = master.solve()
@@ -182,12 +189,14 @@ class Relaxation:
                 raise Undecided
             master.add(new)
 
-    def _start(self, limit: int) -> tuple[Duals, float]:
-        """Return the prices to stay near at first, and how good they are."""
+    def _start(self, limit: int) -> tuple[Duals, float] | None:
+        """Return the prices to stay near at first and how good they are; None if they refute."""
         duals = self._best or first_duals(self.problem, limit)
         offer = Offer(self.problem, self._prices(duals))
         self._on_offer(offer, limit)
         offer.release()
+        if offer.refutes(limit):
+            return None
         return self._in_scale(duals, offer, limit), self._quality(offer, limit)
 
     def _columns(self, offer: Offer, limit: int, duals: Duals, complements: int) -> list[Column]:
@@ -210,26 +219,41 @@ class Relaxation:
             self._check()
         return new
 
+    def _scale_of(self, duals: Duals) -> int:
+        """Return what integer prices are a multiple of: less where values outgrew 64 bits."""
+        stock, layout = self.problem.stock, self.problem.layout
+        reach = float(np.abs(duals.weights) @ stock.tasks + duals.charges @ stock.tokens)
+        reach += sum(abs(duals.feature(one)) for one in self.problem.limits)
+        if self._is_total:
+            reach += float(layout.dearest_visit) * float(stock.tasks.sum())
+        scale = self._scale
+        while reach * scale > LARGEST_VALUE:
+            scale //= 2
+        if not scale:
+            raise Undecided
+        return scale
+
     def _prices(self, duals: Duals) -> Prices:
         """Return ``duals`` in integers."""
+        scale = self._scale_of(duals)
         return Prices(
-            np.rint(duals.weights * self._scale).astype(np.int64),
-            np.rint(duals.charges * self._scale).astype(np.int64),
-            {one: round(duals.feature(one) * self._scale) for one in self.problem.limits},
-            self._scale if self._is_total else 0,
+            np.rint(duals.weights * scale).astype(np.int64),
+            np.rint(duals.charges * scale).astype(np.int64),
+            {one: round(duals.feature(one) * scale) for one in self.problem.limits},
+            scale if self._is_total else 0,
         )
 
     def _quality(self, offer: Offer, limit: int) -> float:
         """Return how good a bound prices give."""
         if self._is_total:
-            return float(offer.surplus)
+            return offer.surplus / offer.prices.cost
         return offer.worth / max(1, offer.capacity(limit))
 
     def _in_scale(self, duals: Duals, offer: Offer, limit: int) -> Duals:
         """Return prices at which all that the CPUs hold is worth 1, as it is in the LP."""
         if self._is_total:
             return duals
-        return duals.over(max(1, offer.capacity(limit)) / self._scale)
+        return duals.over(max(1, offer.capacity(limit)) / self._scale_of(duals))
 
 
 def first_duals(problem: Problem, limit: int) -> Duals:
@@ -247,7 +271,3 @@ def first_duals(problem: Problem, limit: int) -> Duals:
         weights += max(1, limit) / capacity
         weights /= max(1.0, float(weights @ problem.stock.tasks))
     return Duals(weights, np.zeros(len(entry)), np.zeros(len(layout.groups)), {})
-
-
-class Undecided(Exception):  # noqa: N818 - an answer, if a poor one
-    """The LP's optimum is too close to the limit for floating point numbers."""

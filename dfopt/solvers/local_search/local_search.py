@@ -196,7 +196,7 @@ class Background:
         self._moves = moves
         self._over = threading.Event()
         self._error: BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="local search")
+        self._thread = threading.Thread(target=self._run, name="local search", daemon=True)
 
     def __enter__(self) -> None:
         self._thread.start()
@@ -209,8 +209,8 @@ class Background:
     ) -> None:
         self._over.set()
         self._thread.join()
-        if error is None and self._error is not None:
-            raise self._error
+        if self._error is not None and (error is None or isinstance(error, SearchOver)):
+            raise self._error from error
 
     def _run(self) -> None:
         if self._local_search.search.instance.cpus == 1:

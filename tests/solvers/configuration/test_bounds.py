@@ -20,8 +20,11 @@ from dfopt.generate import zipf
 from dfopt.instance import Instance, Objective, Task
 from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG
 from dfopt.solvers.configuration import layout, solve_by_configurations
+from dfopt.solvers.configuration.columns import Pool
 from dfopt.solvers.configuration.layout import Layout
+from dfopt.solvers.configuration.master import Undecided
 from dfopt.solvers.configuration.method import Configurations
+from dfopt.solvers.configuration.relaxation import Offer, Relaxation, first_duals
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.stop import TimeLimit
 from dfopt_cli.app import app
@@ -267,3 +270,18 @@ def test_plain_python_gives_the_same_proofs() -> None:
     ]
     assert outputs[0] == outputs[1]
     assert outputs[0].count("DualWeights(") >= 5
+
+
+def test_prices_never_outgrow_64_bits() -> None:
+    """Huge prices are scaled down: wrapped sums would refute limits that can be kept."""
+    instance = zipf(tasks=40, cpus=4, fragments=10, seed=3)
+    search = badly_started(instance)
+    assert search.objective is not None
+    relaxation = Relaxation(Configurations(search)._problem, Pool(), lambda: None)
+    start = first_duals(relaxation.problem, search.objective - 1)
+    for factor in (1.0, 1e6, 1e12, 1e15):
+        offer = Offer(relaxation.problem, relaxation._prices(start.over(1 / factor)))
+        assert not offer.refutes(search.objective - 1)
+        assert offer.worth < 2**58
+    with pytest.raises(Undecided):
+        relaxation._prices(start.over(1e-30))

@@ -13,9 +13,10 @@ from dfopt.solvers.configuration.branching import Branching
 from dfopt.solvers.configuration.columns import Column
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.features import Feature, Holds, Meets, Opens, Visits
-from dfopt.solvers.configuration.master import Solution
+from dfopt.solvers.configuration.master import Solution, Undecided
 from dfopt.solvers.configuration.method import Configurations
-from dfopt.solvers.configuration.relaxation import Relaxation, Undecided
+from dfopt.solvers.configuration.problem import Problem
+from dfopt.solvers.configuration.relaxation import Relaxation
 from dfopt.solvers.search import Search
 from tests.solvers.configuration.proofs import checked
 from tests.solvers.drawn import drawn_instances
@@ -79,7 +80,7 @@ def test_branching_alone_finds_and_proves_the_optimum(
     left_over: list[int] = []
     kinds = (first, *(kind for kind in KINDS if kind is not first))
 
-    def branch(solution: Solution) -> Branch | None:
+    def branch(node: Problem, solution: Solution) -> Branch | None:
         found = branch_in_order(solution, kinds)
         if found is not None:
             taken.append(type(found[0]))

@@ -11,10 +11,10 @@ from ortools.sat.python import cp_model
 from dfopt.instance import Instance, Objective, Task
 from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.schedule import evaluate
+from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.cp_sat import counts_parts
 from dfopt.solvers.cp_sat.circuits import CircuitModel
 from dfopt.solvers.cp_sat.counts import CountModel
-from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.cp_sat.intervals import IntervalModel
 from dfopt.solvers.cp_sat.parts import PartsModel
 from dfopt.solvers.search import Search
