@@ -54,7 +54,9 @@ class LiveLine:
                 text.append(f"  best {best}", style="bold")
                 text.append(f"  gap {gap:.1%}")
             if self._latest.phase:
-                text.append(f"  {self._latest.phase}", style="dim")
-        text.append("  · Ctrl-C stops with the best so far", style="dim")
+                text.append(f"  {self._latest.phase}", style="italic")
+        hint = "  Ctrl-C stops with the best so far"
+        if text.cell_len + len(hint) < self._live.console.width:
+            text.append(hint, style="dim")
         self._spinner.update(text=text)
         return self._spinner

@@ -416,14 +416,14 @@ def trace_members(
     classes = fragment.last - fragment.first
     numbers = np.zeros(classes, np.int64)
     for place in range(classes - 1, -1, -1):
-        numbers[place], done, row, size = step_back(
+        numbers[place], done, row, size = members_before(
             tables, tasks, fragment, opener, place, done, row, size
         )
     return numbers
 
 
 @compiled
-def step_back(
+def members_before(
     tables: Integers,
     tasks: PricedTasks,
     fragment: Fragment,

@@ -1,4 +1,4 @@
-"""The columns of the configuration LP: contents of CPUs, and all that were ever priced."""
+"""The columns of the configuration LP: contents of CPUs, and all that were ever found."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Column:
     content
         What the CPU holds.
     cost
-        What that costs at most to be counted as such, in the instance's time unit.
+        What that costs, in the instance's time unit; rounded down where the grid is coarse.
     """
 
     group: int

@@ -168,14 +168,14 @@ def trace_knapsack(
     for fragment in range(fragments - 1, -1, -1):
         value = tables[fragment + 1, ends, row, size]
         if not choices.may_miss[fragment] or tables[fragment, ends, row, size] != value:
-            chosen[fragment], ends, row, size = step_back(
+            chosen[fragment], ends, row, size = option_before(
                 tables, grid, choices, fragment, ends, row, size
             )
     return chosen
 
 
 @compiled
-def step_back(
+def option_before(
     tables: Integers,
     grid: Integers,
     choices: Choices,

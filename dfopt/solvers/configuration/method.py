@@ -56,10 +56,11 @@ def solve_by_configurations(search: Search) -> None:
             "use cp-sat or auto",
             place="method",
         )
-    search.enter("local search")
     if search.schedule is None or search.workers == 1:
+        search.enter("local search")
         first_schedule.improve(search, effort=0.2 if search.workers > 1 else 1.0)
     search.check()
+    search.enter("loading compiled code")
     load(_first_calls, search.check)
     with _local_search_beside(search):
         Configurations(search).solve()
@@ -290,6 +291,10 @@ class Configurations:
         layout = self._problem.layout
         if layout.limit is not None and self._objective - 1 < SHRUNK * layout.limit:
             self._problem = self._whole_problem()
+            if self._problem.layout.scale.unit != layout.scale.unit:
+                # What was rounded in another unit would pass for cheaper than it is.
+                self._pool = Pool()
+                self._solutions.clear()
         for column in columns_of(layout, self.search.contents()):
             self._pool.add(column)
 
