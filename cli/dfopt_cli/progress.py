@@ -20,9 +20,10 @@ class LiveLine:
         self._latest: Progress | None = None
         self._began = time.monotonic()
         self._spinner = Spinner("dots")
+        self._console = stderr_console()
         self._live = Live(
             get_renderable=self._line,
-            console=stderr_console(),
+            console=self._console,
             refresh_per_second=8,
             transient=True,
         )
@@ -56,7 +57,7 @@ class LiveLine:
             if self._latest.phase:
                 text.append(f"  {self._latest.phase}", style="italic")
         hint = "  Ctrl-C stops with the best so far"
-        if text.cell_len + len(hint) < self._live.console.width:
+        if text.cell_len + len(hint) < self._console.width:
             text.append(hint, style="dim")
         self._spinner.update(text=text)
         return self._spinner
