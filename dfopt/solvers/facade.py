@@ -112,7 +112,20 @@ def solve(  # noqa: PLR0913 - options, all by keyword
         reason = over.reason
     except KeyboardInterrupt:
         reason = StopReason.INTERRUPT
+    except SystemError as error:
+        if not _came_from_the_keyboard(error):
+            raise
+        reason = StopReason.INTERRUPT
     return _result(search, method, reason)
+
+
+def _came_from_the_keyboard(error: BaseException | None) -> bool:
+    """Whether an interrupt is behind an error: one that hits compiled code comes out as another."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def available_processors() -> int:

@@ -380,3 +380,23 @@ def test_costs_beyond_what_floats_can_tell_apart(method: str) -> None:
     assert result.status is Status.OPTIMAL
     assert result.objective == unit * (solve(small, workers=1).objective or 0)
     assert result.lower_bound == result.objective
+
+
+def test_an_interrupt_that_hits_compiled_code_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hit(search: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as interrupt:
+            raise SystemError("returned a result with an exception set") from interrupt
+
+    monkeypatch.setattr("dfopt.solvers.auto.solve_automatically", hit)
+    assert solve(HARD).stop_reason is StopReason.INTERRUPT
+
+
+def test_other_system_errors_are_not_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(search: object) -> None:
+        raise SystemError("something else")
+
+    monkeypatch.setattr("dfopt.solvers.auto.solve_automatically", fail)
+    with pytest.raises(SystemError, match="something else"):
+        solve(HARD)

@@ -7,6 +7,7 @@ its own limits can overrun and its interrupt handling would hide Ctrl-C.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from math import ceil, ulp
 from typing import Protocol
@@ -118,7 +119,7 @@ def _solve(
         solver.parameters.subsolvers.extend(["reduced_costs", "max_lp"])
     outcome: list[cp_model.CpSolverStatus] = []
     failure: list[BaseException] = []
-    told_to_stop = threading.Event()
+    told_to_stop, finished = threading.Event(), threading.Event()
 
     def work() -> None:
         try:
@@ -132,21 +133,26 @@ def _solve(
                     place="penalty",
                 )
             solver.best_bound_callback = on_bound
+            if told_to_stop.is_set():
+                return
             outcome.append(solver.solve(model.model, _Reporter(model, search)))
         except BaseException as error:
             failure.append(error)
+        finally:
+            finished.set()
 
-    worker = threading.Thread(target=work, daemon=True)
-    worker.start()
+    threading.Thread(target=work, daemon=True).start()
     try:
-        while worker.is_alive():
-            worker.join(WATCH_EVERY_S)
-            if worker.is_alive():
-                search.check()
+        # No join: an interrupt would leave a thread that runs on marked as dead.
+        while not finished.wait(WATCH_EVERY_S):
+            search.check()
     except BaseException:
         told_to_stop.set()
-        solver.stop_search()
-        worker.join(PATIENCE_S)
+        patience = time.monotonic() + PATIENCE_S
+        while not finished.is_set() and time.monotonic() < patience:
+            # Again and again: a solver that is just beginning does not hear it.
+            solver.stop_search()
+            finished.wait(WATCH_EVERY_S)
         raise
     if failure:
         raise failure[0]
