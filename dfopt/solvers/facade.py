@@ -112,7 +112,7 @@ def solve(  # noqa: PLR0913 - options, all by keyword
         reason = over.reason
     except KeyboardInterrupt:
         reason = StopReason.INTERRUPT
-    except SystemError as error:
+    except (SystemError, ImportError) as error:
         if not _came_from_the_keyboard(error):
             raise
         reason = StopReason.INTERRUPT
@@ -120,7 +120,7 @@ def solve(  # noqa: PLR0913 - options, all by keyword
 
 
 def _came_from_the_keyboard(error: BaseException | None) -> bool:
-    """Whether an interrupt is behind an error: one that hits compiled code comes out as another."""
+    """Whether an interrupt is behind an error: one that hits native code comes out as another."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return True
