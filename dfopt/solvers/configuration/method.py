@@ -60,7 +60,7 @@ def solve_by_configurations(search: Search) -> None:
         search.enter("local search")
         first_schedule.improve(search, effort=0.2 if search.workers > 1 else 1.0)
     search.check()
-    search.enter("loading compiled code")
+    search.enter("loading; compiling at the first time")
     load(_first_calls, search.check)
     with _local_search_beside(search):
         Configurations(search).solve()
