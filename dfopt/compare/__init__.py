@@ -1,0 +1,1 @@
+"""How far schedules are from the optimum."""

@@ -1,0 +1,7 @@
+"""Scheduler traces: which task ran where and when, and which fragment it used."""
+
+from dfopt.trace.dispatches import trace_of
+from dfopt.trace.quality import Quality
+from dfopt.trace.trace import Gaps, Trace, TraceHeader, TraceTask
+
+__all__ = ["Gaps", "Quality", "Trace", "TraceHeader", "TraceTask", "trace_of"]

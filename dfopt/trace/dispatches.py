@@ -1,0 +1,228 @@
+"""From the kernel's events to dispatches, gaps and tasks.
+
+A dispatch is what lies between two switches of a CPU that agree about who ran: the first says
+who comes next, the second who has run. Only the second is trusted. Where they do not agree, a
+switch is missing, and the stretch between them is a gap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dfopt.errors import FileError
+from dfopt.trace.events import ANY_CPU, Flags, Integers, KernelEvents, Numbers, Switches
+from dfopt.trace.identities import Lives, lives_of
+from dfopt.trace.quality import Quality
+from dfopt.trace.trace import (
+    BROKEN_CHAIN,
+    CLOCK_WENT_BACK,
+    LOST_EVENTS,
+    UNMANAGED,
+    Gaps,
+    TaskForks,
+    TaskMarks,
+    TaskWakeups,
+    Trace,
+    TraceHeader,
+    TraceTask,
+)
+
+IDLE = 0
+"""The number of every idle thread."""
+
+REASONS = (LOST_EVENTS, BROKEN_CHAIN, CLOCK_WENT_BACK)
+
+MOST_CLOCK_STEPS = 0.01
+"""A clock that goes back at more than this share of the switches is no clock."""
+
+FEW_CLOCK_STEPS = 10
+
+
+def trace_of(events: KernelEvents, *, name: str | None = None) -> Trace:
+    """Return the dispatches that a kernel's events tell of.
+
+    Parameters
+    ----------
+    events
+        As a reader found them.
+    name
+        Of the trace.
+
+    Raises
+    ------
+    FileError
+        When there is no switch, or the clock of the CPUs keeps going back.
+    """
+    if not len(events.switches.cpu):
+        raise FileError("holds no sched_switch event; record sched:sched_switch")
+    switches, place = _by_cpu(events.switches)
+    time, steps_back = _rising(switches)
+    same_cpu = switches.cpu[1:] == switches.cpu[:-1]
+    lost = _lost(events, switches.cpu, place) & same_cpu
+    broken = (switches.next[:-1] != switches.previous[1:]) & same_cpu & ~lost & ~steps_back
+    # The pair number i is that of the switches i and i + 1.
+    known = np.flatnonzero(same_cpu & ~lost & ~broken & ~steps_back)
+    ran = known[switches.previous[known + 1] != IDLE]
+    ran = ran[np.argsort(time[ran], kind="stable")]
+    pid, start = switches.previous[ran + 1], time[ran]
+    lives = lives_of(events)
+    tasks = _Tasks(events, lives, pid, start)
+    cpus, silent = _cpus(events)
+    return Trace(
+        cpus=cpus,
+        cpu=switches.cpu[ran],
+        start=start,
+        end=time[ran + 1],
+        task=tasks.numbers(pid, start),
+        comm=switches.previous_comm[ran + 1],
+        fragment=np.full(len(ran), UNMANAGED, np.int32),
+        tasks=tasks.tasks,
+        comms=events.comms,
+        gaps=_gaps(switches.cpu, time, (lost, broken, steps_back)),
+        wakeups=tasks.wakeups(),
+        forks=tasks.forks(),
+        marks=tasks.marks(),
+        header=TraceHeader(name=name, time_unit="ns"),
+        quality=Quality(
+            lines=events.lines,
+            unparsed=events.unparsed,
+            first_unparsed=events.first_unparsed,
+            events=len(switches.cpu),
+            breaks=int(broken.sum()),
+            losses=len(events.losses),
+            lost_events=sum(loss.events for loss in events.losses),
+            clock_steps=int(steps_back.sum()),
+            silent_cpus=silent,
+        ),
+    )
+
+
+def _by_cpu(switches: Switches) -> tuple[Switches, Integers]:
+    """Return the switches CPU by CPU, in the order of the file, and where they stood in it."""
+    place = np.argsort(switches.cpu, kind="stable")
+    columns = {name: getattr(switches, name)[place] for name in switches.__slots__}
+    return replace(switches, **columns), place
+
+
+def _rising(switches: Switches) -> tuple[Integers, Flags]:
+    """Return times that never fall on a CPU, and between which switches they did."""
+    time = switches.time.copy()
+    firsts = np.flatnonzero(np.diff(switches.cpu, prepend=-1))
+    for first, last in zip(firsts, [*firsts[1:], len(time)], strict=True):
+        np.maximum.accumulate(time[first:last], out=time[first:last])
+    steps_back = (switches.time < time)[1:]
+    steps = int(steps_back.sum())
+    if steps > max(FEW_CLOCK_STEPS, MOST_CLOCK_STEPS * len(time)):
+        raise FileError(
+            f"the time goes back on a CPU at {steps} of {len(time)} switches; record with one "
+            "clock, and sort what was put together from several files"
+        )
+    return time, steps_back
+
+
+def _lost(events: KernelEvents, cpu: Numbers, place: Integers) -> Flags:
+    """Return between which switches of a CPU the file says that events were lost."""
+    between = np.zeros(max(0, len(cpu) - 1), bool)
+    for loss in events.losses:
+        numbers = np.unique(cpu) if loss.cpu == ANY_CPU else [loss.cpu]
+        for number in numbers:
+            first, last = np.searchsorted(cpu, [number, number + 1])
+            after = first + int(np.searchsorted(place[first:last], loss.switches_before))
+            if first < after < last:
+                between[after - 1] = True
+    return between
+
+
+def _gaps(cpu: Numbers, time: Integers, kinds: tuple[Flags, ...]) -> Gaps:
+    pairs = np.concatenate([np.flatnonzero(kind) for kind in kinds])
+    reason = np.repeat(np.arange(len(kinds), dtype=np.int32), [int(kind.sum()) for kind in kinds])
+    order = np.lexsort((cpu[pairs], time[pairs]))
+    pairs = pairs[order]
+    return Gaps(
+        cpu=cpu[pairs],
+        start=time[pairs],
+        end=time[pairs + 1],
+        reason=reason[order],
+        reasons=REASONS,
+    )
+
+
+def _cpus(events: KernelEvents) -> tuple[int, tuple[int, ...]]:
+    """Return the number of CPUs, and those without any switch."""
+    seen = np.unique(events.switches.cpu)
+    highest = int(seen[-1])
+    if events.cpus is not None and highest >= events.cpus:
+        raise FileError(
+            f"has events on CPU {highest} but declares {events.cpus} CPUs; correct the header"
+        )
+    cpus = events.cpus or highest + 1
+    return cpus, tuple(np.setdiff1d(np.arange(cpus), seen).tolist())
+
+
+class _Tasks:
+    """The tasks of a trace: one for each life of each thread that runs, wakes or marks."""
+
+    def __init__(self, events: KernelEvents, lives: Lives, pid: Numbers, time: Integers) -> None:
+        self._events = events
+        self._lives = lives
+        forks, wakeups, marks = events.forks, events.wakeups, events.marks
+        pids = np.concatenate(
+            [pid, forks.parent, forks.child, wakeups.waker, wakeups.woken, marks.pid]
+        )
+        times = np.concatenate(
+            [time, forks.time, forks.time, wakeups.time, wakeups.time, marks.time]
+        )
+        keys = self._keys(pids, times)[pids != IDLE]
+        # In the order of the numbers of the threads, and of their lives.
+        self._known = np.unique(keys)
+        self.tasks = self._named()
+
+    def _keys(self, pid: Numbers, time: Integers) -> Integers:
+        return pid.astype(np.int64) << 32 | self._lives.of(pid, time)
+
+    def _named(self) -> tuple[TraceTask, ...]:
+        groups = self._events.groups
+        group_keys = self._keys(groups.pid, groups.time)
+        tgids = dict(zip(group_keys.tolist(), groups.tgid.tolist(), strict=True))
+        tasks = []
+        previous, life = -1, 0
+        for key in self._known.tolist():
+            pid = key >> 32
+            life = life + 1 if pid == previous else 1
+            previous = pid
+            name = str(pid) if life == 1 else f"{pid}.{life}"
+            tasks.append(TraceTask(name=name, tid=pid, tgid=tgids.get(key)))
+        return tuple(tasks)
+
+    def numbers(self, pid: Numbers, time: Integers) -> Numbers:
+        """Return the tasks that threads are at a time; -1 for the idle ones."""
+        number = np.searchsorted(self._known, self._keys(pid, time)).astype(np.int32)
+        number[pid == IDLE] = -1
+        return number
+
+    def wakeups(self) -> TaskWakeups:
+        wakeups = self._events.wakeups
+        return TaskWakeups(
+            time=wakeups.time,
+            waker=self.numbers(wakeups.waker, wakeups.time),
+            woken=self.numbers(wakeups.woken, wakeups.time),
+        )
+
+    def forks(self) -> TaskForks:
+        forks = self._events.forks
+        return TaskForks(
+            time=forks.time,
+            parent=self.numbers(forks.parent, forks.time),
+            child=self.numbers(forks.child, forks.time),
+        )
+
+    def marks(self) -> TaskMarks:
+        marks = self._events.marks
+        return TaskMarks(
+            time=marks.time,
+            task=self.numbers(marks.pid, marks.time),
+            df=marks.df,
+            names=marks.names,
+        )

@@ -1,0 +1,178 @@
+"""What a kernel trace says, event by event, before anything is made of it.
+
+Readers of kernel traces fill these columns in the order of the file and draw no conclusions;
+:mod:`dfopt.trace.dispatches` turns them into a :class:`~dfopt.trace.trace.Trace`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+Numbers = NDArray[np.int32]
+Flags = NDArray[np.bool_]
+
+ANY_CPU = -1
+"""The CPU of a loss that the trace does not place."""
+
+
+def no_times() -> Integers:
+    """Return an empty column of 64-bit integers."""
+    return np.empty(0, np.int64)
+
+
+def no_numbers() -> Numbers:
+    """Return an empty column of 32-bit integers."""
+    return np.empty(0, np.int32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Switches:
+    """Every ``sched_switch``, in the order of the file.
+
+    Parameters
+    ----------
+    cpu
+        Number of the CPU.
+    time
+        Nanoseconds.
+    previous, previous_comm
+        The thread that ran until now and its comm, an index into :attr:`KernelEvents.comms`.
+    previous_ended
+        Whether that thread will never run again (state X or Z).
+    next
+        The thread that is said to run from now on. A break between this and the ``previous`` of
+        the CPU's next switch shows that a switch is missing.
+    """
+
+    cpu: Numbers
+    time: Integers
+    previous: Numbers
+    previous_comm: Numbers
+    previous_ended: Flags
+    next: Numbers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Wakeups:
+    """Who wakes whom: ``sched_waking``, or ``sched_wakeup`` where a trace has no such events.
+
+    Parameters
+    ----------
+    time
+        Nanoseconds.
+    waker
+        The thread that ran on the CPU; 0 where an interrupt did it.
+    woken
+        The thread that is woken.
+    """
+
+    time: Integers = field(default_factory=no_times)
+    waker: Numbers = field(default_factory=no_numbers)
+    woken: Numbers = field(default_factory=no_numbers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Forks:
+    """``sched_process_fork``: the time in nanoseconds, the parent and the new thread."""
+
+    time: Integers = field(default_factory=no_times)
+    parent: Numbers = field(default_factory=no_numbers)
+    child: Numbers = field(default_factory=no_numbers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Exits:
+    """``sched_process_exit``: the time in nanoseconds and the thread that ends."""
+
+    time: Integers = field(default_factory=no_times)
+    pid: Numbers = field(default_factory=no_numbers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ThreadGroups:
+    """Which process a thread belongs to: the time it was first seen so, its pid and its tgid."""
+
+    time: Integers = field(default_factory=no_times)
+    pid: Numbers = field(default_factory=no_numbers)
+    tgid: Numbers = field(default_factory=no_numbers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Marks:
+    """Marks ``dfopt:df=ID`` that threads wrote into the trace.
+
+    Parameters
+    ----------
+    time
+        Nanoseconds.
+    pid
+        The thread that wrote it, and uses the fragment from now on.
+    df
+        The fragment, an index into ``names``.
+    names
+        Names of fragments.
+    """
+
+    time: Integers = field(default_factory=no_times)
+    pid: Numbers = field(default_factory=no_numbers)
+    df: Numbers = field(default_factory=no_numbers)
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """A record that events were lost.
+
+    Parameters
+    ----------
+    cpu
+        Where, or :data:`ANY_CPU`.
+    switches_before
+        How many switches, of all CPUs, the file has before the record.
+    events
+        How many events were lost; 0 if the record does not say.
+    """
+
+    cpu: int
+    switches_before: int
+    events: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class KernelEvents:
+    """All that a reader takes from a kernel trace.
+
+    Parameters
+    ----------
+    switches, wakeups, forks, exits, groups, marks
+        The events.
+    losses
+        Records of lost events, in the order of the file.
+    comms
+        The comms that occur.
+    cpus
+        Number of CPUs that the file declares; None if it does not.
+    lines
+        Number of lines, or of packets, in the file.
+    unparsed
+        How many of them could not be understood, and ...
+    first_unparsed
+        ... the number of the first of these, counted from 1.
+    """
+
+    switches: Switches
+    wakeups: Wakeups = field(default_factory=Wakeups)
+    forks: Forks = field(default_factory=Forks)
+    exits: Exits = field(default_factory=Exits)
+    groups: ThreadGroups = field(default_factory=ThreadGroups)
+    marks: Marks = field(default_factory=Marks)
+    losses: tuple[Loss, ...] = ()
+    comms: tuple[str, ...] = ()
+    cpus: int | None = None
+    lines: int = 0
+    unparsed: int = 0
+    first_unparsed: int | None = None

@@ -1,0 +1,71 @@
+"""How far a trace can be trusted: what was missing, lost or not understood."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """What became of the lines and events of a trace.
+
+    Parameters
+    ----------
+    lines
+        Lines of the file, or packets.
+    unparsed
+        Those that could not be understood.
+    first_unparsed
+        Number of the first of them, counted from 1; None if there is none.
+    events
+        Switches that were read, or dispatches where a format has no switches.
+    breaks
+        Broken chains: the thread a CPU is said to switch to is not the one it switches from next,
+        so a switch is missing.
+    losses
+        Records that events were lost.
+    lost_events
+        How many events those records count.
+    clock_steps
+        How often a CPU's clock went back.
+    silent_cpus
+        CPUs that the file declares and that have no event.
+    """
+
+    lines: int = 0
+    unparsed: int = 0
+    first_unparsed: int | None = None
+    events: int = 0
+    breaks: int = 0
+    losses: int = 0
+    lost_events: int = 0
+    clock_steps: int = 0
+    silent_cpus: tuple[int, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a user should know before trusting figures from this trace, a line each."""
+        found = []
+        if self.unparsed:
+            found.append(
+                f"{counted(self.unparsed, 'line')} could not be understood, the first is line "
+                f"{self.first_unparsed}"
+            )
+        if self.breaks:
+            found.append(f"{counted(self.breaks, 'broken chain')}: as many switches are missing")
+        if self.losses:
+            events = counted(self.lost_events, "event") if self.lost_events else "events"
+            found.append(
+                f"{events} lost at {counted(self.losses, 'place')}; record with a larger buffer"
+            )
+        if self.clock_steps:
+            found.append(f"the clock of a CPU went back {counted(self.clock_steps, 'time')}")
+        if self.silent_cpus:
+            names = ", ".join(map(str, self.silent_cpus))
+            found.append(f"no event on CPU {names}, although the file declares more CPUs")
+        return tuple(found)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as ``1 line`` or ``2 lines``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
