@@ -9,7 +9,9 @@ import secrets
 import stat
 import sys
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from dfopt.errors import FileError
 
@@ -18,6 +20,7 @@ STANDARD_INPUT = "-"
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP_MAGIC = b"\x1f\x8b"
+COMPRESSION = 6
 
 
 def shown_name(path: str | Path) -> str:
@@ -87,10 +90,34 @@ def write_text(path: str | Path, text: str) -> None:
     """
     try:
         data = text.encode("utf-8")
-        if str(path).endswith(".gz"):
-            data = gzip.compress(data, mtime=0)  # the same document, the same bytes
-        _replace(Path(path), data)
-    except (OSError, ValueError) as error:
+    except ValueError as error:
+        raise _writing_error(path, error) from None
+    with replacing(path) as stream:
+        stream.write(data)
+
+
+@contextlib.contextmanager
+def replacing(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a file that is written as a whole or not at all, compressed if it ends in ``.gz``.
+
+    The file takes its name when the block is left; if that is by an exception, what was there
+    before stays. Only for blocks that do nothing but write: their OSErrors are taken for the
+    file's.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be written.
+    """
+    try:
+        with _new_file(Path(path)) as stream:
+            if str(path).endswith(".gz"):
+                # Without name and time: the same document, the same bytes.
+                with gzip.GzipFile("", "wb", COMPRESSION, stream, mtime=0) as compressed:
+                    yield cast(BinaryIO, compressed)
+            else:
+                yield stream
+    except OSError as error:
         raise _writing_error(path, error) from None
 
 
@@ -113,15 +140,22 @@ def check_writable(path: str | Path) -> None:
         raise _writing_error(path, error) from None
 
 
-def _replace(path: Path, data: bytes) -> None:
-    if _is_special(path):
-        path.write_bytes(data)
+@contextlib.contextmanager
+def _new_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file under a temporary name, which is replaced by ``path`` at the end."""
+    try:
+        special = _is_special(path)
+        target = path if special else _checked_target(path)
+    except ValueError as error:  # a name with a zero byte
+        raise _writing_error(path, error) from None
+    if special:
+        with path.open("wb") as stream:
+            yield stream
         return
-    target = _checked_target(path)
     temporary, descriptor = _open_temporary(target)
     try:
         with open(descriptor, "wb") as stream:
-            stream.write(data)
+            yield stream
             stream.flush()
             os.fsync(descriptor)
         with contextlib.suppress(FileNotFoundError):
