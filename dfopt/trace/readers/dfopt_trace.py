@@ -1,0 +1,285 @@
+"""Traces of the format ``dfopt-trace/1``: JSON Lines, a header and then a dispatch a line.
+
+Many lines are parsed at once and checked column by column. Only where that finds something
+odd are they read again one by one, to say what is wrong and where.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from dfopt.checks import LARGEST_TOTAL
+from dfopt.errors import DfoptError, FileError
+from dfopt.files.storage import BYTE_ORDER_MARK
+from dfopt.files.strict_json import Document
+from dfopt.trace.events import Integers
+from dfopt.trace.gaps import quality_of
+from dfopt.trace.numbering import Numbering
+from dfopt.trace.order import first_disorder
+from dfopt.trace.readers.dfopt_trace_header import header_from_document
+from dfopt.trace.readers.dfopt_trace_lines import (
+    DISPATCH_KEYS,
+    GAP_ENDS,
+    GAP_KEYS,
+    REQUIRED,
+    checked_line,
+    on_line,
+    parsed_line,
+)
+from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED, Gaps, Trace, TraceHeader
+
+AT_ONCE = 1 << 20
+"""How many bytes are parsed together."""
+
+_leaves_numbers = {str(word): number for number, word in enumerate(LEAVES)}
+
+
+def read_dfopt_trace(stream: BinaryIO) -> Trace:
+    """Return the trace in a file of the format ``dfopt-trace/1``.
+
+    Parameters
+    ----------
+    stream
+        The file, opened and gunzipped.
+
+    Raises
+    ------
+    DfoptError
+        With line and remedy, when the file is not a valid trace.
+    """
+    first = stream.readline()
+    if first.startswith(BYTE_ORDER_MARK):
+        raise FileError("begins with a byte order mark; save it as UTF-8 without one")
+    if not first.strip():
+        raise FileError("is empty; its first line should be the header of a trace")
+    try:
+        header, cpus = header_from_document(parsed_line(first, 1))
+    except DfoptError as error:
+        raise on_line(1, error) from None
+    rows = _Rows(cpus)
+    number = 2
+    while lines := stream.readlines(AT_ONCE):
+        rows.add(lines, number)
+        number += len(lines)
+    return rows.trace(header, number - 1)
+
+
+class _OddError(Exception):
+    """Lines that must be looked at one by one."""
+
+
+class _Rows:
+    """Dispatches and gaps as they are read."""
+
+    def __init__(self, cpus: int) -> None:
+        self._cpus = cpus
+        self._tasks = Numbering()
+        self._fragments = Numbering()
+        self._reasons = Numbering()
+        # Chunks of cpu, start, end, task, fragment, lines, leaves and the numbers of the lines.
+        self._dispatches: list[tuple[np.ndarray[Any, Any], ...]] = []
+        # Those of cpu, start, end, reason and the numbers of the lines.
+        self._gaps: list[tuple[np.ndarray[Any, Any], ...]] = []
+
+    def add(self, lines: list[bytes], first: int) -> None:
+        """Add lines, of which the first has the number ``first``."""
+        try:
+            self._keep(_decoded(lines), np.arange(first, first + len(lines)))
+        except (_OddError, ValueError, RecursionError):
+            numbered = [(n, line) for n, line in enumerate(lines, first) if line.strip()]
+            rows = [checked_line(line, number, self._cpus) for number, line in numbered]
+            self._keep(rows, np.array([number for number, _ in numbered], np.int64))
+
+    def _keep(self, rows: Sequence[Document], numbers: Integers) -> None:
+        shapes = set(map(tuple, rows))
+        kinds = set(map(_kind, shapes))
+        if "odd" in kinds:
+            raise _OddError
+        if "gap" not in kinds:
+            self._keep_dispatches(rows, shapes, numbers)
+            return
+        is_gap = np.array(["gap" in row for row in rows])
+        self._keep_gaps([row for row in rows if "gap" in row], numbers[is_gap])
+        dispatches = [row for row in rows if "gap" not in row]
+        shapes = {shape for shape in shapes if "gap" not in shape}
+        self._keep_dispatches(dispatches, shapes, numbers[~is_gap])
+
+    def _keep_dispatches(
+        self, rows: Sequence[Document], shapes: set[tuple[str, ...]], numbers: Integers
+    ) -> None:
+        if not rows:
+            return
+        cpus, starts, ends, tasks, dfs = zip(*map(itemgetter(*REQUIRED), rows), strict=True)
+        cpu, start, end = _integers(cpus, self._cpus - 1), _integers(starts), _integers(ends)
+        names = set(tasks)
+        fragments = set(dfs) - {None}
+        if (end < start).any() or not _are_texts(names | fragments):
+            raise _OddError
+        lines = _column(rows, shapes, "lines", _integers)
+        leaves = _column(rows, shapes, "leaves", _leaves_of)
+        # From here on nothing is odd any more: names may be given numbers.
+        task = [self._tasks[name] for name in tasks]
+        number = {None: UNMANAGED} | {
+            df: self._fragments[df] for df in dict.fromkeys(dfs) if df is not None
+        }
+        self._dispatches.append(
+            (
+                cpu.astype(np.int32),
+                start,
+                end,
+                np.array(task, np.int32),
+                np.array([number[df] for df in dfs], np.int32),
+                lines,
+                leaves.astype(np.int8),
+                numbers,
+            )
+        )
+
+    def _keep_gaps(self, rows: Sequence[Document], numbers: Integers) -> None:
+        stretches = [row["gap"] for row in rows]
+        if any(not isinstance(ends, list) or len(ends) != GAP_ENDS for ends in stretches):
+            raise _OddError
+        starts, ends = zip(*stretches, strict=True)
+        cpu = _integers([row["cpu"] for row in rows], self._cpus - 1)
+        start, end = _integers(starts), _integers(ends)
+        reasons = [row["reason"] for row in rows]
+        if (end < start).any() or not _are_texts(reasons):
+            raise _OddError
+        reason = np.array([self._reasons[text] for text in reasons], np.int32)
+        self._gaps.append((cpu.astype(np.int32), start, end, reason, numbers))
+
+    def trace(self, header: TraceHeader, lines: int) -> Trace:
+        """Return all of it as a trace, of a file with so many lines."""
+        cpu, start, end, task, fragment, read, leaves, numbers = _joined(
+            self._dispatches, "i4 i8 i8 i4 i4 i8 i1 i8"
+        )
+        gap_cpu, gap_start, gap_end, reason, gap_numbers = _joined(self._gaps, "i4 i8 i8 i4 i8")
+        by_start = np.lexsort((gap_cpu, gap_start))
+        gaps = Gaps(
+            cpu=gap_cpu[by_start],
+            start=gap_start[by_start],
+            end=gap_end[by_start],
+            reason=reason[by_start],
+            reasons=self._reasons.names,
+        )
+        falls = np.flatnonzero(start[1:] < start[:-1])
+        if len(falls):
+            row = int(falls[0]) + 1
+            raise FileError(
+                f"starts at {start[row]}, before the dispatch ahead ({start[row - 1]}); "
+                "order the dispatches by start",
+                place=f"line {numbers[row]}",
+            )
+        if disorder := first_disorder(cpu, start, end, gaps):
+            line = (gap_numbers[by_start] if disorder.is_gap else numbers)[disorder.row]
+            raise FileError(disorder.problem, place=f"line {line}")
+        return Trace(
+            cpus=self._cpus,
+            cpu=cpu,
+            start=start,
+            end=end,
+            task=task,
+            fragment=fragment,
+            tasks=self._tasks.tasks,
+            fragments=self._fragments.names,
+            lines=read if (read != NOT_GIVEN).any() else None,
+            leaves=leaves if (leaves != NOT_GIVEN).any() else None,
+            gaps=gaps,
+            header=header,
+            quality=quality_of(cpus=self._cpus, cpu=cpu, gaps=gaps, lines=lines),
+        )
+
+
+def _row(pairs: list[tuple[str, Any]]) -> Document:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        raise _OddError
+    return row
+
+
+def _no_constant(_: str) -> None:
+    raise _OddError
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_row, parse_constant=_no_constant)
+
+
+def _decoded(lines: list[bytes]) -> list[Document]:
+    """Return what lines say if each is an object without others inside."""
+    text = b",".join(lines)
+    # Every line begins with a brace and, having no objects inside, can neither hold two objects
+    # nor share one with the next line: the counts would differ. Nor do strings go across lines.
+    if not text.startswith(b"{") or text.count(b"\n,{") != len(lines) - 1:
+        raise _OddError
+    rows = _DECODER.decode(f"[{text.decode('utf-8')}]")
+    if len(rows) != len(lines):
+        raise _OddError
+    return rows  # type: ignore[no-any-return]
+
+
+@functools.cache
+def _kind(keys: tuple[str, ...]) -> str:
+    if set(REQUIRED) <= set(keys) <= set(DISPATCH_KEYS):
+        return "dispatch"
+    return "gap" if set(keys) == set(GAP_KEYS) else "odd"
+
+
+def _integers(values: Iterable[object], largest: int = LARGEST_TOTAL) -> Integers:
+    """Return a column of integers from 0 to ``largest``."""
+    values = list(values)
+    if set(map(type, values)) - {int}:
+        raise _OddError
+    try:
+        column = np.array(values, np.int64)
+    except OverflowError:
+        raise _OddError from None
+    if len(column) and (column.min() < 0 or column.max() > largest):
+        raise _OddError
+    return column
+
+
+def _leaves_of(values: Iterable[object]) -> Integers:
+    words = list(values)
+    if not _are_texts(words) or not set(words) <= _leaves_numbers.keys():
+        raise _OddError
+    return np.array([_leaves_numbers[word] for word in words], np.int64)  # type: ignore[index]
+
+
+def _column(
+    rows: Sequence[Document],
+    shapes: set[tuple[str, ...]],
+    key: str,
+    read: Any,
+) -> Integers:
+    """Return the column of an optional key."""
+    given = {key in shape for shape in shapes}
+    if given == {True}:
+        return read([row[key] for row in rows])  # type: ignore[no-any-return]
+    column = np.full(len(rows), NOT_GIVEN, np.int64)
+    if True in given:
+        has = np.array([key in row for row in rows])
+        column[has] = read([row[key] for row in rows if key in row])
+    return column
+
+
+def _are_texts(names: Iterable[object]) -> bool:
+    """Whether all are strings that can be written as UTF-8."""
+    try:
+        "".join(names).encode("utf-8")  # type: ignore[arg-type]
+    except (TypeError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def _joined(
+    chunks: list[tuple[np.ndarray[Any, Any], ...]], types: str
+) -> tuple[np.ndarray[Any, Any], ...]:
+    if not chunks:
+        return tuple(np.empty(0, kind) for kind in types.split())
+    return tuple(np.concatenate(parts) for parts in zip(*chunks, strict=True))

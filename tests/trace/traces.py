@@ -1,0 +1,136 @@
+"""Traces to test with: hand-made, and drawn."""
+
+import dataclasses
+
+import numpy as np
+from hypothesis import strategies as st
+
+from dfopt.instance import Objective
+from dfopt.trace import Gaps, Trace, TraceHeader
+from dfopt.trace.numbering import Numbering
+from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED
+from tests.strategies import penalties, texts
+
+DISPATCH_TYPES = {
+    "cpu": np.int32,
+    "start": np.int64,
+    "end": np.int64,
+    "task": np.int32,
+    "fragment": np.int32,
+    "lines": np.int64,
+    "leaves": np.int8,
+}
+
+
+def trace_from_rows(rows, *, cpus=2, gaps=(), header=None):
+    """Return a trace of rows (cpu, start, end, task, df, lines, leaves), in their order."""
+    tasks, fragments, reasons = Numbering(), Numbering(), Numbering()
+    numbered = [
+        (
+            cpu,
+            start,
+            end,
+            tasks[task],
+            UNMANAGED if df is None else fragments[df],
+            NOT_GIVEN if lines is None else lines,
+            NOT_GIVEN if leaves is None else LEAVES.index(leaves),
+        )
+        for cpu, start, end, task, df, lines, leaves in rows
+    ]
+    columns = {
+        name: np.array([row[place] for row in numbered], kind)
+        for place, (name, kind) in enumerate(DISPATCH_TYPES.items())
+    }
+    for name in ("lines", "leaves"):
+        if (columns[name] == NOT_GIVEN).all():
+            columns[name] = None
+    gaps = sorted(gaps, key=lambda gap: (gap[1], gap[0]))
+    return Trace(
+        cpus=cpus,
+        **columns,
+        tasks=tasks.tasks,
+        fragments=fragments.names,
+        gaps=Gaps(
+            cpu=np.array([gap[0] for gap in gaps], np.int32),
+            start=np.array([gap[1] for gap in gaps], np.int64),
+            end=np.array([gap[2] for gap in gaps], np.int64),
+            reason=np.array([reasons[gap[3]] for gap in gaps], np.int32),
+            reasons=reasons.names,
+        ),
+        header=header or TraceHeader(),
+    )
+
+
+SMALL = trace_from_rows(
+    [
+        (0, 100, 200, "9229", "g3", 64, "dirty"),
+        (1, 100, 150, "9230", None, None, None),
+        (0, 200, 200, "9231", "g4", 0, "clean"),
+        (0, 250, 400, "9229", "g3", None, "invalidated"),
+        (1, 300, 450, "9231", "g4", 8, None),
+    ],
+    gaps=[(1, 150, 300, "lost events")],
+    header=TraceHeader(name="small", time_unit="ns"),
+)
+
+names = st.sampled_from(["a", "b", "12", "12.2"]) | texts
+headers = st.builds(
+    TraceHeader,
+    name=st.none() | texts,
+    source=st.none() | texts,
+    policy=st.none() | texts,
+    time_unit=st.none() | texts,
+    penalty=st.none() | penalties(),
+    objective=st.none() | st.sampled_from(Objective),
+    cold_start=st.none() | st.booleans(),
+    final_write_back=st.none() | st.booleans(),
+    capacity=st.none() | st.sampled_from(["balanced", "unlimited"]) | st.integers(1, 9),
+)
+
+
+@st.composite
+def traces(draw, *, gaps=True, labels=names):
+    """Draw a trace whose dispatches and gaps do not overlap."""
+    cpus = draw(st.integers(1, 3))
+    rows, stretches = [], []
+    for cpu in range(cpus):
+        clock = draw(st.integers(0, 5))
+        for _ in range(draw(st.integers(0, 5))):
+            end = clock + draw(st.integers(0, 3))
+            if gaps and draw(st.integers(0, 4)) == 0:
+                stretches.append((cpu, clock, end, draw(labels)))
+            else:
+                given = draw(st.none() | st.integers(0, 9))
+                leaves = draw(st.none() | st.sampled_from(LEAVES))
+                df = draw(st.none() | labels)
+                rows.append((cpu, clock, end, draw(labels), df, given, leaves))
+            clock = end + draw(st.integers(0, 2))
+    rows.sort(key=lambda row: row[1])
+    return trace_from_rows(rows, cpus=cpus, gaps=stretches, header=draw(headers))
+
+
+def assert_same(one, other, *, but=("quality",)):
+    """Compare traces column by column, types included."""
+    for field in dataclasses.fields(Trace):
+        if field.name not in but:
+            _assert_equal(getattr(one, field.name), getattr(other, field.name), field.name)
+
+
+def _assert_equal(one, other, name):
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype, name
+        assert one.tolist() == other.tolist(), name
+    elif dataclasses.is_dataclass(one) and hasattr(one, "__eq__") and not _has_columns(one):
+        assert one == other, name
+    elif _has_columns(one):
+        for field in dataclasses.fields(one):
+            place = f"{name}.{field.name}"
+            _assert_equal(getattr(one, field.name), getattr(other, field.name), place)
+    else:
+        assert one == other, name
+
+
+def _has_columns(value):
+    return dataclasses.is_dataclass(value) and any(
+        isinstance(getattr(value, field.name), np.ndarray) for field in dataclasses.fields(value)
+    )
