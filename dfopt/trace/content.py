@@ -1,0 +1,113 @@
+"""What kind of trace a file holds, told by its first bytes and not by its name."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from dfopt.errors import FileError
+from dfopt.files.storage import BYTE_ORDER_MARK
+from dfopt.trace.readers.ftrace_lines import FTRACE
+from dfopt.trace.readers.perf_lines import PERF
+
+
+class Content(Enum):
+    """The kinds of traces that dfopt reads."""
+
+    PERF = "perf script text"
+    FTRACE = "ftrace or trace-cmd text"
+    SYSTRACE = "systrace HTML"
+    PERFETTO = "Perfetto protobuf"
+    CHROME = "Chrome trace JSON"
+    DFOPT = "dfopt-trace/1 JSON lines"
+
+
+_FOREIGN = {
+    b"PERFILE2": "is a perf.data file; read the output of `perf script` or `perf sched script`",
+    b"\x17\x08\x44tracing": "is a trace.dat file; read the output of `trace-cmd report`",
+    b"\x28\xb5\x2f\xfd": "is compressed with zstd; unpack it first",
+    b"\xfd7zXZ\0": "is compressed with xz; unpack it first",
+    b"BZh": "is compressed with bzip2; unpack it first",
+    b"PK\x03\x04": "is a zip archive; unpack it first",
+    BYTE_ORDER_MARK: "begins with a byte order mark; save it as UTF-8 without one",
+    b"\xff\xfe": "is UTF-16 text; save it as UTF-8",
+}
+"""How files begin that hold a trace, or may, but not in a form that dfopt reads."""
+
+_DFOPT_DOCUMENT = re.compile(rb'"format"\s*:\s*"(dfopt-[a-z-]+/[0-9]+)"')
+_HTML = re.compile(rb"\s*<(!doctype|html|head|script)\b", re.IGNORECASE)
+_FTRACE_HEADER = re.compile(rb"^(# tracer:|TRACE:|version = \d|cpus=\d)", re.MULTILINE)
+_PERF_HEADER = re.compile(rb"^(# ========|# captured on)", re.MULTILINE)
+_PACKET = 0x0A
+"""The tag of a packet, the only field of a Perfetto trace."""
+
+
+def content_of(first: bytes) -> Content:
+    """Return what a file holds.
+
+    Parameters
+    ----------
+    first
+        Its first bytes, some 64 KiB of them or all.
+
+    Raises
+    ------
+    FileError
+        When it is nothing that dfopt reads.
+    """
+    if not first.strip():
+        raise FileError("is empty; name a trace")
+    for beginning, problem in _FOREIGN.items():
+        if first.startswith(beginning):
+            raise FileError(problem)
+    if _is_packets(first):
+        return Content.PERFETTO
+    if _HTML.match(first):
+        return Content.SYSTRACE
+    text = _text_of(first)
+    if text is not None:
+        return text
+    if first.lstrip()[:1] in (b"{", b"["):
+        return _json_of(first)
+    known = ", ".join(kind.value for kind in Content)
+    raise FileError(f"holds no trace that dfopt knows; it reads {known}")
+
+
+def _text_of(first: bytes) -> Content | None:
+    for line in first.splitlines():
+        if PERF.head.match(line):
+            return Content.PERF
+        if FTRACE.head.match(line):
+            return Content.FTRACE
+    if _FTRACE_HEADER.search(first):
+        return Content.FTRACE
+    if _PERF_HEADER.search(first):
+        return Content.PERF
+    return None
+
+
+def _json_of(first: bytes) -> Content:
+    document = _DFOPT_DOCUMENT.search(first, 0, (first + b"\n").index(b"\n"))
+    if document is None:
+        return Content.CHROME
+    name = document[1].decode()
+    if not name.startswith("dfopt-trace/"):
+        raise FileError(f"is a {name} document and no trace; name a trace")
+    return Content.DFOPT
+
+
+def _is_packets(first: bytes) -> bool:
+    """Whether these bytes are length-delimited packets, as far as they go."""
+    position = packets = 0
+    while position < len(first):
+        if first[position] != _PACKET:
+            return False
+        position, size, shift = position + 1, 0, 0
+        while position < len(first) and first[position] & 0x80:
+            size |= (first[position] & 0x7F) << shift
+            position, shift = position + 1, shift + 7
+        if position < len(first):
+            size |= first[position] << shift
+        position += 1 + size
+        packets += 1
+    return packets > 1 or b"\0" in first

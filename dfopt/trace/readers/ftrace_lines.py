@@ -1,0 +1,42 @@
+"""The lines of tracefs, of ``trace-cmd report`` and of systrace.
+
+``comm-pid (tgid) [cpu] flags time: event: …``; tgid and flags may be missing, and the latency
+format has ``2d..1.`` for CPU and flags.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dfopt.trace.readers.event_lines import EVENT, PID, TIME
+from dfopt.trace.readers.grammar import Grammar, any_line
+
+_HEAD = (
+    rf" *.*?-(?P<pid>{PID}) +(?:\( *(?:(?P<tgid>{PID})|-+)\) +)?"
+    rf"\[?(?P<cpu>\d{{1,5}})\]? *(?P<flags>[^ \d\n][^ \n]*)? +{TIME} +"
+)
+_AROUND = (
+    "#.*",
+    r"version = \d+",
+    r"cpus=\d+",
+    r"CPU \d+ is empty",
+    "TRACE:",
+    r"capturing trace\.\.\..*",
+    r" *dummy-0+ +\[\d+\] 0\.0: 0: trace_event_clock_sync: .*",
+)
+"""What these programs write before, between and after the events."""
+
+FTRACE = Grammar(
+    name="ftrace text",
+    line=any_line(f"{_HEAD}{EVENT}", *_AROUND),
+    head=re.compile(_HEAD.encode()),
+    declared=re.compile(
+        rb"^(?:# entries-in-buffer/entries-written: .*#P:|cpus=)(\d{1,5})$", re.MULTILINE
+    ),
+    loss=re.compile(
+        rb"^CPU(?::(?P<loss_cpu>\d{1,5}) \[(?:LOST )?(?:(?P<lost>\d{1,18}) )?EVENTS(?: DROPPED)?\]"
+        rb"| (?P<summed_cpu>\d{1,5}): (?P<summed>\d{1,18}) events lost)$",
+        re.MULTILINE,
+    ),
+    loss_words=(b" EVENTS", b"EVENTS DROPPED", b" events lost"),
+)

@@ -1,0 +1,33 @@
+"""The lines of ``perf script`` and ``perf sched script``.
+
+``comm pid [cpu] time: [period] event: …``, where pid may be pid/tid. Beside events there are
+comments, the stack of an event, and records of perf itself (``--show-lost-events`` and others).
+"""
+
+from __future__ import annotations
+
+import re
+
+from dfopt.trace.readers.event_lines import EVENT, PID, TIME
+from dfopt.trace.readers.grammar import Grammar, any_line
+
+# Right-aligned, so that an empty comm is nothing but spaces.
+_COMM = r"(?: *[^ \n][^ \n]*+(?: .*?)?? +| +)"
+_HEAD = (
+    rf"{_COMM}(?:(?P<tgid>-?{PID})/)?(?P<pid>-?{PID}) +\[(?P<cpu>\d{{3,5}})\](?P<flags>) +{TIME} +"
+)
+_PERIOD = r"(?:\d+ +)?+"
+_STACK = r"[ \t]+[0-9a-f]{4,16} .*"
+
+PERF = Grammar(
+    name="perf script text",
+    line=any_line(f"{_HEAD}{_PERIOD}{EVENT}", "#.*", "PERF_RECORD_.*", _STACK),
+    head=re.compile(_HEAD.encode()),
+    declared=re.compile(rb"^# nrcpus avail : (\d{1,5})$", re.MULTILINE),
+    loss=re.compile(
+        rf"^(?:{_HEAD.replace('P<cpu>', 'P<loss_cpu>')})?".encode()
+        + rb"PERF_RECORD_LOST(?:_SAMPLES)? lost (?P<lost>\d{1,18})$",
+        re.MULTILINE,
+    ),
+    loss_words=(b"PERF_RECORD_LOST",),
+)
