@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from pathlib import Path
 
 from dfopt.errors import FileError
 from dfopt.trace.labels.cgroups import label_by_cgroup
@@ -99,6 +99,6 @@ def _labelled(trace: Trace, source: str) -> Trace:
         if not argument:
             raise FileError(f"the source of labels {name}: names nothing; take one of {CHOICES}")
         return WITH_ARGUMENT[name](trace, argument)
-    if Path(source).exists():
+    if os.path.exists(source):
         return label_by_file(trace, source)
     raise FileError(f"there is no source of labels {source!r}; take one of {CHOICES}")
