@@ -1,0 +1,217 @@
+"""Perfetto's traces, as far as they hold the kernel's scheduling events.
+
+The events of a CPU come in bundles, in order of time; those of different CPUs follow each other
+as their buffers were read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from dfopt.checks import LARGEST_TOTAL
+from dfopt.errors import FileError
+from dfopt.instance import LARGEST_CPU_COUNT
+from dfopt.trace.dispatches import IDLE, trace_of
+from dfopt.trace.events import (
+    ANY_CPU,
+    Exits,
+    Forks,
+    Integers,
+    KernelEvents,
+    Loss,
+    Marks,
+    ThreadGroups,
+)
+from dfopt.trace.numbering import Numbering
+from dfopt.trace.perfetto_packets import packets
+from dfopt.trace.readers.perfetto_switches import (
+    ENDED,
+    IN_INTERRUPT,
+    BundledEvents,
+    in_time,
+    wakeups_of,
+)
+from dfopt.trace.trace import Trace
+
+WAKEUPS = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
+EVENTS = (
+    "sched_switch", *WAKEUPS, "sched_process_fork", "task_newtask", "sched_process_exit", "print",
+)  # fmt: skip
+
+MARK = re.compile(r"(?:^|[ :=|])dfopt:df=([^ \n](?:.*[^ \n])?)[ \n]*\Z")
+
+
+def read_perfetto(stream: BinaryIO, *, name: str | None = None) -> Trace:
+    """Return the dispatches that the scheduling events in a Perfetto trace tell of.
+
+    Parameters
+    ----------
+    stream
+        The file, opened and gunzipped.
+    name
+        Of the trace.
+
+    Raises
+    ------
+    FileError
+        When the file is damaged, or holds no switches.
+    """
+    found = _Found()
+    number = 0
+    for number, packet in packets(stream):
+        try:
+            found.add(packet)
+        except FileError as error:
+            raise FileError(error.problem, place=f"packet {number}") from None
+    return trace_of(found.events(number), name=name)
+
+
+class _Found:
+    """What the packets hold, event by event."""
+
+    def __init__(self) -> None:
+        self._comms = Numbering()
+        self._bundled = BundledEvents(self._comms)
+        self._marks = Numbering()
+        # Rows that begin with the time, for each kind of events.
+        self._rows: dict[str, list[tuple[int, ...]]] = {event: [] for event in EVENTS}
+        self._groups: list[tuple[int, ...]] = []
+        self._losses: list[Loss] = []
+        self._cpus: int | None = None
+        self._highest = 0
+        self._clock: int | None = None
+        self._sequences: set[int] = set()
+
+    def add(self, packet: Any) -> None:
+        """Take in a packet."""
+        match packet.WhichOneof("data"):
+            case "ftrace_events":
+                # Every first packet of a sequence says that there was none before.
+                sequence = packet.trusted_packet_sequence_id
+                if packet.previous_packet_dropped and sequence in self._sequences:
+                    self._lose(ANY_CPU)
+                self._sequences.add(sequence)
+                self._add_bundle(packet.ftrace_events)
+            case "process_tree":
+                tree, time = packet.process_tree, _time(packet.timestamp)
+                self._groups += [(time, _thread(one.pid), one.pid) for one in tree.processes]
+                self._groups += [
+                    (time, _thread(one.tid), _thread(one.tgid)) for one in tree.threads
+                ]
+            case "cpu_info":
+                self._cpus = len(packet.cpu_info.cpus) or None
+            case "zstd_compressed_packets":
+                raise FileError("is compressed with zstd; record the trace without that")
+
+    def _add_bundle(self, bundle: Any) -> None:
+        if bundle.cpu >= LARGEST_CPU_COUNT:
+            raise FileError(f"is about CPU {bundle.cpu}; the file is damaged, copy it again")
+        self._highest = max(self._highest, bundle.cpu)
+        if self._clock not in (None, bundle.ftrace_clock):
+            raise FileError("uses another clock than the packets before; record with one clock")
+        self._clock = bundle.ftrace_clock
+        follows_loss = bundle.lost_events or bool(bundle.error)
+        if follows_loss:
+            self._lose(bundle.cpu)
+        switches: list[tuple[int, ...]] = []
+        for event in bundle.event:
+            kind = event.WhichOneof("event")
+            if kind == "sched_switch":
+                switches.append(self._switch(event.timestamp, event.sched_switch))
+            elif kind in self._rows and (row := self._row(kind, event)):
+                self._rows[kind].append(row)
+        self._bundled.add(
+            bundle.cpu, events=switches, columns=bundle.compact_sched, follows_loss=follows_loss
+        )
+
+    def _lose(self, cpu: int) -> None:
+        self._losses.append(Loss(cpu=cpu, switches_before=self._bundled.switch_count, events=0))
+
+    def _switch(self, time: int, switch: Any) -> tuple[int, ...]:
+        return (
+            _time(time),
+            _thread(switch.prev_pid),
+            self._comms[switch.prev_comm],
+            switch.prev_state & ENDED != 0,
+            _thread(switch.next_pid),
+            self._comms[switch.next_comm],
+        )
+
+    def _row(self, kind: str, event: Any) -> tuple[int, ...] | None:
+        time = _time(event.timestamp)
+        # On an idle CPU the thread's number is that of the idle thread, 0.
+        thread = _thread(event.pid)
+        fields = getattr(event, kind)
+        match kind:
+            case "sched_process_fork":
+                return time, _thread(fields.parent_pid), _thread(fields.child_pid)
+            case "task_newtask":
+                return time, thread, _thread(fields.pid)
+            case "sched_process_exit":
+                return time, _thread(fields.pid)
+            case "print":
+                mark = MARK.search(fields.buf)
+                return (time, thread, self._marks[mark[1]]) if mark else None
+        waker = IDLE if event.common_flags & IN_INTERRUPT else thread
+        return time, waker, _thread(fields.pid)
+
+    def events(self, count: int) -> KernelEvents:
+        """Return all that was found in so many packets."""
+        switches = self._bundled.switches()
+        wakings = [self._bundled.wakings(switches), self._table("sched_waking")]
+        if not any(map(len, wakings)):
+            wakings = [self._table(kind) for kind in WAKEUPS]
+        forks = self._table("sched_process_fork")
+        if not len(forks):
+            forks = self._table("task_newtask")
+        exits = self._table("sched_process_exit", 2)
+        marks = self._table("print")
+        groups = _sorted_table(self._groups, 3)
+        return KernelEvents(
+            switches=switches,
+            wakeups=wakeups_of(wakings),
+            forks=Forks(
+                time=forks[:, 0],
+                parent=forks[:, 1].astype(np.int32),
+                child=forks[:, 2].astype(np.int32),
+            ),
+            exits=Exits(time=exits[:, 0], pid=exits[:, 1].astype(np.int32)),
+            groups=ThreadGroups(
+                time=groups[:, 0],
+                pid=groups[:, 1].astype(np.int32),
+                tgid=groups[:, 2].astype(np.int32),
+            ),
+            marks=Marks(
+                time=marks[:, 0],
+                pid=marks[:, 1].astype(np.int32),
+                df=marks[:, 2].astype(np.int32),
+                names=self._marks.names,
+            ),
+            losses=tuple(self._losses),
+            comms=self._comms.names,
+            cpus=None if self._cpus is None else max(self._cpus, self._highest + 1),
+            lines=count,
+        )
+
+    def _table(self, kind: str, width: int = 3) -> Integers:
+        return _sorted_table(self._rows[kind], width)
+
+
+def _sorted_table(rows: list[tuple[int, ...]], width: int) -> Integers:
+    return in_time(np.array(rows, np.int64).reshape(-1, width))
+
+
+def _time(value: int) -> int:
+    if value > LARGEST_TOTAL:
+        raise FileError("holds a time beyond 2^62; the file is damaged, copy it again")
+    return value
+
+
+def _thread(value: int) -> int:
+    # Those of forks and wakers are unsigned, as large as -1 there.
+    if not 0 <= value < 1 << 31:
+        raise FileError(f"holds the thread {value}; the file is damaged, copy it again")
+    return value
