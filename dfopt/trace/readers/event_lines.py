@@ -19,7 +19,7 @@ _MORE = r"(?: (?!pid=|prio=)\w+=[^ \n]*)*(?: \[\d+\])?"
 """What some kernels add."""
 
 _SWITCH = (
-    "switch: +(?:"
+    "(?P<switch>switch): +(?:"
     rf"prev_comm=(?P<comm>.*?) prev_pid=(?P<previous>{PID}) prev_prio={_PRIO} "
     rf"prev_state=(?P<state>[^ \n]+) (?:==> )?next_comm=.*? next_pid=(?P<next>{PID}) "
     rf"next_prio={_PRIO}{_MORE}"
@@ -34,12 +34,12 @@ _WAKEUP = (
     rf"|(?:task )?{_COMM}:(?P<plugin_woken>{PID}) {_BRACKETS}{_MORE}(?: CPU:\d+)?)"
 )
 _FORK = (
-    "process_fork: +(?:"
+    "(?P<fork>process_fork): +(?:"
     rf"comm=.*? pid=(?P<parent>{PID}) child_comm=.*? child_pid=(?P<child>{PID})"
     rf"|parent {_COMM}:(?P<old_parent>{PID}) +child {_COMM}:(?P<old_child>{PID}))"
 )
 _EXIT = (
-    "process_exit: +(?:"
+    "(?P<exit>process_exit): +(?:"
     rf"comm=.*? pid=(?P<ended>{PID}) prio={_PRIO}{_MORE}"
     rf"|task {_COMM}:(?P<old_ended>{PID}) {_BRACKETS})"
 )

@@ -28,15 +28,16 @@ _AROUND = (
 
 FTRACE = Grammar(
     name="ftrace text",
+    remedy="record with a trace_clock that counts seconds, such as mono",
     line=any_line(f"{_HEAD}{EVENT}", *_AROUND),
     head=re.compile(_HEAD.encode()),
     declared=re.compile(
         rb"^(?:# entries-in-buffer/entries-written: .*#P:|cpus=)(\d{1,5})$", re.MULTILINE
     ),
     loss=re.compile(
-        rb"^CPU(?::(?P<loss_cpu>\d{1,5}) \[(?:LOST )?(?:(?P<lost>\d{1,18}) )?EVENTS(?: DROPPED)?\]"
-        rb"| (?P<summed_cpu>\d{1,5}): (?P<summed>\d{1,18}) events lost)$",
+        rb"^CPU[: ](?P<loss_cpu>\d{1,5})(?: \[(?:LOST )?|: )(?:(?P<lost>\d{1,18}) )?"
+        rb"(?:EVENTS(?: DROPPED)?\]|events lost)$",
         re.MULTILINE,
     ),
-    loss_words=(b" EVENTS", b"EVENTS DROPPED", b" events lost"),
+    loss_words=(b" EVENTS]", b"EVENTS DROPPED]", b" events lost\n"),
 )

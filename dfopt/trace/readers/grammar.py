@@ -16,6 +16,8 @@ class Grammar:
     ----------
     name
         What the family is called in errors.
+    remedy
+        How a user gets such text.
     line
         Matches any one line with its end. Its groups are those of
         :data:`~dfopt.trace.readers.event_lines.EVENT` and of the head: ``pid``, ``tgid``,
@@ -31,6 +33,7 @@ class Grammar:
     """
 
     name: str
+    remedy: str
     line: Pattern
     head: Pattern
     declared: Pattern

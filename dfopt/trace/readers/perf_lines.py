@@ -21,6 +21,7 @@ _STACK = r"[ \t]+[0-9a-f]{4,16} .*"
 
 PERF = Grammar(
     name="perf script text",
+    remedy="render it by `perf script -F comm,tid,cpu,time,event,trace` with times in seconds",
     line=any_line(f"{_HEAD}{_PERIOD}{EVENT}", "#.*", "PERF_RECORD_.*", _STACK),
     head=re.compile(_HEAD.encode()),
     declared=re.compile(rb"^# nrcpus avail : (\d{1,5})$", re.MULTILINE),

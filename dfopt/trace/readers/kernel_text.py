@@ -1,0 +1,149 @@
+"""Kernel traces that are text, whatever family their lines are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dfopt.errors import FileError
+from dfopt.trace.dispatches import trace_of
+from dfopt.trace.events import ANY_CPU, KernelEvents, Loss
+from dfopt.trace.readers.collected import Collected
+from dfopt.trace.readers.grammar import Grammar
+from dfopt.trace.readers.pieces import Piece
+from dfopt.trace.readers.rows import Fields, Row
+from dfopt.trace.trace import Trace
+
+MOST_UNPARSED = 0.5
+"""A text of which more than this share cannot be understood is something else."""
+
+
+def read_kernel_text(pieces: Iterable[Piece], grammar: Grammar, other: Grammar) -> Trace:
+    """Return the trace in a text.
+
+    Parameters
+    ----------
+    pieces
+        The text.
+    grammar
+        What its lines are to be.
+    other
+        What they must not be: a trace has one clock and one set of threads, so lines of another
+        family come from another recording.
+
+    Raises
+    ------
+    FileError
+        When it is no such trace, or not one only.
+    """
+    reading = _Reading(grammar, other)
+    for piece in pieces:
+        reading.add(piece)
+    return trace_of(reading.events())
+
+
+class _Reading:
+    def __init__(self, grammar: Grammar, other: Grammar) -> None:
+        self._grammar = grammar
+        self._other = other
+        self._fields = Fields(grammar.line)
+        self._collected = Collected(grammar.line)
+        self._losses: list[Loss] = []
+        self._cpus: int | None = None
+        self._lines = 0
+        self._unparsed = 0
+        self._first_unparsed: int | None = None
+
+    def add(self, piece: Piece) -> None:
+        text = piece.text.replace(b"\r\n", b"\n")
+        if self._cpus is None and not self._collected.switch_count:
+            declared = self._grammar.declared.search(text)
+            self._cpus = int(declared[1]) if declared else None
+        line, position = piece.first_line, 0
+        if any(words in text for words in self._grammar.loss_words):
+            for loss in self._grammar.loss.finditer(text):
+                before = text[position : loss.start()]
+                self._add_lines(before, line)
+                self._losses.append(self._loss(loss["loss_cpu"], loss["lost"]))
+                self._lines += 1
+                line += before.count(b"\n") + 1
+                position = loss.end() + 1
+        self._add_lines(text[position:], line, cut=piece.cut)
+
+    def _loss(self, cpu: bytes | None, events: bytes | None) -> Loss:
+        return Loss(
+            cpu=ANY_CPU if cpu is None else int(cpu),
+            switches_before=self._collected.switch_count,
+            events=int(events or 0),
+        )
+
+    def _add_lines(self, text: bytes, first_line: int, *, cut: bool = False) -> None:
+        rows: list[Row] = self._grammar.line.findall(text)
+        self._lines += len(rows)
+        last = rows[-1:]
+        if cut and (self._fields.having(last, "fork") or self._fields.having(last, "mark")):
+            # Its last word may have been longer.
+            self._add_unparsed(first_line + len(rows) - 1)
+            del rows[-1]
+        unparsed = self._fields.words(rows, "unparsed")
+        if any(unparsed):
+            for line, words in enumerate(unparsed, first_line):
+                if words:
+                    self._check_family(words, line)
+                    self._add_unparsed(line)
+        if self._cpus is not None:
+            self._check_cpus(self._fields.words(rows, "cpu"), self._cpus, first_line)
+        self._collected.add(rows)
+
+    def _add_unparsed(self, line: int) -> None:
+        self._unparsed += 1
+        if self._first_unparsed is None:
+            self._first_unparsed = line
+
+    def _check_family(self, text: bytes, line: int) -> None:
+        if self._other.head.match(text) and not self._grammar.head.match(text):
+            raise FileError(
+                f"is {self._other.name}, but what precedes it is {self._grammar.name}; "
+                "name a file with one recording only",
+                place=f"line {line}",
+            )
+
+    @staticmethod
+    def _check_cpus(words: Sequence[bytes], cpus: int, first_line: int) -> None:
+        beyond = {word for word in set(words) if word and int(word) >= cpus}
+        for line, word in enumerate(words, first_line) if beyond else ():
+            if word in beyond:
+                raise FileError(
+                    f"is an event on CPU {int(word)}, but the header declares {cpus} CPUs; "
+                    "correct the header",
+                    place=f"line {line}",
+                )
+
+    def events(self) -> KernelEvents:
+        """Return all that was found.
+
+        Raises
+        ------
+        FileError
+            When most lines could not be understood.
+        """
+        if self._unparsed > MOST_UNPARSED * self._lines:
+            raise FileError(
+                f"cannot be understood, nor can {self._unparsed - 1} of the {self._lines} lines; "
+                f"{self._grammar.remedy}",
+                place=f"line {self._first_unparsed}",
+            )
+        collected = self._collected
+        return KernelEvents(
+            switches=collected.switches(),
+            wakeups=collected.wakeups(),
+            forks=collected.forks(),
+            exits=collected.exits(),
+            groups=collected.groups(),
+            marks=collected.marks(),
+            losses=tuple(self._losses),
+            comms=collected.comms,
+            cpus=self._cpus,
+            lines=self._lines,
+            unparsed=self._unparsed,
+            first_unparsed=self._first_unparsed,
+        )
