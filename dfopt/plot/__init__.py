@@ -1,6 +1,14 @@
 """Pictures: functions that take data and an Axes and return the Axes."""
 
+from dfopt.plot.foresight import plot_foresight
 from dfopt.plot.gantt import plot_schedule
+from dfopt.plot.gap import plot_gap
 from dfopt.plot.picture import check_picture_name, save_picture
 
-__all__ = ["check_picture_name", "plot_schedule", "save_picture"]
+__all__ = [
+    "check_picture_name",
+    "plot_foresight",
+    "plot_gap",
+    "plot_schedule",
+    "save_picture",
+]

@@ -11,7 +11,8 @@ from dfopt.machine import CacheState
 from dfopt.plot.bars import HATCHES, Brush, draw_rows, shown_name, text_width
 from dfopt.plot.colours import INK, PAPER, group_colours, mixed
 from dfopt.plot.picture import POINTS_PER_INCH, lay_out, new_axes
-from dfopt.plot.timeline import (
+from dfopt.schedule import Schedule
+from dfopt.timeline import (
     ChargeKind,
     Row,
     group_of,
@@ -19,7 +20,6 @@ from dfopt.plot.timeline import (
     nominal_width,
     timeline,
 )
-from dfopt.schedule import Schedule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dfopt.errors import DfoptError
 from dfopt.instance import Instance, Objective, Task
 from dfopt.machine import CacheState, Leaves, PenaltyG, PenaltyMatrix
-from dfopt.plot.timeline import (
+from dfopt.timeline import (
     Charge,
     ChargeKind,
     Run,

@@ -150,6 +150,7 @@ def _row(
     order: Sequence[Task],
     task_width: float | None,
 ) -> Row:
+    counts_time = task_width is None and instance.objective is Objective.MAKESPAN
     begun = planned.starts if instance.is_timed and task_width is None else None
     charges: list[Charge] = []
     starts: list[float] = []
@@ -182,7 +183,7 @@ def _row(
         runs=_runs(groups, planned.tasks, starts, ends),
         charges=tuple(charges),
         end=clock,
-        cost=int(clock) if task_width is None else sum(charge.amount for charge in charges),
+        cost=int(clock) if counts_time else sum(charge.amount for charge in charges),
     )
 
 

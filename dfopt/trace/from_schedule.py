@@ -1,0 +1,130 @@
+"""Any schedule of an instance as a trace: one of a solver, a policy, or made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from dfopt.instance import Instance, Task
+from dfopt.machine import PenaltyF
+from dfopt.schedule import Schedule
+from dfopt.timeline import Row, group_of, timeline
+from dfopt.trace.events import Integers
+from dfopt.trace.numbering import Numbering
+from dfopt.trace.quality import Quality
+from dfopt.trace.trace import LEAVES, Trace, TraceHeader
+
+
+def trace_from_schedule(
+    instance: Instance, schedule: Schedule, *, policy: str | None = None
+) -> Trace:
+    """Return a schedule as the trace that its tasks would leave.
+
+    Before each task its switch takes as long as it costs; then the task runs for its execution
+    time, or for one unit if no task has any.
+
+    Parameters
+    ----------
+    instance, schedule
+        A schedule and the instance it belongs to.
+    policy
+        What made the schedule, for the header.
+
+    Raises
+    ------
+    DfoptError
+        When the schedule does not belong to the instance, or its costs are wrong.
+
+    See Also
+    --------
+    schedule_costs : What the switch to each of its dispatches costs.
+    """
+    placed = _placed(instance, schedule)
+    tasks, fragments = Numbering(), Numbering()
+    by_lines = isinstance(instance.penalty, PenaltyF)
+    return Trace(
+        cpus=instance.cpus,
+        cpu=np.array([one.cpu for one in placed], np.int32),
+        start=np.array([one.start for one in placed], np.int64),
+        end=np.array([one.end for one in placed], np.int64),
+        task=np.array([tasks[one.name] for one in placed], np.int32),
+        fragment=np.array(
+            [fragments[group_of(instance.penalty, one.task)] for one in placed], np.int32
+        ),
+        tasks=tasks.tasks,
+        fragments=fragments.names,
+        lines=np.array([one.task.lines for one in placed], np.int64) if by_lines else None,
+        leaves=np.array([LEAVES.index(one.task.leaves) for one in placed], np.int8)
+        if by_lines
+        else None,
+        header=TraceHeader(
+            name=instance.name,
+            source=instance.source,
+            policy=policy,
+            time_unit=instance.time_unit,
+            penalty=instance.penalty,
+            objective=instance.objective,
+            cold_start=instance.cold_start,
+            final_write_back=instance.final_write_back,
+            capacity=instance.capacity,
+        ),
+        quality=Quality(events=len(placed)),
+    )
+
+
+def schedule_costs(instance: Instance, schedule: Schedule) -> Integers:
+    """Return what the switch to each dispatch of a schedule's trace costs, row by row.
+
+    What a CPU pays after its last task counts with that task, so that all together are the
+    schedule's penalties.
+
+    Raises
+    ------
+    DfoptError
+        When the schedule does not belong to the instance, or its costs are wrong.
+    """
+    return np.array([one.cost for one in _placed(instance, schedule)], np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Placed:
+    """A task with its place and the penalties around it."""
+
+    cpu: int
+    name: str
+    task: Task
+    start: int
+    end: int
+    cost: int
+
+
+def _placed(instance: Instance, schedule: Schedule) -> list[_Placed]:
+    """Return the tasks of a schedule, ordered by start."""
+    # Where tasks wait for each other, their times are given with the schedule.
+    has_length = instance.is_timed or any(task.exec for task in instance.tasks)
+    rows = timeline(instance, schedule, task_width=None if has_length else 1)
+    by_name = instance.tasks_by_name()
+    placed = [
+        _Placed(cpu=cpu, name=name, task=by_name[name], start=start, end=end, cost=cost)
+        for cpu, row in enumerate(rows)
+        for name, start, end, cost in _in_order(row)
+    ]
+    return sorted(placed, key=lambda one: one.start)
+
+
+def _in_order(row: Row) -> Iterator[tuple[str, int, int, int]]:
+    """Yield the tasks of a CPU with start, end and cost."""
+    left = [(charge.start, charge.amount) for charge in reversed(row.charges)]
+    stretches = [
+        (name, int(start), int(end))
+        for run in row.runs
+        for name, (start, end) in zip(run.names, pairwise(run.edges), strict=True)
+    ]
+    for number, (name, start, end) in enumerate(stretches, 1):
+        cost = 0
+        while left and (left[-1][0] < start or number == len(stretches)):
+            cost += left.pop()[1]
+        yield name, start, end, cost
