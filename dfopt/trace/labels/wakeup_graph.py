@@ -93,10 +93,10 @@ def _coordinator(trace: Trace, pairs: Numbers) -> tuple[int, Numbers]:
         parent = int(parents[np.argmax(children)])
         return parent, forks.child[forks.parent == parent]
     tasks, partners = np.unique(pairs, return_counts=True)
-    # The kernel counts its threads up, so their numbers tell in which order they were made.
-    order = np.array([trace.tasks[task].tid or 0 for task in tasks.tolist()], np.int64)
-    siblings = tasks[np.argsort(order, kind="stable")].astype(np.int32)
     if not len(tasks) or partners.max() < max(FEWEST_PARTNERS, HUB_SHARE * len(tasks)):
-        return -1, siblings
+        return -1, np.empty(0, np.int32)
     hub = int(tasks[np.argmax(partners)])
-    return hub, siblings[siblings != hub]
+    others = tasks[tasks != hub]
+    # The kernel counts its threads up, so their numbers tell in which order they were made.
+    tids = [trace.tasks[task].tid or 0 for task in others.tolist()]
+    return hub, others[np.argsort(tids, kind="stable")].astype(np.int32)
