@@ -17,7 +17,6 @@ from dfopt.trace.events import (
     Wakeups,
 )
 from dfopt.trace.numbering import Numbering
-from dfopt.trace.readers.grammar import Pattern
 from dfopt.trace.readers.rows import Columns, Fields, Row
 from dfopt.trace.readers.states import has_ended
 
@@ -61,16 +60,9 @@ class _Ended(dict[bytes, bool]):
 
 
 class Collected:
-    """The events found so far.
+    """The events found so far."""
 
-    Parameters
-    ----------
-    line
-        The pattern that found them.
-    """
-
-    def __init__(self, line: Pattern) -> None:
-        self._fields = Fields(line)
+    def __init__(self) -> None:
         self._comms = _Names()
         self._fragments = _Names()
         self._ended = _Ended()
@@ -84,30 +76,29 @@ class Collected:
         self._marks = Columns(np.int64, np.int32, np.int32)
         self.switch_count = 0
 
-    def add(self, rows: Sequence[Row]) -> None:
+    def add(self, rows: Sequence[Row], fields: Fields) -> None:
         """Add what was found in lines that follow those before."""
-        having = self._fields.having
+        having = fields.having
         switches = having(rows, "switch")
         wakeups = having(rows, "wakeup")
         forks = having(rows, "fork")
         exits = having(rows, "exit")
         marks = having(rows, "mark")
-        ends = bool(switches) and self._add_switches(switches)
-        births = bool(wakeups) and self._add_wakeups(wakeups)
+        ends = bool(switches) and self._add_switches(switches, fields)
+        births = bool(wakeups) and self._add_wakeups(wakeups, fields)
         if forks:
-            self._add_forks(forks)
+            self._add_forks(forks, fields)
         if exits:
-            self._add_exits(exits)
+            self._add_exits(exits, fields)
         if marks:
-            self._add_marks(marks)
-        known = self._fields.having([*switches, *wakeups, *forks, *exits, *marks], "tgid")
+            self._add_marks(marks, fields)
+        known = fields.having([*switches, *wakeups, *forks, *exits, *marks], "tgid")
         if known:
             # Where no life begins or ends, it is enough to be told once.
-            self._add_groups(known, once=not (ends or births or forks or exits))
+            self._add_groups(known, fields, once=not (ends or births or forks or exits))
 
-    def _add_switches(self, rows: Sequence[Row]) -> bool:
+    def _add_switches(self, rows: Sequence[Row], fields: Fields) -> bool:
         """Add switches, and return whether a thread ends in one of them."""
-        fields = self._fields
         ended = self._ended.flags(fields.words(rows, *_STATE))
         self._switches.add(
             fields.numbers(rows, "cpu"),
@@ -120,10 +111,9 @@ class Collected:
         self.switch_count += len(rows)
         return bool(ended.any())
 
-    def _add_wakeups(self, rows: Sequence[Row]) -> bool:
+    def _add_wakeups(self, rows: Sequence[Row], fields: Fields) -> bool:
         """Add wake-ups, and return whether one of them is a thread's first."""
-        fields = self._fields
-        time, waker = fields.times(rows), self._wakers(rows)
+        time, waker = fields.times(rows), self._wakers(rows, fields)
         woken = fields.numbers(rows, "woken", "plugin_woken")
         kind = np.array(fields.words(rows, "wakeup"))
         for columns, chosen in (
@@ -136,33 +126,30 @@ class Collected:
             self._wakeups.clear()
         return bool((kind == b"wakeup_new").any())
 
-    def _wakers(self, rows: Sequence[Row]) -> Numbers:
-        waker = self._running(rows)
-        flags = self._fields.words(rows, "flags")
+    def _wakers(self, rows: Sequence[Row], fields: Fields) -> Numbers:
+        waker = self._running(rows, fields)
+        flags = fields.words(rows, "flags")
         if any(flags):
             waker[[word[2:3] in _HARD_INTERRUPTS for word in flags]] = 0
         return waker
 
-    def _running(self, rows: Sequence[Row]) -> Numbers:
+    def _running(self, rows: Sequence[Row], fields: Fields) -> Numbers:
         # perf calls a thread that is no more -1.
-        return np.maximum(self._fields.numbers(rows, "pid"), 0)
+        return np.maximum(fields.numbers(rows, "pid"), 0)
 
-    def _add_forks(self, rows: Sequence[Row]) -> None:
-        fields = self._fields
+    def _add_forks(self, rows: Sequence[Row], fields: Fields) -> None:
         parent = fields.numbers(rows, "parent", "old_parent")
         self._forks.add(fields.times(rows), parent, fields.numbers(rows, "child", "old_child"))
 
-    def _add_exits(self, rows: Sequence[Row]) -> None:
-        fields = self._fields
+    def _add_exits(self, rows: Sequence[Row], fields: Fields) -> None:
         self._exits.add(fields.times(rows), fields.numbers(rows, "ended", "old_ended"))
 
-    def _add_marks(self, rows: Sequence[Row]) -> None:
-        fragment = self._fragments.numbers(self._fields.words(rows, "mark"))
-        self._marks.add(self._fields.times(rows), self._running(rows), fragment)
+    def _add_marks(self, rows: Sequence[Row], fields: Fields) -> None:
+        fragment = self._fragments.numbers(fields.words(rows, "mark"))
+        self._marks.add(fields.times(rows), self._running(rows, fields), fragment)
 
-    def _add_groups(self, rows: Sequence[Row], *, once: bool) -> None:
-        fields = self._fields
-        time, pid = fields.times(rows), self._running(rows)
+    def _add_groups(self, rows: Sequence[Row], fields: Fields, *, once: bool) -> None:
+        time, pid = fields.times(rows), self._running(rows, fields)
         tgid = fields.numbers(rows, "tgid")
         chosen = np.flatnonzero((pid > 0) & (tgid > 0))
         if once:

@@ -53,3 +53,20 @@ _OTHER = (
 
 EVENT = f"(?:(?:sched:)?sched_(?:{_SWITCH}|{_WAKEUP}|{_FORK}|{_EXIT})|{_MARK}|{_OTHER})"
 """Any event; the groups say what it is."""
+
+QUICK_PID = "[0-9]{1,9}+"
+_WORD = r"[^ \n]++"
+_NUMBER = "-?[0-9]{1,9}+"
+QUICK_TIME = r"(?P<time>[0-9]{1,9}+\.[0-9]{6})(?P<nanoseconds>[0-9]{3})?+:"
+QUICK_EVENT = (
+    "(?:sched:)?+sched_(?:"
+    rf"(?P<switch>switch): ++prev_comm=(?P<comm>{_WORD}) prev_pid=(?P<previous>{QUICK_PID}) "
+    rf"prev_prio={_NUMBER} prev_state=(?P<state>{_WORD}) (?:==> )?+next_comm={_WORD} "
+    rf"next_pid=(?P<next>{QUICK_PID}) next_prio={_NUMBER}"
+    rf"|(?P<wakeup>waking|wakeup|wakeup_new): ++comm={_WORD} pid=(?P<woken>{QUICK_PID}) "
+    rf"prio={_NUMBER}(?: success={_NUMBER})?+ target_cpu={_NUMBER}"
+    rf"|(?P<fork>process_fork): ++comm={_WORD} pid=(?P<parent>{QUICK_PID}) "
+    rf"child_comm={_WORD} child_pid=(?P<child>{QUICK_PID})"
+    "|(?:stat_[a-z]++|migrate_task|process_exec): .*+)"
+)
+"""The usual forms of the usual events, found in half the time: comms without spaces only."""

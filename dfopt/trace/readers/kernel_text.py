@@ -46,7 +46,9 @@ class _Reading:
         self._grammar = grammar
         self._other = other
         self._fields = Fields(grammar.line)
-        self._collected = Collected(grammar.line)
+        self._quick_fields = Fields(grammar.quick)
+        self._quick_tries = 1
+        self._collected = Collected()
         self._losses: list[Loss] = []
         self._cpus: int | None = None
         self._lines = 0
@@ -77,22 +79,31 @@ class _Reading:
         )
 
     def _add_lines(self, text: bytes, first_line: int, *, cut: bool = False) -> None:
-        rows: list[Row] = self._grammar.line.findall(text)
+        rows, fields = self._found(text)
         self._lines += len(rows)
         last = rows[-1:]
-        if cut and (self._fields.having(last, "fork") or self._fields.having(last, "mark")):
+        if cut and (fields.having(last, "fork") or fields.having(last, "mark")):
             # Its last word may have been longer.
             self._add_unparsed(first_line + len(rows) - 1)
             del rows[-1]
-        unparsed = self._fields.words(rows, "unparsed")
+        unparsed = fields.words(rows, "unparsed")
         if any(unparsed):
             for line, words in enumerate(unparsed, first_line):
                 if words:
                     self._check_family(words, line)
                     self._add_unparsed(line)
         if self._cpus is not None:
-            self._check_cpus(self._fields.words(rows, "cpu"), self._cpus, first_line)
-        self._collected.add(rows)
+            self._check_cpus(fields.words(rows, "cpu"), self._cpus, first_line)
+        self._collected.add(rows, fields)
+
+    def _found(self, text: bytes) -> tuple[list[Row], Fields]:
+        if self._quick_tries:
+            rows: list[Row] = self._grammar.quick.findall(text)
+            if not any(self._quick_fields.words(rows, "unparsed")):
+                self._quick_tries += 1
+                return rows, self._quick_fields
+            self._quick_tries -= 1
+        return self._grammar.line.findall(text), self._fields
 
     def _add_unparsed(self, line: int) -> None:
         self._unparsed += 1

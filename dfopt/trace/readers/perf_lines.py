@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from dfopt.trace.readers.event_lines import EVENT, PID, TIME
+from dfopt.trace.readers.event_lines import EVENT, PID, QUICK_EVENT, QUICK_PID, QUICK_TIME, TIME
 from dfopt.trace.readers.grammar import Grammar, any_line
 
 # Right-aligned, so that an empty comm is nothing but spaces.
@@ -17,12 +17,17 @@ _HEAD = (
     rf"{_COMM}(?:(?P<tgid>-?{PID})/)?(?P<pid>-?{PID}) +\[(?P<cpu>\d{{3,5}})\](?P<flags>) +{TIME} +"
 )
 _PERIOD = r"(?:\d+ +)?+"
+_QUICK_HEAD = (
+    rf" *+[^ \n]++ ++(?:(?P<tgid>-?{QUICK_PID})/)?+(?P<pid>-?{QUICK_PID}) ++"
+    rf"\[(?P<cpu>[0-9]{{3,5}}+)\] ++{QUICK_TIME} ++"
+)
 _STACK = r"[ \t]+[0-9a-f]{4,16} .*"
 
 PERF = Grammar(
     name="perf script text",
     remedy="render it by `perf script -F comm,tid,cpu,time,event,trace` with times in seconds",
     line=any_line(f"{_HEAD}{_PERIOD}{EVENT}", "#.*", "PERF_RECORD_.*", _STACK),
+    quick=any_line(f"{_QUICK_HEAD}{QUICK_EVENT}", "#.*"),
     head=re.compile(_HEAD.encode()),
     declared=re.compile(rb"^# nrcpus avail : (\d{1,5})$", re.MULTILINE),
     loss=re.compile(

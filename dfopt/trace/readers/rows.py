@@ -19,7 +19,8 @@ Row = tuple[bytes, ...]
 class Fields:
     """Takes columns out of rows by the names of a pattern's groups.
 
-    Where several names are given, the one that took part in a row gives its value.
+    Where several names are given, the one that took part in a row gives its value. A name that
+    the pattern does not have is that of a group that takes part in no row.
     """
 
     def __init__(self, pattern: Pattern) -> None:
@@ -27,14 +28,18 @@ class Fields:
 
     def having(self, rows: Iterable[Row], name: str) -> list[Row]:
         """Return the rows in which a group took part."""
-        place = self._places[name]
+        place = self._places.get(name)
+        if place is None:
+            return []
         return [row for row in rows if row[place]]
 
     def words(self, rows: Sequence[Row], *names: str) -> list[bytes]:
         """Return a column as it stands in the text."""
-        first, *others = (self._places[name] for name in names)
-        column = list(map(itemgetter(first), rows))
-        for place in others:
+        places = [self._places[name] for name in names if name in self._places]
+        if not places:
+            return [b""] * len(rows)
+        column = list(map(itemgetter(places[0]), rows))
+        for place in places[1:]:
             other = list(map(itemgetter(place), rows))
             if any(other):
                 column = [one or another for one, another in zip(column, other, strict=True)]
