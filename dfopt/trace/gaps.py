@@ -1,12 +1,26 @@
-"""What the gaps of a trace tell of its quality."""
+"""Gaps beside dispatches: in which order they come, and what they tell of a trace."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from dfopt.trace.events import Numbers
+from dfopt.trace.events import Integers, Numbers
 from dfopt.trace.quality import Quality
-from dfopt.trace.trace import BROKEN_CHAIN, CLOCK_WENT_BACK, LOST_EVENTS, Gaps
+from dfopt.trace.trace import BROKEN_CHAIN, CLOCK_WENT_BACK, LOST_EVENTS, Gaps, Trace
+
+
+def stretches_in_order(trace: Trace) -> Integers:
+    """Return the order in which dispatches and gaps come, each CPU's as they follow each other.
+
+    Returns
+    -------
+    Integers
+        Numbers of dispatches; those of the gaps come after them, so that the number n stands
+        for the gap n - len(trace).
+    """
+    starts = np.concatenate([trace.start, trace.gaps.start])
+    ends = np.concatenate([trace.end, trace.gaps.end])
+    return np.lexsort((ends, starts))
 
 
 def quality_of(*, cpus: int, cpu: Numbers, gaps: Gaps, lines: int) -> Quality:

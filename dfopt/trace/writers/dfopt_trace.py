@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import BinaryIO
 
 import numpy as np
 
-from dfopt.errors import FileError
 from dfopt.trace.readers.dfopt_trace_header import header_to_document
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, Trace
 
@@ -25,15 +23,10 @@ def write_dfopt_trace(trace: Trace, stream: BinaryIO) -> None:
         Its tasks are written by name.
     stream
         The file, as :func:`dfopt.files.storage.replacing` opens it.
-
-    Raises
-    ------
-    FileError
-        When a name is no text.
     """
     stream.write(f"{_json(header_to_document(trace))}\n".encode())
-    tasks = _texts(task.name for task in trace.tasks)
-    fragments = [*_texts(trace.fragments), "null"]  # UNMANAGED, which is -1, means the last
+    tasks = [_json(task.name) for task in trace.tasks]
+    fragments = [*map(_json, trace.fragments), "null"]  # UNMANAGED, which is -1, means the last
     gaps = _gap_lines(trace)
     # A gap stands before the dispatches that start with it or after it.
     places = np.searchsorted(trace.start, trace.gaps.start, side="left")
@@ -64,19 +57,6 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _texts(names: Iterable[str]) -> list[str]:
-    """Return names as JSON."""
-    quoted = [_json(name) for name in names]
-    try:
-        "".join(quoted).encode()
-    except UnicodeEncodeError as error:
-        raise FileError(
-            f"a name holds {error.object[error.start]!a}, half a surrogate pair, which is no text; "
-            "rename it"
-        ) from None
-    return quoted
-
-
 def _ends(trace: Trace, rows: slice) -> list[str]:
     """Return what stands after the fragment on each line: the optional keys and the brace."""
     count = len(trace.cpu[rows])
@@ -94,7 +74,7 @@ def _ends(trace: Trace, rows: slice) -> list[str]:
 
 def _gap_lines(trace: Trace) -> list[str]:
     gaps = trace.gaps
-    reasons = _texts(gaps.reasons)
+    reasons = [_json(reason) for reason in gaps.reasons]
     return [
         f'{{"cpu": {cpu}, "gap": [{start}, {end}], "reason": {reasons[reason]}}}\n'
         for cpu, start, end, reason in zip(
