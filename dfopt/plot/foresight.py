@@ -1,0 +1,236 @@
+"""The foresight curve: what a trace cost, and what was possible with how much look-ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dfopt.compare.comparison import Comparison, WindowResult
+from dfopt.compare.windows import Window, WindowKind, parse_window
+from dfopt.errors import DfoptError
+from dfopt.plot.bars import shown_name
+from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed
+from dfopt.plot.costs import cost_label, cost_ticks
+from dfopt.plot.picture import POINTS_PER_INCH, new_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIZE = (8.0, 5.0)
+"""Of a figure, in inches."""
+
+FONT_SIZE = 9.0
+
+WHOLE_AT = 2.2
+"""How far right of the longest window the whole trace stands, as a factor."""
+
+SHADING = 0.35
+"""Opacity of what lies between bound and rolling schedule."""
+
+TIME_UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "µs"), (1, "ns"))
+
+STYLES: dict[str, dict[str, Any]] = {
+    "realised": {"linestyle": (0, (4, 2)), "linewidth": 1.6},
+    "rolling": {"linestyle": "-", "marker": "o", "markersize": 5.0, "linewidth": 1.4},
+    "bound": {"linestyle": "-", "marker": "^", "markersize": 5.5, "linewidth": 1.4},
+}
+"""How the three curves differ, whatever their colour."""
+
+MEANINGS = {
+    "realised": "realised",
+    "rolling": "rolling schedule",
+    "bound": "bound",
+}
+BETWEEN = "between them: the best possible"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """The horizontal axis.
+
+    Parameters
+    ----------
+    kind
+        What windows are measured in.
+    whole
+        Where the whole trace stands.
+    lengths
+        The other windows.
+    """
+
+    kind: WindowKind
+    whole: float
+    lengths: tuple[int, ...]
+
+    def place(self, window: Window) -> float:
+        """Return where a window stands."""
+        return self.whole if window.kind is WindowKind.WHOLE else float(window.length)
+
+
+def plot_foresight(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Axes:
+    """Draw costs against how far a scheduler may look ahead.
+
+    Each trace has a colour. A dashed line shows what it paid. Below it, against the length of
+    the window on a logarithmic axis, stand the cost of the rolling schedule and the bound; the
+    best possible lies in the shaded area between them. The whole trace stands at the right end.
+
+    Parameters
+    ----------
+    comparisons
+        One or more traces.
+    ax
+        Where to draw; a figure of its own if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where they have been drawn.
+
+    Raises
+    ------
+    DfoptError
+        When there is nothing to draw, or lengths in dispatches and in time are mixed.
+    """
+    scale = scale_of(comparisons)
+    axes = new_axes(*SIZE) if ax is None else ax
+    names = [shown_name(comparison.name, longest=40) for comparison in comparisons]
+    colours = list(group_colours(str(number) for number in range(len(names))).values())
+    for comparison, colour in zip(comparisons, colours, strict=True):
+        draw_curves(axes, comparison, scale, colour)
+    label_lengths(axes, scale)
+    cost_ticks(axes.yaxis)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel(cost_label(comparisons), fontsize=FONT_SIZE, parse_math=False)
+    axes.tick_params(labelsize=FONT_SIZE)
+    axes.grid(axis="y", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    add_legend(axes, names, colours)
+    return axes
+
+
+def scale_of(comparisons: Sequence[Comparison]) -> Scale:
+    """Return the horizontal axis that all windows fit on."""
+    windows = [
+        parse_window(window.window) for comparison in comparisons for window in comparison.windows
+    ]
+    if not windows:
+        raise DfoptError("there is no window to draw; compare with --foresight")
+    kinds = {window.kind for window in windows} - {WindowKind.WHOLE}
+    if len(kinds) > 1:
+        raise DfoptError(
+            "windows in dispatches and windows in time share no axis; draw them one by one"
+        )
+    lengths = sorted({window.length for window in windows if window.kind is not WindowKind.WHOLE})
+    return Scale(
+        kind=kinds.pop() if kinds else WindowKind.WHOLE,
+        whole=WHOLE_AT * lengths[-1] if lengths else 1.0,
+        lengths=tuple(lengths),
+    )
+
+
+def draw_curves(ax: Axes, comparison: Comparison, scale: Scale, colour: Colour) -> None:
+    """Draw what a trace paid, the rolling schedules, the bounds, and what lies between."""
+    points: list[tuple[float, WindowResult]] = sorted(
+        ((scale.place(parse_window(one.window)), one) for one in comparison.windows),
+        key=lambda point: point[0],
+    )
+    places = [place for place, _ in points]
+    line = line_colour(colour)
+    for name, style in STYLES.items():
+        costs = [getattr(window, name) for _, window in points]
+        if name == "realised":
+            ax.axhline(costs[0], color=line, **style)
+        else:
+            ax.plot(places, costs, color=line, markeredgecolor=PAPER, **style)
+    bound = [window.bound for _, window in points]
+    rolling = [window.rolling for _, window in points]
+    ax.fill_between(places, bound, rolling, color=colour, alpha=SHADING, linewidth=0)
+
+
+def line_colour(colour: Colour) -> Colour:
+    """Return a colour dark enough for lines on white."""
+    return mixed(colour, INK, 0.35)
+
+
+def label_lengths(ax: Axes, scale: Scale) -> None:
+    """Write the lengths of the windows below the axis, and ``whole`` at its end."""
+    from matplotlib.ticker import NullFormatter, NullLocator
+
+    ax.set_xscale("log")
+    ticks = {float(length): length_text(length, scale.kind) for length in scale.lengths}
+    ax.set_xticks([*ticks, scale.whole], [*ticks.values(), "whole"])
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    if scale.lengths:
+        ax.axvline(scale.whole / WHOLE_AT**0.5, color=mixed(INK, PAPER, 0.7), linewidth=0.6)
+    unit = " in managed dispatches" if scale.kind is WindowKind.DISPATCHES else ""
+    ax.set_xlabel(f"look-ahead: length of the window{unit}", fontsize=FONT_SIZE)
+
+
+def length_text(length: int, kind: WindowKind) -> str:
+    """Return a length in a unit that keeps it short."""
+    if kind is not WindowKind.TIME:
+        return f"{length:,}"
+    size, unit = next((size, unit) for size, unit in TIME_UNITS if length >= size)
+    return f"{length / size:,.6g} {unit}"
+
+
+def add_legend(ax: Axes, names: Sequence[str], colours: Sequence[Colour]) -> None:
+    """Say above the axes what the curves mean, and below them which colour is which trace."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    alone = len(names) == 1
+    ink = line_colour(colours[0]) if alone else INK
+    handles: list[Any] = [
+        Line2D([], [], color=ink, markeredgecolor=PAPER, label=meaning, **STYLES[name])
+        for name, meaning in MEANINGS.items()
+    ]
+    ground = colours[0] if alone else mixed(INK, PAPER, 0.4)
+    handles.append(Patch(facecolor=ground, alpha=SHADING, label=BETWEEN))
+    legend = ax.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=len(handles),
+        frameon=False,
+        fontsize=FONT_SIZE,
+        columnspacing=1.4,
+    )
+    if alone:
+        legend.set_title(names[0])
+        legend.get_title().set(fontsize=FONT_SIZE + 2, parse_math=False)
+        legend.set_alignment("left")
+    else:
+        legend.set_clip_on(False)  # else the layout would leave no room for it
+        ax.add_artist(legend)
+        add_names(ax, names, colours)
+
+
+def add_names(ax: Axes, names: Sequence[str], colours: Sequence[Colour]) -> None:
+    """Say below the axes which colour is which trace."""
+    from matplotlib.patches import Patch
+    from matplotlib.transforms import ScaledTranslation
+
+    drop = ScaledTranslation(0, -4 * FONT_SIZE / POINTS_PER_INCH, ax.figure.dpi_scale_trans)
+    patches = [
+        Patch(facecolor=mixed(colour, PAPER, 0.3), edgecolor=line_colour(colour))
+        for colour in colours
+    ]
+    legend = ax.legend(
+        patches,
+        [""] * len(names),
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        bbox_transform=ax.transAxes + drop,
+        ncols=2,
+        frameon=False,
+        fontsize=FONT_SIZE,
+        borderaxespad=0,
+    )
+    # Only now: a legend leaves out names that begin with an underscore, and reads $ as formula.
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_parse_math(False)
+        text.set_text(name)
