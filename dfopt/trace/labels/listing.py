@@ -10,9 +10,34 @@ from pathlib import Path
 import numpy as np
 
 from dfopt.files.storage import write_text
+from dfopt.trace.labels.inference import infer_fragments
+from dfopt.trace.labels.writing import write_labels
 from dfopt.trace.trace import UNMANAGED, Trace
 
 COLUMNS = ("tid", "start", "end", "df")
+
+
+def save_labels(path: str | Path, trace: Trace, source: str) -> None:
+    """Write the labels of a trace, with a confidence where they were inferred.
+
+    Parameters
+    ----------
+    path
+        The file.
+    trace
+        With labels.
+    source
+        Where they came from.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be written.
+    """
+    if source == "wakeups":
+        write_labels(path, trace, infer_fragments(trace))
+    else:
+        list_labels(path, trace)
 
 
 def list_labels(path: str | Path, trace: Trace) -> None:

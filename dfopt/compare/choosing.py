@@ -1,0 +1,221 @@
+"""The costs under which a trace is compared: what was asked for, and where it says nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from dfopt.compare.model import COUNTING, CostModel
+from dfopt.errors import DfoptError, MethodError
+from dfopt.instance import Instance, Objective
+from dfopt.machine import Leaves, Penalty, PenaltyF, PenaltyG
+from dfopt.trace import Trace, TraceHeader
+
+BY_RUN_TIME = "runtime:"
+"""Begins a number of lines that short dispatches have no time to read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice:
+    """What somebody wants of a :class:`CostModel`; None where they do not say.
+
+    Parameters
+    ----------
+    kind
+        Of the penalty; follows from its parameters where it is None.
+    fill, read_line, write_back
+        Parameters of the penalty.
+    lines, lines_by_run_time, leaves, objective, cold_start, final_write_back, capacity
+        See :class:`CostModel`.
+    unmanaged, broken_chains
+        See :class:`CostModel`.
+
+    Raises
+    ------
+    DfoptError
+        When two of them contradict each other.
+    """
+
+    kind: Literal["f", "g"] | None = None
+    fill: int | None = None
+    read_line: int | None = None
+    write_back: int | None = None
+    lines: int | None = None
+    lines_by_run_time: bool = False
+    leaves: Leaves | None = None
+    objective: Objective | None = None
+    cold_start: bool | None = None
+    final_write_back: bool | None = None
+    capacity: int | Literal["observed", "balanced", "unlimited"] | None = None
+    unmanaged: Literal["transparent", "evict"] = "transparent"
+    broken_chains: Literal["bridge", "cut"] = "bridge"
+
+    def __post_init__(self) -> None:
+        of_f = [name for name in ("read_line", "lines", "leaves") if self.has(name)]
+        of_g = [name for name in ("fill",) if self.has(name)]
+        if of_f and (of_g or self.kind == "g"):
+            against = option(of_g[0]) if of_g else "--penalty g"
+            raise DfoptError(f"{option(of_f[0])} belongs to penalty f, and {against} means g")
+        if of_g and self.kind == "f":
+            raise DfoptError("--fill belongs to penalty g, and --penalty f was given")
+
+    def has(self, name: str) -> bool:
+        """Whether a parameter is given."""
+        return getattr(self, name) is not None
+
+    def kind_beside(self, base: Penalty | None) -> Literal["f", "g"] | None:
+        """Return the kind of penalty that is meant; None if ``base`` is to stay as it is."""
+        if self.kind is not None:
+            return self.kind
+        if self.has("fill"):
+            return "g"
+        if self.has("read_line") or self.has("lines"):
+            return "f"
+        if self.has("write_back"):
+            return "g" if isinstance(base, PenaltyG) else "f"
+        return None
+
+
+def parse_lines(text: str) -> tuple[int, bool]:
+    """Return the number of lines that ``N`` or ``runtime:N`` names, and whether time limits it.
+
+    Raises
+    ------
+    DfoptError
+        When it is neither.
+    """
+    digits = text.removeprefix(BY_RUN_TIME)
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > len(str(2**62)):
+        raise DfoptError(f"{text!r} is no number of lines; give N or {BY_RUN_TIME}N, such as 512")
+    return int(digits), text.startswith(BY_RUN_TIME)
+
+
+def parse_capacity(text: str) -> int | Literal["observed", "balanced", "unlimited"]:
+    """Return the capacity that a word or a number names.
+
+    Raises
+    ------
+    DfoptError
+        When it is neither.
+    """
+    match text:
+        case "observed" | "balanced" | "unlimited":
+            return text
+    if not (text.isascii() and text.isdecimal()) or not 0 < len(text) < len(str(2**62)):
+        raise DfoptError(f"{text!r} is no capacity; give observed, balanced, unlimited or a number")
+    if not int(text):
+        raise DfoptError("must be at least 1 dispatch, not 0")
+    return int(text)
+
+
+def chosen_model(
+    choice: ModelChoice, *, header: TraceHeader, instance: Instance | None = None
+) -> CostModel:
+    """Return the costs for a trace: what was chosen, then an instance's, then the trace's own.
+
+    Where none of them says anything, every change of fragment costs 1.
+
+    Parameters
+    ----------
+    choice
+        What was asked for.
+    header
+        What the trace says about itself.
+    instance
+        One whose penalty, objective and flags are to be taken. Not so its capacity, which is
+        meant for its own tasks.
+
+    Raises
+    ------
+    InstanceError, MethodError
+        When a cost is missing or impossible.
+    """
+    base: Instance | TraceHeader = header if instance is None else instance
+    penalty = _penalty(choice, base.penalty)
+    if choice.leaves is not None and not isinstance(penalty, PenaltyF):
+        raise MethodError(
+            "--leaves belongs to penalty f; give --read-line and --write-back as well"
+        )
+    objective = choice.objective or base.objective
+    if objective is None:
+        # As in an instance: who gives a penalty and no objective means the largest of a CPU.
+        given = base.penalty is not None
+        objective = Objective.MAX_PENALTY if given else Objective.TOTAL_PENALTY
+    return CostModel(
+        penalty=penalty,
+        lines=choice.lines,
+        lines_by_run_time=choice.lines_by_run_time,
+        leaves=choice.leaves or Leaves.DIRTY,
+        objective=objective,
+        cold_start=bool(_first(choice.cold_start, base.cold_start)),
+        final_write_back=bool(_first(choice.final_write_back, base.final_write_back)),
+        capacity=_first(choice.capacity, header.capacity) or "observed",  # type: ignore[arg-type]
+        unmanaged=choice.unmanaged,
+        broken_chains=choice.broken_chains,
+    )
+
+
+def with_costs(
+    trace: Trace, choice: ModelChoice, *, instance: Instance | None = None
+) -> tuple[Trace, CostModel | None]:
+    """Return a trace whose header says what was chosen, and these costs.
+
+    Where nothing is chosen and the header says nothing, it stays as it is and there are no costs.
+
+    Raises
+    ------
+    InstanceError, MethodError
+        When a cost is missing or impossible.
+    """
+    if choice == ModelChoice() and instance is None and trace.header.penalty is None:
+        return trace, None
+    model = chosen_model(choice, header=trace.header, instance=instance)
+    header = replace(
+        trace.header,
+        penalty=model.penalty,
+        objective=model.objective,
+        cold_start=model.cold_start,
+        final_write_back=model.final_write_back,
+        capacity=None if model.capacity == "observed" else model.capacity,
+    )
+    return replace(trace, header=header), model
+
+
+def _first(*values: object) -> object:
+    return next((value for value in values if value is not None), None)
+
+
+def _penalty(choice: ModelChoice, base: Penalty | None) -> Penalty:
+    kind = choice.kind_beside(base)
+    if kind is None:
+        return COUNTING if base is None else base
+    if kind == "g":
+        return _penalty_g(choice, base if isinstance(base, PenaltyG) else None)
+    return _penalty_f(choice, base if isinstance(base, PenaltyF) else None)
+
+
+def _penalty_g(choice: ModelChoice, base: PenaltyG | None) -> PenaltyG:
+    fill, write_back = choice.fill, choice.write_back
+    if fill is None and write_back is None:
+        return base or COUNTING
+    if base is not None:
+        fill = base.fill if fill is None else fill
+        write_back = base.write_back if write_back is None else write_back
+    return PenaltyG(fill=fill or 0, write_back=write_back or 0)
+
+
+def _penalty_f(choice: ModelChoice, base: PenaltyF | None) -> PenaltyF:
+    costs = {}
+    for name in ("read_line", "write_back"):
+        cost = getattr(choice, name)
+        if cost is None:
+            cost = getattr(base, name, None)
+        if cost is None:
+            raise MethodError(f"penalty f needs {option(name)} N as well, in the trace's time unit")
+        costs[name] = cost
+    return PenaltyF(**costs)
+
+
+def option(name: str) -> str:
+    """Return a parameter's name as on the command line."""
+    return f"--{name.replace('_', '-')}"

@@ -1,0 +1,183 @@
+"""The dispatches of a trace as the tasks of an instance."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from dfopt.compare.model import CostModel, lines_read, states_left
+from dfopt.compare.runs import Rows, runs_of
+from dfopt.compare.windows import Window, window_starts
+from dfopt.errors import DfoptError, InstanceError
+from dfopt.instance import Instance, Objective, Task
+from dfopt.machine import PenaltyF
+from dfopt.trace import Trace
+from dfopt.trace.events import Integers
+from dfopt.trace.trace import LEAVES, UNMANAGED
+
+Kind = tuple[int, int, int, int]
+"""What dispatches must agree in to be equal tasks: fragment, lines, leaves, execution time."""
+
+
+def trace_instance(
+    trace: Trace,
+    model: CostModel,
+    *,
+    objective: Objective | None = None,
+    each: bool = False,
+) -> Instance:
+    """Return an instance whose tasks are the managed dispatches of a trace.
+
+    Parameters
+    ----------
+    trace
+        With labels. Its gaps are left out of account: the instance knows no time.
+    model
+        What switches cost; ``"observed"`` as its capacity is the largest number of dispatches on
+        one CPU.
+    objective
+        If not that of the model. Under ``makespan`` a task's execution time is the run time of
+        its dispatch.
+    each
+        Whether every dispatch is a task of its own, called after its thread, ``NAME#1``,
+        ``NAME#2`` and so on. Otherwise equal dispatches are one entry with a ``count``.
+
+    Raises
+    ------
+    DfoptError
+        When no dispatch is managed, or the instance would be impossible.
+    """
+    if model.unmanaged == "evict":
+        raise InstanceError(
+            "an instance cannot keep unmanaged tasks on their CPUs; leave --unmanaged evict out"
+        )
+    managed = np.flatnonzero(trace.fragment != UNMANAGED)
+    if not len(managed):
+        raise DfoptError("has no managed dispatch; label it, for example with --df tgid")
+    objective = objective or model.objective
+    kinds = _kinds(trace, model, objective, managed)
+    return Instance(
+        name=trace.header.name,
+        source=trace.header.source,
+        time_unit=trace.header.time_unit,
+        cpus=trace.cpus,
+        penalty=model.penalty,
+        objective=objective,
+        cold_start=model.cold_start,
+        final_write_back=model.final_write_back,
+        capacity=(
+            int(np.bincount(trace.cpu[managed]).max())
+            if model.capacity == "observed"
+            else model.capacity
+        ),
+        tasks=_single_tasks(trace, model, managed, kinds)
+        if each
+        else _classes(trace, model, kinds),
+    )
+
+
+def trace_window(
+    trace: Trace, model: CostModel, window: Window, number: int
+) -> tuple[Trace, CostModel]:
+    """Return the managed dispatches of one window, and the costs that hold for it.
+
+    Parameters
+    ----------
+    trace, model
+        As in :func:`trace_instance`.
+    window
+        The length.
+    number
+        Which window, counted from 1. Cold starts concern the first one alone, final write-backs
+        the last one.
+
+    Raises
+    ------
+    DfoptError
+        When there is no such window.
+    """
+    runs = runs_of(trace, replace(model, unmanaged="transparent"))
+    starts = window_starts(runs, window)
+    if not 1 <= number <= len(starts):
+        raise DfoptError(
+            f"has no window {number} of length {window.label}; it has {len(starts)}, counted from 1"
+        )
+    end = starts[number] if number < len(starts) else len(runs)
+    part = _rows_of(trace, runs.row[starts[number - 1] : end])
+    costs = replace(
+        model,
+        cold_start=model.cold_start and number == 1,
+        final_write_back=model.final_write_back and number == len(starts),
+    )
+    return part, costs
+
+
+def _rows_of(trace: Trace, rows: Rows) -> Trace:
+    columns = {
+        name: getattr(trace, name)[rows]
+        for name in ("cpu", "start", "end", "task", "fragment", "comm", "lines", "leaves")
+        if getattr(trace, name) is not None
+    }
+    return replace(trace, **columns)
+
+
+def _kinds(trace: Trace, model: CostModel, objective: Objective, rows: Rows) -> list[Kind]:
+    """Return the kind of each of these dispatches."""
+    fragment = trace.fragment[rows]
+    nothing = np.zeros(len(rows), np.int64)
+    lines: Integers = nothing
+    leaves: Integers = nothing
+    if isinstance(model.penalty, PenaltyF):
+        lines, leaves = lines_read(trace, model)[rows], states_left(trace, model)[rows]
+    timed = objective is Objective.MAKESPAN
+    run_time = (trace.end - trace.start)[rows] if timed else nothing
+    columns = (fragment, lines, leaves, run_time)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _task(trace: Trace, model: CostModel, kind: Kind, name: str, count: int | None) -> Task:
+    fragment, lines, leaves, run_time = kind
+    return Task(
+        id=name,
+        df=trace.fragments[fragment],
+        lines=lines if isinstance(model.penalty, PenaltyF) else None,
+        leaves=LEAVES[leaves],
+        exec=run_time,
+        count=count,
+    )
+
+
+def _single_tasks(
+    trace: Trace, model: CostModel, rows: Rows, kinds: list[Kind]
+) -> tuple[Task, ...]:
+    """Return a task for each dispatch, called after its thread and the number of its dispatch."""
+    seen: Counter[int] = Counter()
+    tasks = []
+    for number, kind in zip(trace.task[rows].tolist(), kinds, strict=True):
+        seen[number] += 1
+        name = f"{trace.tasks[number].name}#{seen[number]}"
+        tasks.append(_task(trace, model, kind, name, None))
+    return tuple(tasks)
+
+
+def _classes(trace: Trace, model: CostModel, kinds: list[Kind]) -> tuple[Task, ...]:
+    """Return an entry for each kind of dispatch, called after its fragment."""
+    counts = Counter(kinds)
+    several = Counter(fragment for fragment, *_ in counts)
+    taken = set(trace.fragments)
+    tasks = []
+    for kind, count in sorted(counts.items()):
+        name = trace.fragments[kind[0]]
+        if several[kind[0]] > 1:
+            name = next(one for one in _numbered(name) if one not in taken)
+            taken.add(name)
+        tasks.append(_task(trace, model, kind, name, count))
+    return tuple(tasks)
+
+
+def _numbered(name: str) -> Iterator[str]:
+    return (f"{name}/{number}" for number in itertools.count(1))
