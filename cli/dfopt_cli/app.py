@@ -10,9 +10,10 @@ import typer
 from typer.core import TyperGroup
 
 from dfopt.errors import DfoptError
-from dfopt_cli import generate, plot
+from dfopt_cli import generate, plot, trace
 from dfopt_cli.bench import bench
 from dfopt_cli.common import warnings_of
+from dfopt_cli.compare import compare
 from dfopt_cli.info import info
 from dfopt_cli.schema import schema
 from dfopt_cli.solve import solve
@@ -84,6 +85,8 @@ app.command()(solve)
 app.command()(verify)
 app.command()(info)
 app.command()(bench)
+app.command()(compare)
 app.command()(schema)
 app.add_typer(generate.app, name="generate", help="Random instances, seeded.")
+app.add_typer(trace.app, name="trace", help="Traces, schedules and instances into each other.")
 app.add_typer(plot.app, name="plot", help="Draw pictures: SVG, PNG or PDF.")

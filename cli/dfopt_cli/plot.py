@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dfopt_cli.common import InstanceArgument, ResultArgument, naming, refuse_overwriting
+from dfopt_cli.common import (
+    InstanceArgument,
+    QuietOption,
+    ResultArgument,
+    naming,
+    refuse_overwriting,
+)
+from dfopt_cli.comparing import Plan, compare_traces, planned, saved_among
+from dfopt_cli.solve import NOT_PROVEN, termination_as_interrupt
+from dfopt_cli.spread import with_spread_options
+from dfopt_cli.trace_options import LabelOptions, ModelOptions, WindowOptions
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from dfopt.compare import Comparison
     from dfopt.instance import Instance
     from dfopt.result import Result
     from dfopt.schedule import Schedule
@@ -22,6 +36,15 @@ Picture = Annotated[
         "-o",
         metavar="FILE",
         help="Where to write the picture; its name ends in .svg, .png or .pdf.",
+    ),
+]
+
+Compared = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="TRACE",
+        help="Traces, or what 'dfopt compare --json' printed about them.",
+        show_default=False,
     ),
 ]
 
@@ -45,6 +68,84 @@ def schedule(instance: InstanceArgument, result: ResultArgument, output: Picture
     with naming(result):
         axes = plot_schedule(problem, schedule_of(solved, problem))
     save_picture(axes, output)
+
+
+@app.command()
+@with_spread_options
+def foresight(
+    traces: Compared,
+    *,
+    output: Picture,
+    labels: LabelOptions,
+    model: ModelOptions,
+    windows: WindowOptions,
+    quiet: QuietOption = False,
+) -> None:
+    """Draw costs against how far a scheduler may look ahead.
+
+    The options are those of 'dfopt compare'; without --window the windows are those of
+    --foresight.
+
+    Example: dfopt plot foresight old.txt new.txt --df labels.csv -o foresight.svg
+    """
+    from dfopt.plot import plot_foresight
+
+    plan = planned(labels, model, windows, default="foresight")
+    draw(plot_foresight, traces, output, plan, quiet=quiet)
+
+
+@app.command()
+@with_spread_options
+def gap(
+    traces: Compared,
+    *,
+    output: Picture,
+    labels: LabelOptions,
+    model: ModelOptions,
+    windows: WindowOptions,
+    quiet: QuietOption = False,
+) -> None:
+    """Draw what traces cost by cause, beside the least possible.
+
+    The options are those of 'dfopt compare'. Bound and rolling schedule are those of the last
+    window.
+
+    Example: dfopt plot gap old.txt new.txt --df labels.csv --window 10ms -o gap.svg
+    """
+    from dfopt.plot import plot_gap
+
+    plan = planned(labels, model, windows, default="whole")
+    draw(plot_gap, traces, output, plan, quiet=quiet)
+
+
+def draw(
+    plot: Callable[[Sequence[Comparison]], Axes],
+    files: Sequence[str],
+    output: str,
+    plan: Plan,
+    *,
+    quiet: bool,
+) -> None:
+    """Draw comparisons of traces, or saved ones; what Ctrl-C leaves undone is left out."""
+    from dfopt.files import check_writable
+    from dfopt.plot import check_picture_name, save_picture
+
+    check_picture_name(output)
+    refuse_overwriting(output, *files)
+    check_writable(output)
+    saved = saved_among(files)
+    if plan.has_options and saved == set(files):
+        raise typer.BadParameter(
+            "saved comparisons have their labels, costs and windows already; give traces, or no "
+            "options about them"
+        )
+    with termination_as_interrupt():
+        comparisons, interrupted = compare_traces(files, plan, saved=saved, quiet=quiet)
+    with naming(" ".join(files)):
+        axes = plot(comparisons)
+    save_picture(axes, output)
+    if interrupted:
+        raise typer.Exit(NOT_PROVEN)
 
 
 def schedule_of(result: Result, instance: Instance) -> Schedule:

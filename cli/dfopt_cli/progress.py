@@ -1,23 +1,30 @@
-"""The live line of a long search on a terminal."""
+"""The live line of a long command on a terminal."""
 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
 from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
 from dfopt.result import Progress, relative_gap
-from dfopt_cli.common import stderr_console
+from dfopt_cli.common import printable, stderr_console
+
+if TYPE_CHECKING:
+    from dfopt.compare.windows import CompareProgress
 
 
-class LiveLine:
-    """One line on standard error: clock, bound, best objective, gap, and the phase at work."""
+class StatusLine(ABC):
+    """One line on standard error, with a clock, for as long as the block runs."""
+
+    hint = "Ctrl-C stops"
+    """What stands at the end if there is room."""
 
     def __init__(self) -> None:
-        self._latest: Progress | None = None
         self._began = time.monotonic()
         self._spinner = Spinner("dots")
         self._console = stderr_console()
@@ -28,11 +35,11 @@ class LiveLine:
             transient=True,
         )
 
-    def show(self, progress: Progress) -> None:
-        """Show this from now on."""
-        self._latest = progress
+    @abstractmethod
+    def status(self, text: Text) -> None:
+        """Say on the line how far the work is."""
 
-    def __enter__(self) -> LiveLine:
+    def __enter__(self) -> Self:
         self._live.start()
         return self
 
@@ -47,17 +54,63 @@ class LiveLine:
     def _line(self) -> Spinner:
         elapsed = time.monotonic() - self._began
         text = Text(f"{elapsed:7.1f} s  ")
-        if self._latest is not None:
-            best, bound = self._latest.objective, self._latest.lower_bound
-            gap = relative_gap(best, bound)
-            text.append(f"bound {bound}")
-            if best is not None and gap is not None:
-                text.append(f"  best {best}", style="bold")
-                text.append(f"  gap {gap:.1%}")
-            if self._latest.phase:
-                text.append(f"  {self._latest.phase}", style="italic")
-        hint = "  Ctrl-C stops with the best so far"
+        self.status(text)
+        hint = f"  {self.hint}"
         if text.cell_len + len(hint) < self._console.width:
             text.append(hint, style="dim")
         self._spinner.update(text=text)
         return self._spinner
+
+
+class LiveLine(StatusLine):
+    """The line of a search: bound, best objective, gap, and the phase at work."""
+
+    hint = "Ctrl-C stops with the best so far"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._latest: Progress | None = None
+
+    def show(self, progress: Progress) -> None:
+        """Show this from now on."""
+        self._latest = progress
+
+    def status(self, text: Text) -> None:
+        """Say what was found and proven so far."""
+        if self._latest is None:
+            return
+        best, bound = self._latest.objective, self._latest.lower_bound
+        gap = relative_gap(best, bound)
+        text.append(f"bound {bound}")
+        if best is not None and gap is not None:
+            text.append(f"  best {best}", style="bold")
+            text.append(f"  gap {gap:.1%}")
+        if self._latest.phase:
+            text.append(f"  {self._latest.phase}", style="italic")
+
+
+class WindowLine(StatusLine):
+    """The line of a comparison: the trace and the length of window at work, windows done."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._name = ""
+        self._latest: CompareProgress | None = None
+
+    def begin(self, name: str) -> None:
+        """Show that a trace is read."""
+        self._name, self._latest = name, None
+
+    def show(self, progress: CompareProgress) -> None:
+        """Show this from now on."""
+        self._latest = progress
+
+    def status(self, text: Text) -> None:
+        """Say how many windows are done."""
+        if self._name:
+            text.append(f"{printable(self._name)}  ", style="bold")
+        if self._latest is None:
+            text.append("reading")
+            return
+        done, total = self._latest.done, self._latest.total
+        text.append(f"window {self._latest.window}: {done:,} of {total:,}")

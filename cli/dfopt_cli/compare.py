@@ -1,0 +1,141 @@
+"""``dfopt compare``: how far schedules are from the optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dfopt_cli.common import JsonOption, QuietOption, naming, print_json, print_rich
+from dfopt_cli.comparing import compare_traces, planned
+from dfopt_cli.solve import NOT_PROVEN, progress_of, termination_as_interrupt
+from dfopt_cli.spread import with_spread_options
+from dfopt_cli.trace_options import LabelOptions, ModelOptions, WindowOptions
+
+if TYPE_CHECKING:
+    from dfopt.compare import Comparison
+
+DEFAULT_SECONDS = 60.0
+"""How long the optimum of an instance is searched for."""
+
+
+@with_spread_options
+def compare(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE",
+            help="Traces, or an instance and results of it; told by their content.",
+            show_default=False,
+        ),
+    ],
+    *,
+    labels: LabelOptions,
+    model: ModelOptions,
+    windows: WindowOptions,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Show how far schedules are from the optimum.
+
+    For a trace: what its switches cost, the least that was possible for the same dispatches on
+    the same CPUs, where the difference was lost, and how all this depends on how far a scheduler
+    may look ahead. Several traces stand side by side.
+
+    For an instance and results of it: each schedule against the optimum. Only --time-limit (60 s
+    by default) and --workers matter there.
+
+    Exit code 4: a limit or Ctrl-C came first; what is known by then is shown.
+
+    Example: dfopt compare trace.txt --df labels.csv --window 10ms --window whole
+    """
+    if holds_instance(files):
+        refuse_trace_options(labels, model, windows)
+        compare_schedules(files, windows, as_json=as_json, quiet=quiet)
+        return
+    plan = planned(labels, model, windows, default="whole")
+    with termination_as_interrupt():
+        comparisons, interrupted = compare_traces(files, plan, quiet=quiet)
+    print_comparisons(comparisons, as_json=as_json)
+    if interrupted:
+        raise typer.Exit(NOT_PROVEN)
+
+
+def holds_instance(files: Sequence[str]) -> bool:
+    """Whether the first file is an instance and the others are its results, not traces."""
+    from dfopt.errors import FileError
+    from dfopt.files.kinds import COMPARISON, INSTANCE, RESULT, document_format
+
+    kinds = {}
+    for file in files:
+        with naming(file):
+            kinds[file] = document_format(file)
+    first = kinds[files[0]]
+    for file, kind in kinds.items():
+        if first != INSTANCE and kind in (INSTANCE, RESULT):
+            what = "an instance" if kind == INSTANCE else "a result"
+            raise FileError(f"is {what}; name an instance first, then results of it", file=file)
+        if first == INSTANCE and file != files[0] and kind != RESULT:
+            raise FileError("is no result; after an instance only results follow", file=file)
+        if kind == COMPARISON:
+            raise FileError("is a comparison already; name the trace it was made from", file=file)
+    return first == INSTANCE
+
+
+def print_comparisons(comparisons: Sequence[Comparison], *, as_json: bool) -> None:
+    """Print one trace by itself, or several side by side."""
+    from dfopt.compare.document import comparison_document, comparisons_document
+    from dfopt_cli.compare_view import report, side_by_side
+
+    alone = comparisons[0] if len(comparisons) == 1 else None
+    if as_json:
+        print_json(comparison_document(alone) if alone else comparisons_document(comparisons))
+    else:
+        print_rich(*(report(alone) if alone else side_by_side(comparisons)))
+
+
+def refuse_trace_options(labels: LabelOptions, model: ModelOptions, windows: WindowOptions) -> None:
+    """Refuse options that mean nothing for an instance and its results."""
+    plain = WindowOptions(time_limit=windows.time_limit, workers=windows.workers)
+    if (labels, model, windows) != (LabelOptions(), ModelOptions(), plain):
+        raise typer.BadParameter(
+            "an instance is compared with its results under its own model; apart from "
+            "--time-limit and --workers the options are for traces"
+        )
+
+
+def compare_schedules(
+    files: Sequence[str], windows: WindowOptions, *, as_json: bool, quiet: bool
+) -> None:
+    """Compare the schedules of results with the optimum of their instance."""
+    from dfopt.compare.schedules import compare_results
+    from dfopt.files import read_instance, read_result
+    from dfopt_cli.schedules_view import schedules_tables
+
+    instance_file, *result_files = files
+    if not result_files:
+        raise typer.BadParameter(
+            f"{instance_file} is an instance; name results of it too", param_hint="RESULT"
+        )
+    with naming(instance_file):
+        instance = read_instance(instance_file)
+    results = {}
+    for file in result_files:
+        with naming(file):
+            results[file] = read_result(file)
+    limit = DEFAULT_SECONDS if windows.time_limit is None else windows.time_limit
+    with naming(instance_file), termination_as_interrupt(), progress_of(quiet=quiet) as line:
+        compared = compare_results(
+            instance,
+            results,
+            time_limit=limit,
+            workers=windows.workers,
+            on_progress=line.show if line is not None else None,
+        )
+    if as_json:
+        print_json(compared.to_document())
+    else:
+        print_rich(*schedules_tables(compared))
+    if not compared.is_proven:
+        raise typer.Exit(NOT_PROVEN)

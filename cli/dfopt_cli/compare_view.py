@@ -1,0 +1,296 @@
+"""How a comparison is shown to a person: tables from what was compared to where it was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from dfopt.compare.comparison import Cause, Comparison, CpuResult, WindowResult
+from dfopt.compare.model import COUNTING, CostModel
+from dfopt.machine import PenaltyF, PenaltyG
+from dfopt_cli.common import printable
+
+MOST_FRAGMENTS = 10
+MOST_CPUS = 16
+
+EXPLANATION = {
+    "bound": "no schedule that runs the same dispatches in the same windows costs less; weak for "
+    "short windows, since every CPU may begin each one with whatever it likes",
+    "rolling": "a real schedule that looks one window ahead, each the best from what the one "
+    "before left in the caches",
+    "ignored": "dependences between tasks (a message is sent before it is received), which long "
+    "windows break",
+}
+
+
+def report(comparison: Comparison) -> list[Table | Text]:
+    """Return what a terminal shows of one trace, from top to bottom."""
+    return [
+        subject_table(comparison),
+        Text(""),
+        windows_table(comparison),
+        Text(""),
+        explanation_table(),
+        Text(""),
+        causes_table(comparison),
+        Text(""),
+        fragments_table(comparison),
+        Text(""),
+        cpus_table(comparison),
+    ]
+
+
+def subject_table(comparison: Comparison) -> Table:
+    """Return what was compared, and what it paid."""
+    realised, model = comparison.realised, comparison.model
+    managed = f"{comparison.managed:,} of {counted(comparison.dispatches, 'dispatch')} managed"
+    if comparison.unlabelled_share:
+        managed += f"; {comparison.unlabelled_share:.1%} of the run time has no fragment"
+    return pairs(
+        {
+            "trace": printable(comparison.name),
+            "dispatches": managed,
+            "costs": costs(model),
+            "objective": f"{model.objective}{unit_of(comparison)}",
+            "assumed": assumptions(model),
+            "realised": f"{realised.total:,} in all, {realised.worst:,} on the dearest CPU, "
+            f"{counted(realised.switches, 'switch')}",
+        }
+    )
+
+
+def unit_of(comparison: Comparison) -> str:
+    """Return the unit of the costs, to stand behind the objective."""
+    if comparison.model.penalty == COUNTING:
+        return ", in changes of fragment"
+    return f", in {printable(comparison.cost_unit)}" if comparison.cost_unit else ""
+
+
+def costs(model: CostModel) -> str:
+    """Return the switch costs in words."""
+    penalty = model.switching
+    if penalty == COUNTING:
+        return "g: every change of fragment costs 1"
+    if isinstance(penalty, PenaltyG):
+        return f"g: fill {penalty.fill:,}, write_back {penalty.write_back:,} at every change"
+    assert isinstance(penalty, PenaltyF)
+    said = f"f: read_line {penalty.read_line:,}, write_back {penalty.write_back:,}"
+    if model.lines is not None:
+        most = ", or what the run time allows," if model.lines_by_run_time else ""
+        said += f"; {model.lines:,} lines{most} where the trace does not say"
+    return f"{said}; leaves {model.leaves} where it does not say"
+
+
+def assumptions(model: CostModel) -> str:
+    """Return the rest of the model in words."""
+    capacity = {
+        "observed": "no CPU runs more in a window than the trace's fullest one",
+        "balanced": "no CPU runs more than an even share of a window",
+        "unlimited": "a CPU may run any number of dispatches",
+    }
+    said = [
+        capacity[model.capacity]
+        if isinstance(model.capacity, str)
+        else f"no CPU runs more than {model.capacity:,} dispatches in a window"
+    ]
+    if model.cold_start:
+        said.append("first loads cost")
+    if model.final_write_back:
+        said.append("the last write-back costs")
+    if model.unmanaged == "evict":
+        said.append("tasks without a fragment evict")
+    if model.broken_chains == "cut":
+        said.append("missing switches end a window")
+    return "; ".join(said)
+
+
+def windows_table(comparison: Comparison) -> Table:
+    """Return one row a length of window."""
+    table = plain_table()
+    table.add_column("window", no_wrap=True)
+    for heading in ("windows", "realised", "bound", "ratio", "rolling", "ratio", "proven"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for window in comparison.windows:
+        table.add_row(
+            printable(window.window),
+            f"{window.count:,}",
+            f"{window.realised:,}",
+            f"{window.bound:,}",
+            Text(times(window.ratio), style="bold"),
+            f"{window.rolling:,}",
+            Text(times(window.rolling_ratio), style="bold"),
+            share(window.closed, window.count),
+        )
+    return table
+
+
+def explanation_table() -> Table:
+    """Return what bound and rolling mean, and what both ignore."""
+    return pairs(EXPLANATION, style="dim")
+
+
+def causes_table(comparison: Comparison) -> Table:
+    """Return what was paid by cause."""
+    table = plain_table()
+    table.add_column("lost to")
+    table.add_column("cost", justify="right")
+    table.add_column("share", justify="right")
+    for cause, cost in by_size(comparison.causes):
+        if cost:
+            table.add_row(str(cause), f"{cost:,}", share(cost, comparison.realised.total))
+    return table
+
+
+def by_size(causes: Mapping[Cause, int]) -> list[tuple[Cause, int]]:
+    """Return causes with what was paid for them, the largest first."""
+    return sorted(causes.items(), key=lambda item: -item[1])
+
+
+def fragments_table(comparison: Comparison) -> Table:
+    """Return the costliest fragments."""
+    fragments = comparison.fragments
+    table = plain_table()
+    table.add_column(counted(len(fragments), "fragment"), overflow="fold")
+    for heading in ("dispatches", "tasks", "CPUs", "switches", "cost", "share"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("mostly lost to", no_wrap=True)
+    for fragment in fragments[:MOST_FRAGMENTS]:
+        table.add_row(
+            printable(fragment.df),
+            f"{fragment.dispatches:,}",
+            f"{fragment.tasks:,}",
+            str(fragment.cpus),
+            f"{fragment.switches:,}",
+            f"{fragment.cost:,}",
+            share(fragment.cost, comparison.realised.total),
+            main_cause(fragment.causes),
+        )
+    rest = fragments[MOST_FRAGMENTS:]
+    if rest:
+        cost = sum(fragment.cost for fragment in rest)
+        table.add_row(
+            f"and {len(rest)} more",
+            f"{sum(fragment.dispatches for fragment in rest):,}",
+            "",
+            "",
+            f"{sum(fragment.switches for fragment in rest):,}",
+            f"{cost:,}",
+            share(cost, comparison.realised.total),
+            "",
+        )
+    return table
+
+
+def cpus_table(comparison: Comparison) -> Table:
+    """Return what each CPU did and paid; of many CPUs the dearest."""
+    cpus = comparison.cpus
+    shown: Sequence[CpuResult] = cpus
+    if len(cpus) > MOST_CPUS:
+        dearest = sorted(cpus, key=lambda one: (-one.cost, one.cpu))[:MOST_CPUS]
+        shown = sorted(dearest, key=lambda one: one.cpu)
+    table = plain_table()
+    table.add_column("CPU", justify="right")
+    for heading in ("dispatches", "managed", "fragments", "switches", "cost", "share"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("mostly lost to", no_wrap=True)
+    for cpu in shown:
+        table.add_row(
+            str(cpu.cpu),
+            f"{cpu.dispatches:,}",
+            f"{cpu.managed:,}",
+            f"{cpu.fragments:,}",
+            f"{cpu.switches:,}",
+            f"{cpu.cost:,}",
+            share(cpu.cost, comparison.realised.total),
+            main_cause(cpu.causes),
+        )
+    if len(cpus) > len(shown):
+        rest = sum(cpu.cost for cpu in cpus) - sum(cpu.cost for cpu in shown)
+        left = len(cpus) - len(shown)
+        table.caption = f"and {left} more, which paid {rest:,} in all"
+        table.caption_justify = "left"
+    return table
+
+
+def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
+    """Return what a terminal shows of several traces: one row for each and every window."""
+    several = len({window.window for one in comparisons for window in one.windows}) > 1
+    table = plain_table()
+    table.add_column("trace", overflow="fold")
+    if several:
+        table.add_column("window", no_wrap=True)
+    for heading in ("realised", "bound", "ratio", "rolling", "ratio", "switches"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("mostly lost to", no_wrap=True)
+    for comparison in comparisons:
+        for number, window in enumerate(comparison.windows):
+            first = number == 0
+            table.add_row(
+                printable(comparison.name) if first else "",
+                *([printable(window.window)] if several else []),
+                *window_cells(window),
+                f"{comparison.realised.switches:,}" if first else "",
+                main_cause(comparison.causes, comparison.realised.total) if first else "",
+            )
+    return [table, Text(""), pairs({**models(comparisons), **EXPLANATION}, style="dim")]
+
+
+def window_cells(window: WindowResult) -> list[str | Text]:
+    """Return realised, bound and rolling with their ratios."""
+    return [
+        f"{window.realised:,}",
+        f"{window.bound:,}",
+        Text(times(window.ratio), style="bold"),
+        f"{window.rolling:,}",
+        Text(times(window.rolling_ratio), style="bold"),
+    ]
+
+
+def models(comparisons: Sequence[Comparison]) -> dict[str, str]:
+    """Return the costs that all traces were compared under, or those of each one."""
+    said = {
+        printable(one.name): f"{costs(one.model)}; {one.model.objective}{unit_of(one)}"
+        for one in comparisons
+    }
+    return {"costs": next(iter(said.values()))} if len(set(said.values())) == 1 else said
+
+
+def main_cause(causes: Mapping[Cause, int], total: int | None = None) -> str:
+    """Return the cause that most was paid for, with its share if ``total`` is given."""
+    cause, cost = by_size(causes)[0]
+    if not cost:
+        return ""
+    return str(cause) if total is None else f"{cause} {share(cost, total)}"
+
+
+def plain_table() -> Table:
+    """Return a table without lines."""
+    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+
+
+def pairs(rows: Mapping[str, str], *, style: str = "") -> Table:
+    """Return a table of names and what there is to say."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold", style=style)
+    for name, value in rows.items():
+        table.add_row(name, value)
+    return table
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun."""
+    plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def times(ratio: float | None) -> str:
+    """Return a ratio; where only the bound is 0 there is none."""
+    return "–" if ratio is None else f"{ratio:.2f}"
+
+
+def share(part: int, whole: int) -> str:
+    """Return a part as a percentage; of nothing it is nothing."""
+    return f"{part / whole:.1%}" if whole else "–"

@@ -1,0 +1,160 @@
+"""``dfopt trace``: traces, schedules and instances into each other."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dfopt_cli.common import (
+    InstanceArgument,
+    OutputOption,
+    ResultArgument,
+    naming,
+    refuse_overwriting,
+)
+from dfopt_cli.comparing import names_of
+from dfopt_cli.spread import with_spread_options
+from dfopt_cli.trace_options import (
+    LabelOptions,
+    ModelOptions,
+    TraceArgument,
+    labelled_trace,
+    model_choice,
+    model_instance,
+    named,
+    parsed,
+    written_trace,
+)
+
+app = typer.Typer(no_args_is_help=True)
+
+TraceOutput = Annotated[
+    str,
+    typer.Argument(
+        metavar="OUT",
+        help="Where to write it: dfopt-trace/1 (.jsonl), Perfetto (.pftrace) or systrace (.html).",
+        show_default=False,
+    ),
+]
+
+
+@app.command()
+@with_spread_options
+def convert(
+    source: TraceArgument,
+    output: TraceOutput,
+    *,
+    labels: LabelOptions,
+    model: ModelOptions,
+) -> None:
+    """Write a trace in another format, told by the ending of OUT.
+
+    Labels that the trace has are kept; --df takes others. Options about costs and objective go
+    into the header of a dfopt-trace/1, and Perfetto shows what the switches cost so far.
+
+    Example: dfopt trace convert perf.txt trace.jsonl.gz --df labels.csv
+    """
+    from dfopt.compare.choosing import with_costs
+    from dfopt.trace.writing import write_trace
+
+    choice, instance = model_choice(model), model_instance(model)
+    refuse_overwriting(output, source)
+    trace = named(written_trace(source, labels), *names_of([source]))
+    with naming(source):
+        trace, costs = with_costs(trace, choice, instance=instance)
+    write_trace(trace, output, costs=costs)
+
+
+@app.command("to-instance")
+@with_spread_options
+def to_instance(
+    trace: TraceArgument,
+    *,
+    output: OutputOption,
+    labels: LabelOptions,
+    model: ModelOptions,
+    each: Annotated[
+        bool,
+        typer.Option(
+            "--each", help="Make every dispatch a task of its own; else equal ones are counted."
+        ),
+    ] = False,
+    window: Annotated[
+        str | None,
+        typer.Option(
+            metavar="W",
+            help="Take one window of this length: 100, 10ms; see --number.",
+            show_default=False,
+        ),
+    ] = None,
+    number: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="I", help="Which window, from 1.", show_default=False),
+    ] = None,
+) -> None:
+    """Write the managed dispatches of a trace as the tasks of an instance.
+
+    Its optimum is the bound that 'dfopt compare' gives for the whole trace, or for that window.
+
+    Example: dfopt trace to-instance trace.txt --df labels.csv -o instance.json
+    """
+    from dfopt.compare.choosing import chosen_model
+    from dfopt.compare.to_instance import trace_instance, trace_window
+    from dfopt.compare.windows import parse_window
+    from dfopt.files import check_writable, write_instance
+    from dfopt.instance import Objective
+
+    length = parsed(parse_window, window, "--window")
+    if (length is None) != (number is None):
+        raise typer.BadParameter("--window and --number belong together; give both")
+    timed = model.objective == "makespan"
+    choice, instance = model_choice(model), model_instance(model)
+    refuse_overwriting(output, trace)
+    check_writable(output)
+    subject = named(labelled_trace(trace, labels), *names_of([trace]))
+    with naming(trace):
+        costs = chosen_model(choice, header=subject.header, instance=instance)
+        if length is not None and number is not None:
+            subject, costs = trace_window(subject, costs, length, number)
+        problem = trace_instance(
+            subject, costs, objective=Objective.MAKESPAN if timed else None, each=each
+        )
+    write_instance(problem, output)
+
+
+@app.command("from-result")
+def from_result(instance: InstanceArgument, result: ResultArgument, output: OutputOption) -> None:
+    """Write the schedule of a result as a trace, to open in a trace viewer.
+
+    Example: dfopt trace from-result instance.json result.json -o schedule.pftrace
+    """
+    from dfopt.files import read_instance, read_result
+    from dfopt.trace.from_schedule import trace_from_schedule
+    from dfopt.trace.writing import write_trace
+    from dfopt_cli.plot import schedule_of
+
+    with naming(instance):
+        problem = read_instance(instance)
+    refuse_overwriting(output, instance, result)
+    with naming(result):
+        solved = read_result(result)
+        trace = trace_from_schedule(problem, schedule_of(solved, problem))
+    write_trace(trace, output)
+
+
+@app.command("label")
+@with_spread_options
+def write_labels_of(trace: TraceArgument, *, output: OutputOption, labels: LabelOptions) -> None:
+    """Write which fragment each thread of a trace uses as a CSV file, to look at and to edit.
+
+    'dfopt compare TRACE --df FILE' reads it. What was inferred from wakeups comes with a
+    confidence.
+
+    Example: dfopt trace label trace.txt --df wakeups -o labels.csv
+    """
+    from dataclasses import replace
+
+    if labels.labels_out is not None:
+        raise typer.BadParameter("--labels-out is what -o says here; give one")
+    labelled_trace(trace, replace(labels, labels_out=output))

@@ -1,0 +1,318 @@
+"""What the commands about traces share: arguments, options, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+
+import typer
+
+from dfopt_cli.common import naming, refuse_overwriting
+
+if TYPE_CHECKING:
+    from dfopt.compare import Window
+    from dfopt.compare.choosing import ModelChoice
+    from dfopt.instance import Instance
+    from dfopt.trace import Trace
+
+Value = TypeVar("Value")
+
+TraceArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TRACE",
+        help="The trace: text of perf or ftrace, systrace, Perfetto, Chrome JSON or dfopt-trace/1.",
+        show_default=False,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelOptions:
+    """Which fragment a dispatch uses."""
+
+    df: Annotated[
+        str | None,
+        typer.Option(
+            "--df",
+            metavar="SOURCE",
+            show_default=False,
+            help="Where fragments come from: own (the trace's labels), tgid (the process), marks "
+            "(dfopt:df=ID), comm:REGEX, cgroup:FILE, wakeups (inferred), or a CSV file tid,df. "
+            "By default the first of own, marks and tgid that the trace has.",
+        ),
+    ] = None
+    infer_df: Annotated[
+        Literal["wakeups"] | None,
+        typer.Option(help="Infer the fragments; the same as --df wakeups.", show_default=False),
+    ] = None
+    only: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIDS|REGEX",
+            show_default=False,
+            help="Manage only these threads: numbers with commas, or a pattern on the comm.",
+        ),
+    ] = None
+    labels_out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Write the labels there, as a CSV file.", show_default=False
+        ),
+    ] = None
+
+    @property
+    def source(self) -> str | None:
+        """Where the labels come from; None leaves it to the trace."""
+        if self.infer_df is not None and self.df not in (None, self.infer_df):
+            raise typer.BadParameter(
+                f"--infer-df {self.infer_df} and --df {self.df} contradict each other; give one"
+            )
+        return self.df or self.infer_df
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """What switches cost, and what is minimised."""
+
+    penalty: Annotated[
+        Literal["f", "g"] | None,
+        typer.Option(
+            show_default=False,
+            help="f: lines are read one by one; g: the whole cache at every change of fragment. "
+            "Follows from the costs that are given.",
+        ),
+    ] = None
+    fill: Annotated[
+        int | None,
+        typer.Option(
+            min=0, metavar="N", help="g: time to fill the cache (T_r).", show_default=False
+        ),
+    ] = None
+    read_line: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="f: time to read a line (t_r).", show_default=False),
+    ] = None
+    write_back: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="f, g: time to write the cache back (T_w).",
+            show_default=False,
+        ),
+    ] = None
+    lines: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|runtime:N",
+            show_default=False,
+            help="f: lines a dispatch reads where the trace does not say; with runtime: no more "
+            "than it had time for.",
+        ),
+    ] = None
+    leaves: Annotated[
+        Literal["clean", "dirty", "invalidated"] | None,
+        typer.Option(
+            help="f: how a dispatch leaves its fragment where the trace does not say; dirty.",
+            show_default=False,
+        ),
+    ] = None
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="INSTANCE",
+            show_default=False,
+            help="Take penalty, objective and flags from this instance. By default they are the "
+            "trace's own; without any, every change of fragment costs 1.",
+        ),
+    ] = None
+    objective: Annotated[
+        Literal["total-penalty", "max-penalty", "makespan"] | None,
+        typer.Option(help="What is minimised (makespan: in instances only).", show_default=False),
+    ] = None
+    cold_start: Annotated[
+        bool | None,
+        typer.Option(
+            "--cold-start/--no-cold-start",
+            help="Whether the first dispatch on a CPU pays.",
+            show_default=False,
+        ),
+    ] = None
+    final_write_back: Annotated[
+        bool | None,
+        typer.Option(
+            "--final-write-back/--no-final-write-back",
+            help="Whether the last dispatch on a CPU pays for what it left dirty.",
+            show_default=False,
+        ),
+    ] = None
+    capacity: Annotated[
+        str | None,
+        typer.Option(
+            metavar="observed|balanced|unlimited|N",
+            show_default=False,
+            help="Most dispatches a CPU may run in a window; observed (the default): the most "
+            "that the trace ran on one.",
+        ),
+    ] = None
+    unmanaged: Annotated[
+        Literal["transparent", "evict"],
+        typer.Option(help="Whether a task without a fragment leaves the caches alone."),
+    ] = "transparent"
+    broken_chains: Annotated[
+        Literal["bridge", "cut"],
+        typer.Option(help="Whether to go on across a missing switch, or end the window there."),
+    ] = "bridge"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowOptions:
+    """How far ahead one may look, and what the search for the best may take."""
+
+    window: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="W",
+            show_default=False,
+            help="How far a scheduler may look ahead: dispatches (100), a time (10ms) or whole, "
+            "the default. May be given several times.",
+        ),
+    ] = None
+    foresight: Annotated[
+        bool,
+        typer.Option("--foresight", help="Windows of 5, 10, 20, 50, ... dispatches up to whole."),
+    ] = False
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            show_default=False,
+            help="Search for so long; what is not proven by then keeps a weaker bound.",
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            show_default=False,
+            help="Number of processes; by default one a processor.",
+        ),
+    ] = None
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            show_default=False,
+            help="Let the workers of this Dask scheduler solve the windows, such as "
+            "tcp://host:8786.",
+        ),
+    ] = None
+
+    def chosen(self, *, default: Literal["whole", "foresight"]) -> tuple[Window, ...] | None:
+        """Return the windows that are asked for; None means the ladder of the foresight curve."""
+        from dfopt.compare.windows import parse_window
+
+        if self.window and self.foresight:
+            raise typer.BadParameter("--foresight and --window exclude each other; give one")
+        if self.foresight or (not self.window and default == "foresight"):
+            return None
+        windows = [
+            usage(lambda text=text: parse_window(text), "--window")  # type: ignore[misc]
+            for text in dict.fromkeys(self.window or ["whole"])
+        ]
+        return tuple(windows)
+
+
+def model_choice(options: ModelOptions) -> ModelChoice:
+    """Return what the options ask of the model; contradictions are wrong usage."""
+    from dfopt.compare.choosing import ModelChoice, parse_capacity, parse_lines
+    from dfopt.instance import Objective
+    from dfopt.machine import Leaves
+
+    lines, by_run_time = parsed(parse_lines, options.lines, "--lines") or (None, False)
+    return usage(
+        lambda: ModelChoice(
+            kind=options.penalty,
+            fill=options.fill,
+            read_line=options.read_line,
+            write_back=options.write_back,
+            lines=lines,
+            lines_by_run_time=by_run_time,
+            leaves=None if options.leaves is None else Leaves(options.leaves),
+            objective=None if options.objective is None else Objective(options.objective),
+            cold_start=options.cold_start,
+            final_write_back=options.final_write_back,
+            capacity=parsed(parse_capacity, options.capacity, "--capacity"),
+            unmanaged=options.unmanaged,
+            broken_chains=options.broken_chains,
+        )
+    )
+
+
+def model_instance(options: ModelOptions) -> Instance | None:
+    """Return the instance that the model is to be taken from."""
+    from dfopt.files import read_instance
+
+    if options.model is None:
+        return None
+    with naming(options.model):
+        return read_instance(options.model)
+
+
+def usage(read: Callable[[], Value], hint: str | None = None) -> Value:
+    """Return what ``read`` gives; its errors are wrong usage of the command line."""
+    from dfopt.errors import DfoptError
+
+    try:
+        return read()
+    except DfoptError as error:
+        raise typer.BadParameter(error.problem, param_hint=hint) from None
+
+
+def parsed(parse: Callable[[str], Value], text: str | None, hint: str) -> Value | None:
+    """Return the value of an option that is a text; None where it is not given."""
+    return None if text is None else usage(lambda: parse(text), hint)
+
+
+def labelled_trace(path: str, options: LabelOptions) -> Trace:
+    """Return the trace in a file, with labels from where the options say."""
+    from dfopt.files import check_writable
+    from dfopt.trace.labels import default_source, keep_only, label
+    from dfopt.trace.labels.listing import save_labels
+    from dfopt.trace.reading import read_trace
+
+    source = options.source
+    if options.labels_out is not None:
+        refuse_overwriting(options.labels_out, path)
+        check_writable(options.labels_out)
+    with naming(path):
+        trace = read_trace(path)
+        source = source or default_source(trace)
+        trace = label(trace, source)
+        if options.only is not None:
+            trace = keep_only(trace, options.only)
+    if options.labels_out is not None:
+        save_labels(options.labels_out, trace, source)
+    return trace
+
+
+def written_trace(path: str, options: LabelOptions) -> Trace:
+    """Return the trace in a file with the labels it has, or those the options ask for."""
+    from dfopt.trace.reading import read_trace
+
+    if options != LabelOptions():
+        return labelled_trace(path, options)
+    with naming(path):
+        return read_trace(path)
+
+
+def named(trace: Trace, name: str) -> Trace:
+    """Return a trace that has a name, this one if it does not give its own."""
+    from dataclasses import replace
+
+    if trace.header.name is not None:
+        return trace
+    return replace(trace, header=replace(trace.header, name=name))
