@@ -62,14 +62,14 @@ def infer_fragments(trace: Trace, *, seed: int = 0) -> tuple[Inferred, ...]:
     other. Threads of the kernel, interrupts and the coordinator are left out: the task that has
     forked most others, or, where the trace has no forks, the one that exchanges wake-ups with
     more than half of them. Tasks that the coordinator forked one after the other count as having
-    woken each other once more. Louvain's method [1]_ parts the graph into communities of large
-    modularity, which are the fragments. A task without a wake-up inside its community is then
-    taken out again. It joins the fragment of its nearest neighbours in fork order if these agree;
-    otherwise it stays unassigned.
+    woken each other once more. Louvain's method [Louvain]_ parts the graph into communities of
+    large modularity, which are the fragments. A task without a wake-up inside its community is
+    then taken out again. It joins the fragment of its nearest neighbours in fork order if these
+    agree; otherwise it stays unassigned.
 
     References
     ----------
-    .. [1] V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of
+    .. [Louvain] V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of
        communities in large networks", Journal of Statistical Mechanics, 2008, P10008.
     """
     if not len(trace.wakeups.time):

@@ -70,8 +70,9 @@ def wakeup_graph(trace: Trace) -> WakeupGraph:
     waker, woken = trace.wakeups.waker, trace.wakeups.woken
     left_out = np.append(kernel_threads(trace), True)  # one more at the end, for interrupts
     kept = (waker != woken) & ~left_out[waker] & ~left_out[woken]
-    pairs = np.stack([np.minimum(waker, woken)[kept], np.maximum(waker, woken)[kept]])
-    pairs, weight = np.unique(pairs, axis=1, return_counts=True)
+    first, second = np.minimum(waker, woken)[kept], np.maximum(waker, woken)[kept]
+    keys, weight = np.unique(first.astype(np.int64) << 32 | second, return_counts=True)
+    pairs = np.stack([keys >> 32, keys & 0xFFFFFFFF]).astype(np.int32)
     coordinator, siblings = _coordinator(trace, pairs)
     apart = (pairs != coordinator).all(axis=0)
     return WakeupGraph(
