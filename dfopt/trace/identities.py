@@ -8,6 +8,9 @@ import numpy as np
 
 from dfopt.trace.events import Integers, KernelEvents, Numbers
 
+NEVER = np.iinfo(np.int64).max
+"""Later than any event."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Lives:
@@ -24,19 +27,14 @@ class Lives:
 
     def of(self, pid: Numbers, time: Integers) -> Integers:
         """Return for each event how many lives its thread's number had begun by then."""
-        # Beginnings come before what happens in the same nanosecond.
-        pids = np.concatenate([self.pid, pid])
-        times = np.concatenate([self.time, time])
-        begins = np.zeros(len(pids), bool)
-        begins[: len(self.pid)] = True
-        order = np.lexsort((~begins, times, pids))
-        counts = np.cumsum(begins[order])
-        first = np.flatnonzero(np.diff(pids[order], prepend=-2))
-        lengths = np.diff(first, append=len(order))
-        before = counts[first] - begins[order][first]
-        lives = np.empty(len(order), np.int64)
-        lives[order] = counts - np.repeat(before, lengths)
-        return lives[len(self.pid) :]
+        # Pairs of thread and time as one number each: of the time, only which beginnings are
+        # over by then matters. What happens in the nanosecond of a beginning comes after it.
+        moments = np.unique(self.time)
+        width = len(moments) + 1
+        begins = self.pid * np.int64(width) + np.searchsorted(moments, self.time, "right")
+        thread = pid * np.int64(width)
+        until = np.searchsorted(begins, thread + np.searchsorted(moments, time, "right"), "right")
+        return until - np.searchsorted(begins, thread, "left")
 
 
 def lives_of(events: KernelEvents) -> Lives:
@@ -50,14 +48,29 @@ def lives_of(events: KernelEvents) -> Lives:
 
 
 def _last_moments(events: KernelEvents) -> tuple[Numbers, Integers]:
-    """Return the threads that end, and when the last switch leaves them."""
-    switches, exits = events.switches, events.exits
-    by_thread = np.lexsort((switches.time, switches.previous))
-    pids, times = switches.previous[by_thread], switches.time[by_thread]
-    ended = switches.previous_ended[by_thread]
+    """Return the threads that end, and when the last switch leaves them.
+
+    A thread may still sleep and be preempted after it has said that it exits. Its last switch
+    tells by its state; where that one is missing, it is the last before its number is used again.
+    """
+    switches, forks, exits = events.switches, events.forks, events.exits
+    births = np.lexsort((forks.time, forks.child))
+    born, birth = forks.child[births], forks.time[births]
+    places = np.flatnonzero(np.isin(switches.previous, exits.pid))
+    places = places[np.lexsort((switches.time[places], switches.previous[places]))]
+    ended = switches.previous_ended.copy()
+    thread, moment = switches.previous[places], switches.time[places]
     for pid, time in zip(exits.pid, exits.time, strict=True):
-        first, last = np.searchsorted(pids, [pid, pid + 1])
-        after = first + int(np.searchsorted(times[first:last], time))
-        if after < last:
-            ended[after] = True
-    return pids[ended], times[ended]
+        reused = _of_thread(born, birth, pid, time)
+        until = birth[reused.start] if reused.start < reused.stop else NEVER
+        leaving = _of_thread(thread, moment, pid, time, until)
+        if leaving.start < leaving.stop and not ended[places[leaving]].any():
+            ended[places[leaving.stop - 1]] = True
+    return switches.previous[ended], switches.time[ended]
+
+
+def _of_thread(pids: Numbers, times: Integers, pid: int, since: int, until: int = NEVER) -> slice:
+    """Return where a thread's events from ``since`` to ``until`` stand among ordered ones."""
+    first, last = np.searchsorted(pids, [pid, pid + 1])
+    start, stop = first + np.searchsorted(times[first:last], [since, until])
+    return slice(int(start), int(stop))

@@ -128,8 +128,8 @@ class Collected:
 
     def _wakers(self, rows: Sequence[Row], fields: Fields) -> Numbers:
         waker = self._running(rows, fields)
-        flags = fields.words(rows, "flags")
-        if any(flags):
+        if fields.have(rows, "flags"):
+            flags = fields.words(rows, "flags")
             waker[[word[2:3] in _HARD_INTERRUPTS for word in flags]] = 0
         return waker
 

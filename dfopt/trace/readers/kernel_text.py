@@ -56,7 +56,9 @@ class _Reading:
         self._first_unparsed: int | None = None
 
     def add(self, piece: Piece) -> None:
-        text = piece.text.replace(b"\r\n", b"\n")
+        text = piece.text
+        if b"\r" in text:
+            text = text.replace(b"\r\n", b"\n")
         if self._cpus is None and not self._collected.switch_count:
             declared = self._grammar.declared.search(text)
             self._cpus = int(declared[1]) if declared else None
@@ -86,9 +88,8 @@ class _Reading:
             # Its last word may have been longer.
             self._add_unparsed(first_line + len(rows) - 1)
             del rows[-1]
-        unparsed = fields.words(rows, "unparsed")
-        if any(unparsed):
-            for line, words in enumerate(unparsed, first_line):
+        if fields.have(rows, "unparsed"):
+            for line, words in enumerate(fields.words(rows, "unparsed"), first_line):
                 if words:
                     self._check_family(words, line)
                     self._add_unparsed(line)
@@ -99,7 +100,7 @@ class _Reading:
     def _found(self, text: bytes) -> tuple[list[Row], Fields]:
         if self._quick_tries:
             rows: list[Row] = self._grammar.quick.findall(text)
-            if not any(self._quick_fields.words(rows, "unparsed")):
+            if not self._quick_fields.have(rows, "unparsed"):
                 self._quick_tries += 1
                 return rows, self._quick_fields
             self._quick_tries -= 1

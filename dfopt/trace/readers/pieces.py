@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+import numpy as np
+
 from dfopt.errors import FileError
 
+END_OF_LINE = ord("\n")
 SIZE = 1 << 20
 LONGEST_LINE = 1 << 26
 
@@ -33,15 +36,11 @@ class Piece:
 
 def pieces_of(stream: BinaryIO) -> Iterator[Piece]:
     """Return a text in pieces of about a MiB."""
-    line, rest = 1, b""
+    line = 1
     while text := stream.read(SIZE):
-        text = rest + text
-        end = text.rfind(b"\n") + 1
-        text, rest = text[:end], text[end:]
-        if len(rest) > LONGEST_LINE:
+        text += stream.readline(LONGEST_LINE)
+        cut = not text.endswith(b"\n")
+        if cut and len(text) >= LONGEST_LINE:
             raise FileError("is longer than any line of a trace", place=f"line {line}")
-        if text:
-            yield Piece(first_line=line, text=text)
-            line += text.count(b"\n")
-    if rest:
-        yield Piece(first_line=line, text=rest + b"\n", cut=True)
+        yield Piece(first_line=line, text=text + b"\n" if cut else text, cut=cut)
+        line += int(np.count_nonzero(np.frombuffer(text, np.uint8) == END_OF_LINE))

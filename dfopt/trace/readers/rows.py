@@ -26,6 +26,11 @@ class Fields:
     def __init__(self, pattern: Pattern) -> None:
         self._places = {name: number - 1 for name, number in pattern.groupindex.items()}
 
+    def have(self, rows: Iterable[Row], name: str) -> bool:
+        """Whether a group took part in any of the rows."""
+        place = self._places.get(name)
+        return place is not None and any(map(itemgetter(place), rows))
+
     def having(self, rows: Iterable[Row], name: str) -> list[Row]:
         """Return the rows in which a group took part."""
         place = self._places.get(name)
@@ -40,8 +45,8 @@ class Fields:
             return [b""] * len(rows)
         column = list(map(itemgetter(places[0]), rows))
         for place in places[1:]:
-            other = list(map(itemgetter(place), rows))
-            if any(other):
+            if any(map(itemgetter(place), rows)):
+                other = map(itemgetter(place), rows)
                 column = [one or another for one, another in zip(column, other, strict=True)]
         return column
 
@@ -53,8 +58,8 @@ class Fields:
         """Return when the lines' events happened, in nanoseconds."""
         # All have six places, so that without the point they are microseconds.
         times = _parsed(b" ".join(self.words(rows, "time")).replace(b".", b"")) * 1000
-        rest = self.words(rows, "nanoseconds")
-        if any(rest):
+        if self.have(rows, "nanoseconds"):
+            rest = self.words(rows, "nanoseconds")
             times += _parsed(b" ".join([digits or b"0" for digits in rest]))
         return times
 
