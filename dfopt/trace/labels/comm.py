@@ -51,7 +51,7 @@ def compiled_pattern(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as error:
-        at = "" if error.pos is None else f", at character {error.pos + 1}"
+        at = "" if error.pos is None else f" at character {error.pos + 1}"
         raise FileError(
-            f"{pattern!r} is no regular expression ({error.msg}{at}); correct it"
+            f"{pattern!r} is no regular expression: {error.msg}{at}; correct it"
         ) from None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
 
 from dfopt.errors import FileError
 from dfopt.trace.events import Flags
 from dfopt.trace.labels.comm import compiled_pattern
+from dfopt.trace.labels.relabelling import with_fragments
 from dfopt.trace.labels.tids import Tids
 from dfopt.trace.trace import UNMANAGED, Trace
 
@@ -30,10 +30,14 @@ def keep_only(trace: Trace, chosen: str) -> Trace:
     Raises
     ------
     FileError
-        When the expression is none, the trace has no comms, or no such thread.
+        When the expression is none, the trace has no comms or no such thread, or no dispatch is
+        left managed.
     """
     kept = _by_tid(trace, chosen.split(",")) if TIDS.fullmatch(chosen) else _by_comm(trace, chosen)
-    return replace(trace, fragment=np.where(kept, trace.fragment, UNMANAGED).astype(np.int32))
+    fragment = np.where(kept, trace.fragment, np.int32(UNMANAGED))
+    if (fragment == UNMANAGED).all():
+        raise FileError(f"has no managed dispatch of {chosen}; choose other threads or labels")
+    return with_fragments(trace, fragment, trace.fragments)
 
 
 def _by_tid(trace: Trace, wanted: list[str]) -> Flags:

@@ -101,4 +101,4 @@ def _labelled(trace: Trace, source: str) -> Trace:
         return WITH_ARGUMENT[name](trace, argument)
     if os.path.exists(source):
         return label_by_file(trace, source)
-    raise FileError(f"there is no source of labels {source!r}; take one of {CHOICES}")
+    raise FileError(f"{source!r} is neither a file nor a source of labels; take one of {CHOICES}")

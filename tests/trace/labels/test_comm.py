@@ -30,7 +30,9 @@ def test_a_thread_may_change_its_comm():
 
 
 def test_bad_expression():
-    with pytest.raises(FileError, match=r"'\(a' is no regular expression \(.*character 1\)"):
+    with pytest.raises(
+        FileError, match=r"'\(a' is no regular expression: .* at character 1; correct"
+    ):
         label_by_comm(made(RUNS), "(a")
 
 
@@ -60,7 +62,13 @@ def test_only_one_life_of_a_thread():
     assert labels(keep_only(trace, "1")) == ["a", None, "a"]
 
 
+def test_only_leaves_no_fragment_unused():
+    assert keep_only(label_by_comm(made(RUNS), r"\d"), "2").fragments == ("2",)
+
+
 def test_only_what_is_there():
+    with pytest.raises(FileError, match="has no managed dispatch of bash; choose other threads"):
+        keep_only(label_by_comm(made(RUNS), r"\d"), "bash")
     with pytest.raises(FileError, match="has no thread 9; take it out"):
         keep_only(made(RUNS), "1,9")
     with pytest.raises(FileError, match="is no regular expression"):

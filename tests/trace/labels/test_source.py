@@ -50,9 +50,12 @@ def test_labels_replace_earlier_ones(tmp_path):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("nothing", "no source of labels 'nothing'; take one of own, tgid, .*comm:REGEX"),
-        ("marks:x", "no source of labels 'marks:x'"),
-        ("", "no source of labels ''"),
+        (
+            "nothing",
+            "'nothing' is neither a file nor a source of labels; take one of own, tgid, .*comm:REGEX",
+        ),
+        ("marks:x", "'marks:x' is neither a file nor a source"),
+        ("", "'' is neither a file nor a source"),
         ("comm:", "the source of labels comm: names nothing"),
         ("own", "no labels of its own"),
         ("csv:none.csv", "none.csv: there is no such file"),
