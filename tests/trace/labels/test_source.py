@@ -52,7 +52,7 @@ def test_labels_replace_earlier_ones(tmp_path):
     [
         (
             "nothing",
-            "'nothing' is neither a file nor a source of labels; take one of own, tgid, .*comm:REGEX",
+            "'nothing' is neither a file nor a source of labels; take one of own, .*comm:REGEX",
         ),
         ("marks:x", "'marks:x' is neither a file nor a source"),
         ("", "'' is neither a file nor a source"),
