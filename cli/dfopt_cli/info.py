@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from dfopt_cli.common import InstanceArgument, JsonOption, naming, print_json, print_rich, printable
+import typer
+
+from dfopt_cli.common import JsonOption, naming, print_json, print_rich, printable
+from dfopt_cli.spread import with_spread_options
+from dfopt_cli.trace_options import LabelOptions
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,15 +21,38 @@ LARGEST_SHOWN = 10
 """How many fragments the table lists; the JSON document has them all."""
 
 
-def info(instance: InstanceArgument, *, as_json: JsonOption = False) -> None:
-    """Show what a file holds.
+@with_spread_options
+def info(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="An instance, or a trace of any kind; it may be gzipped, and - is standard input.",
+            show_default=False,
+        ),
+    ],
+    *,
+    labels: LabelOptions,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a file holds: an instance or a trace.
+
+    The options about labels are for traces.
 
     Example: dfopt info instances/hackbench-4-groups-100.json
     """
     from dfopt.files import read_instance
+    from dfopt.files.kinds import document_format
+    from dfopt_cli.info_trace import TRACE, show_trace
 
-    with naming(instance):
-        summary = instance_summary(read_instance(instance))
+    with naming(file):
+        kind = document_format(file)
+        if kind is None or kind == TRACE:
+            show_trace(file, labels, as_json=as_json)
+            return
+        if labels != LabelOptions():
+            raise typer.BadParameter("options about labels are for traces")
+        summary = instance_summary(read_instance(file))
     if as_json:
         print_json(summary)
     else:

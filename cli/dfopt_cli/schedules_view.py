@@ -7,7 +7,7 @@ from rich.text import Text
 
 from dfopt.compare.schedules import SchedulesComparison
 from dfopt_cli.common import printable
-from dfopt_cli.compare_view import pairs, plain_table, times
+from dfopt_cli.tables import pairs, plain_table, times
 
 
 def schedules_tables(compared: SchedulesComparison) -> list[Table | Text]:

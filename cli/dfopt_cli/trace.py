@@ -56,6 +56,7 @@ def convert(
     Example: dfopt trace convert perf.txt trace.jsonl.gz --df labels.csv
     """
     from dfopt.compare.choosing import with_costs
+    from dfopt.compare.paid import realised_costs
     from dfopt.trace.writing import write_trace
 
     choice, instance = model_choice(model), model_instance(model)
@@ -63,7 +64,8 @@ def convert(
     trace = named(written_trace(source, labels), *names_of([source]))
     with naming(source):
         trace, costs = with_costs(trace, choice, instance=instance)
-    write_trace(trace, output, costs=costs)
+        paid = None if costs is None else realised_costs(trace, costs)
+    write_trace(trace, output, costs=paid)
 
 
 @app.command("to-instance")
@@ -130,7 +132,7 @@ def from_result(instance: InstanceArgument, result: ResultArgument, output: Outp
     Example: dfopt trace from-result instance.json result.json -o schedule.pftrace
     """
     from dfopt.files import read_instance, read_result
-    from dfopt.trace.from_schedule import trace_from_schedule
+    from dfopt.trace.from_schedule import schedule_costs, trace_from_schedule
     from dfopt.trace.writing import write_trace
     from dfopt_cli.plot import schedule_of
 
@@ -139,8 +141,10 @@ def from_result(instance: InstanceArgument, result: ResultArgument, output: Outp
     refuse_overwriting(output, instance, result)
     with naming(result):
         solved = read_result(result)
-        trace = trace_from_schedule(problem, schedule_of(solved, problem))
-    write_trace(trace, output)
+        schedule = schedule_of(solved, problem)
+        trace = trace_from_schedule(problem, schedule, policy=solved.method)
+        costs = schedule_costs(problem, schedule)
+    write_trace(trace, output, costs=costs)
 
 
 @app.command("label")

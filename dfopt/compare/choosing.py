@@ -8,8 +8,9 @@ from typing import Literal
 from dfopt.compare.model import COUNTING, CostModel
 from dfopt.errors import DfoptError, MethodError
 from dfopt.instance import Instance, Objective
-from dfopt.machine import Leaves, Penalty, PenaltyF, PenaltyG
+from dfopt.machine import Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.trace import Trace, TraceHeader
+from dfopt.trace.trace import UNMANAGED
 
 BY_RUN_TIME = "runtime:"
 """Begins a number of lines that short dispatches have no time to read."""
@@ -158,27 +159,34 @@ def chosen_model(
 def with_costs(
     trace: Trace, choice: ModelChoice, *, instance: Instance | None = None
 ) -> tuple[Trace, CostModel | None]:
-    """Return a trace whose header says what was chosen, and these costs.
+    """Return a trace whose header says what was chosen, and the costs that hold for it.
 
-    Where nothing is chosen and the header says nothing, it stays as it is and there are no costs.
+    Its header stays as it is where nothing was chosen. There are no costs where no dispatch is
+    managed, or where the header has a table of costs.
 
     Raises
     ------
     InstanceError, MethodError
         When a cost is missing or impossible.
     """
-    if choice == ModelChoice() and instance is None and trace.header.penalty is None:
+    chosen = choice != ModelChoice() or instance is not None
+    if not chosen and isinstance(trace.header.penalty, PenaltyMatrix):
         return trace, None
-    model = chosen_model(choice, header=trace.header, instance=instance)
-    header = replace(
-        trace.header,
-        penalty=model.penalty,
-        objective=model.objective,
-        cold_start=model.cold_start,
-        final_write_back=model.final_write_back,
-        capacity=None if model.capacity == "observed" else model.capacity,
-    )
-    return replace(trace, header=header), model
+    # What a switch costs does not depend on the objective.
+    summing = replace(choice, objective=Objective.TOTAL_PENALTY)
+    model = chosen_model(summing, header=trace.header, instance=instance)
+    if chosen:
+        given = trace.header.objective if instance is None else instance.objective
+        header = replace(
+            trace.header,
+            penalty=model.penalty,
+            objective=choice.objective or given,
+            cold_start=model.cold_start,
+            final_write_back=model.final_write_back,
+            capacity=None if model.capacity == "observed" else model.capacity,
+        )
+        trace = replace(trace, header=header)
+    return trace, model if (trace.fragment != UNMANAGED).any() else None
 
 
 def _first(*values: object) -> object:

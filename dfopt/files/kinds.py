@@ -30,7 +30,7 @@ def document_format(path: str | Path) -> str | None:
     FileError
         When the file cannot be read.
     """
-    first = _first_bytes(path)
+    first = first_bytes(path)
     if not first.lstrip().startswith(b"{"):
         return None
     named = _FORMAT.search(first)
@@ -39,7 +39,14 @@ def document_format(path: str | Path) -> str | None:
     return None if _CHROME.search(first) else INSTANCE
 
 
-def _first_bytes(path: str | Path) -> bytes:
+def first_bytes(path: str | Path) -> bytes:
+    """Return how a file begins, unpacked; standard input is looked at and not consumed.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be read.
+    """
     if str(path) != STANDARD_INPUT:
         with opened(path) as stream:
             return stream.peek(PEEK)

@@ -1,0 +1,80 @@
+"""What a trace holds, in figures."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from dfopt.files import penalty_to_document
+from dfopt.trace.trace import UNMANAGED, Trace
+
+SHOWN_DIGITS = 6
+"""Decimal places of shares."""
+
+
+def trace_summary(trace: Trace) -> dict[str, Any]:
+    """Return what there is to say about a trace, as values that JSON knows.
+
+    The fragments come with the number of their dispatches, the largest first. Times are in the
+    trace's unit.
+    """
+    header = trace.header
+    return {
+        "name": header.name,
+        "source": header.source,
+        "policy": header.policy,
+        "time_unit": header.time_unit,
+        "penalty": None if header.penalty is None else penalty_to_document(header.penalty),
+        "objective": None if header.objective is None else str(header.objective),
+        "cpus": trace.cpus,
+        "start": int(trace.start.min()) if len(trace) else None,
+        "end": int(trace.end.max()) if len(trace) else None,
+        "dispatches": len(trace),
+        "tasks": len(np.unique(trace.task)),
+        "run_time": trace.run_time,
+        "managed": int((trace.fragment != UNMANAGED).sum()),
+        "fragments": _fragments(trace),
+        "gaps": _gaps(trace),
+        "wakeups": len(trace.wakeups.time),
+        "forks": len(trace.forks.time),
+        "marks": len(trace.marks.time),
+        "quality": {
+            **dataclasses.asdict(trace.quality),
+            "silent_cpus": list(trace.quality.silent_cpus),
+            "unlabelled_share": round(trace.unlabelled_share, SHOWN_DIGITS),
+            "warnings": list(trace.quality.warnings),
+        },
+    }
+
+
+def _fragments(trace: Trace) -> list[dict[str, Any]]:
+    labelled = trace.fragment != UNMANAGED
+    fragment = trace.fragment[labelled]
+    count = np.bincount(fragment, minlength=len(trace.fragments))
+    run_time = np.zeros(len(trace.fragments), np.int64)
+    np.add.at(run_time, fragment, (trace.end - trace.start)[labelled])
+    total, ran = len(trace), trace.run_time
+    rows = [
+        {
+            "df": name,
+            "dispatches": dispatches,
+            "share": round(dispatches / total, SHOWN_DIGITS),
+            "run_time": time,
+            "run_time_share": round(time / ran, SHOWN_DIGITS) if ran else 0.0,
+        }
+        for name, dispatches, time in zip(
+            trace.fragments, count.tolist(), run_time.tolist(), strict=True
+        )
+        if dispatches
+    ]
+    return sorted(rows, key=lambda row: (-row["dispatches"], row["df"]))
+
+
+def _gaps(trace: Trace) -> dict[str, int]:
+    """Return how many gaps there are for each reason."""
+    count = np.bincount(trace.gaps.reason, minlength=len(trace.gaps.reasons)).tolist()
+    return {
+        reason: number for reason, number in zip(trace.gaps.reasons, count, strict=True) if number
+    }
