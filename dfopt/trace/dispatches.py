@@ -75,7 +75,7 @@ def trace_of(events: KernelEvents, *, name: str | None = None) -> Trace:
         cpu=switches.cpu[ran],
         start=start,
         end=time[ran + 1],
-        task=tasks.numbers(pid, start),
+        task=tasks.running,
         comm=switches.previous_comm[ran + 1],
         fragment=np.full(len(ran), UNMANAGED, np.int32),
         tasks=tasks.tasks,
@@ -168,16 +168,22 @@ class _Tasks:
         self._events = events
         self._lives = lives
         forks, wakeups, marks = events.forks, events.wakeups, events.marks
-        pids = np.concatenate(
-            [pid, forks.parent, forks.child, wakeups.waker, wakeups.woken, marks.pid]
-        )
-        times = np.concatenate(
-            [time, forks.time, forks.time, wakeups.time, wakeups.time, marks.time]
-        )
-        keys = self._keys(pids, times)[pids != IDLE]
+        running = self._keys(pid, time)
+        others = [
+            self._keys(threads, times)
+            for threads, times in (
+                (forks.parent, forks.time),
+                (forks.child, forks.time),
+                (wakeups.waker, wakeups.time),
+                (wakeups.woken, wakeups.time),
+                (marks.pid, marks.time),
+            )
+        ]
+        keys = np.unique(np.concatenate([running, *others]))
         # In the order of the numbers of the threads, and of their lives.
-        self._known = np.unique(keys)
+        self._known = keys[keys >> 32 != IDLE]
         self.tasks = self._named()
+        self.running = np.searchsorted(self._known, running).astype(np.int32)
 
     def _keys(self, pid: Numbers, time: Integers) -> Integers:
         return pid.astype(np.int64) << 32 | self._lives.of(pid, time)
@@ -203,26 +209,35 @@ class _Tasks:
         return number
 
     def wakeups(self) -> TaskWakeups:
+        """Return who wakes whom, by time."""
         wakeups = self._events.wakeups
+        order = np.argsort(wakeups.time, kind="stable")
+        time = wakeups.time[order]
         return TaskWakeups(
-            time=wakeups.time,
-            waker=self.numbers(wakeups.waker, wakeups.time),
-            woken=self.numbers(wakeups.woken, wakeups.time),
+            time=time,
+            waker=self.numbers(wakeups.waker[order], time),
+            woken=self.numbers(wakeups.woken[order], time),
         )
 
     def forks(self) -> TaskForks:
+        """Return who makes whom, by time."""
         forks = self._events.forks
+        order = np.argsort(forks.time, kind="stable")
+        time = forks.time[order]
         return TaskForks(
-            time=forks.time,
-            parent=self.numbers(forks.parent, forks.time),
-            child=self.numbers(forks.child, forks.time),
+            time=time,
+            parent=self.numbers(forks.parent[order], time),
+            child=self.numbers(forks.child[order], time),
         )
 
     def marks(self) -> TaskMarks:
+        """Return what threads say they use, by time."""
         marks = self._events.marks
+        order = np.argsort(marks.time, kind="stable")
+        time = marks.time[order]
         return TaskMarks(
-            time=marks.time,
-            task=self.numbers(marks.pid, marks.time),
-            df=marks.df,
+            time=time,
+            task=self.numbers(marks.pid[order], time),
+            df=marks.df[order],
             names=marks.names,
         )

@@ -27,6 +27,8 @@ class Lives:
 
     def of(self, pid: Numbers, time: Integers) -> Integers:
         """Return for each event how many lives its thread's number had begun by then."""
+        if not len(self.pid):
+            return np.zeros(len(pid), np.int64)
         # Pairs of thread and time as one number each: of the time, only which beginnings are
         # over by then matters. What happens in the nanosecond of a beginning comes after it.
         moments = np.unique(self.time)
