@@ -100,11 +100,6 @@ def test_header():
     )
 
 
-def test_a_name_of_ones_own():
-    stream = io.BytesIO(written(SMALL))
-    assert read_dfopt_trace(stream, name="mine").header.name == "mine"
-
-
 def test_blank_lines_and_carriage_returns_do_no_harm():
     assert len(read(HEADER, "", json.dumps(DISPATCH) + "\r", "  ", "")) == 1
 

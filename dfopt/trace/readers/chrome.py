@@ -34,15 +34,13 @@ T = TypeVar("T")
 _leaves = choice(Leaves)
 
 
-def read_chrome(stream: BinaryIO, *, name: str | None = None) -> Trace:
+def read_chrome(stream: BinaryIO) -> Trace:
     """Return the trace in a file of Chrome's trace events, as an array or as an object.
 
     Parameters
     ----------
     stream
         The file, opened and gunzipped.
-    name
-        Of the trace.
 
     Raises
     ------
@@ -85,7 +83,7 @@ def read_chrome(stream: BinaryIO, *, name: str | None = None) -> Trace:
         lines=lines if (lines != NOT_GIVEN).any() else None,
         leaves=leaves if (leaves != NOT_GIVEN).any() else None,
         gaps=gaps,
-        header=TraceHeader(name=name, time_unit="ns"),
+        header=TraceHeader(time_unit="ns"),
         quality=quality_of(cpus=cpus, cpu=cpu, gaps=gaps, lines=len(events)),
     )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from operator import itemgetter
 from typing import Any, BinaryIO
 
@@ -41,15 +40,13 @@ AT_ONCE = 1 << 20
 _leaves_numbers = {str(word): number for number, word in enumerate(LEAVES)}
 
 
-def read_dfopt_trace(stream: BinaryIO, *, name: str | None = None) -> Trace:
+def read_dfopt_trace(stream: BinaryIO) -> Trace:
     """Return the trace in a file of the format ``dfopt-trace/1``.
 
     Parameters
     ----------
     stream
         The file, opened and gunzipped.
-    name
-        Of the trace, instead of the one in the file.
 
     Raises
     ------
@@ -65,8 +62,6 @@ def read_dfopt_trace(stream: BinaryIO, *, name: str | None = None) -> Trace:
         header, cpus = header_from_document(parsed_line(first, 1))
     except DfoptError as error:
         raise on_line(1, error) from None
-    if name is not None:
-        header = replace(header, name=name)
     rows = _Rows(cpus)
     number = 2
     while lines := stream.readlines(AT_ONCE):

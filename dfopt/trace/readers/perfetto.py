@@ -44,15 +44,13 @@ EVENTS = (
 MARK = re.compile(r"(?:^|[ :=|])dfopt:df=([^ \n](?:.*[^ \n])?)[ \n]*\Z")
 
 
-def read_perfetto(stream: BinaryIO, *, name: str | None = None) -> Trace:
+def read_perfetto(stream: BinaryIO) -> Trace:
     """Return the dispatches that the scheduling events in a Perfetto trace tell of.
 
     Parameters
     ----------
     stream
         The file, opened and gunzipped.
-    name
-        Of the trace.
 
     Raises
     ------
@@ -66,7 +64,7 @@ def read_perfetto(stream: BinaryIO, *, name: str | None = None) -> Trace:
             found.add(packet)
         except FileError as error:
             raise FileError(error.problem, place=f"packet {number}") from None
-    return trace_of(found.events(number), name=name)
+    return trace_of(found.events(number))
 
 
 class _Found:
