@@ -21,6 +21,8 @@ EXPLANATION = {
     "short windows, since every CPU may begin each one with whatever it likes",
     "rolling": "a real schedule that looks one window ahead, each the best from what the one "
     "before left in the caches",
+    "balanced": "the bound if no CPU may run more than an even share of a window, as the trace may "
+    "have done",
     "ignored": "dependences between tasks (a message is sent before it is received), which long "
     "windows break",
 }
@@ -111,17 +113,14 @@ def windows_table(comparison: Comparison) -> Table:
     """Return one row a length of window."""
     table = plain_table()
     table.add_column("window", no_wrap=True)
-    for heading in ("windows", "realised", "bound", "ratio", "rolling", "ratio", "proven"):
+    for heading in ("windows", "bound", "ratio", "rolling", "ratio", "balanced", "proven"):
         table.add_column(heading, justify="right", no_wrap=True)
     for window in comparison.windows:
         table.add_row(
             printable(window.window),
             f"{window.count:,}",
-            f"{window.realised:,}",
-            f"{window.bound:,}",
-            Text(times(window.ratio), style="bold"),
-            f"{window.rolling:,}",
-            Text(times(window.rolling_ratio), style="bold"),
+            *window_cells(window),
+            f"{window.balanced:,}",
             share(window.closed, window.count),
         )
     return table
@@ -231,17 +230,18 @@ def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
             table.add_row(
                 printable(comparison.name) if first else "",
                 *([printable(window.window)] if several else []),
+                f"{window.realised:,}",
                 *window_cells(window),
                 f"{comparison.realised.switches:,}" if first else "",
                 main_cause(comparison.causes, comparison.realised.total) if first else "",
             )
-    return [table, Text(""), pairs({**models(comparisons), **EXPLANATION}, style="dim")]
+    meanings = {name: EXPLANATION[name] for name in ("bound", "rolling", "ignored")}
+    return [table, Text(""), pairs({**models(comparisons), **meanings}, style="dim")]
 
 
 def window_cells(window: WindowResult) -> list[str | Text]:
-    """Return realised, bound and rolling with their ratios."""
+    """Return bound and rolling cost, each with the ratio of what was paid to it."""
     return [
-        f"{window.realised:,}",
         f"{window.bound:,}",
         Text(times(window.ratio), style="bold"),
         f"{window.rolling:,}",

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 
 from rich.table import Table
 
+LARGE = 100
+"""From here on nobody wants decimal places."""
+
 
 def plain_table() -> Table:
     """Return a table without lines."""
@@ -30,7 +33,9 @@ def counted(number: int, noun: str) -> str:
 
 def times(ratio: float | None) -> str:
     """Return a ratio; where only the bound is 0 there is none."""
-    return "–" if ratio is None else f"{ratio:.2f}"
+    if ratio is None:
+        return "–"
+    return f"{ratio:.2f}" if ratio < LARGE else f"{ratio:,.0f}"
 
 
 def share(part: int, whole: int) -> str:

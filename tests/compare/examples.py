@@ -1,0 +1,99 @@
+"""A comparison made by hand, and a trace small enough to count on one's fingers."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from dfopt.compare.comparison import (
+    Cause,
+    Comparison,
+    CpuResult,
+    FragmentResult,
+    Realised,
+    WindowResult,
+)
+from dfopt.compare.model import CostModel
+from dfopt.trace import Quality
+
+
+def causes(**costs: int) -> dict[Cause, int]:
+    """Return costs by cause; a cause is named as in :class:`Cause`, in small letters."""
+    return {cause: costs.get(cause.name.lower(), 0) for cause in Cause}
+
+
+def window(label: str, *, bound: int, rolling: int, realised: int = 12) -> WindowResult:
+    return WindowResult(
+        window=label,
+        count=4,
+        realised=realised,
+        bound=bound,
+        rolling=rolling,
+        balanced=bound + 1,
+        closed=3,
+        rolling_closed=4,
+    )
+
+
+def comparison(**changes: object) -> Comparison:
+    """Return two CPUs and two fragments that paid 12, and could have paid 4 to 6."""
+    fields: dict[str, object] = {
+        "name": "made by hand",
+        "model": CostModel(),
+        "cost_unit": "ns",
+        "time_unit": "ns",
+        "dispatches": 20,
+        "managed": 18,
+        "realised": Realised(total=12, worst=7, switches=12),
+        "windows": (window("5", bound=4, rolling=9), window("whole", bound=4, rolling=6)),
+        "causes": causes(first_load=2, revisited=6, split=4),
+        "fragments": (
+            FragmentResult(
+                df="A", dispatches=10, tasks=3, cpus=2, run_time=100, switches=7, cost=7,
+                causes=causes(first_load=1, revisited=4, split=2),
+            ),
+            FragmentResult(
+                df="B", dispatches=8, tasks=2, cpus=2, run_time=80, switches=5, cost=5,
+                causes=causes(first_load=1, revisited=2, split=2),
+            ),
+        ),
+        "cpus": (
+            CpuResult(
+                cpu=0, dispatches=11, managed=10, fragments=2, run_time=100, switches=7, cost=7,
+                causes=causes(first_load=1, revisited=4, split=2),
+            ),
+            CpuResult(
+                cpu=1, dispatches=9, managed=8, fragments=2, run_time=90, switches=5, cost=5,
+                causes=causes(first_load=1, revisited=2, split=2),
+            ),
+        ),
+        "unlabelled_share": 0.125,
+        "quality": Quality(lines=21, events=20, breaks=1, silent_cpus=(3,)),
+    }  # fmt: skip
+    return Comparison(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+Row = tuple[int, int, str, str | None]
+"""CPU, start, task and fragment of a dispatch that takes 10."""
+
+ROWS: tuple[Row, ...] = (
+    (0, 0, "a", "A"),
+    (1, 0, "b", "B"),
+    (0, 10, "c", "B"),
+    (1, 10, "d", "A"),
+    (0, 20, "a", "A"),
+    (1, 20, "b", "B"),
+    (0, 30, "idler", None),
+    (0, 40, "a", "A"),
+)
+"""Four changes of fragment, where two CPUs that keep to their fragments need none."""
+
+
+def write_trace(path: Path, rows: Iterable[Row] = ROWS, **header: object) -> Path:
+    """Write a ``dfopt-trace/1``."""
+    lines: list[dict[str, object]] = [{"format": "dfopt-trace/1", "cpus": 2, **header}]
+    lines += [
+        {"cpu": cpu, "start": start, "end": start + 10, "task": task, "df": df}
+        for cpu, start, task, df in rows
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path

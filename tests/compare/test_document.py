@@ -1,0 +1,133 @@
+"""Comparisons as documents: the keys, the figures, and back again."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from dfopt.compare.comparison import Cause, Comparison
+from dfopt.compare.document import comparison_document, comparisons_document
+from dfopt.compare.model import CostModel
+from dfopt.compare.saved import read_comparisons
+from dfopt.errors import DfoptError
+from dfopt.files import schema
+from dfopt.instance import Objective
+from dfopt.machine import Leaves, PenaltyF
+from tests.compare.examples import comparison, window
+
+F_MODEL = CostModel(
+    penalty=PenaltyF(read_line=2, write_back=500),
+    lines=64,
+    lines_by_run_time=True,
+    leaves=Leaves.INVALIDATED,
+    objective=Objective.MAX_PENALTY,
+    capacity=7,
+)
+EXAMPLES = [
+    comparison(),
+    comparison(model=F_MODEL, time_unit=None),
+    comparison(windows=(), fragments=()),
+]
+
+
+def save(path: Path, document: dict[str, Any]) -> Path:
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_the_document_says_what_was_compared() -> None:
+    document = comparison_document(comparison())
+    assert document["format"] == "dfopt-comparison/1"
+    assert document["trace"] == "made by hand"
+    assert (document["dispatches"], document["managed"]) == (20, 18)
+    assert document["realised"] == {"total": 12, "max": 7, "switches": 12}
+    first, whole = document["windows"]
+    assert (first["window"], first["bound"], first["rolling"], first["ratio"]) == ("5", 4, 9, 3)
+    assert (whole["rolling_ratio"], whole["difference"]) == (2, 8)
+    assert document["causes"]["fragment split over CPUs"] == 4
+    assert sum(document["causes"].values()) == 12
+    assert [row["df"] for row in document["fragments"]] == ["A", "B"]
+    assert [row["cpu"] for row in document["cpus"]] == [0, 1]
+    assert document["quality"]["unlabelled_share"] == 0.125
+    assert document["quality"]["warnings"] == [
+        "1 broken chain: as many switches are missing",
+        "no event on CPU 3, although the file declares more CPUs",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("bound", "realised", "ratio"), [(0, 0, 1), (0, 3, None), (3, 10, 3.333333)]
+)
+def test_ratios_of_nothing(bound: int, realised: int, ratio: float | None) -> None:
+    one = window("5", bound=bound, rolling=bound, realised=realised)
+    (row,) = comparison_document(comparison(windows=(one,)))["windows"]
+    assert row["ratio"] == row["rolling_ratio"] == ratio
+
+
+@pytest.mark.parametrize("one", EXAMPLES)
+def test_documents_fit_the_schema(one: Comparison) -> None:
+    validator = Draft202012Validator(schema("comparison"))
+    for document in (comparison_document(one), comparisons_document([one, one])):
+        validator.validate(json.loads(json.dumps(document)))
+
+
+def test_the_schema_knows_every_cause() -> None:
+    assert list(schema("comparison")["$defs"]["causes"]["properties"]) == [*map(str, Cause)]
+
+
+def test_the_schema_refuses_a_mixture() -> None:
+    validator = Draft202012Validator(schema("comparison"))
+    document = comparison_document(comparison())
+    assert validator.is_valid(document)
+    assert not validator.is_valid({**document, "traces": []})
+    assert not validator.is_valid({key: document[key] for key in document if key != "causes"})
+    assert not validator.is_valid({**document, "more": 1})
+
+
+@pytest.mark.parametrize("one", EXAMPLES)
+def test_saved_comparisons_are_read_back(tmp_path: Path, one: Comparison) -> None:
+    alone = save(tmp_path / "one.json", comparison_document(one))
+    assert read_comparisons(alone) == (replace(one, unlabelled_share=0.125),)
+    several = save(tmp_path / "two.json", comparisons_document([one, comparison(name="other")]))
+    assert read_comparisons(several) == (one, comparison(name="other"))
+
+
+def changed(path: tuple[str | int, ...], value: object) -> dict[str, Any]:
+    document = comparison_document(comparison())
+    inner: Any = document
+    for key in path[:-1]:
+        inner = inner[key]
+    if value is None:
+        del inner[path[-1]]
+    else:
+        inner[path[-1]] = value
+    return document
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        (("format",), "dfopt-result/1", "format: the file holds a result"),
+        (("causes",), None, "causes: is missing"),
+        (("causes", "migration"), "much", "causes.migration: must be an integer"),
+        (("windows", 1, "bound"), -1, "windows[1].bound: must be at least 0"),
+        (("windows", 0, "bond"), 1, "windows[0].bond: unknown key; did you mean 'bound'?"),
+        (("model", "penalty"), {"kind": "h"}, "model.penalty.kind: must be one of"),
+        (("model", "cold_start"), 1, "model.cold_start: must be true or false"),
+        (("fragments", 0, "df"), 3, "fragments[0].df: must be a string"),
+        (("quality", "silent_cpus"), 3, "quality.silent_cpus: must be an array"),
+        (("quality",), [], "quality: must be an object"),
+        (("quality", "lines"), None, "quality.lines: is missing"),
+        (("results",), [], "results: compares schedules of an instance"),
+    ],
+)
+def test_wrong_documents_are_refused(
+    tmp_path: Path, path: tuple[str | int, ...], value: object, problem: str
+) -> None:
+    file = save(tmp_path / "a.json", changed(path, value))
+    with pytest.raises(DfoptError) as caught:
+        read_comparisons(file)
+    assert str(caught.value).startswith(f"{file}: {problem}")

@@ -1,0 +1,108 @@
+"""The foresight curve: what stands where, and what can be read on it."""
+
+from pathlib import Path
+
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+
+from dfopt.compare.model import CostModel
+from dfopt.compare.windows import WindowKind
+from dfopt.errors import DfoptError
+from dfopt.instance import Objective
+from dfopt.machine import PenaltyG
+from dfopt.plot import plot_foresight, save_picture
+from dfopt.plot.foresight import length_text
+from tests.compare.examples import comparison, window
+
+
+def ticks(ax: Axes) -> list[str]:
+    return [label.get_text() for label in ax.get_xticklabels()]
+
+
+def legends(ax: Axes) -> list[str]:
+    found = [child for child in ax.get_children() if isinstance(child, Legend)]
+    return [text.get_text() for legend in found for text in legend.get_texts()]
+
+
+def curves(ax: Axes) -> list[list[float]]:
+    return [list(line.get_ydata()) for line in ax.lines if len(line.get_xdata()) > 2]
+
+
+WINDOWS = (
+    window("whole", bound=4, rolling=6),
+    window("5", bound=2, rolling=11),
+    window("100", bound=3, rolling=8),
+)
+
+
+def test_curves_run_from_short_windows_to_the_whole_trace() -> None:
+    ax = plot_foresight([comparison(windows=WINDOWS)])
+    assert ticks(ax) == ["5", "100", "whole"]
+    assert curves(ax) == [[11, 8, 6], [2, 3, 4]]
+    assert any(list(line.get_ydata()) == [12, 12] for line in ax.lines)
+    assert ax.get_xscale() == "log"
+    assert ax.get_ylim()[0] == 0
+    assert ax.get_xlabel().endswith("in managed dispatches")
+
+
+def test_one_trace_is_the_title_and_several_are_named_below() -> None:
+    alone = plot_foresight([comparison(windows=WINDOWS)])
+    assert alone.get_legend().get_title().get_text() == "made by hand"
+    assert legends(alone)[:3] == ["realised", "rolling schedule", "bound"]
+    ax = plot_foresight([comparison(name=name, windows=WINDOWS) for name in ("_old", "$new")])
+    assert {"_old", "$new", "realised"} < set(legends(ax))
+    assert len({line.get_color() for line in ax.lines if len(line.get_xdata()) > 2}) == 2
+
+
+def test_windows_in_time_have_units() -> None:
+    windows = (window("500us", bound=1, rolling=2), window("10ms", bound=1, rolling=1))
+    assert ticks(plot_foresight([comparison(windows=windows)])) == ["500 µs", "10 ms", "whole"]
+    assert length_text(2_500_000_000, WindowKind.TIME) == "2.5 s"
+
+
+@pytest.mark.parametrize(
+    ("model", "label"),
+    [
+        (CostModel(), "changes of fragment on all CPUs"),
+        (CostModel(penalty=PenaltyG(fill=2, write_back=0)), "penalty on all CPUs (ns)"),
+        (
+            CostModel(penalty=PenaltyG(fill=2, write_back=0), objective=Objective.MAX_PENALTY),
+            "penalty on the dearest CPU (ns)",
+        ),
+    ],
+)
+def test_costs_have_a_unit(model: CostModel, label: str) -> None:
+    assert plot_foresight([comparison(model=model)]).get_ylabel() == label
+
+
+def test_nothing_lies_outside_the_picture(tmp_path: Path) -> None:
+    names = ["a" * 60, "b", "c", "d", "e"]
+    ax = plot_foresight([comparison(name=name, windows=WINDOWS) for name in names])
+    save_picture(ax, tmp_path / "a.png")
+    figure = ax.figure
+    for legend in (child for child in ax.get_children() if isinstance(child, Legend)):
+        box = legend.get_window_extent()
+        assert box.x0 >= 0
+        assert box.y0 >= 0
+        assert box.x1 <= figure.bbox.width
+        assert box.y1 <= figure.bbox.height
+
+
+def test_the_whole_trace_alone_is_drawn(tmp_path: Path) -> None:
+    ax = plot_foresight([comparison(windows=WINDOWS[:1])])
+    save_picture(ax, tmp_path / "a.svg")
+    assert ticks(ax) == ["whole"]
+
+
+def test_axes_of_the_caller_are_used() -> None:
+    ax = Figure().add_subplot()
+    assert plot_foresight([comparison()], ax=ax) is ax
+
+
+@pytest.mark.parametrize("labels", [(), ("100", "10ms")])
+def test_what_has_no_axis_is_refused(labels: tuple[str, ...]) -> None:
+    windows = tuple(window(label, bound=1, rolling=1) for label in labels)
+    with pytest.raises(DfoptError, match=r"no window to draw|share no axis"):
+        plot_foresight([comparison(windows=windows)])
