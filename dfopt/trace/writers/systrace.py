@@ -1,0 +1,172 @@
+"""Traces as the kernel's own text, for viewers that read nothing newer.
+
+What runs becomes ``sched_switch`` events, with the idle thread in between. A gap becomes a line
+about lost events, and a change of fragment a mark ``dfopt:df=…``.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from itertools import islice
+from operator import itemgetter
+from typing import BinaryIO
+
+import numpy as np
+
+from dfopt.errors import FileError
+from dfopt.trace.dispatches import IDLE
+from dfopt.trace.gaps import stretches_in_order
+from dfopt.trace.time_units import nanoseconds_per_unit
+from dfopt.trace.trace import UNMANAGED, Trace
+from dfopt.trace.writers.thread_numbers import thread_numbers
+
+SECOND = 1_000_000_000
+
+LONGEST_COMM = 15
+"""Bytes of a comm."""
+
+MOST_CPUS = 100_000
+
+AT_ONCE = 10_000
+
+Step = tuple[int, str]
+"""A time in nanoseconds and the line about it."""
+
+Thread = tuple[str, int, str]
+"""A comm, the number of the thread, and the state in which it leaves the CPU."""
+
+
+def write_systrace(trace: Trace, stream: BinaryIO) -> None:
+    """Write a trace as text with the kernel's ``sched_switch`` events.
+
+    Parameters
+    ----------
+    trace
+        Its tasks become threads: those that are called by a number keep it.
+    stream
+        The file, as :func:`dfopt.files.storage.replacing` opens it.
+
+    Raises
+    ------
+    FileError
+        When times or the number of CPUs are too large.
+    """
+    if trace.cpus > MOST_CPUS:
+        raise FileError(f"the text has room for {MOST_CPUS} CPUs; write the trace as .jsonl")
+    text = _Text(trace)
+    of_cpus = text.stretches()
+    count = sum(1 for cpu in of_cpus for _ in text.steps(cpu, of_cpus[cpu]))
+    stream.write(
+        f"# tracer: nop\n#\n# entries-in-buffer/entries-written: {count}/{count}   "
+        f"#P:{trace.cpus}\n#\n".encode()
+    )
+    # The lines of a CPU are in order already, also those of the same time.
+    lines = heapq.merge(*(text.steps(cpu, of_cpus[cpu]) for cpu in of_cpus), key=itemgetter(0))
+    while piece := "".join(line for _, line in islice(lines, AT_ONCE)):
+        stream.write(piece.encode())
+
+
+class _Text:
+    """The lines of one trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._factor = nanoseconds_per_unit(trace)
+        self._pids = thread_numbers(trace)
+        self._names = [_comm(task.name) for task in trace.tasks]
+        self._comms = [_comm(name) for name in trace.comms]
+        self._fragments = [_printable(name) for name in trace.fragments]
+        self._marked = _changes(trace)
+        self._ends = _ends(trace, self._pids)
+
+    def stretches(self) -> dict[int, list[int]]:
+        """Return the dispatches and gaps of each CPU in order."""
+        order = stretches_in_order(self._trace)
+        cpus = np.concatenate([self._trace.cpu, self._trace.gaps.cpu])[order]
+        return {int(cpu): order[cpus == cpu].tolist() for cpu in np.unique(cpus)}
+
+    def steps(self, cpu: int, stretches: list[int]) -> Iterator[Step]:
+        """Yield the lines about a CPU."""
+        idle = f"swapper/{cpu}", IDLE, "R"
+        running = idle
+        # Until when the CPU is told of; where the next stretch begins later, it is idle then.
+        told: int | None = None
+        for number in stretches:
+            start, end = self._times(number)
+            if running is not idle and (told != start or number >= len(self._trace)):
+                yield _switch(cpu, told or 0, running, idle)
+                running = idle
+            if number < len(self._trace):
+                thread = self._thread(number)
+                yield _switch(cpu, start, running, thread)
+                # A name of nothing but blanks is lost in such text.
+                if number in self._marked and (fragment := self._fragment(number)):
+                    head = _head(thread, cpu, start)
+                    yield start, f"{head} tracing_mark_write: dfopt:df={fragment}\n"
+                running = thread
+            else:
+                if told != start:
+                    yield _switch(cpu, start, idle, idle)
+                yield start, f"CPU:{cpu} [LOST EVENTS]\n"
+                yield _switch(cpu, end, idle, idle)
+            told = end
+        if running is not idle:
+            yield _switch(cpu, told or 0, running, idle)
+
+    def _fragment(self, row: int) -> str:
+        name: str = self._fragments[self._trace.fragment[row]]
+        return name.strip()
+
+    def _times(self, number: int) -> tuple[int, int]:
+        of_gap = number - len(self._trace)
+        source, row = (self._trace, number) if of_gap < 0 else (self._trace.gaps, of_gap)
+        return self._factor * int(source.start[row]), self._factor * int(source.end[row])
+
+    def _thread(self, row: int) -> Thread:
+        trace = self._trace
+        task = trace.task[row]
+        comm = self._names[task] if trace.comm is None else self._comms[trace.comm[row]]
+        return comm, self._pids[task], "X" if row in self._ends else "S"
+
+
+def _switch(cpu: int, time: int, previous: Thread, following: Thread) -> Step:
+    comm, pid, state = previous
+    next_comm, next_pid, _ = following
+    return time, (
+        f"{_head(previous, cpu, time)} sched_switch: prev_comm={comm} prev_pid={pid} "
+        f"prev_prio=120 prev_state={state} ==> next_comm={next_comm} next_pid={next_pid} "
+        "next_prio=120\n"
+    )
+
+
+def _head(thread: Thread, cpu: int, time: int) -> str:
+    comm, pid, _ = thread
+    seconds, rest = divmod(time, SECOND)
+    return f"{comm if pid else '<idle>':>16}-{pid:<7} [{cpu:03}] d..2. {seconds}.{rest:09}:"
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def _comm(name: str) -> str:
+    return _printable(name).encode()[:LONGEST_COMM].decode("utf-8", "ignore")
+
+
+def _changes(trace: Trace) -> set[int]:
+    """Return the dispatches whose fragment is not that of the task before."""
+    managed = np.flatnonzero(trace.fragment != UNMANAGED)
+    rows = managed[np.argsort(trace.task[managed], kind="stable")]
+    task, fragment = trace.task[rows], trace.fragment[rows]
+    changes = np.ones(len(rows), bool)
+    changes[1:] = (task[1:] != task[:-1]) | (fragment[1:] != fragment[:-1])
+    return set(rows[changes].tolist())
+
+
+def _ends(trace: Trace, pids: list[int]) -> set[int]:
+    """Return the last dispatches of tasks after which their thread's number is used again."""
+    pid = np.array(pids, np.int64)[trace.task]
+    rows = np.lexsort((trace.end, trace.start, pid))
+    last = (pid[rows][1:] == pid[rows][:-1]) & (trace.task[rows][1:] != trace.task[rows][:-1])
+    return set(rows[:-1][last].tolist())
