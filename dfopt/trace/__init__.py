@@ -1,8 +1,21 @@
 """Scheduler traces: which task ran where and when, and which fragment it used."""
 
 from dfopt.trace.dispatches import trace_of
+from dfopt.trace.from_schedule import schedule_costs, trace_from_schedule
 from dfopt.trace.quality import Quality
 from dfopt.trace.reading import read_trace
 from dfopt.trace.trace import Gaps, Trace, TraceHeader, TraceTask
+from dfopt.trace.writing import write_trace
 
-__all__ = ["Gaps", "Quality", "Trace", "TraceHeader", "TraceTask", "read_trace", "trace_of"]
+__all__ = [
+    "Gaps",
+    "Quality",
+    "Trace",
+    "TraceHeader",
+    "TraceTask",
+    "read_trace",
+    "schedule_costs",
+    "trace_from_schedule",
+    "trace_of",
+    "write_trace",
+]

@@ -31,7 +31,7 @@ from tests.files.examples import (
 )
 from tests.strategies import instances, json_values, results
 
-NAMES = ("bench-summary", "comparison", "instance", "result", "verification")
+NAMES = ("bench-summary", "comparison", "instance", "result", "trace", "verification")
 READERS = {
     "instance": (Draft202012Validator(schema("instance")), instance_from_document),
     "result": (Draft202012Validator(schema("result")), result_from_document),
@@ -74,7 +74,7 @@ def test_every_object_in_a_schema_is_closed_but_for_keys_of_ones_own(name):
         assert part["additionalProperties"] in (False, {"type": "string"})  # versions: any name
 
 
-@pytest.mark.parametrize("name", ["trace", "instnace", "dfopt-instance/2", "", "../instance"])
+@pytest.mark.parametrize("name", ["traces", "instnace", "dfopt-instance/2", "", "../instance"])
 def test_unknown_schema(name):
     with pytest.raises(DfoptError, match="known are bench-summary, comparison, instance"):
         schema(name)

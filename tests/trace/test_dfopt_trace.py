@@ -220,7 +220,11 @@ def test_no_damage_but_a_line_naming_it(trace, data):
         assert error.problem  # noqa: PT017 -- damage may also do no harm
 
 
-@given(st.lists(json_values | st.dictionaries(st.sampled_from([*DISPATCH, *GAP]), json_values)))
+lines = st.sampled_from([DISPATCH | {"lines": 1, "leaves": "dirty"}, GAP])
+changed_lines = st.tuples(lines, st.sampled_from([*DISPATCH, *GAP, "lines", "leaves"]), json_values)
+
+
+@given(st.lists(json_values | changed_lines.map(lambda change: change[0] | {change[1]: change[2]})))
 def test_any_json_is_read_or_refused(values):
     lines = [json.dumps(value) for value in values]
     try:

@@ -91,7 +91,7 @@ class _Rows:
         """Add lines, of which the first has the number ``first``."""
         try:
             self._keep(_decoded(lines), np.arange(first, first + len(lines)))
-        except (_OddError, ValueError, RecursionError):
+        except (_OddError, ValueError, TypeError, RecursionError):
             numbered = [(n, line) for n, line in enumerate(lines, first) if line.strip()]
             rows = [checked_line(line, number, self._cpus) for number, line in numbered]
             self._keep(rows, np.array([number for number, _ in numbered], np.int64))

@@ -1,0 +1,73 @@
+"""The published schema and the reader agree about every line, but for what a schema cannot say."""
+
+import io
+import json
+
+import pytest
+from hypothesis import given
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
+
+from dfopt.errors import DfoptError
+from dfopt.files import schema
+from dfopt.trace.readers.dfopt_trace import read_dfopt_trace
+from dfopt.trace.writers.dfopt_trace import write_dfopt_trace
+from tests.files.test_schemas import changes, has_whole_floats
+from tests.trace.test_dfopt_trace import DISPATCH, GAP, HEADER
+from tests.trace.traces import traces
+
+SCHEMA = schema("trace")
+REGISTRY = Registry().with_resource(SCHEMA["$id"], Resource.from_contents(SCHEMA))
+
+
+def validator(part):
+    reference = {"$ref": f"{SCHEMA['$id']}{part}"}
+    return Draft202012Validator(reference, registry=REGISTRY)
+
+
+HEADERS, DISPATCHES, GAPS = validator(""), validator("#/$defs/dispatch"), validator("#/$defs/gap")
+FULL_HEADER = HEADER | {
+    "name": "n", "time_unit": "ns", "source": "s", "policy": "p",
+    "penalty": {"kind": "f", "read_line": 1, "write_back": 4},
+    "objective": "makespan", "capacity": 2, "cold_start": True, "final_write_back": False,
+}  # fmt: skip
+FULL_DISPATCH = DISPATCH | {"lines": 3, "leaves": "dirty"}
+
+BEYOND_THE_SCHEMA = ("before the start at", "but the header declares")
+
+
+def problem(*lines):
+    """Return what the reader says about lines; nothing if it takes them."""
+    data = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+    try:
+        read_dfopt_trace(io.BytesIO(data))
+    except DfoptError as error:
+        return error.problem
+    return ""
+
+
+@given(traces())
+def test_what_is_written_is_valid(trace):
+    stream = io.BytesIO()
+    write_dfopt_trace(trace, stream)
+    header, *lines = map(json.loads, stream.getvalue().splitlines())
+    HEADERS.validate(header)
+    for line in lines:
+        (GAPS if "gap" in line else DISPATCHES).validate(line)
+
+
+@pytest.mark.parametrize("kind", ["header", "dispatch", "gap"])
+def test_schema_and_reader_agree_on_every_single_change(kind):
+    document = {"header": FULL_HEADER, "dispatch": FULL_DISPATCH, "gap": GAP}[kind]
+    assert problem(*((document,) if kind == "header" else (HEADER, document))) == ""
+    verdicts = set()
+    for change in changes(document):
+        if kind == "header":
+            valid, said = HEADERS.is_valid(change), problem(change)
+        else:
+            valid = (GAPS if "gap" in change else DISPATCHES).is_valid(change)
+            said = problem(HEADER, change)
+        verdicts.add(valid)
+        beyond = has_whole_floats(change) or any(words in said for words in BEYOND_THE_SCHEMA)
+        assert valid == (not said) or (valid and beyond), (change, said)
+    assert verdicts == {True, False}
