@@ -1,1 +1,36 @@
-"""How far schedules are from the optimum."""
+"""How far the schedule of a trace is from the best possible."""
+
+from dfopt.compare.compare import compare_trace
+from dfopt.compare.comparison import (
+    Cause,
+    Comparison,
+    CpuResult,
+    FragmentResult,
+    Realised,
+    WindowResult,
+)
+from dfopt.compare.model import CostModel, model_of_instance
+from dfopt.compare.windows import (
+    WHOLE,
+    CompareProgress,
+    Window,
+    foresight_windows,
+    parse_window,
+)
+
+__all__ = [
+    "WHOLE",
+    "Cause",
+    "CompareProgress",
+    "Comparison",
+    "CostModel",
+    "CpuResult",
+    "FragmentResult",
+    "Realised",
+    "Window",
+    "WindowResult",
+    "compare_trace",
+    "foresight_windows",
+    "model_of_instance",
+    "parse_window",
+]

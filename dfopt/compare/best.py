@@ -1,0 +1,74 @@
+"""The best placement of a window, remembered: windows of a trace are much alike."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from dfopt.compare.packing import pack
+from dfopt.compare.problem import Placement, WindowProblem
+
+SECONDS_PER_WINDOW = 2.0
+"""How long solvers may search for the best of one window."""
+
+
+class BestPlacements:
+    """Finds the best placements, each problem once.
+
+    Parameters
+    ----------
+    seconds
+        How long solvers may search for what quick placements leave open, all together.
+    thorough
+        Whether the slower solvers are asked too, which is worth their time for few windows.
+    """
+
+    def __init__(self, seconds: float, *, thorough: bool) -> None:
+        self._deadline = time.monotonic() + seconds
+        self._thorough = thorough
+        self._known: dict[WindowProblem, Placement] = {}
+
+    def of(self, problem: WindowProblem) -> Placement:
+        """Return the best placement that could be found, and the bound that could be proven."""
+        order = self._canonical_order(problem)
+        canonical = _renamed(problem, order)
+        if canonical not in self._known:
+            self._known[canonical] = self._found(canonical)
+        known = self._known[canonical]
+        return replace(
+            known, visits=tuple(tuple(order[one] for one in cpu) for cpu in known.visits)
+        )
+
+    def _found(self, problem: WindowProblem) -> Placement:
+        placement = pack(problem)
+        if placement.is_closed:
+            return placement
+        # Imported for the few windows that need it: solvers take a while to load.
+        from dfopt.compare.exact import improved, is_solvable
+
+        seconds = min(SECONDS_PER_WINDOW, self._deadline - time.monotonic())
+        if seconds <= 0 or not is_solvable(problem):
+            return placement
+        return improved(problem, placement, seconds, thorough=self._thorough)
+
+    @staticmethod
+    def _canonical_order(problem: WindowProblem) -> list[int]:
+        """Return the fragments in an order that does not depend on their names."""
+        owners = [0] * len(problem.sizes)
+        for cpu, state in enumerate(problem.states):
+            if state >= 0:
+                owners[state] |= 1 << cpu
+        return sorted(
+            range(len(problem.sizes)),
+            key=lambda one: (-problem.sizes[one], problem.entries[one], owners[one]),
+        )
+
+
+def _renamed(problem: WindowProblem, order: list[int]) -> WindowProblem:
+    new = {old: number for number, old in enumerate(order)}
+    return replace(
+        problem,
+        sizes=tuple(problem.sizes[one] for one in order),
+        entries=tuple(problem.entries[one] for one in order),
+        states=tuple(new.get(state, state) for state in problem.states),
+    )

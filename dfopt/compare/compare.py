@@ -1,0 +1,211 @@
+"""A trace against the best possible: the one entrance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from dfopt.compare.bound import WindowBounds
+from dfopt.compare.comparison import Comparison, WindowResult
+from dfopt.compare.demand import WindowedRuns, windowed
+from dfopt.compare.jobs import Answer, Job, jobs_of, performed
+from dfopt.compare.model import CostModel
+from dfopt.compare.realised import (
+    causes_of,
+    charges_of,
+    cpu_results,
+    fragment_results,
+    realised_of,
+)
+from dfopt.compare.rolling import RollingCosts
+from dfopt.compare.rules import WindowRules
+from dfopt.compare.runs import runs_of
+from dfopt.compare.windows import WHOLE, CompareProgress, Window, window_starts
+from dfopt.errors import MethodError
+from dfopt.instance import Objective
+from dfopt.trace import Trace
+
+SECONDS = 20.0
+"""How long solvers may search by default."""
+
+BALANCED_SHARE = 0.1
+"""Of that time, for the balanced bounds, which nothing else rests on."""
+
+
+def compare_trace(  # noqa: PLR0913 - options, all by keyword
+    trace: Trace,
+    model: CostModel | None = None,
+    *,
+    windows: Sequence[Window] = (WHOLE,),
+    time_limit: float | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    on_progress: Callable[[CompareProgress], None] | None = None,
+) -> Comparison:
+    """Compare what the switches of a trace cost with the least that was possible.
+
+    Parameters
+    ----------
+    trace
+        Labelled, see :func:`dfopt.trace.labels.label`.
+    model
+        The costs; by default every change of fragment costs 1.
+    windows
+        How far ahead one may look.
+    time_limit
+        Seconds that solvers may search, all together, for what quick placements leave open; by
+        default 20. With several processes at work less time passes.
+    workers
+        Number of processes for long work; by default one a processor.
+    scheduler
+        Address of a Dask scheduler whose workers do the work instead.
+    on_progress
+        Called whenever some windows are done.
+
+    Returns
+    -------
+    Comparison
+        An interrupt from the keyboard ends it with the lengths of window that are done.
+
+    Raises
+    ------
+    DfoptError
+        When no dispatch has a fragment, or the cluster cannot be used.
+    InstanceError, MethodError
+        When the model does not fit the trace.
+
+    Notes
+    -----
+    Nothing is assumed about dependences between tasks: a message may be received before it is
+    sent. The longer a window, the less that can be had.
+    """
+    model = model or CostModel()
+    runs = runs_of(trace, model)
+    charges = charges_of(runs, model)
+    realised = realised_of(runs, charges)
+    by_worst = model.objective is Objective.MAX_PENALTY
+    tables = [windowed(runs, window_starts(runs, window)) for window in windows]
+    _check(tables, model)
+    seconds = (SECONDS if time_limit is None else time_limit) / len(windows)
+    jobs = [job for number, one in enumerate(tables) for job in _jobs(number, one, model, seconds)]
+    jobs.sort(key=lambda job: job.key[1] == BALANCED)
+    answers, is_complete = _answers(jobs, windows, workers, scheduler, on_progress)
+    counted = realised.worst if by_worst else realised.total
+    return Comparison(
+        name=trace.header.name or "trace",
+        model=model,
+        cost_unit="switches" if model.counts_switches else trace.header.time_unit or "unit",
+        time_unit=trace.header.time_unit,
+        dispatches=len(trace),
+        managed=int(runs.managed.sum()),
+        realised=realised,
+        windows=tuple(
+            _result(window, table, answers[number], counted, by_worst=by_worst)
+            for number, (window, table) in enumerate(zip(windows, tables, strict=True))
+            if answers[number].is_known
+        ),
+        is_complete=is_complete,
+        causes=causes_of(charges),
+        fragments=fragment_results(trace, runs, charges),
+        cpus=cpu_results(trace, runs, charges),
+        unlabelled_share=trace.unlabelled_share,
+        quality=trace.quality,
+    )
+
+
+BALANCED = "balanced"
+
+
+def _check(tables: Sequence[WindowedRuns], model: CostModel) -> None:
+    if model.unmanaged == "evict" and any(table.leaves is not None for table in tables):
+        raise MethodError(
+            "unmanaged dispatches can evict only where all dispatches leave their fragments in "
+            "the same state; use --unmanaged transparent"
+        )
+
+
+def _jobs(number: int, table: WindowedRuns, model: CostModel, seconds: float) -> list[Job]:
+    """Return the jobs for one length of window: bounds, rolling schedule, balanced bounds."""
+    by_worst = model.objective is Objective.MAX_PENALTY
+    rules = WindowRules(
+        capacity=model.capacity,
+        # Bounds of several windows add up to a total only.
+        by_worst=by_worst and len(table) == 1,
+        begins_empty=model.cold_start,
+        ends_written=model.final_write_back,
+    )
+    rolling = replace(rules, by_worst=by_worst)
+    half = (1 - BALANCED_SHARE) / 2
+    balanced = replace(rules, capacity="balanced")
+    return [
+        *jobs_of((number, "bound"), "bound", table, rules, seconds * half),
+        *jobs_of((number, "rolling"), "rolling", table, rolling, seconds * half),
+        *jobs_of((number, BALANCED), "bound", table, balanced, seconds * BALANCED_SHARE),
+    ]
+
+
+@dataclass(slots=True)
+class _Answers:
+    """What is known about one length of window, and how many jobs are still out."""
+
+    bounds: dict[str, WindowBounds] = field(default_factory=dict)
+    rolling: RollingCosts | None = None
+    out: int = 0
+
+    @property
+    def is_known(self) -> bool:
+        return not self.out
+
+    def add(self, job: Job, answer: Answer) -> None:
+        self.out -= 1
+        if isinstance(answer, RollingCosts):
+            self.rolling = answer
+        else:
+            kind = job.key[1]
+            self.bounds[kind] = self.bounds.get(kind, WindowBounds(total=0, closed=0)) + answer
+
+
+def _answers(
+    jobs: Sequence[Job],
+    windows: Sequence[Window],
+    workers: int | None,
+    scheduler: str | None,
+    on_progress: Callable[[CompareProgress], None] | None,
+) -> tuple[list[_Answers], bool]:
+    """Return the answers for each length of window, and whether none was left out."""
+    answers = [_Answers() for _ in windows]
+    for job in jobs:
+        answers[job.key[0]].out += 1
+    total = sum(len(job.windows) for job in jobs)
+    done = 0
+    try:
+        for job, answer in performed(jobs, workers=workers, scheduler=scheduler):
+            answers[job.key[0]].add(job, answer)
+            done += len(job.windows)
+            if on_progress is not None:
+                label = windows[job.key[0]].label
+                on_progress(CompareProgress(window=label, done=done, total=total))
+    except KeyboardInterrupt:
+        return answers, False
+    return answers, True
+
+
+def _result(
+    window: Window, table: WindowedRuns, answers: _Answers, realised: int, *, by_worst: bool
+) -> WindowResult:
+    assert answers.rolling is not None, "no job is out"
+    bound, balanced = (
+        -(-bounds.total // table.cpus) if by_worst and len(table) > 1 else bounds.total
+        for bounds in (answers.bounds["bound"], answers.bounds[BALANCED])
+    )
+    costs = answers.rolling.costs
+    return WindowResult(
+        window=window.label,
+        count=len(table),
+        realised=realised,
+        bound=bound,
+        rolling=max(costs) if by_worst else sum(costs),
+        balanced=balanced,
+        closed=answers.bounds["bound"].closed,
+        rolling_closed=answers.rolling.closed,
+    )

@@ -1,0 +1,188 @@
+"""The costs under which a trace is compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from dfopt.checks import LARGEST_TOTAL, check_integer
+from dfopt.errors import InstanceError, MethodError
+from dfopt.instance import Instance, Objective
+from dfopt.machine import Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.trace import Trace
+from dfopt.trace.events import Integers
+from dfopt.trace.trace import LEAVES, NOT_GIVEN
+
+COUNTING = PenaltyG(fill=1, write_back=0)
+"""Where nothing is known about the machine: every change of fragment costs 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostModel:
+    """What switches cost, and what is minimised.
+
+    Parameters
+    ----------
+    penalty
+        The switch penalty, f or g; by default every change of fragment costs 1.
+    lines
+        Under f: lines that a dispatch reads, where the trace does not say itself.
+    lines_by_run_time
+        A dispatch reads no more lines than it had time for, run time / t_r.
+    leaves
+        Under f: how a dispatch leaves its fragment, where the trace does not say itself.
+    objective
+        ``total-penalty`` or ``max-penalty``.
+    cold_start, final_write_back
+        As in an :class:`~dfopt.Instance`. They concern the ends of the trace, not those of its
+        windows.
+    capacity
+        Most dispatches that a CPU may run in a window; ``"observed"`` is the largest number that
+        the trace put on one CPU, so that the trace itself is always admissible.
+    unmanaged
+        ``"transparent"``: dispatches without a fragment do not disturb the caches; ``"evict"``:
+        each uses a fragment of its own, on the CPU where it ran.
+    broken_chains
+        ``"bridge"``: where a switch is missing, what ran there is transparent too; ``"cut"``:
+        nothing is claimed across the place, as across lost events.
+
+    Raises
+    ------
+    InstanceError
+        When a value is impossible.
+    MethodError
+        When penalty or objective is none that traces are compared under.
+    """
+
+    penalty: Penalty = COUNTING
+    lines: int | None = None
+    lines_by_run_time: bool = False
+    leaves: Leaves = Leaves.DIRTY
+    objective: Objective = Objective.TOTAL_PENALTY
+    cold_start: bool = False
+    final_write_back: bool = False
+    capacity: int | Literal["observed", "balanced", "unlimited"] = "observed"
+    unmanaged: Literal["transparent", "evict"] = "transparent"
+    broken_chains: Literal["bridge", "cut"] = "bridge"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.penalty, PenaltyMatrix):
+            raise MethodError(
+                "traces are compared under the penalties f and g; give --penalty f or g"
+            )
+        if self.objective is Objective.MAKESPAN:
+            raise MethodError(
+                "traces are compared by their penalties; give --objective total-penalty or "
+                "max-penalty"
+            )
+        if self.lines is not None:
+            check_integer(self.lines, "lines")
+        if not isinstance(self.capacity, str):
+            check_integer(self.capacity, "capacity", least=1)
+
+    @property
+    def switching(self) -> PenaltyF | PenaltyG:
+        """The penalty, f or g."""
+        assert not isinstance(self.penalty, PenaltyMatrix)
+        return self.penalty
+
+    @property
+    def counts_switches(self) -> bool:
+        """Whether every change of fragment costs 1, so that costs are numbers of switches."""
+        penalty = self.penalty
+        return isinstance(penalty, PenaltyG) and penalty.fill + penalty.write_back == 1
+
+
+def model_of_instance(instance: Instance) -> CostModel:
+    """Return the model of an instance: its penalty, objective, flags and capacity."""
+    return CostModel(
+        penalty=instance.penalty,
+        objective=instance.objective,
+        cold_start=instance.cold_start,
+        final_write_back=instance.final_write_back,
+        capacity=instance.capacity,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DispatchCosts:
+    """What each dispatch costs where; a charge is exit + entry between fragments, else 0.
+
+    Parameters
+    ----------
+    read
+        Paid when it finds another fragment in the cache: l·t_r under f, T_r under g.
+    entry_write
+        Paid then as well: T_w under g, where every change of fragment writes the cache back.
+    exit
+        Paid when another fragment follows: T_w under f, if it leaves its fragment dirty.
+    always
+        Paid whatever follows: T_w under f, if it leaves its fragment invalidated.
+    """
+
+    read: Integers
+    entry_write: int
+    exit: Integers
+    always: Integers
+
+
+def dispatch_costs(trace: Trace, model: CostModel) -> DispatchCosts:
+    """Return what every dispatch of a trace costs under a model.
+
+    Raises
+    ------
+    InstanceError
+        When neither trace nor model says how many lines are read, or the costs are too large.
+    """
+    count = len(trace)
+    penalty = model.switching
+    if isinstance(penalty, PenaltyG):
+        read = np.full(count, penalty.fill, np.int64)
+        nothing = np.zeros(count, np.int64)
+        costs = DispatchCosts(
+            read=read, entry_write=penalty.write_back, exit=nothing, always=nothing
+        )
+        largest = penalty.fill + penalty.write_back
+    else:
+        lines = lines_read(trace, model)
+        largest = int(lines.max(initial=0)) * penalty.read_line + penalty.write_back
+        leaves = states_left(trace, model)
+        costs = DispatchCosts(
+            read=lines * penalty.read_line,
+            entry_write=0,
+            exit=np.where(leaves == LEAVES.index(Leaves.DIRTY), penalty.write_back, 0),
+            always=np.where(leaves == LEAVES.index(Leaves.INVALIDATED), penalty.write_back, 0),
+        )
+    if (count + trace.cpus) * largest > LARGEST_TOTAL:
+        raise InstanceError(
+            f"{count} dispatches at up to {largest} each can cost more than 2^62; "
+            "use a coarser time unit"
+        )
+    return costs
+
+
+def lines_read(trace: Trace, model: CostModel) -> Integers:
+    """Return how many lines each dispatch reads when it finds another fragment in the cache."""
+    given = np.full(len(trace), NOT_GIVEN) if trace.lines is None else trace.lines
+    if model.lines is None:
+        if (given[trace.fragment >= 0] == NOT_GIVEN).any():
+            raise InstanceError(
+                "the trace does not say how many lines a dispatch reads; give --lines N or "
+                "--lines runtime:N"
+            )
+        return np.where(given == NOT_GIVEN, 0, given)
+    lines = np.full(len(trace), model.lines, np.int64)
+    penalty = model.switching
+    if model.lines_by_run_time and isinstance(penalty, PenaltyF) and penalty.read_line:
+        lines = np.minimum(lines, (trace.end - trace.start) // penalty.read_line)
+    return np.where(given == NOT_GIVEN, lines, given)
+
+
+def states_left(trace: Trace, model: CostModel) -> Integers:
+    """Return how each dispatch leaves its fragment, as indices into ``LEAVES``."""
+    default = np.full(len(trace), LEAVES.index(model.leaves))
+    if trace.leaves is None:
+        return default
+    return np.where(trace.leaves == NOT_GIVEN, default, trace.leaves)

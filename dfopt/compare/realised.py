@@ -1,0 +1,170 @@
+"""What the switches of a trace cost, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dfopt.compare.comparison import Cause, CpuResult, FragmentResult, Realised
+from dfopt.compare.model import CostModel
+from dfopt.compare.runs import NOTHING, Rows, Runs, latest_of_same
+from dfopt.trace import Trace
+from dfopt.trace.events import Flags, Integers, Numbers
+
+CAUSES = tuple(Cause)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Charges:
+    """What was paid, in rows of parallel columns: when, where, for which fragment, and why.
+
+    Parameters
+    ----------
+    run
+        The dispatch that paid.
+    fragment
+        For which fragment: the one read, or the one written back.
+    cause
+        Index into :data:`CAUSES`.
+    cost
+        How much.
+    """
+
+    run: Integers
+    fragment: Numbers
+    cause: Numbers
+    cost: Integers
+
+
+def charges_of(runs: Runs, model: CostModel) -> Charges:
+    """Return every charge of a trace, each with its one cause."""
+    previous = runs.previous
+    changes = runs.changes
+    cold = (previous == NOTHING) & model.cold_start
+    follows = np.flatnonzero(previous >= 0)
+    loads = np.flatnonzero(changes | cold)
+    # Under g the whole cache is written back at every change, whatever was in it.
+    written = np.where(changes[follows], runs.exit[previous[follows]] + runs.entry_write, 0)
+    written += runs.always[previous[follows]]
+    cold_loads = np.flatnonzero(cold)
+    last = _last(runs)
+    left = (runs.exit + runs.always)[last] if model.final_write_back else np.zeros(len(last), int)
+    run = [loads, follows, cold_loads, last]
+    fragment = [
+        runs.fragment[loads],
+        runs.fragment[previous[follows]],
+        runs.fragment[cold_loads],
+        runs.fragment[last],
+    ]
+    write_back = CAUSES.index(Cause.WRITE_BACK)
+    cause = [
+        _read_causes(runs)[loads],
+        *(np.full(len(rows), write_back) for rows in (follows, cold_loads, last)),
+    ]
+    cost = [runs.read[loads], written, np.full(len(cold_loads), runs.entry_write), left]
+    paid = np.concatenate(cost) > 0
+    return Charges(
+        run=np.concatenate(run)[paid],
+        fragment=np.concatenate(fragment)[paid],
+        cause=np.concatenate(cause)[paid].astype(np.int32),
+        cost=np.concatenate(cost)[paid],
+    )
+
+
+def _last(runs: Runs) -> Integers:
+    """Return the last dispatch of each CPU."""
+    reversed_first = np.unique(runs.cpu[::-1], return_index=True)[1]
+    return len(runs) - 1 - reversed_first
+
+
+def _read_causes(runs: Runs) -> Integers:
+    """Return why each dispatch has to read its fragment, should it have to."""
+    used = latest_of_same(runs.fragment)
+    moved = latest_of_same(runs.task)
+    elsewhere = runs.cpu[used] != runs.cpu
+    migrated = (moved >= 0) & (runs.cpu[moved] != runs.cpu)
+    return np.select(
+        [~runs.managed, used < 0, ~elsewhere, migrated],
+        [
+            CAUSES.index(Cause.UNMANAGED),
+            CAUSES.index(Cause.FIRST_LOAD),
+            CAUSES.index(Cause.REVISITED),
+            CAUSES.index(Cause.MIGRATION),
+        ],
+        CAUSES.index(Cause.SPLIT),
+    )
+
+
+def realised_of(runs: Runs, charges: Charges) -> Realised:
+    """Return the sums of all charges."""
+    by_cpu = _sums(runs.cpu[charges.run], charges.cost, runs.cpus)
+    return Realised(
+        total=int(by_cpu.sum()),
+        worst=int(by_cpu.max(initial=0)),
+        switches=int(runs.changes.sum()),
+    )
+
+
+def causes_of(charges: Charges, chosen: Flags | Rows | slice = slice(None)) -> dict[Cause, int]:
+    """Return the sum of the chosen charges by cause, all causes of the list included."""
+    sums = _sums(charges.cause[chosen], charges.cost[chosen], len(CAUSES))
+    return {cause: int(cost) for cause, cost in zip(CAUSES, sums, strict=True)}
+
+
+def _sums(key: Numbers, cost: Integers, length: int) -> Integers:
+    # Not bincount with weights: its sums are floating-point.
+    sums = np.zeros(length, np.int64)
+    np.add.at(sums, key, cost)
+    return sums
+
+
+def cpu_results(trace: Trace, runs: Runs, charges: Charges) -> tuple[CpuResult, ...]:
+    """Return what each CPU did and paid."""
+    changes = runs.changes
+    results = []
+    for cpu in range(runs.cpus):
+        own = runs.cpu == cpu
+        managed = own & runs.managed
+        causes = causes_of(charges, runs.cpu[charges.run] == cpu)
+        ran = trace.cpu == cpu
+        results.append(
+            CpuResult(
+                cpu=cpu,
+                dispatches=int(ran.sum()),
+                managed=int(managed.sum()),
+                fragments=len(np.unique(runs.fragment[managed])),
+                run_time=int((trace.end - trace.start)[ran].sum()),
+                switches=int(changes[own].sum()),
+                cost=sum(causes.values()),
+                causes=causes,
+            )
+        )
+    return tuple(results)
+
+
+def fragment_results(trace: Trace, runs: Runs, charges: Charges) -> tuple[FragmentResult, ...]:
+    """Return what each fragment did and paid, the costliest first."""
+    changes = runs.changes
+    order = np.argsort(runs.fragment, kind="stable")
+    paid_order = np.argsort(charges.fragment, kind="stable")
+    numbers = np.unique(runs.fragment[runs.managed])
+    results = []
+    for number in numbers:
+        own = order[slice(*np.searchsorted(runs.fragment[order], [number, number + 1]))]
+        bounds = np.searchsorted(charges.fragment[paid_order], [number, number + 1])
+        paid = paid_order[slice(*bounds)]
+        causes = causes_of(charges, paid)
+        results.append(
+            FragmentResult(
+                df=trace.fragments[number],
+                dispatches=len(own),
+                tasks=len(np.unique(runs.task[own])),
+                cpus=len(np.unique(runs.cpu[own])),
+                run_time=int(runs.run_time[own].sum()),
+                switches=int(changes[own].sum()),
+                cost=sum(causes.values()),
+                causes=causes,
+            )
+        )
+    return tuple(sorted(results, key=lambda result: (-result.cost, result.df)))

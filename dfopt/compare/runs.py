@@ -1,0 +1,147 @@
+"""The dispatches that count in a comparison, with what they cost and what came before them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dfopt.compare.model import CostModel, dispatch_costs
+from dfopt.errors import DfoptError
+from dfopt.trace import Trace
+from dfopt.trace.events import Flags, Integers, Numbers
+from dfopt.trace.trace import BROKEN_CHAIN, UNMANAGED
+
+Rows = NDArray[np.intp]
+
+NOTHING = -1
+"""Before the first dispatch of a CPU: its cache is as the trace began."""
+
+UNKNOWN = -2
+"""Before the first dispatch after a gap: nothing is known about the cache."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Runs:
+    """The dispatches that count, ordered by start.
+
+    Parameters
+    ----------
+    cpus
+        Number of CPUs.
+    row
+        Where each stands in the trace.
+    cpu, start, task, run_time
+        As in the trace.
+    fragment
+        Number of the fragment, or ``UNMANAGED`` for one that evicts.
+    read, exit, always
+        See :class:`~dfopt.compare.model.DispatchCosts`.
+    entry_write
+        The same for all.
+    previous
+        Which one ran before on the same CPU; :data:`NOTHING` or :data:`UNKNOWN` for the first.
+    gap_cpu, gap_end
+        The gaps across which nothing is claimed, ordered by end. All windows end with them.
+    """
+
+    cpus: int
+    row: Rows
+    cpu: Numbers
+    start: Integers
+    task: Numbers
+    run_time: Integers
+    fragment: Numbers
+    read: Integers
+    exit: Integers
+    always: Integers
+    entry_write: int
+    previous: Rows
+    gap_cpu: Numbers
+    gap_end: Integers
+
+    def __len__(self) -> int:
+        """Return how many dispatches count."""
+        return len(self.row)
+
+    @property
+    def managed(self) -> Flags:
+        """Which of them have a fragment that others share."""
+        return np.not_equal(self.fragment, UNMANAGED)
+
+    @property
+    def entry(self) -> Integers:
+        """What each pays when it finds another fragment in the cache."""
+        return self.read + self.entry_write
+
+    @property
+    def changes(self) -> Flags:
+        """Which of them follow one of another fragment on their CPU."""
+        follows = self.previous >= 0
+        same = (self.fragment == self.fragment[self.previous]) & self.managed
+        changes: Flags = follows & ~same
+        return changes
+
+
+def runs_of(trace: Trace, model: CostModel) -> Runs:
+    """Return the dispatches of a labelled trace that count under a model.
+
+    Raises
+    ------
+    DfoptError
+        When no dispatch has a fragment.
+    InstanceError
+        When the model does not say what a dispatch costs.
+    """
+    managed = trace.fragment != UNMANAGED
+    if not managed.any():
+        raise DfoptError("no dispatch has a fragment; say with --df which fragment the threads use")
+    costs = dispatch_costs(trace, model)
+    row = np.flatnonzero(managed) if model.unmanaged == "transparent" else np.arange(len(trace))
+    cpu, start = trace.cpu[row], trace.start[row]
+    gap_cpu, gap_end = _cutting_gaps(trace, model)
+    return Runs(
+        cpus=trace.cpus,
+        row=row,
+        cpu=cpu,
+        start=start,
+        task=trace.task[row],
+        run_time=(trace.end - trace.start)[row],
+        fragment=trace.fragment[row],
+        read=costs.read[row],
+        exit=costs.exit[row],
+        always=costs.always[row],
+        entry_write=costs.entry_write,
+        previous=_previous(cpu, start, gap_cpu, gap_end),
+        gap_cpu=gap_cpu,
+        gap_end=gap_end,
+    )
+
+
+def _cutting_gaps(trace: Trace, model: CostModel) -> tuple[Numbers, Integers]:
+    """Return CPU and end of the gaps across which nothing is claimed."""
+    gaps = trace.gaps
+    cutting = np.ones(len(gaps), bool)
+    if model.broken_chains == "bridge" and BROKEN_CHAIN in gaps.reasons:
+        cutting = gaps.reason != gaps.reasons.index(BROKEN_CHAIN)
+    order = np.argsort(gaps.end[cutting], kind="stable")
+    return gaps.cpu[cutting][order], gaps.end[cutting][order]
+
+
+def _previous(cpu: Numbers, start: Integers, gap_cpu: Numbers, gap_end: Integers) -> Rows:
+    previous = latest_of_same(cpu)
+    for number in np.unique(gap_cpu):
+        own = np.flatnonzero(cpu == number)
+        after = np.searchsorted(start[own], gap_end[gap_cpu == number])
+        previous[own[after[after < len(own)]]] = UNKNOWN
+    return previous
+
+
+def latest_of_same(key: Numbers) -> Rows:
+    """Return for each entry the place of the latest earlier one that equals it, or -1."""
+    order = np.argsort(key, kind="stable")
+    same = key[order][1:] == key[order][:-1]
+    latest = np.full(len(key), -1, np.intp)
+    latest[order[1:][same]] = order[:-1][same]
+    return latest

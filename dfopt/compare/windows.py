@@ -1,0 +1,121 @@
+"""Windows: how far ahead one may look, as a number of dispatches or a time."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from dfopt.compare.runs import Rows, Runs
+from dfopt.errors import DfoptError
+from dfopt.trace import Trace
+from dfopt.trace.trace import UNMANAGED
+
+NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
+
+SPELLINGS = re.compile(r"(?P<number>[0-9]+)\s*(?P<unit>[a-zµ]*)")
+
+STEPS = (5, 10, 20)
+"""The first windows of a foresight curve, in dispatches; the next are these times 10."""
+
+LARGEST_WINDOW = 2**62
+
+
+class WindowKind(StrEnum):
+    """What the length of a window is measured in."""
+
+    WHOLE = "whole"
+    DISPATCHES = "dispatches"
+    TIME = "time"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A length of windows.
+
+    Parameters
+    ----------
+    kind
+        What the length is measured in; a whole trace has only the windows between its gaps.
+    length
+        Managed dispatches, or nanoseconds; 0 for the whole trace.
+    label
+        As the user wrote it.
+    """
+
+    kind: WindowKind
+    length: int = 0
+    label: str
+
+
+WHOLE = Window(kind=WindowKind.WHOLE, label="whole")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareProgress:
+    """How far a comparison is: the length of window at work, windows done, and all there are."""
+
+    window: str
+    done: int
+    total: int
+
+
+def parse_window(text: str) -> Window:
+    """Return the window that a text such as ``100``, ``10ms`` or ``whole`` stands for.
+
+    Raises
+    ------
+    DfoptError
+        When it stands for none.
+    """
+    if text == WHOLE.label:
+        return WHOLE
+    found = SPELLINGS.fullmatch(text)
+    if found is not None and found["unit"] in ("", *NANOSECONDS):
+        unit = found["unit"]
+        length = int(found["number"][:20]) * NANOSECONDS.get(unit, 1)
+        if 0 < length < LARGEST_WINDOW:
+            kind = WindowKind.TIME if unit else WindowKind.DISPATCHES
+            return Window(kind=kind, length=length, label=text)
+    raise DfoptError(
+        f"is no window: {text!r}; write a number of dispatches (100), a time (500us, 10ms, 1s) or "
+        "'whole'",
+        place="window",
+    )
+
+
+def foresight_windows(trace: Trace) -> tuple[Window, ...]:
+    """Return windows of 5, 10, 20, 50 … dispatches, up to the whole trace."""
+    managed = int((trace.fragment != UNMANAGED).sum())
+    lengths = []
+    factor = 1
+    while STEPS[0] * factor < managed:
+        lengths += [step * factor for step in STEPS if step * factor < managed]
+        factor *= 10
+    return (
+        *(Window(kind=WindowKind.DISPATCHES, length=one, label=str(one)) for one in lengths),
+        WHOLE,
+    )
+
+
+def window_starts(runs: Runs, window: Window) -> Rows:
+    """Return at which of the dispatches a window begins; every window holds at least one.
+
+    A gap on any CPU ends every window. Under a length in dispatches only managed ones count.
+    """
+    stretch = np.searchsorted(runs.gap_end, runs.start, side="right")
+    match window.kind:
+        case WindowKind.WHOLE:
+            number = np.zeros(len(runs), np.int64)
+        case WindowKind.TIME:
+            number = (runs.start - runs.start[0]) // window.length
+        case WindowKind.DISPATCHES:
+            count = np.cumsum(runs.managed)
+            first = np.flatnonzero(np.diff(stretch, prepend=-1))
+            before = np.concatenate([[0], count])[first]
+            earlier = np.repeat(before, np.diff(first, append=len(runs)))
+            number = np.maximum(count - earlier - 1, 0) // window.length
+    begins = (np.diff(stretch, prepend=-1) != 0) | (np.diff(number, prepend=-1) != 0)
+    return np.flatnonzero(begins)
