@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from dfopt.errors import DfoptError
 from dfopt.instance import Instance, Objective, Task
 from dfopt.machine import CacheState, Leaves, PenaltyG, PenaltyMatrix
+from dfopt.schedule import CpuSchedule, Schedule, evaluate
 from dfopt.timeline import (
     Charge,
     ChargeKind,
@@ -18,7 +19,6 @@ from dfopt.timeline import (
     nominal_width,
     timeline,
 )
-from dfopt.schedule import CpuSchedule, Schedule, evaluate
 from tests.strategies import instances, orders
 
 READING, WRITE_BACK, SWITCH = ChargeKind.READING, ChargeKind.WRITE_BACK, ChargeKind.SWITCH
