@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from dfopt.trace.readers.event_lines import EVENT, PID, QUICK_EVENT, QUICK_PID, QUICK_TIME, TIME
-from dfopt.trace.readers.grammar import Grammar, any_line
+from dfopt.trace.readers.grammar import COMMENT, SURE_COMMENT, Grammar, any_line
 
 _HEAD = (
     rf" *.*?-(?P<pid>{PID}) +(?:\( *(?:(?P<tgid>{PID})|-+)\) +)?"
@@ -20,7 +20,6 @@ _QUICK_HEAD = (
     rf"\[(?P<cpu>[0-9]{{1,5}}+)\] ++(?:(?P<flags>[^ \d\n][^ \n]*+) ++)?+{QUICK_TIME} ++"
 )
 _AROUND = (
-    "#.*",
     r"version = \d+",
     r"cpus=\d+",
     r"CPU \d+ is empty",
@@ -33,8 +32,8 @@ _AROUND = (
 FTRACE = Grammar(
     name="ftrace text",
     remedy="record with a trace_clock that counts seconds, such as mono",
-    line=any_line(f"{_HEAD}{EVENT}", *_AROUND),
-    quick=any_line(f"{_QUICK_HEAD}{QUICK_EVENT}", *_AROUND),
+    line=any_line(f"{_HEAD}{EVENT}", COMMENT, *_AROUND),
+    quick=any_line(f"{_QUICK_HEAD}{QUICK_EVENT}", SURE_COMMENT, *_AROUND),
     head=re.compile(_HEAD.encode()),
     declared=re.compile(
         rb"^(?:# entries-in-buffer/entries-written: .*#P:|cpus=)(\d{1,5})$", re.MULTILINE

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 Pattern = re.Pattern[bytes]
 
+COMMENT = "#.*"
+SURE_COMMENT = r"#(?!.*\d: ).*"
+"""For where events with any comm are not looked for first: a comm may begin with ``#``."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grammar:

@@ -1,0 +1,87 @@
+"""Switches drawn at random are read back from every dialect, whatever the threads are called."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.trace.readers.kernel_lines import (
+    DIALECTS,
+    LETTERS,
+    NAMED,
+    Switch,
+    dispatches,
+    read,
+    text_of,
+)
+
+PIECES = (
+    *(b"a", b"Z9", b" ", b"  ", b"=", b" ==> ", b":", b"[", b"]", b"-", b"/", b"(", b"#", b"\t"),
+    *(b"prev_pid=", b" pid=1", b"next_comm=", b":12 [120]", b"-7 [001]", b"\xc3\xa9", b"\xff"),
+    *(b" 12 [000]", b"1.000000: ", b"CPU:1 [LOST 5", b"<...>", b"S ==> b", b"\r", b"\\", b'"'),
+)
+COMMS = st.lists(st.sampled_from(PIECES), max_size=8).map(lambda pieces: b"".join(pieces)[:15])
+
+
+@st.composite
+def chains(draw):
+    """Return switches on two CPUs, each from the thread that the one before went to."""
+    running = {cpu: (0, b"swapper/%d" % cpu) for cpu in range(2)}
+    time, switches = 5_000_000, []
+    for cpu in draw(st.lists(st.integers(0, 1), min_size=1, max_size=12)):
+        time += draw(st.integers(0, 2_000_000))
+        following = draw(st.sampled_from((0, 11, 12, 345, 4_194_304)))
+        named = (following, draw(COMMS) if following else b"swapper/%d" % cpu)
+        # A thread may rename itself while it runs.
+        pid, comm = running[cpu]
+        comm = draw(st.sampled_from((comm, draw(COMMS)))) if pid else comm
+        state = draw(st.sampled_from([letter for letter in LETTERS if letter not in (b"Z", b"X")]))
+        switches.append(Switch(cpu, time, (pid, comm), named, state))
+        running[cpu] = named
+    return switches
+
+
+def expected_dispatches(switches):
+    begun, found = {}, []
+    for switch in switches:
+        pid, comm = switch.previous
+        if switch.cpu in begun and pid:
+            start = begun[switch.cpu]
+            times = start * 1000, switch.time * 1000
+            found.append((switch.cpu, *times, pid, comm.decode("utf-8", "backslashreplace")))
+        begun[switch.cpu] = switch.time
+    return sorted(found, key=lambda row: row[1])
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@given(switches=chains())
+def test_read_back(dialect, switches):
+    if dialect not in NAMED:
+        # These pad with spaces where a comm begins.
+        switches = [
+            Switch(s.cpu, s.time, _stripped(s.previous), _stripped(s.next), s.state)
+            for s in switches
+        ]
+    trace = read(text_of(switches, dialect), dialect)
+    assert trace.quality.unparsed == 0
+    assert trace.quality.events == len(switches)
+    assert trace.quality.breaks == 0
+    found = dispatches(trace)
+    assert sorted(found) == sorted(expected_dispatches(switches))
+    assert [row[1] for row in found] == sorted(row[1] for row in found)
+
+
+def _stripped(thread):
+    return thread[0], thread[1].lstrip()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_plain_lines_are_found_by_the_quick_pattern_alike(dialect):
+    switches = [
+        Switch(0, 10, (0, b"swapper/0"), (7, b"cat")),
+        Switch(0, 30, (7, b"cat"), (8, b"dog"), b"R"),
+        Switch(0, 70, (8, b"dog"), (0, b"swapper/0"), b"Z"),
+    ]
+    odd = Switch(1, 90, (0, b"swapper/1"), (9, b"an odd one"))
+    rows = [(0, 10_000, 30_000, 7, "cat"), (0, 30_000, 70_000, 8, "dog")]
+    assert dispatches(read(text_of(switches, dialect), dialect)) == rows
+    assert dispatches(read(text_of([*switches, odd], dialect), dialect)) == rows
