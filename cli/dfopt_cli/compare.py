@@ -65,12 +65,14 @@ def compare(
 def holds_instance(files: Sequence[str]) -> bool:
     """Whether the first file is an instance and the others are its results, not traces."""
     from dfopt.errors import FileError
-    from dfopt.files.kinds import COMPARISON, INSTANCE, RESULT, document_format
+    from dfopt.files.kinds import COMPARISON, INSTANCE, RESULT, UNNAMED, document_format
 
     kinds = {}
     for file in files:
         with naming(file):
             kinds[file] = document_format(file)
+    if kinds[files[0]] == UNNAMED:
+        kinds[files[0]] = INSTANCE  # its reader says what is wrong
     first = kinds[files[0]]
     for file, kind in kinds.items():
         if first != INSTANCE and kind in (INSTANCE, RESULT):

@@ -13,6 +13,16 @@ from dfopt.machine import PenaltyF, PenaltyG
 from dfopt_cli.common import printable
 from dfopt_cli.tables import counted, pairs, plain_table, share, times
 
+SHORT = {
+    Cause.FIRST_LOAD: "first load",
+    Cause.REVISITED: "revisited",
+    Cause.SPLIT: "split",
+    Cause.MIGRATION: "migration",
+    Cause.UNMANAGED: "unmanaged",
+    Cause.WRITE_BACK: "write-back",
+}
+"""Causes where there is little room."""
+
 MOST_FRAGMENTS = 10
 MOST_CPUS = 16
 
@@ -155,7 +165,7 @@ def fragments_table(comparison: Comparison) -> Table:
     table.add_column(counted(len(fragments), "fragment"), overflow="fold")
     for heading in ("dispatches", "tasks", "CPUs", "switches", "cost", "share"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("mostly lost to", no_wrap=True)
+    table.add_column("mainly", no_wrap=True)
     for fragment in fragments[:MOST_FRAGMENTS]:
         table.add_row(
             printable(fragment.df),
@@ -194,7 +204,7 @@ def cpus_table(comparison: Comparison) -> Table:
     table.add_column("CPU", justify="right")
     for heading in ("dispatches", "managed", "fragments", "switches", "cost", "share"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("mostly lost to", no_wrap=True)
+    table.add_column("mainly", no_wrap=True)
     for cpu in shown:
         table.add_row(
             str(cpu.cpu),
@@ -215,28 +225,51 @@ def cpus_table(comparison: Comparison) -> Table:
 
 
 def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
-    """Return what a terminal shows of several traces: one row for each and every window."""
-    several = len({window.window for one in comparisons for window in one.windows}) > 1
+    """Return what a terminal shows of several traces: one row for each, or for every window."""
+    several = any(len(comparison.windows) > 1 for comparison in comparisons)
     table = plain_table()
-    table.add_column("trace", overflow="fold")
+    table.add_column("trace", overflow="fold", min_width=10)
     if several:
         table.add_column("window", no_wrap=True)
-    for heading in ("realised", "bound", "ratio", "rolling", "ratio", "switches"):
+    for heading in ("realised", "bound", "ratio", "rolling", "ratio"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("mostly lost to", no_wrap=True)
+    if not several:
+        add_loss_columns(table)
     for comparison in comparisons:
-        for number, window in enumerate(comparison.windows):
-            first = number == 0
-            table.add_row(
-                printable(comparison.name) if first else "",
-                *([printable(window.window)] if several else []),
-                f"{window.realised:,}",
-                *window_cells(window),
-                f"{comparison.realised.switches:,}" if first else "",
-                main_cause(comparison.causes, comparison.realised.total) if first else "",
-            )
+        name = printable(comparison.name)
+        for window in comparison.windows:
+            cells = [f"{window.realised:,}", *window_cells(window)]
+            if several:
+                table.add_row(name, printable(window.window), *cells)
+            else:
+                table.add_row(name, *cells, *loss_cells(comparison))
+            name = ""
+    losses: list[Table | Text] = [losses_table(comparisons), Text("")] if several else []
     meanings = {name: EXPLANATION[name] for name in ("bound", "rolling", "ignored")}
-    return [table, Text(""), pairs({**models(comparisons), **meanings}, style="dim")]
+    said = pairs({**models(comparisons), **meanings}, style="dim")
+    return [table, Text(""), *losses, said]
+
+
+def losses_table(comparisons: Sequence[Comparison]) -> Table:
+    """Return one row a trace: how often it changed fragments, and why most."""
+    table = plain_table()
+    table.add_column("trace", overflow="fold")
+    add_loss_columns(table)
+    for comparison in comparisons:
+        table.add_row(printable(comparison.name), *loss_cells(comparison))
+    return table
+
+
+def add_loss_columns(table: Table) -> None:
+    """Add the columns that :func:`loss_cells` fills."""
+    table.add_column("switches", justify="right", no_wrap=True)
+    table.add_column("mainly lost to", overflow="fold")
+
+
+def loss_cells(comparison: Comparison) -> tuple[str, str]:
+    """Return the number of switches, and the main cause with its share."""
+    total = comparison.realised.total
+    return f"{comparison.realised.switches:,}", main_cause(comparison.causes, total)
 
 
 def window_cells(window: WindowResult) -> list[str | Text]:
@@ -263,4 +296,4 @@ def main_cause(causes: Mapping[Cause, int], total: int | None = None) -> str:
     cause, cost = by_size(causes)[0]
     if not cost:
         return ""
-    return str(cause) if total is None else f"{cause} {share(cost, total)}"
+    return SHORT[cause] if total is None else f"{SHORT[cause]} {share(cost, total)}"

@@ -42,8 +42,8 @@ def info(
     Example: dfopt info instances/hackbench-4-groups-100.json
     """
     from dfopt.files import read_instance
-    from dfopt.files.kinds import document_format
-    from dfopt_cli.info_trace import TRACE, show_trace
+    from dfopt.files.kinds import TRACE, document_format
+    from dfopt_cli.info_trace import show_trace
 
     with naming(file):
         kind = document_format(file)

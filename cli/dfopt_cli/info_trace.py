@@ -10,12 +10,11 @@ from rich.table import Table
 from dfopt_cli.common import naming, print_json, print_rich, printable
 from dfopt_cli.comparing import names_of, tell_warnings
 from dfopt_cli.tables import counted, pairs, plain_table, share
-from dfopt_cli.trace_options import LabelOptions, labelled_trace, named
+from dfopt_cli.trace_options import LabelOptions, labelled_trace, named, read_trace_file
 
 if TYPE_CHECKING:
     from dfopt.trace import Trace
 
-TRACE = "dfopt-trace/1"
 LARGEST_SHOWN = 10
 
 
@@ -47,13 +46,11 @@ def described_trace(file: str, labels: LabelOptions) -> tuple[Trace, str | None]
     """Return a trace and where its labels come from; it goes without if nobody asks for them."""
     from dfopt.errors import FileError
     from dfopt.trace.labels import default_source, label
-    from dfopt.trace.reading import read_trace
 
     if labels != LabelOptions():
         trace = labelled_trace(file, labels)
         return trace, labels.source or default_source(trace)
-    with naming(file):
-        trace = read_trace(file)
+    trace = read_trace_file(file)
     source = default_source(trace)
     try:
         return label(trace, source), source

@@ -45,7 +45,7 @@ def with_spread_options(command: Callable[..., Result]) -> Callable[..., Result]
             values[name] = options(**{key: values.pop(key) for key in names})
         return command(**values)
 
-    spread.__signature__ = given.replace(parameters=parameters)
+    spread.__signature__ = given.replace(parameters=parameters)  # type: ignore[attr-defined]
     spread.__annotations__ = {one.name: one.annotation for one in parameters}
     del spread.__wrapped__
     return spread

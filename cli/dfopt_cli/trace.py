@@ -33,7 +33,8 @@ TraceOutput = Annotated[
     str,
     typer.Argument(
         metavar="OUT",
-        help="Where to write it: dfopt-trace/1 (.jsonl), Perfetto (.pftrace) or systrace (.html).",
+        help="Where to write it: dfopt-trace/1 (.jsonl), Perfetto (.pftrace), Chrome (.json) or "
+        "systrace (.txt).",
         show_default=False,
     ),
 ]
@@ -60,12 +61,22 @@ def convert(
     from dfopt.trace.writing import write_trace
 
     choice, instance = model_choice(model), model_instance(model)
-    refuse_overwriting(output, source)
+    refuse_unwritable(output, source)
     trace = named(written_trace(source, labels), *names_of([source]))
     with naming(source):
         trace, costs = with_costs(trace, choice, instance=instance)
         paid = None if costs is None else realised_costs(trace, costs)
     write_trace(trace, output, costs=paid)
+
+
+def refuse_unwritable(output: str, *inputs: str) -> None:
+    """Refuse a trace that could not be written, before the work is done."""
+    from dfopt.files import check_writable
+    from dfopt.trace.writing import writer_of
+
+    writer_of(output)
+    refuse_overwriting(output, *inputs)
+    check_writable(output)
 
 
 @app.command("to-instance")
@@ -101,6 +112,8 @@ def to_instance(
 
     Example: dfopt trace to-instance trace.txt --df labels.csv -o instance.json
     """
+    from dataclasses import replace
+
     from dfopt.compare.choosing import chosen_model
     from dfopt.compare.to_instance import trace_instance, trace_window
     from dfopt.compare.windows import parse_window
@@ -110,8 +123,11 @@ def to_instance(
     length = parsed(parse_window, window, "--window")
     if (length is None) != (number is None):
         raise typer.BadParameter("--window and --number belong together; give both")
-    timed = model.objective == "makespan"
     choice, instance = model_choice(model), model_instance(model)
+    # Costs know no makespan; only the instance does.
+    timed = choice.objective is Objective.MAKESPAN
+    if timed:
+        choice = replace(choice, objective=Objective.TOTAL_PENALTY)
     refuse_overwriting(output, trace)
     check_writable(output)
     subject = named(labelled_trace(trace, labels), *names_of([trace]))
@@ -129,6 +145,8 @@ def to_instance(
 def from_result(instance: InstanceArgument, result: ResultArgument, output: OutputOption) -> None:
     """Write the schedule of a result as a trace, to open in a trace viewer.
 
+    The ending of FILE tells the format, as for 'dfopt trace convert'.
+
     Example: dfopt trace from-result instance.json result.json -o schedule.pftrace
     """
     from dfopt.files import read_instance, read_result
@@ -138,7 +156,7 @@ def from_result(instance: InstanceArgument, result: ResultArgument, output: Outp
 
     with naming(instance):
         problem = read_instance(instance)
-    refuse_overwriting(output, instance, result)
+    refuse_unwritable(output, instance, result)
     with naming(result):
         solved = read_result(result)
         schedule = schedule_of(solved, problem)

@@ -277,19 +277,31 @@ def parsed(parse: Callable[[str], Value], text: str | None, hint: str) -> Value 
     return None if text is None else usage(lambda: parse(text), hint)
 
 
+def read_trace_file(path: str) -> Trace:
+    """Return the trace in a file; what another command reads is told apart from it."""
+    from dfopt.errors import FileError
+    from dfopt.files.kinds import TRACE, UNNAMED, document_format
+    from dfopt.trace.reading import read_trace
+
+    with naming(path):
+        kind = document_format(path)
+        if kind not in (None, TRACE, UNNAMED):
+            raise FileError(f"is a {kind} document and no trace; name a trace")
+        return read_trace(path)
+
+
 def labelled_trace(path: str, options: LabelOptions) -> Trace:
     """Return the trace in a file, with labels from where the options say."""
     from dfopt.files import check_writable
     from dfopt.trace.labels import default_source, keep_only, label
     from dfopt.trace.labels.listing import save_labels
-    from dfopt.trace.reading import read_trace
 
     source = options.source
     if options.labels_out is not None:
         refuse_overwriting(options.labels_out, path)
         check_writable(options.labels_out)
+    trace = read_trace_file(path)
     with naming(path):
-        trace = read_trace(path)
         source = source or default_source(trace)
         trace = label(trace, source)
         if options.only is not None:
@@ -301,12 +313,7 @@ def labelled_trace(path: str, options: LabelOptions) -> Trace:
 
 def written_trace(path: str, options: LabelOptions) -> Trace:
     """Return the trace in a file with the labels it has, or those the options ask for."""
-    from dfopt.trace.reading import read_trace
-
-    if options != LabelOptions():
-        return labelled_trace(path, options)
-    with naming(path):
-        return read_trace(path)
+    return read_trace_file(path) if options == LabelOptions() else labelled_trace(path, options)
 
 
 def named(trace: Trace, name: str) -> Trace:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dfopt.compare.model import CostModel, lines_read, states_left
+from dfopt.compare.model import COUNTING, CostModel, lines_read, states_left
 from dfopt.compare.runs import Rows, runs_of
 from dfopt.compare.windows import Window, window_starts
 from dfopt.errors import DfoptError, InstanceError
@@ -59,11 +59,13 @@ def trace_instance(
     if not len(managed):
         raise DfoptError("has no managed dispatch; label it, for example with --df tgid")
     objective = objective or model.objective
-    kinds = _kinds(trace, model, objective, managed)
+    timed = objective is Objective.MAKESPAN
+    kinds = _kinds(trace, model, managed, timed=timed)
     return Instance(
         name=trace.header.name,
         source=trace.header.source,
-        time_unit=trace.header.time_unit,
+        # Changes of fragment are counted, not timed.
+        time_unit=None if model.penalty == COUNTING and not timed else trace.header.time_unit,
         cpus=trace.cpus,
         penalty=model.penalty,
         objective=objective,
@@ -125,7 +127,7 @@ def _rows_of(trace: Trace, rows: Rows) -> Trace:
     return replace(trace, **columns)
 
 
-def _kinds(trace: Trace, model: CostModel, objective: Objective, rows: Rows) -> list[Kind]:
+def _kinds(trace: Trace, model: CostModel, rows: Rows, *, timed: bool) -> list[Kind]:
     """Return the kind of each of these dispatches."""
     fragment = trace.fragment[rows]
     nothing = np.zeros(len(rows), np.int64)
@@ -133,7 +135,6 @@ def _kinds(trace: Trace, model: CostModel, objective: Objective, rows: Rows) -> 
     leaves: Integers = nothing
     if isinstance(model.penalty, PenaltyF):
         lines, leaves = lines_read(trace, model)[rows], states_left(trace, model)[rows]
-    timed = objective is Objective.MAKESPAN
     run_time = (trace.end - trace.start)[rows] if timed else nothing
     columns = (fragment, lines, leaves, run_time)
     return list(zip(*(column.tolist() for column in columns), strict=True))

@@ -12,6 +12,10 @@ from dfopt.files.storage import GZIP_MAGIC, PEEK, STANDARD_INPUT, opened
 INSTANCE = "dfopt-instance/1"
 RESULT = "dfopt-result/1"
 COMPARISON = "dfopt-comparison/1"
+TRACE = "dfopt-trace/1"
+
+UNNAMED = "JSON"
+"""A JSON object that names no format early on: most likely an instance, and a bad one."""
 
 _FORMAT = re.compile(rb'"format"\s*:\s*"(dfopt-[a-z-]+/[0-9]+)"')
 _CHROME = re.compile(rb'"traceEvents"\s*:|^\s*\{\s*"name"\s*:.*"ph"\s*:')
@@ -22,8 +26,8 @@ _GUNZIP = 31
 def document_format(path: str | Path) -> str | None:
     """Return which of dfopt's JSON formats a file has; None for anything else, such as a trace.
 
-    An object that names no format early on is taken for an instance, so that a reader of
-    instances can say what is wrong with it. Standard input is looked at and not consumed.
+    Of an object that names none early on it is :data:`UNNAMED`. Standard input is looked at and
+    not consumed.
 
     Raises
     ------
@@ -36,7 +40,7 @@ def document_format(path: str | Path) -> str | None:
     named = _FORMAT.search(first)
     if named is not None:
         return named[1].decode()
-    return None if _CHROME.search(first) else INSTANCE
+    return None if _CHROME.search(first) else UNNAMED
 
 
 def first_bytes(path: str | Path) -> bytes:

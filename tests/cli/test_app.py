@@ -13,7 +13,9 @@ from dfopt.files import write_instance
 from tests.cli.conftest import Run, Start
 from tests.plot.worked_example import INSTANCE
 
-COMMANDS = ("solve", "verify", "info", "bench", "schema", "generate", "plot")
+COMMANDS = (
+    "solve", "verify", "info", "bench", "compare", "schema", "generate", "trace", "plot",
+)  # fmt: skip
 
 
 def test_help_names_every_command(run: Run) -> None:
@@ -28,14 +30,15 @@ def test_help_names_every_command(run: Run) -> None:
     [
         *([name] for name in COMMANDS),
         *(["generate", family] for family in ("zipf", "uniform", "tight", "matrix")),
-        ["plot", "schedule"],
+        *(["plot", picture] for picture in ("schedule", "foresight", "gap")),
+        *(["trace", verb] for verb in ("convert", "to-instance", "from-result", "label")),
     ],
     ids=" ".join,
 )
 def test_every_command_helps_with_an_example(run: Run, command: list[str]) -> None:
     code, out, _ = run(*command, "--help")
     assert code == 0
-    if command not in (["generate"], ["plot"]):
+    if command not in (["generate"], ["plot"], ["trace"]):
         assert f"Example: dfopt {' '.join(command)} " in " ".join(out.split())
     assert all(len(line) <= 80 for line in out.splitlines())
     assert "\nArgs" not in out

@@ -30,7 +30,7 @@ def test_equal_dispatches_are_counted(trace: Trace) -> None:
     assert [(task.id, task.df, task.count) for task in instance.tasks] == [
         ("A", "A", 4), ("B", "B", 3),
     ]  # fmt: skip
-    assert (instance.name, instance.time_unit, instance.cpus) == ("small", "ns", 2)
+    assert (instance.name, instance.time_unit, instance.cpus) == ("small", None, 2)
     assert instance.capacity == 4
     assert instance.objective is Objective.TOTAL_PENALTY
 
@@ -65,7 +65,7 @@ def test_classes_of_a_fragment_differ_in_their_names(trace: Trace) -> None:
 
 def test_run_times_count_under_makespan_only(trace: Trace) -> None:
     timed = trace_instance(trace, CostModel(), objective=Objective.MAKESPAN)
-    assert timed.objective is Objective.MAKESPAN
+    assert (timed.objective, timed.time_unit) == (Objective.MAKESPAN, "ns")
     assert {task.exec for task in timed.tasks} == {10}
     assert {task.exec for task in trace_instance(trace, CostModel()).tasks} == {0}
 

@@ -1,0 +1,390 @@
+"""``dfopt compare`` and the pictures of comparisons."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import dfopt.compare
+from dfopt.files import schema, write_instance
+from dfopt.instance import Instance
+from dfopt.machine import PenaltyG
+from tests.cli.conftest import Run
+from tests.compare.examples import write_trace
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    return write_trace(tmp_path / "trace.jsonl", time_unit="ns")
+
+
+def document(run: Run, *arguments: str | Path) -> dict:
+    code, out, err = run("compare", *arguments, "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    Draft202012Validator(schema("comparison")).validate(found)
+    return found
+
+
+def pairs(out: str) -> dict[str, str]:
+    """Take the tables of names and values apart."""
+    return dict(re.split(" {2,}", row, maxsplit=1) for row in out.splitlines() if "  " in row)
+
+
+def test_a_trace_is_reported(run: Run, trace: Path) -> None:
+    code, out, err = run("compare", trace)
+    assert (code, err) == (0, "")
+    rows = pairs(out)
+    assert rows["trace"] == "trace.jsonl"
+    assert rows["dispatches"].startswith("7 of 8 dispatches managed; 12.5% of the run time has")
+    assert rows["costs"] == "g: every change of fragment costs 1"
+    assert rows["objective"] == "total-penalty, in changes of fragment"
+    assert rows["realised"] == "4 in all, 2 on the dearest CPU, 4 switches"
+    # One CPU holds four dispatches at most, so A and B can each have their own.
+    assert rows["whole"].split() == ["1", "0", "–", "0", "–", "0", "100.0%"]
+    for word in ("bound", "rolling", "ignored"):
+        assert word in rows
+    assert rows["fragment split over CPUs"].split() == ["4", "100.0%"]
+    assert "2 fragments" in out
+
+
+def test_json_has_the_keys_of_the_contract(run: Run, trace: Path) -> None:
+    found = document(run, trace, "--window", "2", "--window", "20ns", "--window", "whole")
+    assert {
+        "format", "trace", "dispatches", "managed", "realised", "windows", "causes", "fragments",
+        "cpus", "quality",
+    } <= set(found)  # fmt: skip
+    assert (found["dispatches"], found["managed"]) == (8, 7)
+    assert found["realised"] == {"total": 4, "max": 2, "switches": 4}
+    assert [window["window"] for window in found["windows"]] == ["2", "20ns", "whole"]
+    assert {window["realised"] for window in found["windows"]} == {4}
+    assert sum(found["causes"].values()) == 4
+    assert sum(cpu["cost"] for cpu in found["cpus"]) == 4
+
+
+def test_the_options_make_the_model(run: Run, trace: Path) -> None:
+    options = (
+        "--read-line", "2", "--write-back", "50", "--lines", "runtime:64", "--leaves", "clean",
+        "--objective", "max-penalty", "--cold-start", "--capacity", "unlimited", "--unmanaged",
+        "evict", "--broken-chains", "cut",
+    )  # fmt: skip
+    assert document(run, trace, *options)["model"] == {
+        "penalty": {"kind": "f", "read_line": 2, "write_back": 50},
+        "lines": 64,
+        "lines_by_run_time": True,
+        "leaves": "clean",
+        "objective": "max-penalty",
+        "cold_start": True,
+        "final_write_back": False,
+        "capacity": "unlimited",
+        "unmanaged": "evict",
+        "broken_chains": "cut",
+    }
+
+
+def test_a_model_is_taken_from_an_instance(run: Run, tmp_path: Path, trace: Path) -> None:
+    path = tmp_path / "instance.json"
+    write_instance(Instance(cpus=1, penalty=PenaltyG(fill=5, write_back=2)), path)
+    model = document(run, trace, "--model", path, "--fill", "9")["model"]
+    assert model["penalty"] == {"kind": "g", "fill": 9, "write_back": 2}
+    assert (model["objective"], model["capacity"]) == ("max-penalty", "observed")
+
+
+def test_the_header_gives_the_model(run: Run, tmp_path: Path) -> None:
+    path = write_trace(
+        tmp_path / "a.jsonl", penalty={"kind": "g", "fill": 3, "write_back": 0}, name="mine"
+    )
+    found = document(run, path)
+    assert found["trace"] == "mine"
+    assert found["model"]["objective"] == "max-penalty"
+    assert found["realised"]["total"] == 12
+
+
+def test_labels_are_taken_from_a_file_and_written_to_one(
+    run: Run, tmp_path: Path, trace: Path
+) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("tid,df\na,X\nb,X\nc,X\nd,Y\n")
+    written = tmp_path / "out.csv"
+    found = document(run, trace, "--df", labels, "--labels-out", written)
+    assert {row["df"] for row in found["fragments"]} == {"X", "Y"}
+    assert written.read_text().splitlines()[0] == "tid,start,end,df"
+    assert "a,,,X" in written.read_text().splitlines()
+    assert document(run, trace, "--df", written)["fragments"] == found["fragments"]
+
+
+def test_only_some_tasks_are_managed(run: Run, tmp_path: Path) -> None:
+    rows = [(0, 10 * n, str(n % 3), "AB"[n % 2]) for n in range(12)]
+    path = write_trace(tmp_path / "a.jsonl", rows)
+    code, out, _ = run("compare", path, "--only", "0,1", "--json")
+    assert (code, json.loads(out)["managed"]) == (0, 8)
+
+
+def test_several_traces_stand_side_by_side(run: Run, tmp_path: Path, trace: Path) -> None:
+    other = write_trace(
+        tmp_path / "other.jsonl", [(0, 0, "a", "A"), (1, 5, "c", "A"), (0, 10, "b", "B")]
+    )
+    code, out, err = run("compare", trace, other)
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].split()[:4] == ["trace", "realised", "bound", "ratio"]
+    assert [line.split()[:2] for line in lines[1:3]] == [["trace.jsonl", "4"], ["other.jsonl", "1"]]
+    found = document(run, trace, other)
+    assert [one["trace"] for one in found["traces"]] == ["trace.jsonl", "other.jsonl"]
+
+
+def test_equal_names_are_told_apart(run: Run, tmp_path: Path, trace: Path) -> None:
+    (tmp_path / "new").mkdir()
+    other = write_trace(tmp_path / "new" / trace.name)
+    assert [one["trace"] for one in document(run, trace, other)["traces"]] == [
+        str(trace), str(other),
+    ]  # fmt: skip
+
+
+def test_the_foresight_ladder_ends_with_the_whole_trace(run: Run, tmp_path: Path) -> None:
+    rows = [(n % 2, 10 * n, str(n % 5), "ABC"[n % 3]) for n in range(60)]
+    found = document(run, write_trace(tmp_path / "a.jsonl", rows), "--foresight")
+    windows = found["windows"]
+    assert [window["window"] for window in windows] == ["5", "10", "20", "50", "whole"]
+    assert all(w["bound"] <= w["rolling"] and w["bound"] <= w["realised"] for w in windows)
+
+
+def test_a_trace_comes_from_standard_input(run: Run, trace: Path) -> None:
+    code, out, err = run("compare", "-", "--json", stdin=trace.read_text())
+    assert (code, err) == (0, "")
+    assert json.loads(out)["trace"] == "standard input"
+
+
+def test_doubts_are_a_line_each(run: Run, tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "a.jsonl", cpus=3)
+    code, out, err = run("compare", path, "--json")
+    assert code == 0
+    assert json.loads(out)["quality"]["silent_cpus"] == [2]
+    assert err == (
+        f"dfopt: {path}: warning: no event on CPU 2, although the file declares more CPUs\n"
+    )
+
+
+@pytest.mark.parametrize("columns", ["80", "120"])
+def test_lines_fit_the_terminal(
+    run: Run, trace: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    dear = ("--fill", "123456789", "--window", "2", "--window", "whole")
+    for arguments in ((trace, "--foresight"), (trace, trace), (trace, trace, *dear)):
+        code, out, _ = run("compare", *arguments)
+        assert code == 0
+        assert all(len(line) <= int(columns) for line in out.splitlines())
+        assert "…" not in out
+
+
+def test_many_fragments_and_cpus_are_cut_short(run: Run, tmp_path: Path) -> None:
+    rows = [(n % 20, 10 * n, str(n), f"f{n * 7 % 12}") for n in range(200)]
+    path = write_trace(tmp_path / "a.jsonl", rows, cpus=20)
+    code, out, _ = run("compare", path)
+    assert code == 0
+    assert "and 2 more" in out
+    assert "and 4 more, which paid" in out
+
+
+def interrupt(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_ctrl_c_before_anything_is_known(
+    run: Run, trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dfopt.compare, "compare_trace", interrupt)
+    assert run("compare", trace) == (130, "", "")
+
+
+def test_ctrl_c_keeps_the_traces_that_are_done(
+    run: Run, tmp_path: Path, trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, other = dfopt.compare.compare_trace, write_trace(tmp_path / "b.jsonl", name="late")
+    monkeypatch.setattr(
+        dfopt.compare,
+        "compare_trace",
+        lambda one, *rest, **more: (
+            interrupt() if one.header.name == "late" else whole(one, *rest, **more)
+        ),
+    )
+    code, out, _ = run("compare", trace, other, "--json")
+    assert code == 4
+    assert json.loads(out)["trace"] == "trace.jsonl"
+
+
+USAGE = [
+    (["--window", "0"], "is no window: '0'"),
+    (["--window", "ten"], "is no window: 'ten'"),
+    (["--window", "-5"], "is no window"),
+    (["--window", "10", "--foresight"], "exclude each other"),
+    (["--lines", "-1"], "is no number of lines"),
+    (["--lines", "runtime:"], "is no number of lines"),
+    (["--read-line", "-1"], "Invalid value for '--read-line'"),
+    (["--penalty", "g", "--read-line", "1"], "belongs to penalty f"),
+    (["--penalty", "f", "--fill", "1"], "belongs to penalty g"),
+    (["--fill", "1", "--lines", "1"], "belongs to penalty f"),
+    (["--penalty", "matrix"], "'f', 'g'"),
+    (["--capacity", "full"], "is no capacity"),
+    (["--capacity", "0"], "at least 1"),
+    (["--objective", "makespan"], "total-penalty or max-penalty"),
+    (["--infer-df", "wakeups", "--df", "tgid"], "contradict each other"),
+    (["--unmanaged", "sometimes"], "'transparent', 'evict'"),
+    (["--workers", "0"], "Invalid value for '--workers'"),
+]
+
+
+@pytest.mark.parametrize(("options", "problem"), USAGE, ids=" ".join)
+def test_wrong_usage_is_2(run: Run, trace: Path, options: list[str], problem: str) -> None:
+    code, out, err = run("compare", trace, *options)
+    assert (code, out) == (2, "")
+    assert problem in " ".join(err.split())
+
+
+def test_labels_of_several_traces_go_to_no_single_file(run: Run, trace: Path) -> None:
+    code, out, err = run("compare", trace, trace, "--labels-out", "labels.csv")
+    assert (code, out) == (2, "")
+    assert "--labels-out is for one trace" in err
+
+
+FAILURES = [
+    ("", [], "is empty"),
+    ("no trace\n", [], "holds no trace that dfopt knows"),
+    ("\x00\x01\x02", [], ""),
+    ('{"format": "dfopt-trace/1"}\n', [], "line 1, cpus: is missing"),
+    ('{"format": "dfopt-trace/1", "cpus": 1}\n', [], "has no dispatch"),
+    ('{"format": "dfopt-trace/1", "cpus": 1}\n{"cpu": 0,', [], "line 2"),
+    ("trace", ["--df", "tgid"], "which process"),
+    ("trace", ["--df", "marks"], "has no marks"),
+    ("trace", ["--df", "wakeups"], "wake"),
+    ("trace", ["--df", "nonsense"], "nonsense"),
+    ("trace", ["--df", "comm:("], "regular expression"),
+    ("trace", ["--only", "99"], "99"),
+    ("trace", ["--read-line", "1"], "penalty f needs --write-back N as well"),
+    ("trace", ["--read-line", "1", "--write-back", "1"], "give --lines N or --lines runtime:N"),
+    ("trace", ["--leaves", "clean"], "--leaves belongs to penalty f"),
+    ("trace", ["--model", "missing.json"], "there is no such file"),
+    ("unmanaged", [], "take the labels from a file"),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "problem"), FAILURES)
+def test_what_cannot_be_compared_is_one_line(
+    run: Run, trace: Path, text: str, options: list[str], problem: str
+) -> None:
+    if text == "unmanaged":
+        write_trace(trace, [(0, 0, "a", None)])
+    elif text != "trace":
+        trace.write_text(text)
+    code, out, err = run("compare", trace, *options)
+    assert (code, out) == (1, "")
+    assert err.startswith("dfopt: ")
+    assert err.count("\n") == 1
+    assert problem in err
+    assert str(trace) in err or "missing.json" in err
+
+
+def test_what_is_no_trace_says_what_it_is(
+    run: Run, tmp_path: Path, trace: Path, instance_file: Path, result_file: Path
+) -> None:
+    saved = tmp_path / "saved.json"
+    saved.write_text(run("compare", trace, "--json")[1])
+    for files, problem in [
+        ((result_file,), "is a result; name an instance first"),
+        ((trace, instance_file), "is an instance; name an instance first"),
+        ((instance_file, trace), "is no result"),
+        ((saved,), "is a comparison already"),
+        ((trace, tmp_path / "none.txt"), "there is no such file"),
+    ]:
+        code, out, err = run("compare", *files)
+        assert (code, out) == (1, "")
+        assert err.startswith(f"dfopt: {files[-1]}: ")
+        assert problem in err
+        assert err.count("\n") == 1
+
+
+def test_results_stand_beside_the_optimum(
+    run: Run, instance_file: Path, result_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "250")
+    code, out, err = run("compare", instance_file, result_file)
+    assert (code, err) == (0, "")
+    rows = pairs(out)
+    assert rows["instance"] == "worked-example"
+    assert rows["optimum"] == "15, proven"
+    assert rows[str(result_file)].split()[:3] == ["15", "1.00", "0"]
+    found = document(run, instance_file, result_file)
+    assert (found["best"], found["proven"]) == (15, True)
+    assert found["results"][0]["ratio"] == 1
+
+
+def test_an_optimum_that_is_not_proven_is_4(
+    run: Run, instance_file: Path, result_file: Path
+) -> None:
+    code, out, _ = run("compare", instance_file, result_file, "--time-limit", "0", "--json")
+    found = json.loads(out)
+    assert (code, found["proven"]) == (4, False)
+    assert found["lower_bound"] < found["best"] == 15
+
+
+def test_a_wrong_result_is_refused(run: Run, instance_file: Path, result_file: Path) -> None:
+    wrong = json.loads(result_file.read_text())
+    wrong["schedule"]["cpus"][0]["cost"] = 1
+    result_file.write_text(json.dumps(wrong))
+    code, out, err = run("compare", instance_file, result_file)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"dfopt: {result_file}: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("options", [[], ["--fill", "3"], ["--df", "tgid"]])
+def test_an_instance_needs_results_and_no_options_of_traces(
+    run: Run, instance_file: Path, result_file: Path, options: list[str]
+) -> None:
+    files = [instance_file, result_file] if options else [instance_file]
+    code, out, err = run("compare", *files, *options)
+    assert (code, out) == (2, "")
+    assert "Error: " in err
+
+
+@pytest.mark.parametrize("picture", ["foresight", "gap"])
+def test_pictures_are_drawn_from_traces_and_from_saved_comparisons(
+    run: Run, tmp_path: Path, trace: Path, picture: str
+) -> None:
+    saved = tmp_path / "saved.json"
+    saved.write_text(run("compare", trace, "--foresight", "--json")[1])
+    for name, files in (("a", [trace]), ("b", [saved]), ("c", [saved, trace])):
+        path = tmp_path / f"{name}.svg"
+        assert run("plot", picture, *files, "-o", path) == (0, "", "")
+        assert path.stat().st_size > 1000
+
+
+@pytest.mark.parametrize("picture", ["foresight", "gap"])
+def test_pictures_that_cannot_be_drawn(
+    run: Run, tmp_path: Path, trace: Path, instance_file: Path, picture: str
+) -> None:
+    saved = tmp_path / "saved.json"
+    saved.write_text(run("compare", trace, "--json")[1])
+    output = tmp_path / "a.svg"
+    for code, arguments, problem in [
+        (1, (trace, "-o", tmp_path / "a.jpg"), ".svg, .png or .pdf"),
+        (1, (instance_file, "-o", output), "is an instance and no trace"),
+        (1, (tmp_path / "none", "-o", output), "there is no such file"),
+        (1, (saved, "-o", saved), ".svg, .png or .pdf"),
+        (2, (saved, "--fill", "3", "-o", output), "have their labels, costs and windows"),
+        (2, (trace, "--window", "0", "-o", output), "is no window"),
+    ]:
+        found, out, err = run("plot", picture, *arguments)
+        assert (found, out) == (code, "")
+        assert problem in " ".join(err.split())
+    assert not output.exists()
+
+
+def test_windows_that_share_no_axis(run: Run, tmp_path: Path, trace: Path) -> None:
+    windows = ("--window", "5", "--window", "10ns")
+    code, out, err = run("plot", "foresight", trace, *windows, "-o", tmp_path / "a.svg")
+    assert (code, out) == (1, "")
+    assert err.startswith(f"dfopt: {trace}: windows in dispatches and windows in time")

@@ -1,0 +1,143 @@
+"""``dfopt trace``."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dfopt.files import read_instance
+from dfopt.instance import Objective
+from dfopt.trace.reading import read_trace
+from tests.cli.conftest import Run
+from tests.compare.examples import ROWS, write_trace
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    return write_trace(tmp_path / "trace.jsonl", time_unit="ns")
+
+
+def test_a_trace_keeps_its_labels(run: Run, tmp_path: Path, trace: Path) -> None:
+    out = tmp_path / "out.jsonl.gz"
+    assert run("trace", "convert", trace, out) == (0, "", "")
+    copy = read_trace(out)
+    assert copy.fragments == ("A", "B")
+    assert copy.header.name == "trace.jsonl"
+    assert copy.header.penalty is None
+    assert [copy.tasks[number].name for number in copy.task] == [row[2] for row in ROWS]
+
+
+def test_costs_go_into_the_header(run: Run, tmp_path: Path, trace: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    costs = ("--fill", "4", "--objective", "max-penalty", "--cold-start", "--capacity", "9")
+    assert run("trace", "convert", trace, out, *costs) == (0, "", "")
+    header = json.loads(out.read_text().partition("\n")[0])
+    assert header["penalty"] == {"kind": "g", "fill": 4, "write_back": 0}
+    assert (header["objective"], header["cold_start"], header["capacity"]) == (
+        "max-penalty", True, 9,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json", "txt"])
+def test_every_format_is_written(run: Run, tmp_path: Path, trace: Path, ending: str) -> None:
+    out = tmp_path / f"out.{ending}"
+    assert run("trace", "convert", trace, out, "--df", "own") == (0, "", "")
+    assert len(read_trace(out)) == len(ROWS)
+
+
+def test_other_labels_are_taken(run: Run, tmp_path: Path, trace: Path) -> None:
+    labels, out = tmp_path / "labels.csv", tmp_path / "out.jsonl"
+    labels.write_text("tid,df\na,X\n")
+    assert run("trace", "convert", trace, out, "--df", labels) == (0, "", "")
+    assert read_trace(out).fragments == ("X",)
+
+
+def test_dispatches_become_an_instance(run: Run, tmp_path: Path, trace: Path) -> None:
+    out = tmp_path / "instance.json"
+    assert run("trace", "to-instance", trace, "-o", out) == (0, "", "")
+    instance = read_instance(out)
+    assert [(task.df, task.count) for task in instance.tasks] == [("A", 4), ("B", 3)]
+    assert instance.objective is Objective.TOTAL_PENALTY
+    assert run("trace", "to-instance", trace, "-o", out, "--each", "--objective", "makespan") == (
+        0, "", "",
+    )  # fmt: skip
+    timed = read_instance(out)
+    assert [task.id for task in timed.tasks][:2] == ["a#1", "b#1"]
+    assert (timed.objective, timed.tasks[0].exec) == (Objective.MAKESPAN, 10)
+
+
+def test_one_window_becomes_an_instance(run: Run, tmp_path: Path, trace: Path) -> None:
+    out = tmp_path / "instance.json"
+    assert run("trace", "to-instance", trace, "--window", "3", "--number", "3", "-o", out) == (
+        0, "", "",
+    )  # fmt: skip
+    assert read_instance(out).task_count == 1
+
+
+def test_the_optimum_of_the_instance_is_the_bound(run: Run, tmp_path: Path, trace: Path) -> None:
+    costs = ("--fill", "4", "--write-back", "3", "--cold-start")
+    bound = json.loads(run("compare", trace, *costs, "--json")[1])["windows"][0]["bound"]
+    out = tmp_path / "instance.json"
+    assert run("trace", "to-instance", trace, *costs, "-o", out)[0] == 0
+    assert json.loads(run("solve", out, "--json")[1])["objective"] == bound
+
+
+def test_a_schedule_becomes_a_trace_that_costs_the_same(
+    run: Run, tmp_path: Path, trace: Path
+) -> None:
+    instance, result, out = (tmp_path / name for name in ("i.json", "r.json", "s.jsonl"))
+    costs = ("--fill", "4", "--cold-start")
+    run("trace", "to-instance", trace, *costs, "-o", instance)
+    objective = json.loads(run("solve", instance, "-o", result, "--json")[1])["objective"]
+    assert run("trace", "from-result", instance, result, "-o", out) == (0, "", "")
+    found = json.loads(run("compare", out, "--json")[1])
+    assert found["realised"]["total"] == objective
+    assert found["windows"][0]["ratio"] == 1
+
+
+def test_labels_become_a_table(run: Run, tmp_path: Path, trace: Path) -> None:
+    out = tmp_path / "labels.csv"
+    assert run("trace", "label", trace, "-o", out) == (0, "", "")
+    assert out.read_text() == ("tid,start,end,df\na,,,A\nb,,,B\nc,,,B\nd,,,A\nidler,,,\n")
+
+
+def test_a_task_that_changes_its_fragment_has_a_row_for_each(run: Run, tmp_path: Path) -> None:
+    rows = [(0, 0, "a", "A"), (0, 10, "a", "A"), (0, 20, "a", "B"), (0, 30, "a", "A")]
+    trace, out = write_trace(tmp_path / "a.jsonl", rows), tmp_path / "labels.csv"
+    assert run("trace", "label", trace, "-o", out) == (0, "", "")
+    assert out.read_text() == "tid,start,end,df\na,,20,A\na,20,30,B\na,30,,A\n"
+    found = [json.loads(run("compare", trace, "--json", *more)[1]) for more in ((), ("--df", out))]
+    assert found[0] == found[1]
+    assert found[0]["realised"]["total"] == 2
+
+
+def test_what_cannot_be_done(
+    run: Run, tmp_path: Path, trace: Path, instance_file: Path, result_file: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    other = json.loads(instance_file.read_text())
+    wrong = tmp_path / "other.json"
+    wrong.write_text(json.dumps({**other, "name": "other"}))
+    for code, arguments, problem in [
+        (1, ("convert", trace, tmp_path / "out.xyz"), "its ending says no format of traces"),
+        (1, ("convert", trace, trace), "is what is read from"),
+        (1, ("convert", tmp_path / "none", out), "there is no such file"),
+        (1, ("convert", trace, out, "--df", "marks"), "has no marks"),
+        (1, ("convert", trace, tmp_path / "no" / "out.jsonl"), "its folder does not exist"),
+        (1, ("convert", instance_file, out), "dfopt-instance/1"),
+        (1, ("to-instance", trace, "-o", trace), "is what is read from"),
+        (1, ("to-instance", trace, "--window", "3", "--number", "9", "-o", out), "has no window 9"),
+        (1, ("to-instance", trace, "--unmanaged", "evict", "-o", out), "leave --unmanaged evict"),
+        (2, ("to-instance", trace, "--window", "3", "-o", out), "belong together"),
+        (2, ("to-instance", trace, "--number", "3", "-o", out), "belong together"),
+        (2, ("to-instance", trace, "--window", "0", "--number", "1", "-o", out), "is no window"),
+        (2, ("to-instance", trace), "--output"),
+        (1, ("from-result", wrong, result_file, "-o", out), "belongs to another instance"),
+        (1, ("label", trace, "--df", "wakeups", "-o", out), "wake"),
+        (2, ("label", trace, "--labels-out", out, "-o", out), "give one"),
+    ]:
+        found, stdout, err = run("trace", *arguments)
+        assert (found, stdout) == (code, ""), arguments
+        assert problem in " ".join(err.split()), arguments
+        assert code == 2 or err.count("\n") == 1
+    assert not out.exists()
