@@ -5,6 +5,8 @@ import sys
 import zlib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as classes
 
 from dfopt.errors import FileError
@@ -230,6 +232,12 @@ def test_marks():
     assert [trace.marks.names[number] for number in trace.marks.df] == ["pool 3", "other"]
 
 
+def test_comms_that_are_not_utf8():
+    data = framed(bundle(0, switch(100, 0, 5), switch(200, 5, 0))).replace(b"comm5", b"c\xffmm5")
+    trace = read_perfetto(io.BytesIO(data))
+    assert rows(trace) == [(0, 100, 200, "5", "c\\xffmm5")]
+
+
 def test_declared_cpus():
     info = classes.TracePacket()
     for _ in range(4):
@@ -252,6 +260,25 @@ def test_cut_short(size):
     assert caught.value.place == f"packet {1 + (size > len(GOOD) // 2)}"
 
 
+LONG = b"".join(
+    framed(packet)
+    for packet in (
+        columns(1, [(150, 7), (260, 0)], wakings=[(150, 3)]),
+        bundle(0, switch(100, 0, 5), waking(150, 5, 6), switch(200, 5, 0, EXIT_DEAD)),
+        bundle(0, (210, 5, "print", {"buf": "dfopt:df=A"}), switch(250, 0, 6)),
+    )
+)
+
+
+@given(st.integers(0, len(LONG) - 1), st.binary(max_size=3), st.integers(0, 3))
+def test_no_damage_but_a_line_naming_it(place, put, removed):
+    damaged = LONG[:place] + put + LONG[place + removed :]
+    try:
+        read_perfetto(io.BytesIO(damaged))
+    except FileError as error:
+        assert error.problem  # noqa: PT017 -- damage may also do no harm
+
+
 def shorter(packet):
     del packet.ftrace_events.compact_sched.switch_next_pid[-1]
     return packet
@@ -265,7 +292,7 @@ def without_comms(packet):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "holds no sched_switch event; record sched:sched_switch"),
+        (b"", "holds no sched_switch event of the kernel; record the data source"),
         (framed(classes.TracePacket()), "holds no sched_switch event"),
         (GOOD + b"# tracer: nop", "packet 3: is no packet of a trace; the file is damaged"),
         (GOOD + b"\x0a" + b"\xff" * 12, "packet 3: has no length"),

@@ -120,7 +120,13 @@ def _slices(events: Sequence[Event]) -> tuple[list[_Slice], int]:
     ]
     slices = [_at(place, _slice, event, place) for place, event in mine]
     declared = [_at(place, _cpu, event) for place, event in threads]
-    return slices, 1 + max([*declared, *(one.cpu for one in slices)])
+    numbers = [*declared, *(one.cpu for one in slices)]
+    if not numbers:
+        raise FileError(
+            f"hold no complete event (ph X) of the process {CPUS!r}; write what runs as such events",
+            place="traceEvents",
+        )
+    return slices, 1 + max(numbers)
 
 
 def _process(complete: Sequence[Event], names: Sequence[Event]) -> object:
@@ -133,7 +139,7 @@ def _process(complete: Sequence[Event], names: Sequence[Event]) -> object:
             return event.get("pid")
     if not complete:
         raise FileError(
-            "holds no complete event (ph X); write what runs on CPUs as such events",
+            "hold no complete event (ph X); write what runs on CPUs as such events",
             place="traceEvents",
         )
     _, first = complete[0]

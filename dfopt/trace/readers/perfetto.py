@@ -33,6 +33,7 @@ from dfopt.trace.readers.perfetto_switches import (
     BundledEvents,
     in_time,
     wakeups_of,
+    words,
 )
 from dfopt.trace.trace import Trace
 
@@ -64,7 +65,13 @@ def read_perfetto(stream: BinaryIO) -> Trace:
             found.add(packet)
         except FileError as error:
             raise FileError(error.problem, place=f"packet {number}") from None
-    return trace_of(found.events(number))
+    events = found.events(number)
+    if not len(events.switches.cpu):
+        raise FileError(
+            "holds no sched_switch event of the kernel; record the data source linux.ftrace with "
+            "sched/sched_switch"
+        )
+    return trace_of(events)
 
 
 class _Found:
@@ -132,10 +139,10 @@ class _Found:
         return (
             _time(time),
             _thread(switch.prev_pid),
-            self._comms[switch.prev_comm],
+            self._comms[words(switch.prev_comm)],
             switch.prev_state & ENDED != 0,
             _thread(switch.next_pid),
-            self._comms[switch.next_comm],
+            self._comms[words(switch.next_comm)],
         )
 
     def _row(self, kind: str, event: Any) -> tuple[int, ...] | None:
@@ -151,7 +158,7 @@ class _Found:
             case "sched_process_exit":
                 return time, _thread(fields.pid)
             case "print":
-                mark = MARK.search(fields.buf)
+                mark = MARK.search(words(fields.buf))
                 return (time, thread, self._marks[mark[1]]) if mark else None
         waker = IDLE if event.common_flags & IN_INTERRUPT else thread
         return time, waker, _thread(fields.pid)

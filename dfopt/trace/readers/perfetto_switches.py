@@ -81,7 +81,7 @@ class BundledEvents:
         state = np.array(columns.switch_prev_state, np.int64)
         following = _whole(columns.switch_next_pid)
         comm = _whole(columns.switch_next_comm_index)
-        names = [self._comms[name] for name in columns.intern_table]
+        names = [self._comms[words(name)] for name in columns.intern_table]
         if not len(time) == len(state) == len(following) == len(comm):
             raise FileError("holds columns of unequal length; the file is damaged, copy it again")
         if comm.max() >= len(names):
@@ -126,6 +126,11 @@ class BundledEvents:
             rows[:, 1] = np.where(rows[:, 1] == UNKNOWN, ran, rows[:, 1])
             found.append(rows)
         return np.concatenate(found)
+
+
+def words(text: str | bytes) -> str:
+    """Return a text of a packet; where it is not UTF-8, the classes give its bytes."""
+    return text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")
 
 
 def wakeups_of(rows: Iterable[Integers]) -> Wakeups:
