@@ -123,7 +123,8 @@ def _slices(events: Sequence[Event]) -> tuple[list[_Slice], int]:
     numbers = [*declared, *(one.cpu for one in slices)]
     if not numbers:
         raise FileError(
-            f"hold no complete event (ph X) of the process {CPUS!r}; write what runs as such events",
+            f"hold no complete event (ph X) of the process {CPUS!r}; write what runs "
+            "as such events",
             place="traceEvents",
         )
     return slices, 1 + max(numbers)
