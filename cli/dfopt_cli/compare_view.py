@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dfopt.compare.comparison import Cause, Comparison, CpuResult, WindowResult
-from dfopt.compare.model import COUNTING, CostModel
+from dfopt.compare.model import CostModel
 from dfopt.machine import PenaltyF, PenaltyG
 from dfopt_cli.common import printable
 from dfopt_cli.tables import counted, pairs, plain_table, share, times
@@ -76,15 +76,13 @@ def subject_table(comparison: Comparison) -> Table:
 
 def unit_of(comparison: Comparison) -> str:
     """Return the unit of the costs, to stand behind the objective."""
-    if comparison.model.penalty == COUNTING:
-        return ", in changes of fragment"
     return f", in {printable(comparison.cost_unit)}" if comparison.cost_unit else ""
 
 
 def costs(model: CostModel) -> str:
     """Return the switch costs in words."""
     penalty = model.switching
-    if penalty == COUNTING:
+    if model.counts_switches:
         return "g: every change of fragment costs 1"
     if isinstance(penalty, PenaltyG):
         return f"g: fill {penalty.fill:,}, write_back {penalty.write_back:,} at every change"
@@ -120,7 +118,7 @@ def assumptions(model: CostModel) -> str:
 
 
 def windows_table(comparison: Comparison) -> Table:
-    """Return one row a length of window."""
+    """Return one row a length of window; after an interrupt some are left out."""
     table = plain_table()
     table.add_column("window", no_wrap=True)
     for heading in ("windows", "bound", "ratio", "rolling", "ratio", "balanced", "proven"):
@@ -133,6 +131,9 @@ def windows_table(comparison: Comparison) -> Table:
             f"{window.balanced:,}",
             share(window.closed, window.count),
         )
+    if not comparison.is_complete:
+        table.caption = "interrupted: other windows are left out"
+        table.caption_justify = "left"
     return table
 
 

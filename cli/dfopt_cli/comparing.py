@@ -79,7 +79,7 @@ def planned(
 def compare_traces(
     files: Sequence[str], plan: Plan, *, quiet: bool, saved: Collection[str] = ()
 ) -> tuple[list[Comparison], bool]:
-    """Return the comparison of each trace, and whether Ctrl-C came before all were done.
+    """Return the comparison of each trace, and whether Ctrl-C came before all was done.
 
     Files that are ``saved`` comparisons are read and not compared.
 
@@ -104,6 +104,8 @@ def compare_traces(
                     done += read_comparisons(file)
                 else:
                     done.append(compare_file(file, name, plan, line))
+                    if not done[-1].is_complete:
+                        return done, True
         except KeyboardInterrupt:
             if not done:
                 raise

@@ -25,6 +25,7 @@ class StatusLine(ABC):
     """What stands at the end if there is room."""
 
     def __init__(self) -> None:
+        # What a line shows must be there by now: it is drawn for the first time here.
         self._began = time.monotonic()
         self._spinner = Spinner("dots")
         self._console = stderr_console()
@@ -68,8 +69,8 @@ class LiveLine(StatusLine):
     hint = "Ctrl-C stops with the best so far"
 
     def __init__(self) -> None:
-        super().__init__()
         self._latest: Progress | None = None
+        super().__init__()
 
     def show(self, progress: Progress) -> None:
         """Show this from now on."""
@@ -93,9 +94,9 @@ class WindowLine(StatusLine):
     """The line of a comparison: the trace and the length of window at work, windows done."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._name = ""
         self._latest: CompareProgress | None = None
+        super().__init__()
 
     def begin(self, name: str) -> None:
         """Show that a trace is read."""
@@ -113,4 +114,4 @@ class WindowLine(StatusLine):
             text.append("reading")
             return
         done, total = self._latest.done, self._latest.total
-        text.append(f"window {self._latest.window}: {done:,} of {total:,}")
+        text.append(f"{done:,} of {total:,} windows, at work on {self._latest.window}")

@@ -47,6 +47,7 @@ def _trace(comparison: Comparison) -> dict[str, Any]:
             "switches": realised.switches,
         },
         "windows": [_window(window) for window in comparison.windows],
+        "complete": comparison.is_complete,
         "causes": _causes(comparison.causes),
         "fragments": [_holder(fragment) for fragment in comparison.fragments],
         "cpus": [_holder(cpu) for cpu in comparison.cpus],

@@ -32,7 +32,7 @@ Reader = Callable[[Any], Any]
 
 TRACE_KEYS = (
     "trace", "model", "cost_unit", "time_unit", "dispatches", "managed", "realised", "windows",
-    "causes", "fragments", "cpus", "quality",
+    "complete", "causes", "fragments", "cpus", "quality",
 )  # fmt: skip
 
 
@@ -81,6 +81,7 @@ def _comparison(value: object) -> Comparison:
         causes=at("causes", _causes, fields["causes"]),
         fragments=each("fragments", _reader(FragmentResult, df=string), fields["fragments"]),
         cpus=each("cpus", _reader(CpuResult), fields["cpus"]),
+        is_complete=at("complete", _boolean, fields["complete"]),
         unlabelled_share=unlabelled,
         quality=at("quality", _quality, quality),
     )

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dfopt.compare.model import COUNTING, CostModel, lines_read, states_left
+from dfopt.compare.model import CostModel, lines_read, states_left
 from dfopt.compare.runs import Rows, runs_of
 from dfopt.compare.windows import Window, window_starts
 from dfopt.errors import DfoptError, InstanceError
@@ -65,7 +65,7 @@ def trace_instance(
         name=trace.header.name,
         source=trace.header.source,
         # Changes of fragment are counted, not timed.
-        time_unit=None if model.penalty == COUNTING and not timed else trace.header.time_unit,
+        time_unit=None if model.counts_switches and not timed else trace.header.time_unit,
         cpus=trace.cpus,
         penalty=model.penalty,
         objective=objective,

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dfopt.compare.comparison import Comparison
-from dfopt.compare.model import COUNTING
 from dfopt.instance import Objective
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def cost_label(comparisons: Sequence[Comparison]) -> str:
     """Return what costs mean: whose they are, and their unit if all agree on it."""
     objectives = {comparison.model.objective for comparison in comparisons}
     whose = f" on {WHOSE[objectives.pop()]}" if len(objectives) == 1 else ""
-    if all(comparison.model.penalty == COUNTING for comparison in comparisons):
+    if all(comparison.model.counts_switches for comparison in comparisons):
         return f"changes of fragment{whose}"
     units = {comparison.cost_unit for comparison in comparisons}
     unit = f" ({units.pop()})" if len(units) == 1 else ""

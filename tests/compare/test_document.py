@@ -29,7 +29,7 @@ F_MODEL = CostModel(
 EXAMPLES = [
     comparison(),
     comparison(model=F_MODEL, time_unit=None),
-    comparison(windows=(), fragments=()),
+    comparison(windows=(), fragments=(), is_complete=False),
 ]
 
 

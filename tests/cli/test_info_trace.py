@@ -1,0 +1,117 @@
+"""``dfopt info`` of a trace."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.compare.examples import ROWS, write_trace
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    return write_trace(tmp_path / "trace.jsonl", time_unit="ns", policy="round robin")
+
+
+def figures(out: str) -> dict[str, str]:
+    """Take the upper table apart."""
+    rows = out.partition("\n\n")[0].splitlines()
+    return dict(re.split(" {2,}", row, maxsplit=1) for row in rows)
+
+
+def test_a_trace_is_described(run: Run, trace: Path) -> None:
+    code, out, err = run("info", trace)
+    assert (code, err) == (0, "")
+    assert figures(out) == {
+        "name": "trace.jsonl",
+        "content": "dfopt-trace/1 JSON lines",
+        "policy": "round robin",
+        "CPUs": "2",
+        "time": "50 ns, from 0 to 50",
+        "dispatches": "8 of 5 tasks",
+        "run time": "80 ns",
+        "labels": "own",
+        "managed": "7 (87.5%)",
+        "gaps": "none",
+        "events": "0 wakeups, 0 forks, 0 marks",
+        "quality": "9 lines, 8 events, nothing missing",
+    }
+    assert out.partition("\n\n")[2].splitlines() == [
+        "2 fragments  dispatches  share  run time, ns  share",
+        "A                     4  50.0%            40  50.0%",
+        "B                     3  37.5%            30  37.5%",
+    ]
+
+
+def test_json_says_the_same(run: Run, trace: Path) -> None:
+    code, out, err = run("info", trace, "--json")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    assert (found["format"], found["kind"], found["labels"]) == ("dfopt-info/1", "trace", "own")
+    assert (found["cpus"], found["start"], found["end"]) == (2, 0, 50)
+    assert (found["dispatches"], found["tasks"], found["managed"]) == (8, 5, 7)
+    assert found["fragments"][0] == {
+        "df": "A", "dispatches": 4, "share": 0.5, "run_time": 40, "run_time_share": 0.5,
+    }  # fmt: skip
+    assert found["quality"]["unlabelled_share"] == 0.125
+
+
+def test_a_trace_without_labels_is_described_all_the_same(run: Run, tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "a.jsonl", [(*row[:3], None) for row in ROWS])
+    code, out, err = run("info", path)
+    assert (code, err) == (0, "")
+    assert figures(out)["labels"] == "none; --df says where to take them from"
+    assert figures(out)["managed"] == "0 (0.0%)"
+    assert "\n\n" not in out
+
+
+def test_labels_that_are_asked_for_must_be_found(run: Run, trace: Path) -> None:
+    assert run("info", trace, "--df", "comm:(x)")[0] == 1
+    code, out, err = run("info", trace, "--df", "marks")
+    assert (code, out) == (1, "")
+    assert err.startswith(f"dfopt: {trace}: has no marks")
+
+
+def test_doubts_gaps_and_costs_are_told(run: Run, tmp_path: Path) -> None:
+    path = write_trace(
+        tmp_path / "a.jsonl", cpus=3, penalty={"kind": "g", "fill": 2, "write_back": 1}
+    )
+    path.write_text(path.read_text() + '{"cpu": 0, "gap": [60, 70], "reason": "lost events"}\n')
+    code, out, err = run("info", path)
+    assert code == 0
+    assert "dfopt: " in err
+    assert all(line.startswith(f"dfopt: {path}: warning: ") for line in err.splitlines())
+    assert figures(out)["penalty"] == "g: fill 2, write_back 1"
+    assert figures(out)["gaps"] == "lost events ×1"
+    assert "nothing missing" not in out
+
+
+def test_many_fragments_are_cut_short(run: Run, tmp_path: Path) -> None:
+    rows = [(0, 10 * n, "a", f"f{n % 12}") for n in range(24)]
+    code, out, _ = run("info", write_trace(tmp_path / "a.jsonl", rows, cpus=1))
+    assert code == 0
+    assert out.splitlines()[-1].split() == ["and", "2", "more", "4", "16.7%", "40", "16.7%"]
+
+
+def test_a_trace_comes_from_standard_input(run: Run, trace: Path) -> None:
+    code, out, err = run("info", "-", "--json", stdin=trace.read_text())
+    assert (code, err) == (0, "")
+    assert json.loads(out)["name"] == "standard input"
+
+
+def test_an_instance_has_no_labels(run: Run, instance_file: Path) -> None:
+    code, out, err = run("info", instance_file, "--df", "tgid")
+    assert (code, out) == (2, "")
+    assert "options about labels are for traces" in err
+
+
+@pytest.mark.parametrize(("text", "problem"), [("", "is empty"), ("what?\n", "holds no trace")])
+def test_other_files_are_refused(run: Run, tmp_path: Path, text: str, problem: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    code, out, err = run("info", path)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"dfopt: {path}: {problem}")
+    assert err.count("\n") == 1
