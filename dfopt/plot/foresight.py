@@ -25,6 +25,10 @@ FONT_SIZE = 9.0
 WHOLE_AT = 2.2
 """How far right of the longest window the whole trace stands, as a factor."""
 
+LONGEST_NAME = 80
+HALF_A_LINE = 40
+"""Of names of traces, in characters."""
+
 SHADING = 0.35
 """Opacity of what lies between bound and rolling schedule."""
 
@@ -94,7 +98,7 @@ def plot_foresight(comparisons: Sequence[Comparison], *, ax: Axes | None = None)
     """
     scale = scale_of(comparisons)
     axes = new_axes(*SIZE) if ax is None else ax
-    names = [shown_name(comparison.name, longest=40) for comparison in comparisons]
+    names = [shown_name(comparison.name, longest=LONGEST_NAME) for comparison in comparisons]
     colours = list(group_colours(str(number) for number in range(len(names))).values())
     for comparison, colour in zip(comparisons, colours, strict=True):
         draw_curves(axes, comparison, scale, colour)
@@ -225,7 +229,7 @@ def add_names(ax: Axes, names: Sequence[str], colours: Sequence[Colour]) -> None
         loc="upper left",
         bbox_to_anchor=(0, 0),
         bbox_transform=ax.transAxes + drop,
-        ncols=2,
+        ncols=2 if max(map(len, names)) <= HALF_A_LINE else 1,
         frameon=False,
         fontsize=FONT_SIZE,
         borderaxespad=0,

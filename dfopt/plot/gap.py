@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,12 @@ NARROWEST_SHARE = 0.06
 ROOM_FOR_RATIOS = 1.32
 """How far the axis goes beyond the longest bar, as a factor."""
 
+
+NAME_WIDTH = 28
+"""Characters of a trace's name on a line."""
+
+LARGE = 100
+"""From here on ratios have no decimal places."""
 
 MARK: dict[str, Any] = {"markersize": 7.0, "markeredgecolor": PAPER, "clip_on": False}
 MARK_ENDS = 0.45
@@ -80,7 +87,7 @@ def plot_gap(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Ax
         )
     axes.set_xlim(0, ROOM_FOR_RATIOS * longest)
     axes.set_ylim(count - 0.4, -0.6)
-    names = [shown_name(comparison.name, longest=30) for comparison in comparisons]
+    names = [name_in_lines(comparison.name) for comparison in comparisons]
     axes.set_yticks(range(count), names, fontsize=FONT_SIZE)
     for label in axes.get_yticklabels():
         label.set_parse_math(False)
@@ -93,6 +100,14 @@ def plot_gap(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Ax
     axes.spines[["top", "right", "left"]].set_visible(False)
     add_legend(axes, comparisons, [cause for cause in Cause if any(one[cause] for one in paid)])
     return axes
+
+
+def name_in_lines(name: str) -> str:
+    """Return a name that leaves room for the bars, on two lines if need be."""
+    lines = textwrap.wrap(
+        shown_name(name, longest=2 * NAME_WIDTH), NAME_WIDTH, break_on_hyphens=False, max_lines=2
+    )
+    return "\n".join(lines)
 
 
 def causes_paid(comparison: Comparison) -> dict[Cause, int]:
@@ -141,7 +156,9 @@ def ratios_text(window: WindowResult) -> str:
 
 def times(ratio: float | None) -> str:
     """Return a ratio; where only the bound is 0 there is none."""
-    return "∞ ×" if ratio is None else f"{ratio:.2f} ×"
+    if ratio is None:
+        return "∞ ×"
+    return f"{ratio:.2f} ×" if ratio < LARGE else f"{ratio:,.0f} ×"
 
 
 def add_legend(ax: Axes, comparisons: Sequence[Comparison], causes: Sequence[Cause]) -> None:

@@ -72,3 +72,14 @@ def test_axes_of_the_caller_are_used() -> None:
 def test_nothing_to_draw_is_refused(traces: list) -> None:
     with pytest.raises(DfoptError, match="no window to draw"):
         plot_gap(traces)
+
+
+def test_long_names_take_two_lines() -> None:
+    ax = plot_gap([comparison(name="hackbench_proc_g4_l200.perf_sched_script.txt.gz")])
+    (label,) = ax.get_yticklabels()
+    assert label.get_text() == "hackbench_proc_g4_l200.perf_\nsched_script.txt.gz"
+
+
+def test_large_ratios_have_no_decimal_places() -> None:
+    ax = plot_gap([comparison(windows=(window("5", bound=1, rolling=2, realised=2634),))])
+    assert texts(ax)[-1] == "1,317 × rolling\n2,634 × bound"
