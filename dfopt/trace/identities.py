@@ -52,8 +52,8 @@ def lives_of(events: KernelEvents) -> Lives:
 def _last_moments(events: KernelEvents) -> tuple[Numbers, Integers]:
     """Return the threads that end, and when the last switch leaves them.
 
-    A thread may still sleep and be preempted after it has said that it exits. Its last switch
-    tells by its state; where that one is missing, it is the last before its number is used again.
+    A thread may still sleep and be preempted after it has said that it exits: its last switch
+    tells by its state. Only where that one is missing, the next switch has to do.
     """
     switches, forks, exits = events.switches, events.forks, events.exits
     births = np.lexsort((forks.time, forks.child))
@@ -67,7 +67,7 @@ def _last_moments(events: KernelEvents) -> tuple[Numbers, Integers]:
         until = birth[reused.start] if reused.start < reused.stop else NEVER
         leaving = _of_thread(thread, moment, pid, time, until)
         if leaving.start < leaving.stop and not ended[places[leaving]].any():
-            ended[places[leaving.stop - 1]] = True
+            ended[places[leaving.start]] = True
     return switches.previous[ended], switches.time[ended]
 
 

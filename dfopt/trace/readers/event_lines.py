@@ -45,10 +45,12 @@ _EXIT = (
 )
 _MARKERS = "(?:ftrace:)?(?:tracing_mark_write|b?print|bputs|0): "
 _MARK = rf"{_MARKERS}(?:.*[ :=])?dfopt:df=(?P<mark>[^ \n](?:.*[^ \n])?) *"
-# An event that is wanted but cannot be understood is not some other event.
+# An event that is wanted but cannot be understood is not some other event. Besides events by
+# their names, there are perf's own records and what the function tracer writes.
 _OTHER = (
     "(?!(?:sched:)?sched_(?:switch|waking|wakeup|wakeup_new|process_fork|process_exit):"
-    rf"|{_MARKERS}(?:.*[ :=])?dfopt:df= *\n)[^ \n].*"
+    rf"|{_MARKERS}(?:.*[ :=])?dfopt:df= *\n)"
+    r"(?:[^ \n]+:(?:[ \t].*)?|PERF_RECORD_.*|[^ \n]+ <-.*)"
 )
 
 EVENT = f"(?:(?:sched:)?sched_(?:{_SWITCH}|{_WAKEUP}|{_FORK}|{_EXIT})|{_MARK}|{_OTHER})"

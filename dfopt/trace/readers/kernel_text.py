@@ -140,8 +140,8 @@ class _Reading:
         """
         if self._unparsed > MOST_UNPARSED * self._lines:
             raise FileError(
-                f"cannot be understood, nor can {self._unparsed - 1} of the {self._lines} lines; "
-                f"{self._grammar.remedy}",
+                f"is the first of {self._unparsed} lines, out of {self._lines}, that are no "
+                f"{self._grammar.name}; {self._grammar.remedy}",
                 place=f"line {self._first_unparsed}",
             )
         collected = self._collected

@@ -1,0 +1,207 @@
+"""What tracefs and trace-cmd report print besides switches."""
+
+from io import BytesIO
+
+import pytest
+
+from dfopt.errors import FileError
+from dfopt.trace.readers.ftrace import read_ftrace
+
+HEAD = """\
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 2/2   #P:2
+#
+#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+#              | |         |   |||||     |         |
+"""
+SWITCHES = """\
+          <idle>-0       [001] d..2.   100.000001: sched_switch: prev_comm=swapper/1 prev_pid=0 \
+prev_prio=120 prev_state=R ==> next_comm=make next_pid=41 next_prio=120
+           <...>-41      [001] d..2.   100.000005: sched_switch: prev_comm=make prev_pid=41 \
+prev_prio=120 prev_state=S ==> next_comm=cc next_pid=42 next_prio=120
+"""
+
+
+def read(text):
+    return read_ftrace(BytesIO(text.encode()))
+
+
+def task_names(trace, numbers):
+    return [None if number < 0 else trace.tasks[number].name for number in numbers]
+
+
+def line(event, *, pid=41, flags="d..3.", time="100.000003"):
+    return f"           <...>-{pid:<7} [001] {flags}   {time}: {event}\n"
+
+
+def test_head_declares_the_cpus():
+    trace = read(HEAD + SWITCHES)
+    assert trace.cpus == 2
+    assert trace.quality.silent_cpus == (0,)
+    assert trace.quality.unparsed == 0
+
+
+def test_what_trace_cmd_says_around_the_events():
+    trace = read("version = 6\nCPU 0 is empty\ncpus=4\n" + SWITCHES)
+    assert trace.cpus == 4
+    assert trace.quality.unparsed == 0
+
+
+@pytest.mark.parametrize(
+    ("lost", "events"),
+    [
+        ("CPU:1 [LOST 345 EVENTS]\n", 345),
+        ("CPU:1 [204600 EVENTS DROPPED]\n", 204600),
+        ("CPU:1 [EVENTS DROPPED]\n", 0),
+    ],
+)
+def test_lost_events_make_a_gap(lost, events):
+    first, second = SWITCHES.splitlines(keepends=True)
+    trace = read(first + lost + second)
+    assert len(trace) == 0
+    assert trace.gaps.start.tolist() == [100_000_001_000]
+    assert (trace.quality.losses, trace.quality.lost_events) == (1, events)
+
+
+def test_lost_events_of_another_cpu_and_in_sum():
+    first, second = SWITCHES.splitlines(keepends=True)
+    trace = read("CPU 1: 2345 events lost\n" + first + "CPU:0 [LOST 3 EVENTS]\n" + second)
+    assert len(trace) == 1
+    assert (trace.quality.losses, trace.quality.lost_events) == (2, 2348)
+
+
+def test_other_events():
+    trace = read(
+        SWITCHES
+        + line("cpu_idle: state=2 cpu_id=6")
+        + line("bprint:               dequeue: pid=1 comm=x")
+        + line("0: B|124|onMessageReceived")
+        + line("schedule <-schedule_hrtimeout")
+        + line("sched_migrate_task: comm=make pid=41 prio=120 orig_cpu=1 dest_cpu=0")
+        + "##### CPU 0 buffer started ####\n"
+        + "          dummy-0000  [000] 0.0: 0: trace_event_clock_sync: parent_ts=0.0\n"
+        + "TRACE:\n"
+    )
+    assert trace.quality.unparsed == 0
+
+
+def test_an_interrupt_wakes():
+    waking = "sched_waking: comm=cc pid={} prio=120 target_cpu=001"
+    trace = read(
+        SWITCHES
+        + line(waking.format(50))
+        + line(waking.format(51), flags="dNh3.")
+        + line(waking.format(52), flags="d.H3.")
+        + line(waking.format(53), flags="d.s3.")
+        + line(waking.format(54), flags="")
+    )
+    assert task_names(trace, trace.wakeups.waker) == ["41", None, None, "41", "41"]
+    assert task_names(trace, trace.wakeups.woken) == ["50", "51", "52", "53", "54"]
+
+
+@pytest.mark.parametrize(
+    "waking",
+    [
+        "sched_wakeup:         b c:42 [120] success=1 CPU:001",
+        "sched_wakeup:         b c:42 [120] CPU:001",
+        "sched_wakeup: task b c:42 [120] success=1",
+        "sched_wakeup: comm=b c pid=42 prio=120 success=1 target_cpu=001",
+        "sched_wakeup:         comm=pid=9 prio=1 pid=42 prio=120 target_cpu=1",
+    ],
+)
+def test_forms_of_wakeups(waking):
+    trace = read(SWITCHES + line(waking))
+    assert task_names(trace, trace.wakeups.woken) == ["42"]
+
+
+@pytest.mark.parametrize(
+    "fork",
+    [
+        "sched_process_fork: comm=a b pid=41 child_comm=a b child_pid=43",
+        "sched_process_fork:   comm=make pid=41 child_comm=make child_pid=43",
+        "sched_process_fork: parent make:41  child make:43",
+    ],
+)
+def test_forms_of_forks(fork):
+    trace = read(SWITCHES + line(fork))
+    assert task_names(trace, trace.forks.parent) == ["41"]
+    assert task_names(trace, trace.forks.child) == ["43"]
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "sched_process_exit: comm=make pid=41 prio=120 group_dead=true",
+        "sched_process_exit:   comm=make pid=41 prio=120",
+        "sched_process_exit: task make:41 [120]",
+    ],
+)
+def test_forms_of_exits(ending):
+    again = SWITCHES.replace("100.", "200.").replace("swapper/1", "cc").replace("pid=0", "pid=42")
+    trace = read(SWITCHES + line(ending, time="100.000004") + again)
+    assert [trace.tasks[task].name for task in trace.task] == ["41", "42", "41.2"]
+
+
+@pytest.mark.parametrize(
+    ("states", "ended"),
+    [("Z X x X|Z 16 32 64 0x20", True), ("S R R+ I D|W 0 1 128 256 4096", False)],
+)
+def test_states(states, ended):
+    again = SWITCHES.replace("100.", "200.").replace("swapper/1", "cc").replace("pid=0", "pid=42")
+    for state in states.split():
+        trace = read(SWITCHES.replace("state=S", f"state={state}") + again)
+        assert trace.tasks[trace.task[-1]].name == ("41.2" if ended else "41"), state
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "tracing_mark_write: dfopt:df=tile 7",
+        "print:                tracing_mark_write: dfopt:df=tile 7",
+        "print: ip=0xffffffc0 buf=dfopt:df=tile 7",
+        "bprint:               work: now dfopt:df=tile 7",
+        "0: dfopt:df=tile 7 ",
+    ],
+)
+def test_marks(mark):
+    trace = read(SWITCHES + line(mark))
+    assert trace.marks.names == ("tile 7",)
+    assert task_names(trace, trace.marks.task) == ["41"]
+    assert trace.marks.time.tolist() == [100_000_003_000]
+
+
+def test_a_mark_needs_a_name():
+    trace = read(SWITCHES + line("tracing_mark_write: dfopt:df="))
+    assert len(trace.marks.time) == 0
+    assert trace.quality.first_unparsed == 3
+
+
+def test_a_mark_cut_short_is_not_trusted():
+    trace = read(SWITCHES + line("tracing_mark_write: dfopt:df=tile 7").rstrip("\n"))
+    assert len(trace.marks.time) == 0
+    assert trace.quality.first_unparsed == 3
+
+
+def test_threads_of_processes():
+    text = SWITCHES.replace("-0       [", "-0       (-------) [")
+    trace = read(text.replace("-41      [", "-41      (     40) ["))
+    assert [(task.tid, task.tgid) for task in trace.tasks] == [(41, 40)]
+
+
+def test_a_comm_with_an_end_of_line():
+    broken = SWITCHES.splitlines(keepends=True)[1].replace("=cc", "=c\nc")
+    trace = read(SWITCHES + broken)
+    assert trace.quality.events == 2
+    assert (trace.quality.unparsed, trace.quality.first_unparsed) == (2, 3)
+
+
+def test_cpu_beyond_those_declared():
+    with pytest.raises(FileError, match="declares 2 CPUs") as caught:
+        read(HEAD + SWITCHES + SWITCHES.replace("[001]", "[002]"))
+    assert caught.value.place == "line 9"
+
+
+def test_a_clock_that_counts_no_seconds():
+    with pytest.raises(FileError, match="trace_clock"):
+        read(SWITCHES.replace("100.0000", "1000000"))

@@ -1,0 +1,140 @@
+"""One entrance: what a file holds is told by its content, and errors name the file."""
+
+import gzip
+import io
+import sys
+
+import pytest
+
+from dfopt.errors import DfoptError
+from dfopt.trace import read_trace
+from dfopt.trace.content import Content, content_of
+from tests.trace.readers.kernel_lines import DIALECTS, PERF, Switch, dispatches, text_of
+
+SWITCHES = [
+    Switch(0, 10, (0, b"swapper/0"), (7, b"cat")),
+    Switch(0, 30, (7, b"cat"), (8, b"<dog")),
+    Switch(0, 70, (8, b"<dog"), (0, b"swapper/0")),
+]
+ROWS = [(0, 10_000, 30_000, 7, "cat"), (0, 30_000, 70_000, 8, "<dog")]
+TEXT = text_of(SWITCHES, PERF[0])
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_text_is_told_by_its_lines(dialect):
+    kind = Content.PERF if dialect in PERF else Content.FTRACE
+    text = text_of(SWITCHES, dialect)
+    assert content_of(text) == kind
+    assert content_of(b"\n" + text) == kind
+    assert content_of(b"# a remark\nsomething else\n" + text) == kind
+
+
+@pytest.mark.parametrize(
+    ("first", "kind"),
+    [
+        (b"# tracer: nop\n#\n", Content.FTRACE),
+        (b"capturing trace... done\nTRACE:\n", Content.FTRACE),
+        (b"version = 6\ncpus=8\n", Content.FTRACE),
+        (b"# ========\n# captured on    : Sat Nov 21\n", Content.PERF),
+        (b"<!DOCTYPE html>\n<html>", Content.SYSTRACE),
+        (b"\n<HTML i18n-values='x'>", Content.SYSTRACE),
+        (b'{"format": "dfopt-trace/1", "cpus": 2}\n{"cpu": 0}\n', Content.DFOPT),
+        (b'{"format":"dfopt-trace/9"}', Content.DFOPT),
+        (b'[{"name": "a", "ph": "X"}', Content.CHROME),
+        (b'{"traceEvents": [', Content.CHROME),
+        (b"\n\x04\x08\x00\x10\x01\n\x03\x08\x01\x00", Content.PERFETTO),
+        (b"\n\xff\xff\x03\x08\x00" + b"\0" * 999, Content.PERFETTO),
+    ],
+)
+def test_content(first, kind):
+    assert content_of(first) == kind
+
+
+@pytest.mark.parametrize(
+    ("first", "remedy"),
+    [
+        (b"", "empty"),
+        (b" \n\n", "empty"),
+        (b"PERFILE2\x68\0\0\0", "perf script"),
+        (b"\x17\x08\x44tracing6\0", "trace-cmd report"),
+        (b"\x28\xb5\x2f\xfd....", "zstd"),
+        (b"\xfd7zXZ\0", "xz"),
+        (b"PK\x03\x04", "unpack"),
+        (b"BZh91AY", "bzip2"),
+        (b"\xef\xbb\xbf# tracer: nop", "byte order mark"),
+        (b"\xff\xfe#\0 \0", "UTF-16"),
+        (b'{"format": "dfopt-instance/1", "cpus": 2}', "dfopt-instance/1"),
+        (b"id,start,end\n1,2,3\n", "perf script text, ftrace"),
+        (bytes(range(256)), "perf script text, ftrace"),
+        (b"\n\n\n", "empty"),
+    ],
+)
+def test_content_that_is_no_trace(first, remedy):
+    with pytest.raises(DfoptError, match=remedy):
+        content_of(first)
+
+
+def test_read_a_file(tmp_path):
+    path = tmp_path / "any-name"
+    path.write_bytes(TEXT)
+    trace = read_trace(path)
+    assert dispatches(trace) == ROWS
+    assert trace.header.name is None
+    assert read_trace(path, name="mine").header.name == "mine"
+
+
+@pytest.mark.parametrize("name", ["x.txt.gz", "x.txt"])
+def test_gzip_is_told_by_the_content_alike(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(TEXT))
+    assert dispatches(read_trace(path)) == ROWS
+
+
+@pytest.mark.parametrize("data", [TEXT, gzip.compress(TEXT)])
+def test_standard_input(monkeypatch, data):
+    class Slow(io.RawIOBase):
+        """A pipe that gives a few bytes at a time."""
+
+        rest = data
+
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            size = min(len(buffer), 7)
+            part, self.rest = self.rest[:size], self.rest[size:]
+            buffer[: len(part)] = part
+            return len(part)
+
+    stream = io.TextIOWrapper(io.BufferedReader(Slow()))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert dispatches(read_trace("-")) == ROWS
+    assert not stream.buffer.closed
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "problem"),
+    [
+        (b"", "x", "empty"),
+        (TEXT, "x.gz", "damaged.*drop .gz"),
+        (gzip.compress(TEXT)[:-9], "x", "damaged"),
+        (gzip.compress(TEXT * 9)[:-60] + b"damage" * 10, "x", "damaged"),
+        (TEXT[:60], "x", "line 1: is the first of 1 lines"),
+        (TEXT + b"\0\1\2\n" * 9, "x", "line 4: is the first of 9 lines, out of 12"),
+    ],
+)
+def test_errors_name_the_file(tmp_path, data, name, problem):
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(DfoptError, match=problem) as caught:
+        read_trace(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_no_such_file(tmp_path):
+    with pytest.raises(DfoptError, match="no such file"):
+        read_trace(tmp_path / "missing.txt")
+    with pytest.raises(DfoptError, match="folder"):
+        read_trace(tmp_path)
+    with pytest.raises(DfoptError, match="standard input"):
+        read_trace("-")
