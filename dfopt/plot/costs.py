@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dfopt.compare.comparison import Comparison
 from dfopt.instance import Objective
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+
+WIDE = 50
+"""Costs that differ by more than this factor need a logarithmic axis."""
 
 WHOSE = {
     Objective.TOTAL_PENALTY: "all CPUs",
@@ -34,3 +39,29 @@ def cost_ticks(axis: Axis) -> None:
 
     axis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     axis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost:,.0f}"))
+
+
+def scale_costs(ax: Axes, costs: Iterable[int]) -> None:
+    """Scale the vertical axis so that the smallest costs can be told apart, and 0 has a place.
+
+    Parameters
+    ----------
+    ax
+        Where costs are drawn.
+    costs
+        All of them.
+    """
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    paid = {cost for cost in costs if cost}
+    if not paid or max(paid) < WIDE * min(paid):
+        cost_ticks(ax.yaxis)
+        ax.set_ylim(bottom=0)
+        return
+    least = 10 ** int(math.log10(min(paid)))
+    ax.set_yscale("symlog", linthresh=least, linscale=0.4)
+    cost_ticks(ax.yaxis)
+    powers = range(int(math.log10(least)), math.ceil(math.log10(max(paid))) + 1)
+    ax.yaxis.set_major_locator(FixedLocator([0, *(10**power for power in powers)]))
+    ax.yaxis.set_minor_locator(NullLocator())
+    ax.set_ylim(0, 1.6 * max(paid))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from dfopt.compare.windows import Window, WindowKind, parse_window
 from dfopt.errors import DfoptError
 from dfopt.plot.bars import shown_name
 from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed
-from dfopt.plot.costs import cost_label, cost_ticks
+from dfopt.plot.costs import cost_label, scale_costs
 from dfopt.plot.picture import POINTS_PER_INCH, new_axes
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def plot_foresight(comparisons: Sequence[Comparison], *, ax: Axes | None = None)
     Each trace has a colour. A dashed line shows what it paid. Below it, against the length of
     the window on a logarithmic axis, stand the cost of the rolling schedule and the bound; the
     best possible lies in the shaded area between them. The whole trace stands at the right end.
+    Costs that differ much stand on a logarithmic axis too, with a place for 0.
 
     Parameters
     ----------
@@ -103,8 +104,7 @@ def plot_foresight(comparisons: Sequence[Comparison], *, ax: Axes | None = None)
     for comparison, colour in zip(comparisons, colours, strict=True):
         draw_curves(axes, comparison, scale, colour)
     label_lengths(axes, scale)
-    cost_ticks(axes.yaxis)
-    axes.set_ylim(bottom=0)
+    scale_costs(axes, (cost for one in comparisons for cost in drawn_costs(one)))
     axes.set_ylabel(cost_label(comparisons), fontsize=FONT_SIZE, parse_math=False)
     axes.tick_params(labelsize=FONT_SIZE)
     axes.grid(axis="y", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
@@ -151,6 +151,12 @@ def draw_curves(ax: Axes, comparison: Comparison, scale: Scale, colour: Colour) 
     bound = [window.bound for _, window in points]
     rolling = [window.rolling for _, window in points]
     ax.fill_between(places, bound, rolling, color=colour, alpha=SHADING, linewidth=0)
+
+
+def drawn_costs(comparison: Comparison) -> Iterator[int]:
+    """Yield what the curves of a trace show."""
+    for window in comparison.windows:
+        yield from (getattr(window, name) for name in STYLES)
 
 
 def line_colour(colour: Colour) -> Colour:

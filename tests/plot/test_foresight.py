@@ -106,3 +106,13 @@ def test_what_has_no_axis_is_refused(labels: tuple[str, ...]) -> None:
     windows = tuple(window(label, bound=1, rolling=1) for label in labels)
     with pytest.raises(DfoptError, match=r"no window to draw|share no axis"):
         plot_foresight([comparison(windows=windows)])
+
+
+def test_costs_that_differ_much_can_all_be_read() -> None:
+    windows = (window("5", bound=0, rolling=900), window("whole", bound=3, rolling=3))
+    ax = plot_foresight([comparison(windows=windows)])
+    assert ax.get_yscale() == "symlog"
+    assert [label.get_text() for label in ax.get_yticklabels()][:3] == ["0", "1", "10"]
+    low, high = ax.get_ylim()
+    assert low == 0
+    assert high > 900
