@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from dfopt.compare.best import BestPlacements
 from dfopt.compare.demand import Demand, WindowedRuns, demands
-from dfopt.compare.problem import EMPTY, FREE, WindowProblem
-from dfopt.compare.rules import WindowRules
+from dfopt.compare.problem import FREE, WindowProblem
+from dfopt.compare.rules import WindowRules, first_states
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +44,18 @@ def problems_of(windows: WindowedRuns, rules: WindowRules) -> Iterator[WindowPro
     """Yield each window as a problem of its own."""
     last = len(windows) - 1
     for number, demand in enumerate(demands(windows)):
-        state = EMPTY if rules.begins_empty and number == 0 else FREE
+        states = (FREE,) * windows.cpus if number else tuple(first_states(windows, rules))
         final = rules.ends_written and number == last
-        yield _problem(demand, windows, rules, state, final=final)
+        yield _problem(demand, windows, rules, states, final=final)
 
 
 def _problem(
-    demand: Demand, windows: WindowedRuns, rules: WindowRules, state: int, *, final: bool
+    demand: Demand,
+    windows: WindowedRuns,
+    rules: WindowRules,
+    states: tuple[int, ...],
+    *,
+    final: bool,
 ) -> WindowProblem:
     # In the order of falling size equal windows look alike.
     order = sorted(
@@ -61,7 +66,7 @@ def _problem(
         sizes=tuple(demand.sizes[one] for one in order),
         entries=tuple(demand.entries[one] for one in order),
         exit=windows.exit,
-        states=(state,) * windows.cpus,
+        states=states,
         fixed=demand.fixed,
         final=final,
         by_worst=rules.by_worst,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from dfopt.compare.bound import WindowBounds
 from dfopt.compare.comparison import Comparison, WindowResult
-from dfopt.compare.demand import WindowedRuns, windowed
+from dfopt.compare.demand import WindowedRuns, check_room, windowed
 from dfopt.compare.jobs import Answer, Job, jobs_of, performed
 from dfopt.compare.model import CostModel
 from dfopt.compare.realised import (
@@ -20,13 +20,15 @@ from dfopt.compare.realised import (
 from dfopt.compare.rolling import RollingCosts
 from dfopt.compare.rules import WindowRules
 from dfopt.compare.runs import runs_of
-from dfopt.compare.windows import WHOLE, CompareProgress, Window, window_starts
+from dfopt.compare.windows import WHOLE, CompareProgress, Window, in_unit_of, window_starts
 from dfopt.errors import MethodError
 from dfopt.instance import Objective
 from dfopt.trace import Trace
 
 SECONDS = 20.0
 """How long solvers may search by default."""
+
+BALANCED = "balanced"
 
 BALANCED_SHARE = 0.1
 """Of that time, for the balanced bounds, which nothing else rests on."""
@@ -84,11 +86,11 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     charges = charges_of(runs, model)
     realised = realised_of(runs, charges)
     by_worst = model.objective is Objective.MAX_PENALTY
-    tables = [windowed(runs, window_starts(runs, window)) for window in windows]
+    tables = [windowed(runs, window_starts(runs, in_unit_of(trace, window))) for window in windows]
     _check(tables, model)
-    seconds = (SECONDS if time_limit is None else time_limit) / len(windows)
+    seconds = (SECONDS if time_limit is None else time_limit) / max(1, len(windows))
+    # One length of window after the other: an interrupt leaves those that are done.
     jobs = [job for number, one in enumerate(tables) for job in _jobs(number, one, model, seconds)]
-    jobs.sort(key=lambda job: job.key[1] == BALANCED)
     answers, is_complete = _answers(jobs, windows, workers, scheduler, on_progress)
     counted = realised.worst if by_worst else realised.total
     return Comparison(
@@ -113,19 +115,19 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     )
 
 
-BALANCED = "balanced"
-
-
 def _check(tables: Sequence[WindowedRuns], model: CostModel) -> None:
     if model.unmanaged == "evict" and any(table.leaves is not None for table in tables):
         raise MethodError(
             "unmanaged dispatches can evict only where all dispatches leave their fragments in "
             "the same state; use --unmanaged transparent"
         )
+    if isinstance(model.capacity, int):
+        for table in tables:
+            check_room(table, model.capacity)
 
 
 def _jobs(number: int, table: WindowedRuns, model: CostModel, seconds: float) -> list[Job]:
-    """Return the jobs for one length of window: bounds, rolling schedule, balanced bounds."""
+    """Return the jobs for one length of window: rolling schedule, bounds, balanced bounds."""
     by_worst = model.objective is Objective.MAX_PENALTY
     rules = WindowRules(
         capacity=model.capacity,
@@ -138,8 +140,9 @@ def _jobs(number: int, table: WindowedRuns, model: CostModel, seconds: float) ->
     half = (1 - BALANCED_SHARE) / 2
     balanced = replace(rules, capacity="balanced")
     return [
-        *jobs_of((number, "bound"), "bound", table, rules, seconds * half),
+        # The longest first, so that no process is left alone with it.
         *jobs_of((number, "rolling"), "rolling", table, rolling, seconds * half),
+        *jobs_of((number, "bound"), "bound", table, rules, seconds * half),
         *jobs_of((number, BALANCED), "bound", table, balanced, seconds * BALANCED_SHARE),
     ]
 

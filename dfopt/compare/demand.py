@@ -137,13 +137,7 @@ class Demand:
     fixed: tuple[tuple[int, ...], ...]
 
     def capacity(self, wanted: int | str, cpus: int) -> int:
-        """Return how many dispatches a CPU may run, at least 1.
-
-        Raises
-        ------
-        MethodError
-            When the dispatches find no room.
-        """
+        """Return how many dispatches a CPU may run, at least 1; see :func:`check_room`."""
         count = sum(self.sizes)
         match wanted:
             case "observed":
@@ -152,12 +146,23 @@ class Demand:
                 return max(1, -(-count // cpus))
             case "unlimited":
                 return max(1, count)
-        if int(wanted) * cpus < count:
-            raise MethodError(
-                f"{cpus} CPUs that run {wanted} dispatches each have no room for a window of "
-                f"{count}; raise --capacity"
-            )
         return int(wanted)
+
+
+def check_room(windows: WindowedRuns, capacity: int) -> None:
+    """Refuse a capacity under which the dispatches of some window find no room.
+
+    Raises
+    ------
+    MethodError
+        With the number of its dispatches.
+    """
+    most = int(np.add.reduceat(windows.managed, windows.starts, dtype=np.int64).max())
+    if most > capacity * windows.cpus:
+        raise MethodError(
+            f"{windows.cpus} CPUs that run {capacity} dispatches each have no room for a window "
+            f"of {most}; raise --capacity"
+        )
 
 
 def demands(windows: WindowedRuns) -> Iterator[Demand]:

@@ -13,7 +13,7 @@ from dfopt.instance import Instance, Objective
 from dfopt.machine import Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.trace import Trace
 from dfopt.trace.events import Integers
-from dfopt.trace.trace import LEAVES, NOT_GIVEN
+from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED
 
 COUNTING = PenaltyG(fill=1, write_back=0)
 """Where nothing is known about the machine: every change of fragment costs 1."""
@@ -79,7 +79,7 @@ class CostModel:
             )
         if self.lines is not None:
             check_integer(self.lines, "lines")
-        if not isinstance(self.capacity, str):
+        if self.capacity not in ("observed", "balanced", "unlimited"):
             check_integer(self.capacity, "capacity", least=1)
 
     @property
@@ -139,35 +139,41 @@ def dispatch_costs(trace: Trace, model: CostModel) -> DispatchCosts:
     count = len(trace)
     penalty = model.switching
     if isinstance(penalty, PenaltyG):
-        read = np.full(count, penalty.fill, np.int64)
+        _check_sum(trace, penalty.fill + penalty.write_back)
         nothing = np.zeros(count, np.int64)
-        costs = DispatchCosts(
-            read=read, entry_write=penalty.write_back, exit=nothing, always=nothing
+        return DispatchCosts(
+            read=np.full(count, penalty.fill, np.int64),
+            entry_write=penalty.write_back,
+            exit=nothing,
+            always=nothing,
         )
-        largest = penalty.fill + penalty.write_back
-    else:
-        lines = lines_read(trace, model)
-        largest = int(lines.max(initial=0)) * penalty.read_line + penalty.write_back
-        leaves = states_left(trace, model)
-        costs = DispatchCosts(
-            read=lines * penalty.read_line,
-            entry_write=0,
-            exit=np.where(leaves == LEAVES.index(Leaves.DIRTY), penalty.write_back, 0),
-            always=np.where(leaves == LEAVES.index(Leaves.INVALIDATED), penalty.write_back, 0),
-        )
-    if (count + trace.cpus) * largest > LARGEST_TOTAL:
+    lines = lines_read(trace, model)
+    _check_sum(trace, int(lines.max(initial=0)) * penalty.read_line + penalty.write_back)
+    leaves = states_left(trace, model)
+    return DispatchCosts(
+        read=lines * penalty.read_line,
+        entry_write=0,
+        exit=np.where(leaves == LEAVES.index(Leaves.DIRTY), penalty.write_back, 0),
+        always=np.where(leaves == LEAVES.index(Leaves.INVALIDATED), penalty.write_back, 0),
+    )
+
+
+def _check_sum(trace: Trace, largest: int) -> None:
+    """Refuse a trace whose dispatches, at such a cost each, could cost more than 64 bits hold."""
+    # Every CPU may pay once more at its end.
+    if (len(trace) + trace.cpus) * largest > LARGEST_TOTAL:
         raise InstanceError(
-            f"{count} dispatches at up to {largest} each can cost more than 2^62; "
+            f"{len(trace)} dispatches at up to {largest} each can cost more than 2^62; "
             "use a coarser time unit"
         )
-    return costs
 
 
 def lines_read(trace: Trace, model: CostModel) -> Integers:
     """Return how many lines each dispatch reads when it finds another fragment in the cache."""
     given = np.full(len(trace), NOT_GIVEN) if trace.lines is None else trace.lines
     if model.lines is None:
-        if (given[trace.fragment >= 0] == NOT_GIVEN).any():
+        counts = (trace.fragment != UNMANAGED) | (model.unmanaged == "evict")
+        if (given[counts] == NOT_GIVEN).any():
             raise InstanceError(
                 "the trace does not say how many lines a dispatch reads; give --lines N or "
                 "--lines runtime:N"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from dfopt.compare.model import CostModel
 from dfopt.compare.runs import NOTHING, Rows, Runs, latest_of_same
 from dfopt.trace import Trace
 from dfopt.trace.events import Flags, Integers, Numbers
+from dfopt.trace.trace import UNMANAGED
 
 CAUSES = tuple(Cause)
 
@@ -146,15 +148,12 @@ def cpu_results(trace: Trace, runs: Runs, charges: Charges) -> tuple[CpuResult, 
 def fragment_results(trace: Trace, runs: Runs, charges: Charges) -> tuple[FragmentResult, ...]:
     """Return what each fragment did and paid, the costliest first."""
     changes = runs.changes
-    order = np.argsort(runs.fragment, kind="stable")
-    paid_order = np.argsort(charges.fragment, kind="stable")
-    numbers = np.unique(runs.fragment[runs.managed])
+    paid_for = dict(_rows_of_each(charges.fragment))
     results = []
-    for number in numbers:
-        own = order[slice(*np.searchsorted(runs.fragment[order], [number, number + 1]))]
-        bounds = np.searchsorted(charges.fragment[paid_order], [number, number + 1])
-        paid = paid_order[slice(*bounds)]
-        causes = causes_of(charges, paid)
+    for number, own in _rows_of_each(runs.fragment):
+        if number == UNMANAGED:
+            continue
+        causes = causes_of(charges, paid_for.get(number, np.empty(0, np.intp)))
         results.append(
             FragmentResult(
                 df=trace.fragments[number],
@@ -168,3 +167,12 @@ def fragment_results(trace: Trace, runs: Runs, charges: Charges) -> tuple[Fragme
             )
         )
     return tuple(sorted(results, key=lambda result: (-result.cost, result.df)))
+
+
+def _rows_of_each(key: Numbers) -> Iterator[tuple[int, Rows]]:
+    """Yield every value with the rows that have it."""
+    order = np.argsort(key, kind="stable")
+    values, first = np.unique(key[order], return_index=True)
+    ends = [*first.tolist(), len(key)]
+    for value, begin, end in zip(values.tolist(), ends, ends[1:], strict=False):
+        yield value, order[begin:end]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from dfopt.compare.best import BestPlacements
 from dfopt.compare.demand import Demand, WindowedRuns, demands
-from dfopt.compare.problem import EMPTY, FOREIGN, FREE, Placement, WindowProblem
-from dfopt.compare.rules import WindowRules
+from dfopt.compare.problem import FOREIGN, FREE, Placement, WindowProblem
+from dfopt.compare.rules import WindowRules, first_states
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def rolling_steps(
     Of the fragments that may come last on a CPU, the one comes last that the trace itself used
     last: what is in use now will likely be used next. After a gap a CPU is free again.
     """
-    states = [EMPTY if rules.begins_empty else FREE] * windows.cpus
+    states = first_states(windows, rules)
     last = len(windows) - 1
     for number, demand in enumerate(demands(windows)):
         for cpu in windows.freed.get(number, ()):

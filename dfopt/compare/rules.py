@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from dfopt.compare.demand import WindowedRuns
+from dfopt.compare.problem import EMPTY, FREE
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowRules:
@@ -27,3 +30,11 @@ class WindowRules:
     by_worst: bool
     begins_empty: bool
     ends_written: bool
+
+
+def first_states(windows: WindowedRuns, rules: WindowRules) -> list[int]:
+    """Return what the caches hold when the first window begins."""
+    unknown = windows.freed.get(0, ())
+    return [
+        EMPTY if rules.begins_empty and cpu not in unknown else FREE for cpu in range(windows.cpus)
+    ]

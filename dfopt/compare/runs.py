@@ -78,9 +78,8 @@ class Runs:
     @property
     def changes(self) -> Flags:
         """Which of them follow one of another fragment on their CPU."""
-        follows = self.previous >= 0
-        same = (self.fragment == self.fragment[self.previous]) & self.managed
-        changes: Flags = follows & ~same
+        before = self.fragment[np.maximum(self.previous, 0)]
+        changes: Flags = (self.previous >= 0) & ~((self.fragment == before) & self.managed)
         return changes
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 
+from dfopt.checks import described
 from dfopt.compare.runs import Rows, Runs
-from dfopt.errors import DfoptError
+from dfopt.errors import DfoptError, MethodError
 from dfopt.trace import Trace
+from dfopt.trace.time_units import NANOSECONDS
 from dfopt.trace.trace import UNMANAGED
 
-NANOSECONDS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
-
-SPELLINGS = re.compile(r"(?P<number>[0-9]+)\s*(?P<unit>[a-zµ]*)")
+SPELLINGS = re.compile(r"0*(?P<number>[0-9]{1,19})\s*(?P<unit>[a-zµμ]*)")
 
 STEPS = (5, 10, 20)
 """The first windows of a foresight curve, in dispatches; the next are these times 10."""
@@ -75,7 +75,7 @@ def parse_window(text: str) -> Window:
     found = SPELLINGS.fullmatch(text)
     if found is not None and found["unit"] in ("", *NANOSECONDS):
         unit = found["unit"]
-        length = int(found["number"][:20]) * NANOSECONDS.get(unit, 1)
+        length = int(found["number"]) * NANOSECONDS.get(unit, 1)
         if 0 < length < LARGEST_WINDOW:
             kind = WindowKind.TIME if unit else WindowKind.DISPATCHES
             return Window(kind=kind, length=length, label=text)
@@ -100,10 +100,36 @@ def foresight_windows(trace: Trace) -> tuple[Window, ...]:
     )
 
 
+def in_unit_of(trace: Trace, window: Window) -> Window:
+    """Return a window whose length, if it is a time, is in the trace's unit of time.
+
+    Raises
+    ------
+    MethodError
+        When the trace's unit cannot express it.
+    """
+    if window.kind is not WindowKind.TIME:
+        return window
+    unit = trace.header.time_unit or "ns"
+    if unit not in NANOSECONDS:
+        raise MethodError(
+            f"no window can last {window.label} in a trace whose times are in {described(unit)}; "
+            "give a number of dispatches"
+        )
+    length, rest = divmod(window.length, NANOSECONDS[unit])
+    if rest:
+        raise MethodError(
+            f"no window can last {window.label} in a trace whose times are whole {unit}; "
+            f"give a multiple of 1{unit}"
+        )
+    return replace(window, length=length)
+
+
 def window_starts(runs: Runs, window: Window) -> Rows:
     """Return at which of the dispatches a window begins; every window holds at least one.
 
-    A gap on any CPU ends every window. Under a length in dispatches only managed ones count.
+    A gap on any CPU ends every window. Under a length in dispatches only managed ones count; a
+    time is in the trace's unit, and counted from the first dispatch.
     """
     stretch = np.searchsorted(runs.gap_end, runs.start, side="right")
     match window.kind:

@@ -1,0 +1,126 @@
+"""Hypothesis strategies: short traces with labels, the costs for them, and windows."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from dfopt.compare import CostModel, Window
+from dfopt.compare.problem import EMPTY, FOREIGN, FREE, WindowProblem
+from dfopt.compare.windows import WHOLE, WindowKind
+from dfopt.instance import Objective
+from dfopt.machine import Leaves
+from dfopt.trace import Trace
+from dfopt.trace.trace import BROKEN_CHAIN, LOST_EVENTS
+from tests.strategies import FRAGMENTS, penalties
+from tests.trace.traces import trace_from_rows
+
+TASKS = ("t", "u", "v")
+
+windows = (
+    st.just(WHOLE)
+    | st.integers(1, 4).map(
+        lambda length: Window(kind=WindowKind.DISPATCHES, length=length, label=str(length))
+    )
+    | st.integers(1, 6).map(
+        lambda length: Window(kind=WindowKind.TIME, length=length, label=f"{length}ns")
+    )
+)
+
+
+@st.composite
+def labelled_traces(
+    draw: st.DrawFn, *, most: int = 8, cpus: int = 3, mixed: bool = True, gaps: bool = True
+) -> Trace:
+    """Draw a trace with at least one managed dispatch, and at most ``most`` of all kinds.
+
+    Parameters
+    ----------
+    most, cpus
+        Limits on the numbers of dispatches and CPUs.
+    mixed
+        Whether dispatches may say how they leave their fragments.
+    gaps
+        Whether something may be missing.
+    """
+    number = draw(st.integers(1, cpus))
+    clocks = [draw(st.integers(0, 3)) for _ in range(number)]
+    rows: list[tuple[Any, ...]] = []
+    stretches = []
+    leaves = st.none() | st.sampled_from(Leaves) if mixed else st.none()
+    for place in range(draw(st.integers(1, most))):
+        cpu = draw(st.integers(0, number - 1))
+        begin = clocks[cpu]
+        if gaps and draw(st.integers(0, 5)) == 0:
+            begin += draw(st.integers(1, 3))
+            reason = draw(st.sampled_from((LOST_EVENTS, BROKEN_CHAIN)))
+            stretches.append((cpu, clocks[cpu], begin, reason))
+        end = begin + draw(st.integers(0, 3))
+        df = draw(st.sampled_from((*FRAGMENTS, None)) if place else st.sampled_from(FRAGMENTS))
+        task = draw(st.sampled_from(TASKS))
+        rows.append((cpu, begin, end, task, df, draw(st.integers(0, 4)), draw(leaves)))
+        clocks[cpu] = end + draw(st.integers(0, 2))
+    rows.sort(key=lambda row: row[1])
+    return trace_from_rows(rows, cpus=number, gaps=stretches)
+
+
+def models(
+    *, unmanaged: tuple[str, ...] = ("transparent", "evict"), **fixed: Any
+) -> st.SearchStrategy[CostModel]:
+    """Draw costs; ``fixed`` are parameters of the model that are given."""
+    given: dict[str, Any] = {
+        "penalty": penalties(("f", "g")),
+        "leaves": st.sampled_from(Leaves),
+        "objective": st.sampled_from((Objective.TOTAL_PENALTY, Objective.MAX_PENALTY)),
+        "cold_start": st.booleans(),
+        "final_write_back": st.booleans(),
+        "unmanaged": st.sampled_from(unmanaged),
+        "broken_chains": st.sampled_from(("bridge", "cut")),
+    }
+    given.update((name, st.just(value)) for name, value in fixed.items())
+    return st.builds(CostModel, **given)
+
+
+@st.composite
+def problems(draw: st.DrawFn, *, most: int = 5, simple: bool = False) -> WindowProblem:
+    """Draw a window with at most ``most`` dispatches, evicting ones included.
+
+    Parameters
+    ----------
+    most
+        Limit on the number of dispatches.
+    simple
+        Whether an instance can say the same.
+    """
+    cpus = draw(st.integers(1, 3))
+    sizes: list[int] = []
+    while sum(sizes) < most and (not sizes or draw(st.booleans())):
+        sizes.append(draw(st.integers(1, most - sum(sizes))))
+    same = draw(st.booleans())
+    cost = draw(st.integers(0, 4))
+    entries = []
+    for size in sizes:
+        costs = sorted(draw(st.integers(0, 4)) for _ in range(min(size, cpus + 1)))
+        entries.append((cost,) if same else tuple(costs))
+    final = draw(st.booleans())
+    beginning = draw(st.sampled_from((FREE, EMPTY)))
+    kinds = [beginning] if simple else [FREE, EMPTY]
+    if not (simple and final):
+        kinds += [FOREIGN, *range(len(sizes))]
+    fixed: tuple[tuple[int, ...], ...] = ()
+    left = most - sum(sizes)
+    if not simple and left and draw(st.booleans()):
+        evicting: list[list[int]] = [[] for _ in range(cpus)]
+        for _ in range(draw(st.integers(1, left))):
+            evicting[draw(st.integers(0, cpus - 1))].append(draw(st.integers(0, 4)))
+        fixed = tuple(map(tuple, evicting))
+    least = -(-sum(sizes) // cpus)
+    return WindowProblem(
+        capacity=draw(st.integers(least, sum(sizes))),
+        sizes=tuple(sizes),
+        entries=tuple(entries),
+        exit=draw(st.integers(0, 3)),
+        states=tuple(draw(st.sampled_from(kinds)) for _ in range(cpus)),
+        fixed=fixed,
+        final=final,
+        by_worst=draw(st.booleans()),
+    )
