@@ -19,6 +19,8 @@ RUNS = 5
 SWITCHES_ONLY = "perf script, switches only"
 
 TARGET_LINES_S = 500_000
+MOST_TIME = 3
+"""Times matching one plain pattern a line: what a busy machine slows down as well."""
 TARGET_MEMORY = 10
 """Times the columns that are kept: 32 bytes a dispatch, 16 a wake-up."""
 
@@ -78,7 +80,7 @@ def kept_bytes(trace: Trace) -> int:
 
 def test_reading(report: Callable[[Table], None], tmp_path: Path) -> None:
     rows: list[Sequence[object]] = []
-    quickest, memory = {}, {}
+    ratios, memory = {}, {}
     _, bare = in_own_process(read_in_process, None)
     if bare is None:
         pytest.skip("this system does not tell how much memory a process takes")
@@ -104,15 +106,15 @@ def test_reading(report: Callable[[Table], None], tmp_path: Path) -> None:
         assert peak is not None
         kept = kept_bytes(trace)
         memory[name] = (peak - bare) * 2**30 / kept
-        quickest[name] = lines / min(taken["read"])
+        ratios[name] = min(taken["read"]) / min(taken["match"])
         rows.append(
             [
                 name,
                 lines,
                 lines / median(taken["read"]),
-                quickest[name],
-                median(taken["read"]) / median(taken["match"]),
-                median(taken["read"]) / median(taken["count"]),
+                lines / min(taken["read"]),
+                ratios[name],
+                min(taken["read"]) / min(taken["count"]),
                 kept / 2**20,
                 memory[name],
             ]
@@ -135,11 +137,12 @@ def test_reading(report: Callable[[Table], None], tmp_path: Path) -> None:
             rows=rows,
             notes=[
                 f"{RUNS} runs, in turns with counting the lines and with matching one plain "
-                "pattern a line; from the file to the dispatches",
-                f"targets: {TARGET_LINES_S:,} lines/s, memory {TARGET_MEMORY} × what is kept",
+                "pattern a line; from the file to the dispatches; ratios of the least times",
+                f"targets: {TARGET_LINES_S:,} lines/s on a quiet machine, less than {MOST_TIME} × "
+                f"matching, less than {TARGET_MEMORY} × the memory that is kept",
             ],
         )
     )
     # What else runs on the machine only ever adds to a time, so the least one is the fairest.
-    assert min(quickest.values()) > TARGET_LINES_S, quickest
+    assert max(ratios.values()) < MOST_TIME, ratios
     assert max(memory.values()) < TARGET_MEMORY, memory

@@ -8,67 +8,69 @@ a comm is longer than 15 bytes, or has to reach the end of the line.
 
 from __future__ import annotations
 
-PID = r"\d{1,9}"
-TIME = r"(?P<time>[1-8]?\d{1,9}\.\d{6})(?P<nanoseconds>\d{3})?:"
+PID = "[0-9]{1,9}+"
+TIME = r"(?P<time>[1-8]?[0-9]{1,9}\.[0-9]{6})(?P<nanoseconds>[0-9]{3})?+:"
 """Seconds, with six or nine places."""
 
 _COMM = ".{0,15}?"
-_PRIO = r"-?\d{1,9}"
+_PRIO = "-?[0-9]{1,9}+"
 _BRACKETS = rf"\[{_PRIO}\]"
-_MORE = r"(?: (?!pid=|prio=)\w+=[^ \n]*)*(?: \[\d+\])?"
+_MORE = r"(?: (?!pid=|prio=)\w++=[^ \n]*+)*+(?: \[[0-9]++\])?+"
 """What some kernels add."""
 
 _SWITCH = (
-    "(?P<switch>switch): +(?:"
     rf"prev_comm=(?P<comm>.*?) prev_pid=(?P<previous>{PID}) prev_prio={_PRIO} "
-    rf"prev_state=(?P<state>[^ \n]+) (?:==> )?next_comm=.*? next_pid=(?P<next>{PID}) "
+    rf"prev_state=(?P<state>[^ \n]++) (?:==> )?+next_comm=.*? next_pid=(?P<next>{PID}) "
     rf"next_prio={_PRIO}{_MORE}"
-    rf"|task (?P<old_comm>{_COMM}):(?P<old_previous>{PID}) {_BRACKETS} "
+)
+_SWITCH_OTHERWISE = (
+    rf"task (?P<old_comm>{_COMM}):(?P<old_previous>{PID}) {_BRACKETS} "
     rf"\((?P<old_state>[^ \n]+)\) ==> {_COMM}:(?P<old_next>{PID}) {_BRACKETS}"
     rf"|(?P<plugin_comm>{_COMM}):(?P<plugin_previous>{PID}) {_BRACKETS} "
-    rf"(?P<plugin_state>[^ \n]+) ==> {_COMM}:(?P<plugin_next>{PID}) {_BRACKETS})"
+    rf"(?P<plugin_state>[^ \n]++) ==> {_COMM}:(?P<plugin_next>{PID}) {_BRACKETS}"
 )
-_WAKEUP = (
-    "(?P<wakeup>waking|wakeup_new|wakeup): +(?:"
-    rf"comm=.*? pid=(?P<woken>{PID}) prio={_PRIO}{_MORE}"
-    rf"|(?:task )?{_COMM}:(?P<plugin_woken>{PID}) {_BRACKETS}{_MORE}(?: CPU:\d+)?)"
+_WAKEUP = rf"comm=.*? pid=(?P<woken>{PID}) prio={_PRIO}{_MORE}"
+_WAKEUP_OTHERWISE = (
+    rf"(?:task )?{_COMM}:(?P<plugin_woken>{PID}) {_BRACKETS}{_MORE}(?: CPU:[0-9]++)?"
 )
-_FORK = (
-    "(?P<fork>process_fork): +(?:"
-    rf"comm=.*? pid=(?P<parent>{PID}) child_comm=.*? child_pid=(?P<child>{PID})"
-    rf"|parent {_COMM}:(?P<old_parent>{PID}) +child {_COMM}:(?P<old_child>{PID}))"
-)
-_EXIT = (
-    "(?P<exit>process_exit): +(?:"
-    rf"comm=.*? pid=(?P<ended>{PID}) prio={_PRIO}{_MORE}"
-    rf"|task {_COMM}:(?P<old_ended>{PID}) {_BRACKETS})"
-)
-_MARKERS = "(?:ftrace:)?(?:tracing_mark_write|b?print|bputs|0): "
-_MARK = rf"{_MARKERS}(?:.*[ :=])?dfopt:df=(?P<mark>[^ \n](?:.*[^ \n])?) *"
-# An event that is wanted but cannot be understood is not some other event. Besides events by
-# their names, there are perf's own records and what the function tracer writes.
-_OTHER = (
-    "(?!(?:sched:)?sched_(?:switch|waking|wakeup|wakeup_new|process_fork|process_exit):"
-    rf"|{_MARKERS}(?:.*[ :=])?dfopt:df= *\n)"
-    r"(?:[^ \n]+:(?:[ \t].*)?|PERF_RECORD_.*|[^ \n]+ <-.*)"
-)
+_FORK = rf"comm=.*? pid=(?P<parent>{PID}) child_comm=.*? child_pid=(?P<child>{PID})"
+_FORK_OTHERWISE = rf"parent {_COMM}:(?P<old_parent>{PID}) +child {_COMM}:(?P<old_child>{PID})"
+_EXIT = rf"comm=.*? pid=(?P<ended>{PID}) prio={_PRIO}{_MORE}"
+_EXIT_OTHERWISE = rf"task {_COMM}:(?P<old_ended>{PID}) {_BRACKETS}"
 
-EVENT = f"(?:(?:sched:)?sched_(?:{_SWITCH}|{_WAKEUP}|{_FORK}|{_EXIT})|{_MARK}|{_OTHER})"
-"""Any event; the groups say what it is."""
+_MARKER = "(?:ftrace:)?+(?:tracing_mark_write|b?print|bputs|0): (?:.*[ :=])?dfopt:df="
+_MARK = rf"{_MARKER}(?P<mark>[^ \n](?:.*[^ \n])?) *"
 
-QUICK_PID = "[0-9]{1,9}+"
-_WORD = r"[^ \n]++"
-_NUMBER = "-?[0-9]{1,9}+"
-QUICK_TIME = r"(?P<time>[0-9]{1,9}+\.[0-9]{6})(?P<nanoseconds>[0-9]{3})?+:"
-QUICK_EVENT = (
-    "(?:sched:)?+sched_(?:"
-    rf"(?P<switch>switch): ++prev_comm=(?P<comm>{_WORD}) prev_pid=(?P<previous>{QUICK_PID}) "
-    rf"prev_prio={_NUMBER} prev_state=(?P<state>{_WORD}) (?:==> )?+next_comm={_WORD} "
-    rf"next_pid=(?P<next>{QUICK_PID}) next_prio={_NUMBER}"
-    rf"|(?P<wakeup>waking|wakeup|wakeup_new): ++comm={_WORD} pid=(?P<woken>{QUICK_PID}) "
-    rf"prio={_NUMBER}(?: success={_NUMBER})?+ target_cpu={_NUMBER}"
-    rf"|(?P<fork>process_fork): ++comm={_WORD} pid=(?P<parent>{QUICK_PID}) "
-    rf"child_comm={_WORD} child_pid=(?P<child>{QUICK_PID})"
-    "|(?:stat_[a-z]++|migrate_task|process_exec): .*+)"
+_WANTED = "(?:sched:)?sched_(?:switch|waking|wakeup|wakeup_new|process_fork|process_exit):"
+# Events by their names, perf's own records, and what the function tracer writes.
+_OTHERS = r"(?:[^ \n]+:(?:[ \t].*+)?|PERF_RECORD_.*|[^ \n]+ <-.*)"
+
+
+def _event(switch: str, wakeup: str, fork: str, ended: str) -> str:
+    # An event that is wanted but cannot be understood is not one of the others.
+    return (
+        f"(?:sched:)?+sched_(?:(?P<switch>switch): ++(?:{switch})"
+        f"|(?P<wakeup>waking|wakeup_new|wakeup): ++(?:{wakeup})"
+        "|(?:stat_[a-z]++|migrate_task): .*+"
+        f"|(?P<fork>process_fork): ++(?:{fork})"
+        f"|(?P<exit>process_exit): ++(?:{ended}))"
+        f"|(?!{_WANTED}|{_MARKER}){_OTHERS}"
+    )
+
+
+_BY_NAMES = (_SWITCH, _WAKEUP, _FORK, _EXIT)
+_WORDS = (form.replace(".*?", r"[^ \n]++") for form in _BY_NAMES)
+USUAL_EVENT = f"(?:{_event(*_WORDS)})"
+"""An event with its fields by name and comms without spaces, but no mark.
+
+The groups say what it is.
+"""
+
+_EVENT = _event(
+    f"{_SWITCH}|{_SWITCH_OTHERWISE}",
+    f"{_WAKEUP}|{_WAKEUP_OTHERWISE}",
+    f"{_FORK}|{_FORK_OTHERWISE}",
+    f"{_EXIT}|{_EXIT_OTHERWISE}",
 )
-"""The usual forms of the usual events, found in half the time: comms without spaces only."""
+EVENT = f"(?:{_EVENT}|{_MARK})"
+"""An event in any form."""

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import re
 
-from dfopt.trace.readers.event_lines import EVENT, PID, QUICK_EVENT, QUICK_PID, QUICK_TIME, TIME
-from dfopt.trace.readers.grammar import COMMENT, SURE_COMMENT, Grammar, any_line
+from dfopt.trace.readers.event_lines import EVENT, PID, TIME, USUAL_EVENT
+from dfopt.trace.readers.grammar import Grammar, any_line
 
 _HEAD = (
-    rf" *.*?-(?P<pid>{PID}) +(?:\( *(?:(?P<tgid>{PID})|-+)\) +)?"
-    rf"\[?(?P<cpu>\d{{1,5}})\]? *(?P<flags>[^ \d\n][^ \n]*)? +{TIME} +"
-)
-_QUICK_HEAD = (
-    rf" *+[^ \n]*-(?P<pid>{QUICK_PID}) ++(?:\( *+(?:(?P<tgid>{QUICK_PID})|-++)\) ++)?+"
-    rf"\[(?P<cpu>[0-9]{{1,5}}+)\] ++(?:(?P<flags>[^ \d\n][^ \n]*+) ++)?+{QUICK_TIME} ++"
+    rf" *+.*?-(?P<pid>{PID}) ++(?:\( *+(?:(?P<tgid>{PID})|-++)\) ++)?+"
+    rf"\[?+(?P<cpu>[0-9]{{1,5}}+)\]?+ *(?P<flags>[^ 0-9\n][^ \n]*+)?+ ++{TIME} ++"
 )
 _AROUND = (
     r"version = \d+",
@@ -32,8 +28,8 @@ _AROUND = (
 FTRACE = Grammar(
     name="ftrace text",
     remedy="record with a trace_clock that counts seconds, such as mono",
-    line=any_line(f"{_HEAD}{EVENT}", COMMENT, *_AROUND),
-    quick=any_line(f"{_QUICK_HEAD}{QUICK_EVENT}", SURE_COMMENT, *_AROUND),
+    line=any_line(f"{_HEAD}{EVENT}", "#.*", *_AROUND),
+    usual=any_line(f"{_HEAD}{USUAL_EVENT}", "#.*", *_AROUND),
     head=re.compile(_HEAD.encode()),
     declared=re.compile(
         rb"^(?:# entries-in-buffer/entries-written: .*#P:|cpus=)(\d{1,5})$", re.MULTILINE

@@ -7,10 +7,6 @@ from dataclasses import dataclass
 
 Pattern = re.Pattern[bytes]
 
-COMMENT = "#.*"
-SURE_COMMENT = r"#(?!.*\d: ).*"
-"""For where events with any comm are not looked for first: a comm may begin with ``#``."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grammar:
@@ -26,9 +22,9 @@ class Grammar:
         Matches any one line with its end. Its groups are those of
         :data:`~dfopt.trace.readers.event_lines.EVENT` and of the head: ``pid``, ``tgid``,
         ``cpu``, ``flags``; the last one, ``unparsed``, holds a line that is not understood.
-    quick
-        The same for the lines that make up most of a trace, in half the time. What it calls
-        unparsed is left to ``line``.
+    usual
+        The same for events in their usual form, in less time. It understands no line otherwise
+        than ``line`` does, but not all of them.
     head
         Matches the beginning of a line with an event.
     declared
@@ -42,7 +38,7 @@ class Grammar:
     name: str
     remedy: str
     line: Pattern
-    quick: Pattern
+    usual: Pattern
     head: Pattern
     declared: Pattern
     loss: Pattern

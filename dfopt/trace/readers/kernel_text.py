@@ -46,8 +46,8 @@ class _Reading:
         self._grammar = grammar
         self._other = other
         self._fields = Fields(grammar.line)
-        self._quick_fields = Fields(grammar.quick)
-        self._quick_tries = 1
+        self._usual_fields = Fields(grammar.usual)
+        self._usual_tries = 1
         self._collected = Collected()
         self._losses: list[Loss] = []
         self._cpus: int | None = None
@@ -98,12 +98,12 @@ class _Reading:
         self._collected.add(rows, fields)
 
     def _found(self, text: bytes) -> tuple[list[Row], Fields]:
-        if self._quick_tries:
-            rows: list[Row] = self._grammar.quick.findall(text)
-            if not self._quick_fields.have(rows, "unparsed"):
-                self._quick_tries += 1
-                return rows, self._quick_fields
-            self._quick_tries -= 1
+        if self._usual_tries:
+            rows: list[Row] = self._grammar.usual.findall(text)
+            if not self._usual_fields.have(rows, "unparsed"):
+                self._usual_tries += 1
+                return rows, self._usual_fields
+            self._usual_tries -= 1
         return self._grammar.line.findall(text), self._fields
 
     def _add_unparsed(self, line: int) -> None:

@@ -8,26 +8,23 @@ from __future__ import annotations
 
 import re
 
-from dfopt.trace.readers.event_lines import EVENT, PID, QUICK_EVENT, QUICK_PID, QUICK_TIME, TIME
-from dfopt.trace.readers.grammar import COMMENT, SURE_COMMENT, Grammar, any_line
+from dfopt.trace.readers.event_lines import EVENT, PID, TIME, USUAL_EVENT
+from dfopt.trace.readers.grammar import Grammar, any_line
 
 # Right-aligned, so that an empty comm is nothing but spaces.
-_COMM = r"(?: *[^ \n][^ \n]*+(?: .*?)?? +| +)"
+_COMM = r"(?: *+[^ \n]++(?: .*?)?? ++| +)"
 _HEAD = (
-    rf"{_COMM}(?:(?P<tgid>-?{PID})/)?(?P<pid>-?{PID}) +\[(?P<cpu>\d{{3,5}})\](?P<flags>) +{TIME} +"
+    rf"{_COMM}(?:(?P<tgid>-?{PID})/)?+(?P<pid>-?{PID}) ++"
+    rf"\[(?P<cpu>[0-9]{{3,5}}+)\] ++{TIME} ++"
 )
-_PERIOD = r"(?:\d+ +)?+"
-_QUICK_HEAD = (
-    rf" *+[^ \n]++ ++(?:(?P<tgid>-?{QUICK_PID})/)?+(?P<pid>-?{QUICK_PID}) ++"
-    rf"\[(?P<cpu>[0-9]{{3,5}}+)\] ++{QUICK_TIME} ++"
-)
+_PERIOD = "(?:[0-9]++ ++)?+"
 _STACK = r"[ \t]+[0-9a-f]{4,16} .*"
 
 PERF = Grammar(
     name="perf script text",
     remedy="render it by `perf script -F comm,tid,cpu,time,event,trace` with times in seconds",
-    line=any_line(f"{_HEAD}{_PERIOD}{EVENT}", COMMENT, "PERF_RECORD_.*", _STACK),
-    quick=any_line(f"{_QUICK_HEAD}{QUICK_EVENT}", SURE_COMMENT),
+    line=any_line(f"{_HEAD}{_PERIOD}{EVENT}", "#.*", "PERF_RECORD_.*", _STACK),
+    usual=any_line(f"{_HEAD}{_PERIOD}{USUAL_EVENT}", "#.*"),
     head=re.compile(_HEAD.encode()),
     declared=re.compile(rb"^# nrcpus avail : (\d{1,5})$", re.MULTILINE),
     loss=re.compile(

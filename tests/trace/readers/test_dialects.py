@@ -75,7 +75,7 @@ def _stripped(thread):
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_plain_lines_are_found_by_the_quick_pattern_alike(dialect):
+def test_usual_lines_are_read_alike_beside_unusual_ones(dialect):
     switches = [
         Switch(0, 10, (0, b"swapper/0"), (7, b"cat")),
         Switch(0, 30, (7, b"cat"), (8, b"dog"), b"R"),
