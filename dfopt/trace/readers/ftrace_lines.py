@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from dfopt.trace.readers.event_lines import EVENT, PID, TIME, USUAL_EVENT
-from dfopt.trace.readers.grammar import Grammar, any_line
+from dfopt.trace.readers.grammar import COMMENT, SURE_COMMENT, Grammar, any_line
 
 _HEAD = (
     rf" *+.*?-(?P<pid>{PID}) ++(?:\( *+(?:(?P<tgid>{PID})|-++)\) ++)?+"
@@ -28,8 +28,8 @@ _AROUND = (
 FTRACE = Grammar(
     name="ftrace text",
     remedy="record with a trace_clock that counts seconds, such as mono",
-    line=any_line(f"{_HEAD}{EVENT}", "#.*", *_AROUND),
-    usual=any_line(f"{_HEAD}{USUAL_EVENT}", "#.*", *_AROUND),
+    line=any_line(f"{_HEAD}{EVENT}", COMMENT, *_AROUND),
+    usual=any_line(f"{_HEAD}{USUAL_EVENT}", SURE_COMMENT, *_AROUND),
     head=re.compile(_HEAD.encode()),
     declared=re.compile(
         rb"^(?:# entries-in-buffer/entries-written: .*#P:|cpus=)(\d{1,5})$", re.MULTILINE

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 Pattern = re.Pattern[bytes]
 
+COMMENT = "#.*"
+SURE_COMMENT = r"#(?!.*\d: ).*"
+"""For where not every event is looked for first: a line with an event may begin with ``#``."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grammar:

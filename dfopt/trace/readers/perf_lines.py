@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from dfopt.trace.readers.event_lines import EVENT, PID, TIME, USUAL_EVENT
-from dfopt.trace.readers.grammar import Grammar, any_line
+from dfopt.trace.readers.grammar import COMMENT, SURE_COMMENT, Grammar, any_line
 
 # Right-aligned, so that an empty comm is nothing but spaces.
 _COMM = r"(?: *+[^ \n]++(?: .*?)?? ++| +)"
@@ -23,8 +23,8 @@ _STACK = r"[ \t]+[0-9a-f]{4,16} .*"
 PERF = Grammar(
     name="perf script text",
     remedy="render it by `perf script -F comm,tid,cpu,time,event,trace` with times in seconds",
-    line=any_line(f"{_HEAD}{_PERIOD}{EVENT}", "#.*", "PERF_RECORD_.*", _STACK),
-    usual=any_line(f"{_HEAD}{_PERIOD}{USUAL_EVENT}", "#.*"),
+    line=any_line(f"{_HEAD}{_PERIOD}{EVENT}", COMMENT, "PERF_RECORD_.*", _STACK),
+    usual=any_line(f"{_HEAD}{_PERIOD}{USUAL_EVENT}", SURE_COMMENT),
     head=re.compile(_HEAD.encode()),
     declared=re.compile(rb"^# nrcpus avail : (\d{1,5})$", re.MULTILINE),
     loss=re.compile(

@@ -196,6 +196,12 @@ def test_a_comm_with_an_end_of_line():
     assert (trace.quality.unparsed, trace.quality.first_unparsed) == (2, 3)
 
 
+def test_a_comm_that_begins_like_a_comment():
+    odd = "#ab 12 [-41      2d..2.   100.000003: sched_switch:   make:41 [120] S ==> b:2 [120]\n"
+    trace = read(SWITCHES + odd)
+    assert trace.quality.events == 3
+
+
 def test_cpu_beyond_those_declared():
     with pytest.raises(FileError, match="declares 2 CPUs") as caught:
         read(HEAD + SWITCHES + SWITCHES.replace("[001]", "[002]"))
