@@ -38,6 +38,9 @@ _DFOPT_DOCUMENT = re.compile(rb'"format"\s*:\s*"(dfopt-[a-z-]+/[0-9]+)"')
 _HTML = re.compile(rb"\s*<(!doctype|html|head|script)\b", re.IGNORECASE)
 _FTRACE_HEADER = re.compile(rb"^(# tracer:|TRACE:|version = \d|cpus=\d)", re.MULTILINE)
 _PERF_HEADER = re.compile(rb"^(# ========|# captured on)", re.MULTILINE)
+_PERF_WITHOUT_CPU = re.compile(
+    rb"^ *.+ \d+ +\d+\.\d{6,9}: +(?:\d+ +)?(?:sched:)?sched_", re.MULTILINE
+)
 _PACKET = 0x0A
 """The tag of a packet, the only field of a Perfetto trace."""
 
@@ -69,6 +72,11 @@ def content_of(first: bytes) -> Content:
         return text
     if first.lstrip()[:1] in (b"{", b"["):
         return _json_of(first)
+    if _PERF_WITHOUT_CPU.search(first):
+        raise FileError(
+            "does not say on which CPU; record all of them (perf record -a, perf sched record) and "
+            "print comm, tid, cpu, time, event and trace"
+        )
     known = ", ".join(kind.value for kind in Content)
     raise FileError(f"holds no trace that dfopt knows; it reads {known}")
 

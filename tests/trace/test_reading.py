@@ -66,7 +66,7 @@ def test_content(first, kind):
         (b'{"format": "dfopt-instance/1", "cpus": 2}', "dfopt-instance/1"),
         (b"id,start,end\n1,2,3\n", "perf script text, ftrace"),
         (bytes(range(256)), "perf script text, ftrace"),
-        (b"\n\n\n", "empty"),
+        (b"a-1 2 12526.359114: sched:sched_switch: prev_comm=a prev_pid=2\n", "which CPU"),
     ],
 )
 def test_content_that_is_no_trace(first, remedy):

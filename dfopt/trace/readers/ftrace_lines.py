@@ -13,7 +13,8 @@ from dfopt.trace.readers.grammar import COMMENT, SURE_COMMENT, Grammar, any_line
 
 _HEAD = (
     rf" *+.*?-(?P<pid>{PID}) ++(?:\( *+(?:(?P<tgid>{PID})|-++)\) ++)?+"
-    rf"\[?+(?P<cpu>[0-9]{{1,5}}+)\]?+ *(?P<flags>[^ 0-9\n][^ \n]*+)?+ ++{TIME} ++"
+    rf"(?=\[|[0-9]+[^ 0-9\n])\[?+(?P<cpu>[0-9]{{1,5}}+)\]?+ *(?P<flags>[^ 0-9\n][^ \n]*+)?+ ++"
+    rf"{TIME} ++"
 )
 _AROUND = (
     r"version = \d+",

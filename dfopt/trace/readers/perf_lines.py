@@ -18,7 +18,7 @@ _HEAD = (
     rf"\[(?P<cpu>[0-9]{{3,5}}+)\] ++{TIME} ++"
 )
 _PERIOD = "(?:[0-9]++ ++)?+"
-_STACK = r"[ \t]+[0-9a-f]{4,16} .*"
+_STACK = r"\t *(?:[0-9a-f]{1,16} .*|.* \(inlined\))"
 
 PERF = Grammar(
     name="perf script text",

@@ -11,7 +11,9 @@ import numpy as np
 from dfopt.errors import FileError
 
 END_OF_LINE = ord("\n")
-SIZE = 1 << 20
+SIZE = 1 << 17
+"""Bytes in a piece: what is made of them should stay in the processor's caches."""
+
 LONGEST_LINE = 1 << 26
 
 
@@ -35,7 +37,7 @@ class Piece:
 
 
 def pieces_of(stream: BinaryIO) -> Iterator[Piece]:
-    """Return a text in pieces of about a MiB."""
+    """Return a text in pieces of about :data:`SIZE` bytes."""
     line = 1
     while text := stream.read(SIZE):
         text += stream.readline(LONGEST_LINE)

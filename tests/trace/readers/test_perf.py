@@ -46,6 +46,8 @@ def test_other_events_stacks_and_records():
         "            make    41 [000]   100.000000:      12345 cycles:u:  7f00 main+0x1 (make)\n"
         "\tffffffff8109a0d0 schedule+0x20 ([kernel.kallsyms])\n"
         "\t          401136 main+0x6 (/tmp/make)\n"
+        "\t               0 [unknown] ([unknown])\n"
+        "\t            work (inlined)\n"
         "\n"
         "            make    41 [000]   100.000000: PERF_RECORD_MMAP2 41/41: [0x7f(0x2000)]\n"
         "PERF_RECORD_FINISHED_ROUND\n" + SWITCHES
