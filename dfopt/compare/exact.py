@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
@@ -9,6 +10,7 @@ from itertools import groupby
 from dfopt.compare.problem import EMPTY, FREE, Placement, WindowProblem
 from dfopt.instance import Instance, Objective, Task
 from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG
+from dfopt.result import Result, StopReason
 from dfopt.schedule import Schedule
 from dfopt.solvers import parts, solve
 from dfopt.solvers.search import Search, SearchOver
@@ -46,8 +48,16 @@ def improved(
     known = _better(problem, known, *_packed(instance, seconds))
     if known.is_closed or not thorough:
         return known
-    result = solve(instance, stop=TimeLimit(seconds), workers=1)
+    result = solved(instance, seconds)
     return _better(problem, known, result.schedule, result.objective, result.lower_bound)
+
+
+def solved(instance: Instance, seconds: float) -> Result:
+    """Return what one thread finds; unlike :func:`~dfopt.solve` it passes an interrupt on."""
+    result = solve(instance, stop=TimeLimit(seconds), workers=1)
+    if result.stop_reason is StopReason.INTERRUPT:
+        raise KeyboardInterrupt
+    return result
 
 
 def _better(
@@ -108,18 +118,18 @@ def _cache(state: int, leaves: Leaves) -> CacheState | None:
 
 def _tasks(problem: WindowProblem, fragment: int) -> list[Task]:
     """Return the dispatches of a fragment; those of equal cost as one entry."""
-    *single, common = problem.entries[fragment]
-    counts = [1] * len(single) + [problem.sizes[fragment] - len(single)]
+    listed = problem.entries[fragment]
+    counts = Counter(listed)
+    counts[listed[-1]] += problem.sizes[fragment] - len(listed)
     return [
         Task(
-            id=f"{fragment}.{rank}",
+            id=f"{fragment}.{cost}",
             df=str(fragment),
             lines=cost,
             leaves=Leaves.DIRTY if problem.exit else Leaves.CLEAN,
             count=count,
         )
-        for rank, (cost, count) in enumerate(zip([*single, common], counts, strict=True))
-        if count
+        for cost, count in counts.items()
     ]
 
 

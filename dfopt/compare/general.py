@@ -14,21 +14,20 @@ from contextlib import suppress
 from dfopt.bounds import cheap_bound
 from dfopt.compare.bound import WindowBounds
 from dfopt.compare.demand import Demand, WindowedRuns, demands
+from dfopt.compare.exact import solved
 from dfopt.compare.problem import EMPTY, FREE
 from dfopt.compare.rolling import RollingCosts
-from dfopt.compare.rules import WindowRules
+from dfopt.compare.rules import WindowRules, first_states
 from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, PenaltyF
-from dfopt.solvers import first_schedule, solve
+from dfopt.machine import CacheState, Leaves, PenaltyF
+from dfopt.penalty import reading_cost
+from dfopt.solvers import first_schedule
 from dfopt.solvers.search import Knowledge, Search, SearchOver
 from dfopt.stop import TimeLimit
 from dfopt.trace.trace import LEAVES
 
 EFFORT = 0.01
 """Of a whole local search; a window has few dispatches."""
-
-LEAST_SECONDS = 0.05
-"""A window has so long at least, for a first schedule."""
 
 State = CacheState | int
 """What a CPU's cache holds, or ``FREE``, or ``EMPTY``."""
@@ -60,48 +59,54 @@ class GeneralWindows:
 
     def bounds(self) -> WindowBounds:
         """Return what no schedule undercuts; see :func:`dfopt.compare.bound.bounds_of`."""
+        windows = self._windows
         total, closed = 0, 0
-        for number, demand in enumerate(demands(self._windows)):
-            state = EMPTY if self._rules.begins_empty and number == 0 else FREE
-            _, known = self._solved(number, demand, [state] * self._windows.cpus)
+        for number, demand in enumerate(demands(windows)):
+            free = [FREE] * windows.cpus
+            states = free if number else first_states(windows, self._rules)
+            _, known = self._solved(number, demand, states)
             total += known.lower_bound
             closed += known.is_closed
         return WindowBounds(total=total, closed=closed)
 
     def rolling(self) -> RollingCosts:
         """Return what a schedule pays that looks one window ahead."""
-        cpus = self._windows.cpus
-        states: list[State] = [EMPTY if self._rules.begins_empty else FREE] * cpus
-        costs, closed = [0] * cpus, 0
-        for number, demand in enumerate(demands(self._windows)):
-            for cpu in self._windows.freed.get(number, ()):
+        windows = self._windows
+        states: list[State] = [*first_states(windows, self._rules)]
+        totals, closed = [0] * windows.cpus, 0
+        for number, demand in enumerate(demands(windows)):
+            for cpu in windows.freed.get(number, ()):
                 states[cpu] = FREE
             instance, known = self._solved(number, demand, states)
-            closed += known.is_closed
             assert known.schedule is not None, "first schedules come before any time limit"
             tasks = instance.tasks_by_name()
-            for cpu, one in enumerate(known.schedule.cpus):
-                costs[cpu] += one.cost
-                if one.tasks:
-                    last = tasks[one.tasks[-1]]
-                    states[cpu] = CacheState(df=last.df, leaves=last.leaves)
-        return RollingCosts(costs=tuple(costs), closed=closed)
+            orders = [[tasks[name] for name in one.tasks] for one in known.schedule.cpus]
+            costs = [
+                one.cost + _unsaid_cost(instance, state, order)
+                for one, state, order in zip(known.schedule.cpus, states, orders, strict=True)
+            ]
+            closed += (max if self._rules.by_worst else sum)(costs) <= known.lower_bound
+            for cpu, order in enumerate(orders):
+                totals[cpu] += costs[cpu]
+                if order:
+                    states[cpu] = CacheState(df=order[-1].df, leaves=order[-1].leaves)
+        return RollingCosts(costs=tuple(totals), closed=closed)
 
     def _solved(
         self, number: int, demand: Demand, states: Sequence[State]
     ) -> tuple[Instance, Knowledge]:
         instance = self._instance(number, demand, states)
         self._until += self._share
-        stop = TimeLimit(max(LEAST_SECONDS, self._until - time.monotonic()))
+        seconds = max(0.0, self._until - time.monotonic())
         if self._thorough:
-            result = solve(instance, stop=stop, workers=1)
+            result = solved(instance, seconds)
             assert result.lower_bound is not None
             return instance, Knowledge(
                 lower_bound=result.lower_bound,
                 objective=result.objective,
                 schedule=result.schedule,
             )
-        search = Search(instance, stop=stop, seed=0, workers=1, on_progress=None)
+        search = Search(instance, stop=TimeLimit(seconds), seed=0, workers=1, on_progress=None)
         bound = cheap_bound(instance, search.types)
         if bound.certificate is not None:
             search.proved(bound.value, bound.certificate)
@@ -129,7 +134,8 @@ class GeneralWindows:
             capacity=demand.capacity(rules.capacity, windows.cpus),
             objective=Objective.MAX_PENALTY if rules.by_worst else Objective.TOTAL_PENALTY,
             initial=tuple(state if isinstance(state, CacheState) else None for state in states),
-            # One CPU of which nothing is known frees all: no instance can say both.
+            # One CPU of which nothing is known frees all: no instance can say both, so that a
+            # schedule pays more than the instance says; what bounds the one bounds the other.
             cold_start=EMPTY in states and FREE not in states,
             final_write_back=rules.ends_written and number == len(windows) - 1,
             tasks=tuple(
@@ -137,3 +143,14 @@ class GeneralWindows:
                 for kind, ((fragment, entry, left), count) in enumerate(sorted(kinds.items()))
             ),
         )
+
+
+def _unsaid_cost(instance: Instance, state: State, order: Sequence[Task]) -> int:
+    """Return what a CPU pays that its instance cannot say."""
+    assert isinstance(instance.penalty, PenaltyF)
+    if not order:
+        # What an unused CPU holds is written back all the same.
+        held = isinstance(state, CacheState) and state.leaves is not Leaves.CLEAN
+        return instance.penalty.write_back if held and instance.final_write_back else 0
+    read = state == EMPTY and not instance.cold_start
+    return reading_cost(instance.penalty, order[0]) if read else 0

@@ -16,10 +16,11 @@ from dfopt.solvers.facade import available_processors
 FEW_WINDOWS = 100
 """Up to so many windows the slower solvers are worth their time."""
 
-WINDOWS_A_JOB = 5_000
+DISPATCHES_A_JOB = 200_000
+"""So many take about as long as it takes to start a process for them."""
 
-WORTH_A_PROCESS = 500_000
-"""So many dispatches take longer than it takes to start a process for them."""
+WORTH_PROCESSES = 500_000
+"""Fewer dispatches, those of all jobs together, are done before processes have started."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,7 +61,8 @@ def jobs_of(
 ) -> list[Job]:
     """Return the jobs for windows; windows whose bounds are wanted know nothing of each other."""
     count = len(windows)
-    size = WINDOWS_A_JOB if kind == "bound" else count
+    jobs = max(1, len(windows.cpu) // DISPATCHES_A_JOB) if kind == "bound" else 1
+    size = -(-count // jobs)
     return [
         Job(
             key=key,
@@ -112,7 +114,7 @@ def performed(
         return
     processes = workers or available_processors()
     work = sum(len(job.windows.cpu) for job in jobs)
-    if processes > 1 and len(jobs) > 1 and work > WORTH_A_PROCESS:
+    if processes > 1 and len(jobs) > 1 and work > WORTH_PROCESSES:
         from dfopt.compare.processes import performed_in_processes
 
         yield from performed_in_processes(jobs, processes)

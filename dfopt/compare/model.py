@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from dfopt.checks import LARGEST_TOTAL, check_integer
+from dfopt.checks import LARGEST_TOTAL, check_choice, check_integer
 from dfopt.errors import InstanceError, MethodError
 from dfopt.instance import Instance, Objective
 from dfopt.machine import Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
@@ -72,6 +72,8 @@ class CostModel:
             raise MethodError(
                 "traces are compared under the penalties f and g; give --penalty f or g"
             )
+        check_choice(self.objective, Objective, "objective")
+        check_choice(self.leaves, Leaves, "leaves")
         if self.objective is Objective.MAKESPAN:
             raise MethodError(
                 "traces are compared by their penalties; give --objective total-penalty or "

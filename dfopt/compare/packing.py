@@ -97,10 +97,10 @@ def _roomy_cpu(
         return max(range(len(rooms)), key=rooms.__getitem__)
     if problem.by_worst:
         return min(fitting, key=lambda cpu: (len(visits[cpu]), rooms[cpu]))
-    # An empty cache has nothing to write back.
+    # The first visit of a free cache costs nothing, and an empty one has nothing to write back.
     return min(
         fitting,
-        key=lambda cpu: (bool(visits[cpu]) or problem.states[cpu] != EMPTY, rooms[cpu]),
+        key=lambda cpu: (bool(visits[cpu]) or problem.states[cpu] not in (FREE, EMPTY), rooms[cpu]),
     )
 
 
