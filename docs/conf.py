@@ -10,6 +10,8 @@ from dfopt.plot import plot_schedule, save_picture
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS / "_ext"))
 
+import hackbench  # noqa: E402
+
 project = "dfopt"
 author = "The dfopt authors"
 copyright = f"{author}; Apache-2.0"
@@ -73,6 +75,9 @@ for name, orders in {
     "data-affinity": [["v0", "v2", "v3"], ["v1", "v4"]],
 }.items():
     save_picture(plot_schedule(worked, evaluate(worked, orders)), PICTURES / f"{name}.svg")
+save_picture(hackbench.foresight(["4"]), PICTURES / "foresight-4.svg")
+save_picture(hackbench.foresight(["4", "16"]), PICTURES / "foresight-16.svg")
+save_picture(hackbench.gap(["4", "4-batch"], "100"), PICTURES / "gap.svg")
 
 # The schemas shown are those of the installed package, wherever that is.
 SCHEMAS = DOCS / "_build" / "schemas"

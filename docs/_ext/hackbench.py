@@ -1,0 +1,59 @@
+"""The recordings of hackbench in ``docs/examples``, for pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dfopt.compare import compare_trace, foresight_windows, parse_window
+from dfopt.plot import plot_foresight, plot_gap
+from dfopt.trace import Trace, read_trace
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+PROCESSES = 40
+"""So many of them are a group, and they are made group by group."""
+
+
+def recording(kind: str) -> Trace:
+    """Return a recording in which each dispatch uses the data of its group.
+
+    Parameters
+    ----------
+    kind
+        What follows ``hackbench-`` in its name: the number of groups first.
+    """
+    trace = read_trace(EXAMPLES / f"hackbench-{kind}.txt.gz")
+    number, _, policy = kind.partition("-")
+    coordinator = np.bincount(trace.forks.parent).argmax()
+    children = trace.forks.child[trace.forks.parent == coordinator]
+    assert len(children) == int(number) * PROCESSES
+    fragment_of = np.full(len(trace.tasks), -1, np.int32)
+    fragment_of[children] = np.arange(len(children)) // PROCESSES
+    name = f"hackbench, {number} groups" + f", {policy}" * bool(policy)
+    return replace(
+        trace,
+        fragment=fragment_of[trace.task],
+        fragments=tuple(f"group-{group}" for group in range(int(number))),
+        header=replace(trace.header, name=name),
+    )
+
+
+def foresight(kinds: Sequence[str], ax: Axes | None = None) -> Axes:
+    """Draw the foresight curves of recordings."""
+    traces = map(recording, kinds)
+    comparisons = [compare_trace(trace, windows=foresight_windows(trace)) for trace in traces]
+    return plot_foresight(comparisons, ax=ax)
+
+
+def gap(kinds: Sequence[str], window: str) -> Axes:
+    """Draw what recordings paid by cause, beside the least for one length of window."""
+    windows = [parse_window(window)]
+    return plot_gap([compare_trace(recording(kind), windows=windows) for kind in kinds])
