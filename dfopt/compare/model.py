@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from dfopt.checks import LARGEST_TOTAL, check_choice, check_integer
+from dfopt.checks import LARGEST_TOTAL, check_choice, check_integer, described
 from dfopt.errors import InstanceError, MethodError
 from dfopt.instance import Instance, Objective
 from dfopt.machine import Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
@@ -83,6 +83,8 @@ class CostModel:
             check_integer(self.lines, "lines")
         if self.capacity not in ("observed", "balanced", "unlimited"):
             check_integer(self.capacity, "capacity", least=1)
+        _check_word(self.unmanaged, ("transparent", "evict"), "unmanaged")
+        _check_word(self.broken_chains, ("bridge", "cut"), "broken_chains")
 
     @property
     def switching(self) -> PenaltyF | PenaltyG:
@@ -95,6 +97,11 @@ class CostModel:
         """Whether every change of fragment costs 1, so that costs are numbers of switches."""
         penalty = self.penalty
         return isinstance(penalty, PenaltyG) and penalty.fill + penalty.write_back == 1
+
+
+def _check_word(value: str, words: tuple[str, ...], place: str) -> None:
+    if value not in words:
+        raise InstanceError(f"must be {' or '.join(words)}, not {described(value)}", place=place)
 
 
 def model_of_instance(instance: Instance) -> CostModel:

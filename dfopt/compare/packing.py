@@ -75,7 +75,12 @@ def _placed(problem: WindowProblem, order: Sequence[int]) -> list[list[int]]:
         state = problem.states[cpu]
         if state >= 0 and left[state]:
             put(state, cpu)
-    open_cpus = [cpu for cpu in cpus if problem.states[cpu] == FREE]
+    # Those where something evicts are taken last: what evicts can be the first as well.
+    open_cpus = sorted(
+        (cpu for cpu in cpus if problem.states[cpu] == FREE),
+        key=lambda cpu: len(problem.evicting(cpu)),
+        reverse=True,
+    )
     dearest_first = sorted(order, key=lambda one: -problem.entry(one, 0))
     for fragment in dearest_first:
         while left[fragment] and open_cpus:
@@ -100,7 +105,10 @@ def _roomy_cpu(
     # The first visit of a free cache costs nothing, and an empty one has nothing to write back.
     return min(
         fitting,
-        key=lambda cpu: (bool(visits[cpu]) or problem.states[cpu] not in (FREE, EMPTY), rooms[cpu]),
+        key=lambda cpu: (
+            bool(visits[cpu] or problem.evicting(cpu)) or problem.states[cpu] not in (FREE, EMPTY),
+            rooms[cpu],
+        ),
     )
 
 
@@ -116,7 +124,7 @@ def priced(problem: WindowProblem, placed: Sequence[Sequence[int]], bound: int) 
     bound
         A lower bound of the cost.
     """
-    fixed = problem.fixed or ((),) * len(problem.states)
+    fixed = [problem.evicting(cpu) for cpu in range(len(problem.states))]
     paid = [0] * len(problem.sizes)
     for state, visits in zip(problem.states, placed, strict=True):
         for fragment in visits:

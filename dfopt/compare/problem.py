@@ -55,6 +55,10 @@ class WindowProblem:
         costs = self.entries[fragment]
         return costs[min(visit, len(costs) - 1)]
 
+    def evicting(self, cpu: int) -> tuple[int, ...]:
+        """Return the entry costs of what evicts on a CPU."""
+        return self.fixed[cpu] if self.fixed else ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:

@@ -1,0 +1,424 @@
+"""Whole comparisons of short traces, against all schedules there are."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dfopt.compare import (
+    WHOLE,
+    CompareProgress,
+    Comparison,
+    CostModel,
+    Window,
+    compare_trace,
+    jobs,
+    parse_window,
+)
+from dfopt.compare.best import BestPlacements
+from dfopt.compare.bound import bounds_of
+from dfopt.compare.demand import WindowedRuns, windowed
+from dfopt.compare.jobs import Job
+from dfopt.compare.problem import EMPTY, FREE
+from dfopt.compare.rolling import rolling_steps
+from dfopt.compare.rules import WindowRules
+from dfopt.compare.runs import runs_of
+from dfopt.compare.windows import window_starts
+from dfopt.errors import DfoptError, InstanceError, MethodError
+from dfopt.instance import Objective
+from dfopt.machine import Leaves, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.trace import Gaps, Trace
+from dfopt.trace.trace import LOST_EVENTS
+from tests.compare import naive
+from tests.compare.drawn import labelled_traces, models, windows
+from tests.compare.naive import costs_by_row, counted, least_cost
+from tests.compare.rebuilt import assert_room, costs_of_steps
+from tests.trace.traces import trace_from_rows
+
+QUICK = 1.0
+
+
+def compared(trace: Trace, model: CostModel, *lengths: Window) -> Comparison:
+    return compare_trace(trace, model, windows=lengths, time_limit=QUICK, workers=1)
+
+
+def fits(trace: Trace, model: CostModel) -> bool:
+    """Whether a trace can be compared under a model: mixed states and evicting do not go."""
+    left = {(one.task.leaves) for one in counted(trace, model)}
+    mixed = isinstance(model.penalty, PenaltyF) and model.penalty.write_back and (
+        len(left) > 1 or Leaves.INVALIDATED in left
+    )  # fmt: skip
+    return not (mixed and model.unmanaged == "evict")
+
+
+def table_of(trace: Trace, model: CostModel, window: Window) -> WindowedRuns:
+    runs = runs_of(trace, model)
+    return windowed(runs, window_starts(runs, window))
+
+
+def naive_windows(
+    trace: Trace, model: CostModel, table: WindowedRuns, *, by_worst: bool
+) -> list[naive.Window]:
+    """Return each window as it is bounded: all caches as free as they may be."""
+    dispatches = counted(trace, model)
+    found = []
+    for number in range(len(table)):
+        begin, end = table.rows(number)
+        own = dispatches[begin:end]
+        managed = [one for one in own if one.managed]
+        loads = [sum(one.cpu == cpu for one in managed) for cpu in range(trace.cpus)]
+        begins: list[naive.State] = [FREE] * trace.cpus
+        if number == 0 and model.cold_start:
+            begins = [FREE if cpu in table.freed.get(0, ()) else EMPTY for cpu in range(trace.cpus)]
+        found.append(
+            naive.Window(
+                penalty=model.switching,
+                tasks=tuple(one.task for one in managed),
+                states=tuple(begins),
+                fixed=tuple(
+                    tuple(one.task for one in own if not one.managed and one.cpu == cpu)
+                    for cpu in range(trace.cpus)
+                ),
+                capacity=max(loads),
+                final=model.final_write_back and number == len(table) - 1,
+                by_worst=by_worst,
+            )
+        )
+    return found
+
+
+@given(labelled_traces(most=6), models(), windows)
+@settings(max_examples=150)
+def test_bounds_lie_below_every_schedule(trace: Trace, model: CostModel, window: Window) -> None:
+    assume(fits(trace, model))
+    (result,) = compared(trace, model, window).windows
+    table = table_of(trace, model, window)
+    assert result.count == len(table)
+    worst = model.objective is Objective.MAX_PENALTY
+    one_by_one = naive_windows(trace, model, table, by_worst=worst and len(table) == 1)
+    least = sum(map(least_cost, one_by_one))
+    if worst and len(table) > 1:
+        # No CPU pays less than an even share, and none less than in its dearest window.
+        least = -(-least // trace.cpus)
+    assert result.bound <= least
+    assert result.bound <= result.rolling
+    assert result.bound <= result.realised
+    if result.closed == result.count:
+        assert result.bound == least
+
+
+@given(labelled_traces(most=5, gaps=False), models())
+@settings(max_examples=60)
+def test_worst_cpu_of_several_windows(trace: Trace, model: CostModel) -> None:
+    """No schedule of all windows in turn beats the bound on its worst CPU."""
+    model = replace(model, objective=Objective.MAX_PENALTY, unmanaged="transparent")
+    (result,) = compared(trace, model, parse_window("3")).windows
+    table = table_of(trace, model, parse_window("3"))
+    alone = naive_windows(trace, model, table, by_worst=True)
+    # The worst CPU of the dearest window is no worse than the worst of all.
+    assert max(map(least_cost, alone)) <= result.rolling
+    assert result.bound <= min(result.rolling, result.realised)
+
+
+def _rules(model: CostModel) -> WindowRules:
+    return WindowRules(
+        capacity="observed",
+        by_worst=model.objective is Objective.MAX_PENALTY,
+        begins_empty=model.cold_start,
+        ends_written=model.final_write_back,
+    )
+
+
+@given(
+    labelled_traces(most=10, mixed=False),
+    models(leaves=Leaves.DIRTY) | models(leaves=Leaves.CLEAN),
+    windows,
+    st.sampled_from(["observed", "balanced", "unlimited"]),
+)
+def test_the_rolling_schedule_is_real(
+    trace: Trace, model: CostModel, window: Window, capacity: str
+) -> None:
+    table = table_of(trace, model, window)
+    rules = replace(_rules(model), capacity=capacity)  # type: ignore[arg-type]
+    best = BestPlacements(0, thorough=False)
+    steps = list(rolling_steps(table, rules, best))
+    for step, costs in zip(steps, costs_of_steps(steps, table, model), strict=True):
+        assert_room(step, step.demand.capacity(capacity, trace.cpus))
+        assert list(step.placement.costs) == costs
+    total = bounds_of(table, replace(rules, by_worst=False), best).total
+    assert total <= sum(sum(step.placement.costs) for step in steps)
+
+
+@given(labelled_traces(most=7), models(unmanaged=("transparent",)), windows)
+@settings(max_examples=60)
+def test_mixed_states_cost_what_the_definition_says(
+    trace: Trace, model: CostModel, window: Window
+) -> None:
+    model = replace(model, penalty=PenaltyF(read_line=1, write_back=3))
+    (result,) = compared(trace, model, window).windows
+    worst = model.objective is Objective.MAX_PENALTY
+    by_cpu = [0] * trace.cpus
+    for row, cost in costs_by_row(trace, model).items():
+        by_cpu[trace.cpu[row]] += cost
+    assert result.realised == (max(by_cpu) if worst else sum(by_cpu))
+    assert result.bound <= min(result.realised, result.rolling)
+
+
+def results(comparison: Comparison) -> list[tuple[int, ...]]:
+    """Return the figures that do not depend on names."""
+    return [
+        (one.count, one.realised, one.bound, one.balanced, one.closed) for one in comparison.windows
+    ]
+
+
+def one_state(trace: Trace) -> Trace:
+    """Return a trace whose windows need no solver that a clock could end early."""
+    return replace(trace, leaves=None)
+
+
+@given(labelled_traces(), models(leaves=Leaves.DIRTY), windows, st.randoms(use_true_random=False))
+def test_names_of_fragments_do_not_matter(trace, model, window, source) -> None:
+    trace = one_state(trace)
+    new = list(range(len(trace.fragments)))
+    source.shuffle(new)
+    managed = trace.fragment >= 0
+    fragment = trace.fragment.copy()
+    fragment[managed] = np.array(new, np.int32)[fragment[managed]]
+    renamed = replace(trace, fragment=fragment)
+    assert results(compared(renamed, model, window)) == results(compared(trace, model, window))
+
+
+@given(labelled_traces(), models(leaves=Leaves.DIRTY), windows, st.randoms(use_true_random=False))
+def test_numbers_of_cpus_do_not_matter(trace, model, window, source) -> None:
+    trace = one_state(trace)
+    new = list(range(trace.cpus))
+    source.shuffle(new)
+    places = np.array(new, np.int32)
+    moved = replace(
+        trace, cpu=places[trace.cpu], gaps=replace(trace.gaps, cpu=places[trace.gaps.cpu])
+    )
+    one, other = compared(trace, model, window), compared(moved, model, window)
+    for before, after in zip(one.windows, other.windows, strict=True):
+        # Where solvers are not asked, how good placements are may depend on what comes first.
+        assert (before.count, before.realised) == (after.count, after.realised)
+        assert (before.bound, before.balanced) == (after.bound, after.balanced)
+    assert [cpu.cost for cpu in one.cpus] == [other.cpus[place].cost for place in new]
+
+
+@given(labelled_traces(), models(leaves=Leaves.DIRTY), windows, st.integers(1, 1000))
+def test_costs_scale(trace, model, window, factor) -> None:
+    trace = one_state(trace)
+    penalty = model.penalty
+    times = (
+        PenaltyF(read_line=penalty.read_line * factor, write_back=penalty.write_back * factor)
+        if isinstance(penalty, PenaltyF)
+        else PenaltyG(fill=penalty.fill * factor, write_back=penalty.write_back * factor)
+    )
+    one = compared(trace, model, window)
+    other = compared(trace, replace(model, penalty=times), window)
+    assert {cause: cost * factor for cause, cost in one.causes.items()} == other.causes
+    if model.objective is Objective.TOTAL_PENALTY:  # an even share is rounded
+        for before, after in zip(one.windows, other.windows, strict=True):
+            assert before.realised * factor == after.realised
+            assert before.closed == after.closed
+            assert before.bound * factor == after.bound
+            assert before.balanced * factor == after.balanced
+
+
+@given(labelled_traces(), models(leaves=Leaves.DIRTY), windows, st.integers(0, 2**60))
+def test_clocks_may_begin_anywhere(trace, model, window, shift) -> None:
+    trace = one_state(trace)
+    gaps = replace(trace.gaps, start=trace.gaps.start + shift, end=trace.gaps.end + shift)
+    later = replace(trace, start=trace.start + shift, end=trace.end + shift, gaps=gaps)
+    assert results(compared(later, model, window)) == results(compared(trace, model, window))
+
+
+@given(labelled_traces(), models(leaves=Leaves.DIRTY), windows)
+def test_parts_of_the_work_add_up(trace, model, window) -> None:
+    trace = one_state(trace)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "DISPATCHES_A_JOB", 1)
+        apart = compared(trace, model, window)
+    assert results(apart) == results(compared(trace, model, window))
+
+
+def test_one_job_a_window_at_most() -> None:
+    table = table_of(BUSY, CostModel(), parse_window("5"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jobs, "DISPATCHES_A_JOB", 1)
+        parts = jobs.jobs_of((0, "bound"), "bound", table, _rules(CostModel()), 1)
+    assert [len(job.windows) for job in parts] == [1] * len(table)
+
+
+BUSY = trace_from_rows(
+    [
+        (step % 3, step // 3, step // 3 + 1, f"t{step % 5}", "ABCDE"[step * step % 5], None, None)
+        for step in range(60)
+    ],
+    cpus=3,
+)
+
+
+def test_lengths_of_windows_are_compared_one_by_one() -> None:
+    lengths = [parse_window(text) for text in ("5", "20", "2ns", "whole")]
+    seen: list[CompareProgress] = []
+    found = compare_trace(BUSY, windows=lengths, workers=1, on_progress=seen.append)
+    assert [one.window for one in found.windows] == ["5", "20", "2ns", "whole"]
+    assert found.is_complete
+    assert seen[-1].done == seen[-1].total
+    assert all(before.done < after.done for before, after in pairwise(seen))
+
+
+def test_no_length_of_window_compares_nothing() -> None:
+    found = compare_trace(BUSY, windows=())
+    assert found.windows == ()
+    assert found.realised.switches == sum(cpu.switches for cpu in found.cpus)
+
+
+def test_an_interrupt_leaves_the_lengths_that_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    perform = jobs.perform
+    asked = 0
+
+    def interrupted(job: Job) -> jobs.Answer:
+        nonlocal asked
+        asked += 1
+        if asked == 5:
+            raise KeyboardInterrupt
+        return perform(job)
+
+    monkeypatch.setattr(jobs, "perform", interrupted)
+    found = compare_trace(BUSY, windows=[parse_window("5"), WHOLE], workers=1)
+    assert not found.is_complete
+    assert [one.window for one in found.windows] == ["5"]
+    assert found.realised == compare_trace(BUSY).realised
+
+
+@pytest.mark.parametrize("leaves", [None, "mixed"])
+def test_an_interrupt_of_a_solver_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch, leaves: str | None
+) -> None:
+    # Its placements are never the best, so that solvers are asked.
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    model = CostModel(penalty=PenaltyF(read_line=1, write_back=5))
+    numbers = np.arange(len(BUSY))
+    trace = replace(BUSY, lines=numbers % 4)
+    if leaves:
+        trace = replace(trace, leaves=(numbers % 3).astype(np.int8))
+    monkeypatch.setattr("dfopt.solvers.auto.solve_automatically", interrupted)
+    monkeypatch.setattr("dfopt.compare.packing.lower_bound", lambda _: 0)
+    found = compare_trace(trace, model, windows=[parse_window("20")], workers=1)
+    assert not found.is_complete
+    assert found.windows == ()
+
+
+def test_capacity_that_is_too_small_is_refused_before_any_work() -> None:
+    with pytest.raises(MethodError, match="no room for a window of 60; raise --capacity"):
+        compare_trace(BUSY, CostModel(capacity=19), windows=[parse_window("5"), WHOLE])
+    (result,) = compare_trace(BUSY, CostModel(capacity=20)).windows
+    assert result.bound == result.balanced
+
+
+def test_evicting_and_mixed_states_do_not_go_together() -> None:
+    trace = trace_from_rows(
+        [(0, 0, 1, "t", "A", 1, Leaves.CLEAN), (0, 1, 2, "x", None, 1, Leaves.DIRTY)]
+    )
+    model = CostModel(penalty=PenaltyF(read_line=1, write_back=5), unmanaged="evict")
+    with pytest.raises(MethodError, match="--unmanaged transparent"):
+        compare_trace(trace, model)
+
+
+@pytest.mark.parametrize("unmanaged", ["transparent", "evict"])
+def test_windows_in_which_everything_evicts(unmanaged) -> None:
+    rows = [
+        (0, 0, 1, "t", "A", None, None),
+        *((0, n, n + 1, "x", None, None, None) for n in (5, 9)),
+    ]
+    trace = trace_from_rows([*rows, (0, 20, 21, "t", "A", None, None)], cpus=1)
+    (result,) = compared(trace, CostModel(unmanaged=unmanaged), parse_window("4ns")).windows
+    if unmanaged == "evict":
+        # Every window has one dispatch, and its first costs nothing.
+        assert (result.count, result.realised, result.bound, result.rolling) == (4, 3, 0, 3)
+    else:
+        assert (result.count, result.realised, result.bound, result.rolling) == (2, 0, 0, 0)
+
+
+def test_one_dispatch_and_more_cpus() -> None:
+    trace = trace_from_rows([(3, 0, 1, "t", "A", None, None)], cpus=64)
+    found = compare_trace(trace)
+    assert [(one.realised, one.bound, one.rolling, one.ratio) for one in found.windows] == [
+        (0, 0, 0, 1.0)
+    ]
+    assert [cpu.managed for cpu in found.cpus] == [int(cpu == 3) for cpu in range(64)]
+
+
+def test_cold_caches_beside_a_gap() -> None:
+    # Nothing is known about CPU 0, so that it may begin with anything; CPU 1 begins empty.
+    trace = trace_from_rows(
+        [(0, 10, 11, "t", "A", 2, None), (1, 10, 11, "u", "B", 2, None)],
+        gaps=[(0, 0, 10, LOST_EVENTS)],
+    )
+    for write_back, leaves in ((0, None), (5, np.array([0, 1], np.int8))):
+        model = CostModel(penalty=PenaltyF(read_line=1, write_back=write_back), cold_start=True)
+        (result,) = compared(replace(trace, leaves=leaves), model, WHOLE).windows
+        assert (result.realised, result.rolling) == (2, 2)
+        assert result.bound <= 2
+        if leaves is None:
+            assert result.bound == 2
+
+
+def test_unused_caches_are_written_back_in_the_end() -> None:
+    # In the last window one CPU does everything, and the other holds what it must write back.
+    rows = [(0, 0, 1, "t", "A"), (1, 0, 1, "u", "B"), (0, 9, 10, "t", "A"), (0, 10, 11, "t", "A")]
+    for states, cost in ((["dirty"] * 4, 10), (["dirty", "dirty", "clean", "clean"], 5)):
+        trace = trace_from_rows([(*row, 1, state) for row, state in zip(rows, states, strict=True)])
+        model = CostModel(penalty=PenaltyF(read_line=1, write_back=5), final_write_back=True)
+        (result,) = compared(trace, model, parse_window("5ns")).windows
+        assert (result.realised, result.rolling) == (cost, cost)
+
+
+def test_costs_near_the_limit_are_exact() -> None:
+    cost = 2**57
+    rows = [(0, n, n + 1, "t", "AB"[n % 2], None, None) for n in range(8)]
+    model = CostModel(penalty=PenaltyG(fill=cost, write_back=0))
+    (result,) = compared(trace_from_rows(rows, cpus=1), model, WHOLE).windows
+    assert (result.realised, result.bound, result.rolling) == (7 * cost, cost, cost)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"capacity": 0}, InstanceError),
+        ({"capacity": "plenty"}, InstanceError),
+        ({"objective": "max-penalty"}, InstanceError),
+        ({"objective": Objective.MAKESPAN}, MethodError),
+        ({"penalty": PenaltyMatrix(types=("a",), switch=((0,),))}, MethodError),
+        ({"lines": -1}, InstanceError),
+        ({"leaves": "dusty"}, InstanceError),
+        ({"unmanaged": "Evict"}, DfoptError),
+        ({"broken_chains": "mend"}, DfoptError),
+    ],
+)
+def test_impossible_models(wrong, error) -> None:
+    with pytest.raises(error):
+        CostModel(**wrong)
+
+
+def test_gaps_are_ordered_by_their_end() -> None:
+    gaps = Gaps(
+        cpu=np.array([0, 1], np.int32),
+        start=np.array([0, 1], np.int64),
+        end=np.array([9, 4], np.int64),
+        reason=np.array([0, 0], np.int32),
+        reasons=(LOST_EVENTS,),
+    )
+    trace = trace_from_rows(
+        [(0, 9, 10, "t", "A", None, None), (1, 5, 6, "u", "B", None, None)][::-1]
+    )
+    runs = runs_of(replace(trace, gaps=gaps), CostModel())
+    assert runs.gap_end.tolist() == [4, 9]
+    assert window_starts(runs, WHOLE).tolist() == [0, 1]
