@@ -57,7 +57,10 @@ def refuse_overwriting(output: str, *inputs: str) -> None:
         When ``output`` is one of ``inputs``, under whatever name.
     """
     for given in inputs:
-        if given != "-" and os.path.exists(output) and os.path.samefile(output, given):
+        # What is missing is for its reader to say.
+        if given == "-" or not (os.path.exists(output) and os.path.exists(given)):
+            continue
+        if os.path.samefile(output, given):
             raise FileError("is what is read from; name another file to write to", file=output)
 
 

@@ -141,3 +141,15 @@ def test_what_cannot_be_done(
         assert problem in " ".join(err.split()), arguments
         assert code == 2 or err.count("\n") == 1
     assert not out.exists()
+
+
+def test_a_missing_trace_is_one_line_also_where_the_output_is_there(
+    run: Run, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("kept")
+    missing = tmp_path / "missing.txt"
+    assert run("trace", "convert", missing, out) == (
+        1, "", f"dfopt: {missing}: there is no such file; check its name\n",
+    )  # fmt: skip
+    assert out.read_text() == "kept"
