@@ -11,7 +11,7 @@ import numpy as np
 
 from dfopt.compare.model import CostModel, lines_read, states_left
 from dfopt.compare.runs import Rows, runs_of
-from dfopt.compare.windows import Window, window_starts
+from dfopt.compare.windows import Window, in_unit_of, window_starts
 from dfopt.errors import DfoptError, InstanceError
 from dfopt.instance import Instance, Objective, Task
 from dfopt.machine import PenaltyF
@@ -101,9 +101,11 @@ def trace_window(
     ------
     DfoptError
         When there is no such window.
+    MethodError
+        When the trace's unit of time cannot express its length.
     """
     runs = runs_of(trace, replace(model, unmanaged="transparent"))
-    starts = window_starts(runs, window)
+    starts = window_starts(runs, in_unit_of(trace, window))
     if not 1 <= number <= len(starts):
         raise DfoptError(
             f"has no window {number} of length {window.label}; it has {len(starts)}, counted from 1"

@@ -9,7 +9,7 @@ from dfopt.compare.model import CostModel
 from dfopt.compare.paid import realised_costs
 from dfopt.compare.to_instance import trace_instance, trace_window
 from dfopt.compare.windows import parse_window
-from dfopt.errors import DfoptError
+from dfopt.errors import DfoptError, MethodError
 from dfopt.instance import Objective
 from dfopt.machine import Leaves, PenaltyF, PenaltyG
 from dfopt.schedule import evaluate
@@ -98,3 +98,16 @@ def test_nothing_managed_is_refused(trace: Trace) -> None:
 def test_evicting_tasks_fit_no_instance(trace: Trace) -> None:
     with pytest.raises(DfoptError, match="leave --unmanaged evict out"):
         trace_instance(trace, CostModel(unmanaged="evict"))
+
+
+def test_a_window_of_time_is_in_the_unit_of_the_trace(tmp_path: Path) -> None:
+    slow = read_trace(write_trace(tmp_path / "slow.jsonl", time_unit="us"))
+    fast = read_trace(write_trace(tmp_path / "fast.jsonl", time_unit="ns"))
+    for number in (1, 2):
+        (few, _), (same, _) = (
+            trace_window(trace, CostModel(), parse_window(length), number)
+            for trace, length in ((slow, "20us"), (fast, "20ns"))
+        )
+        assert 0 < len(few) == len(same) < len(slow)
+    with pytest.raises(MethodError, match="whole us; give a multiple of 1us"):
+        trace_window(slow, CostModel(), parse_window("20ns"), 1)
