@@ -7,6 +7,7 @@ import sys
 import zlib
 from pathlib import Path
 
+from dfopt.errors import FileError
 from dfopt.files.storage import GZIP_MAGIC, PEEK, STANDARD_INPUT, opened
 
 INSTANCE = "dfopt-instance/1"
@@ -49,9 +50,14 @@ def first_bytes(path: str | Path) -> bytes:
     Raises
     ------
     FileError
-        When the file cannot be read.
+        When the file cannot be read, or is a pipe, of which nothing would be left to its reader.
     """
     if str(path) != STANDARD_INPUT:
+        if Path(path).is_fifo():
+            raise FileError(
+                "is a pipe, which can be read only once; feed it to standard input and name it -",
+                file=str(path),
+            )
         with opened(path) as stream:
             return stream.peek(PEEK)
     buffer = sys.stdin.buffer

@@ -1,6 +1,7 @@
 """``dfopt compare`` and the pictures of comparisons."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -155,6 +156,16 @@ def test_a_trace_comes_from_standard_input(run: Run, trace: Path) -> None:
     code, out, err = run("compare", "-", "--json", stdin=trace.read_text())
     assert (code, err) == (0, "")
     assert json.loads(out)["trace"] == "standard input"
+
+
+def test_a_pipe_is_refused_before_anything_of_it_is_lost(run: Run, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert run("compare", pipe) == (
+        1, "",
+        f"dfopt: {pipe}: is a pipe, which can be read only once; feed it to standard input and "
+        "name it -\n",
+    )  # fmt: skip
 
 
 def test_doubts_are_a_line_each(run: Run, tmp_path: Path) -> None:
