@@ -46,8 +46,8 @@ def plot_gap(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Ax
     """Draw what traces paid by cause, and how far that is from the least possible.
 
     Each trace has a bar, the first one on top; under ``max-penalty`` it shows the dearest CPU. A
-    triangle marks the bound and a circle the rolling schedule, both for the trace's last window;
-    the ratios of what was paid to both stand at the end of the bar.
+    triangle below the bar marks the bound and one above it the rolling schedule, both for the
+    trace's last window; the ratios of what was paid to both stand at the end of the bar.
 
     Parameters
     ----------
