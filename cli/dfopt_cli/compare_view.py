@@ -58,7 +58,10 @@ def report(comparison: Comparison) -> list[Table | Text]:
 def subject_table(comparison: Comparison) -> Table:
     """Return what was compared, and what it paid."""
     realised, model = comparison.realised, comparison.model
-    managed = f"{comparison.managed:,} of {counted(comparison.dispatches, 'dispatch')} managed"
+    managed = f"{comparison.managed:,} of {comparison.dispatches:,} managed"
+    paid = f"{realised.total:,} in all, {realised.worst:,} on the dearest CPU"
+    if not model.counts_switches:
+        paid += f"; {counted(realised.switches, 'switch')}"
     if comparison.unlabelled_share:
         managed += f"; {comparison.unlabelled_share:.1%} of the run time has no fragment"
     return pairs(
@@ -68,8 +71,7 @@ def subject_table(comparison: Comparison) -> Table:
             "costs": costs(model),
             "objective": f"{model.objective}{unit_of(comparison)}",
             "assumed": assumptions(model),
-            "realised": f"{realised.total:,} in all, {realised.worst:,} on the dearest CPU, "
-            f"{counted(realised.switches, 'switch')}",
+            "realised": paid,
         }
     )
 

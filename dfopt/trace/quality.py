@@ -52,7 +52,9 @@ class Quality:
                 f"{self.first_unparsed}"
             )
         if self.breaks:
-            found.append(f"{counted(self.breaks, 'broken chain')}: as many switches are missing")
+            found.append(
+                f"{counted(self.breaks, 'broken chain')}: at least as many switches are missing"
+            )
         if self.losses:
             events = counted(self.lost_events, "event") if self.lost_events else "events"
             found.append(

@@ -53,7 +53,7 @@ def test_the_document_says_what_was_compared() -> None:
     assert [row["cpu"] for row in document["cpus"]] == [0, 1]
     assert document["quality"]["unlabelled_share"] == 0.125
     assert document["quality"]["warnings"] == [
-        "1 broken chain: as many switches are missing",
+        "1 broken chain: at least as many switches are missing",
         "no event on CPU 3, although the file declares more CPUs",
     ]
 
