@@ -42,12 +42,12 @@ def info(
     Example: dfopt info instances/hackbench-4-groups-100.json
     """
     from dfopt.files import read_instance
-    from dfopt.files.kinds import TRACE, document_format
+    from dfopt.files.kinds import document_format, may_be_trace
     from dfopt_cli.info_trace import show_trace
 
     with naming(file):
         kind = document_format(file)
-        if kind is None or kind == TRACE:
+        if may_be_trace(kind):
             show_trace(file, labels, as_json=as_json)
             return
         if labels != LabelOptions():

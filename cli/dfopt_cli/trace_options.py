@@ -280,12 +280,12 @@ def parsed(parse: Callable[[str], Value], text: str | None, hint: str) -> Value 
 def read_trace_file(path: str) -> Trace:
     """Return the trace in a file; what another command reads is told apart from it."""
     from dfopt.errors import FileError
-    from dfopt.files.kinds import TRACE, UNNAMED, document_format
+    from dfopt.files.kinds import UNNAMED, document_format, may_be_trace
     from dfopt.trace.reading import read_trace
 
     with naming(path):
         kind = document_format(path)
-        if kind not in (None, TRACE, UNNAMED):
+        if not may_be_trace(kind) and kind != UNNAMED:
             raise FileError(f"is a {kind} document and no trace; name a trace")
         return read_trace(path)
 

@@ -13,7 +13,6 @@ from dfopt.files.storage import GZIP_MAGIC, PEEK, STANDARD_INPUT, opened
 INSTANCE = "dfopt-instance/1"
 RESULT = "dfopt-result/1"
 COMPARISON = "dfopt-comparison/1"
-TRACE = "dfopt-trace/1"
 
 UNNAMED = "JSON"
 """A JSON object that names no format early on: most likely an instance, and a bad one."""
@@ -42,6 +41,11 @@ def document_format(path: str | Path) -> str | None:
     if named is not None:
         return named[1].decode()
     return None if _CHROME.search(first) else UNNAMED
+
+
+def may_be_trace(kind: str | None) -> bool:
+    """Whether a file of this kind is for the readers of traces, who say which version they know."""
+    return kind is None or kind.startswith("dfopt-trace/")
 
 
 def first_bytes(path: str | Path) -> bytes:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +31,7 @@ class Quality:
     clock_steps
         How often a CPU's clock went back.
     silent_cpus
-        CPUs that the file declares and that have no event.
+        CPUs without any event, although the file declares them or others have higher numbers.
     """
 
     lines: int = 0
@@ -63,9 +65,16 @@ class Quality:
         if self.clock_steps:
             found.append(f"the clock of a CPU went back {counted(self.clock_steps, 'time')}")
         if self.silent_cpus:
-            names = ", ".join(map(str, self.silent_cpus))
-            found.append(f"no event on CPU {names}, although the file declares more CPUs")
+            names = ", ".join(_ranges(self.silent_cpus))
+            found.append(f"no event on CPU {names}: idle all the time, or not recorded")
         return tuple(found)
+
+
+def _ranges(numbers: Sequence[int]) -> Iterator[str]:
+    """Yield ascending numbers, those that follow each other as one range."""
+    for _, group in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
+        (_, first), *others = group
+        yield f"{first}-{others[-1][1]}" if others else str(first)
 
 
 def counted(number: int, noun: str) -> str:

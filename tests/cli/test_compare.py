@@ -174,7 +174,7 @@ def test_doubts_are_a_line_each(run: Run, tmp_path: Path) -> None:
     assert code == 0
     assert json.loads(out)["quality"]["silent_cpus"] == [2]
     assert err == (
-        f"dfopt: {path}: warning: no event on CPU 2, although the file declares more CPUs\n"
+        f"dfopt: {path}: warning: no event on CPU 2: idle all the time, or not recorded\n"
     )
 
 
@@ -267,6 +267,7 @@ FAILURES = [
     ("\x00\x01\x02", [], ""),
     ('{"format": "dfopt-trace/1"}\n', [], "line 1, cpus: is missing"),
     ('{"format": "dfopt-trace/1", "cpus": 1}\n', [], "has no dispatch"),
+    ('{"format": "dfopt-trace/2", "cpus": 1}\n', [], "dfopt-trace/1"),
     ('{"format": "dfopt-trace/1", "cpus": 1}\n{"cpu": 0,', [], "line 2"),
     ("trace", ["--df", "tgid"], "which process"),
     ("trace", ["--df", "marks"], "has no marks"),

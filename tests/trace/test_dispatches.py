@@ -113,6 +113,12 @@ def test_cpus_that_are_declared():
         trace_of(events(*CHAIN, cpus=1))
 
 
+def test_many_silent_cpus_fit_a_line():
+    chain = [(7 if cpu else 2, *rest) for cpu, *rest in CHAIN]
+    warnings = trace_of(events(*chain, cpus=9)).quality.warnings
+    assert warnings[-1] == "no event on CPU 0-1, 3-6, 8: idle all the time, or not recorded"
+
+
 def test_no_switch():
     switches = Switches(
         cpu=np.empty(0, np.int32),
