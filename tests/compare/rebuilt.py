@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import count
 
 import networkx as nx
 
@@ -11,7 +12,7 @@ from dfopt.compare.problem import EMPTY, FREE
 from dfopt.compare.rolling import Step
 from dfopt.instance import Task
 from dfopt.machine import Leaves, PenaltyF
-from tests.compare.naive import ELSEWHERE, State, first_cost, left_cost
+from tests.compare.naive import State, first_cost, left_cost
 
 
 def assert_room(step: Step, capacity: int) -> None:
@@ -32,11 +33,13 @@ def assert_room(step: Step, capacity: int) -> None:
         assert nx.maximum_flow_value(graph, "begin", "end") == sum(left.values())
 
 
-def sequences(step: Step, windows: WindowedRuns, states: Sequence[State]) -> list[list[Task]]:
+def sequences(
+    step: Step, windows: WindowedRuns, states: Sequence[State], names: Iterator[int]
+) -> list[list[Task]]:
     """Return for each CPU the dispatches that change what its cache holds, in order.
 
     Among the visits that are paid for, the cheapest dispatches are dealt out in the order of the
-    CPUs; what evicts stays on its CPU, as late as its cache can spare it.
+    CPUs; what evicts stays on its CPU, with a fragment of its own, named by ``names``.
     """
     demand, placement = step.demand, step.placement
     leaves = Leaves.DIRTY if windows.exit else Leaves.CLEAN
@@ -51,8 +54,8 @@ def sequences(step: Step, windows: WindowedRuns, states: Sequence[State]) -> lis
         own = costs_of_evicting(step, cpu)
         # Where the cache is free and no visit is spared, the dearest that evicts comes first.
         evicting = [
-            Task(id="evicts", df=f"{ELSEWHERE} {cpu}.{rank}", lines=cost, leaves=leaves)
-            for rank, cost in enumerate(sorted(own, reverse=True))
+            Task(id="evicts", df=f"evicts {cpu}.{next(names)}", lines=cost, leaves=leaves)
+            for cost in sorted(own, reverse=True)
         ]
         visits = []
         for place, fragment in enumerate(order):
@@ -78,11 +81,12 @@ def costs_of_steps(
     """Yield what each CPU pays in each window, dispatch by dispatch."""
     penalty = PenaltyF(read_line=1, write_back=windows.exit)
     states: list[State] = [EMPTY if model.cold_start else FREE] * windows.cpus
+    names = count()
     for number, step in enumerate(steps):
         for cpu in windows.freed.get(number, ()):
             states[cpu] = FREE
         costs = []
-        for cpu, sequence in enumerate(sequences(step, windows, states)):
+        for cpu, sequence in enumerate(sequences(step, windows, states, names)):
             cost = 0
             for task in sequence:
                 cost += first_cost(penalty, states[cpu], task)
