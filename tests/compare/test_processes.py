@@ -1,0 +1,189 @@
+"""Comparisons in processes of their own, and on a Dask cluster."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dfopt.compare import WHOLE, CostModel, compare_trace, jobs, parse_window, processes
+from dfopt.compare.comparison import Comparison
+from dfopt.compare.demand import windowed
+from dfopt.compare.jobs import Job, jobs_of, performed
+from dfopt.compare.rules import WindowRules
+from dfopt.compare.runs import runs_of
+from dfopt.compare.windows import window_starts
+from dfopt.errors import DfoptError
+from dfopt.machine import PenaltyF
+from dfopt.trace import Trace
+from tests.bench.dask_cluster import running_cluster
+from tests.trace.traces import trace_from_rows
+
+LENGTHS = [parse_window(text) for text in ("5", "whole")]
+MODEL = CostModel(penalty=PenaltyF(read_line=2, write_back=3))
+RULES = WindowRules(capacity="observed", by_worst=False, begins_empty=False, ends_written=False)
+
+
+def made(count: int, *, mixed: bool = False) -> Trace:
+    """Return dispatches of eight fragments on four CPUs."""
+    source = np.random.default_rng(0)
+    fragments, cpus = source.integers(0, 8, count).tolist(), source.integers(0, 4, count).tolist()
+    states = ("clean", "dirty", "invalidated")
+    return trace_from_rows(
+        [
+            (cpu, step, step + 1, f"t{step % 9}", f"df{fragment}", step % 5,
+             states[step % 3] if mixed else "dirty")
+            for step, (cpu, fragment) in enumerate(zip(cpus, fragments, strict=True))
+        ],
+        cpus=4,
+    )  # fmt: skip
+
+
+TRACE = made(200)
+
+
+@pytest.fixture(autouse=True)
+def _small_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "WORTH_PROCESSES", 0)
+    monkeypatch.setattr(jobs, "DISPATCHES_A_JOB", 100)
+
+
+def compared(**how: object) -> Comparison:
+    return compare_trace(TRACE, MODEL, windows=LENGTHS, **how)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def here() -> Comparison:
+    """What this process finds on its own."""
+    return compared(workers=1)
+
+
+def figures(comparison: Comparison) -> list[tuple[int, ...]]:
+    return [
+        (one.count, one.realised, one.bound, one.rolling, one.balanced)
+        for one in comparison.windows
+    ]
+
+
+def test_processes_find_what_one_finds(here: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+    children = 0
+    answer = processes.Children.answer
+
+    def counted(self: processes.Children, job: Job) -> jobs.Answer:
+        nonlocal children
+        children += 1
+        return answer(self, job)
+
+    monkeypatch.setattr(processes.Children, "answer", counted)
+    there = compared(workers=2)
+    assert children > 3 * len(LENGTHS)
+    assert figures(there) == figures(here)
+    assert (there.realised, there.causes, there.fragments) == (
+        here.realised, here.causes, here.fragments,
+    )  # fmt: skip
+
+
+def test_processes_that_end_without_an_answer_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "CHILD", "dfopt.no_such_module")
+    with pytest.raises(DfoptError, match="ended with code 1; give --workers 1"):
+        compared(workers=2)
+
+
+def long_jobs(seconds: float) -> list[Job]:
+    """Return jobs that take their whole time."""
+    runs = runs_of(made(400, mixed=True), MODEL)
+    table = windowed(runs, window_starts(runs, WHOLE))
+    return [job for n in range(4) for job in jobs_of((n, "bound"), "bound", table, RULES, seconds)]
+
+
+def test_nobody_waits_for_what_was_interrupted() -> None:
+    started = time.monotonic()
+    running: list[subprocess.Popen[bytes]] = []
+    children = processes.Children()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "Children", lambda: children)
+        answers = performed(long_jobs(600), workers=2, scheduler=None)
+
+        def interrupt() -> None:
+            raise KeyboardInterrupt
+
+        def first_wait(*_: object) -> Iterator[object]:
+            while len(children._running) < 2:
+                time.sleep(0.01)
+            running.extend(children._running)
+            yield interrupt()
+
+        patch.setattr(processes, "as_completed", first_wait)
+        with pytest.raises(KeyboardInterrupt):
+            next(answers)
+    assert time.monotonic() - started < 60
+    assert len(running) == 2
+    assert all(process.poll() is not None for process in running)
+
+
+def test_no_process_starts_after_the_end() -> None:
+    children = processes.Children()
+    children.end()
+    with pytest.raises(processes.CancelledError):
+        children.answer(long_jobs(600)[0])
+
+
+def test_a_cluster_finds_what_one_process_finds(here: Comparison) -> None:
+    pytest.importorskip("distributed", reason="needs the package distributed, the extra 'cluster'")
+    with running_cluster(2) as (addresses, _):
+        seen: list[int] = []
+        there = compared(
+            scheduler=addresses[0], on_progress=lambda progress: seen.append(progress.done)
+        )
+        assert figures(there) == figures(here)
+        assert len(seen) > 3 * len(LENGTHS)
+        assert seen == sorted(seen)
+
+
+def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="needs the package distributed, the extra 'cluster'")
+    monkeypatch.setattr("dfopt.cluster.PATIENCE_S", 1)
+    with pytest.raises(DfoptError, match="no Dask scheduler answers") as caught:
+        compared(scheduler="tcp://127.0.0.1:9")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_scheduler_that_goes_away() -> None:
+    pytest.importorskip("distributed", reason="needs the package distributed, the extra 'cluster'")
+    with running_cluster(1, "processes") as (addresses, cluster):
+        short, *long = [
+            replace(job, seconds=seconds)
+            for job, seconds in zip(long_jobs(1), (0, 5), strict=False)
+        ]
+        answers = performed([short, *long], workers=None, scheduler=addresses[0])
+        assert next(answers)[0] is short
+        cluster.kill()
+        with pytest.raises(DfoptError, match=r"scheduler 'tcp://.*has gone away") as caught:
+            next(answers)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_script_of_its_own_may_compare(tmp_path) -> None:
+    """A script without a guard is not run again by the processes that it starts."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "print('begins')\n"
+        "import numpy as np\n"
+        "from dfopt.compare import compare_trace, jobs, parse_window\n"
+        "from dfopt.trace import Trace\n"
+        "from dfopt.trace.trace import TraceTask\n"
+        "jobs.WORTH_PROCESSES = 0\n"
+        "steps = np.arange(20)\n"
+        "trace = Trace(cpus=1, cpu=np.zeros(20, np.int32), start=steps, end=steps + 1,\n"
+        "    task=np.zeros(20, np.int32), fragment=(steps % 2).astype(np.int32),\n"
+        "    tasks=(TraceTask(name='t'),), fragments=('A', 'B'))\n"
+        "found = compare_trace(trace, windows=[parse_window('10')], workers=2)\n"
+        "print(found.windows[0].bound, found.windows[0].realised)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.stderr) == ("begins\n2 19\n", "")
