@@ -79,7 +79,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     Notes
     -----
     Nothing is assumed about dependences between tasks: a message may be received before it is
-    sent. The longer a window, the less that can be had.
+    sent. The longer a window, the less of it can a scheduler know in advance.
     """
     model = model or CostModel()
     runs = runs_of(trace, model)
@@ -208,7 +208,8 @@ def _result(
         realised=realised,
         bound=bound,
         rolling=max(costs) if by_worst else sum(costs),
-        balanced=balanced,
+        # An even share is no more than any other capacity, so that the other bound holds too.
+        balanced=max(bound, balanced),
         closed=answers.bounds["bound"].closed,
         rolling_closed=answers.rolling.closed,
     )
