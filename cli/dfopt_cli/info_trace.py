@@ -10,7 +10,7 @@ from rich.table import Table
 from dfopt_cli.common import naming, print_json, print_rich, printable
 from dfopt_cli.comparing import names_of, tell_warnings
 from dfopt_cli.tables import counted, pairs, plain_table, share
-from dfopt_cli.trace_options import LabelOptions, labelled_trace, named, read_trace_file
+from dfopt_cli.trace_options import LabelOptions, labelled_and_source, named, read_trace_file
 
 if TYPE_CHECKING:
     from dfopt.trace import Trace
@@ -48,8 +48,7 @@ def described_trace(file: str, labels: LabelOptions) -> tuple[Trace, str | None]
     from dfopt.trace.labels import default_source, label
 
     if labels != LabelOptions():
-        trace = labelled_trace(file, labels)
-        return trace, labels.source or default_source(trace)
+        return labelled_and_source(file, labels)
     trace = read_trace_file(file)
     source = default_source(trace)
     try:

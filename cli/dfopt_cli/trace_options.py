@@ -292,6 +292,11 @@ def read_trace_file(path: str) -> Trace:
 
 def labelled_trace(path: str, options: LabelOptions) -> Trace:
     """Return the trace in a file, with labels from where the options say."""
+    return labelled_and_source(path, options)[0]
+
+
+def labelled_and_source(path: str, options: LabelOptions) -> tuple[Trace, str]:
+    """Return the trace in a file with labels, and where these come from."""
     from dfopt.files import check_writable
     from dfopt.trace.labels import default_source, keep_only, label
     from dfopt.trace.labels.listing import save_labels
@@ -308,7 +313,7 @@ def labelled_trace(path: str, options: LabelOptions) -> Trace:
             trace = keep_only(trace, options.only)
     if options.labels_out is not None:
         save_labels(options.labels_out, trace, source)
-    return trace
+    return trace, source
 
 
 def written_trace(path: str, options: LabelOptions) -> Trace:

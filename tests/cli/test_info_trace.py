@@ -45,6 +45,20 @@ def test_a_trace_is_described(run: Run, trace: Path) -> None:
     ]
 
 
+def test_labels_come_from_where_they_came_from_also_if_only_some_count(
+    run: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "trace.txt"
+    head = "x-{pid} ( {pid}) [000] d..2. 1.0000{n}0: sched_switch: prev_comm=x prev_pid={pid} "
+    tail = "prev_prio=120 prev_state=S ==> next_comm=x next_pid={next} next_prio=120\n"
+    path.write_text(
+        "".join((head + tail).format(n=n, pid=7 + n % 2, next=8 - n % 2) for n in range(6))
+    )
+    code, out, err = run("info", path, "--only", "7")
+    assert (code, err) == (0, "")
+    assert (figures(out)["labels"], figures(out)["managed"]) == ("tgid", "2 (40.0%)")
+
+
 def test_json_says_the_same(run: Run, trace: Path) -> None:
     code, out, err = run("info", trace, "--json")
     assert (code, err) == (0, "")
