@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,8 @@ COLUMNS = ("tid", "start", "end", "df")
 
 def save_labels(path: str | Path, trace: Trace, source: str) -> None:
     """Write the labels of a trace, with a confidence where they were inferred.
+
+    What is not managed has no label, whatever was inferred about it.
 
     Parameters
     ----------
@@ -35,7 +38,12 @@ def save_labels(path: str | Path, trace: Trace, source: str) -> None:
         When the file cannot be written.
     """
     if source == "wakeups":
-        write_labels(path, trace, infer_fragments(trace))
+        managed = set(trace.task[trace.fragment != UNMANAGED].tolist())
+        inferred = [
+            found if number in managed else replace(found, fragment=None)
+            for number, found in enumerate(infer_fragments(trace))
+        ]
+        write_labels(path, trace, inferred)
     else:
         list_labels(path, trace)
 

@@ -5,7 +5,8 @@ from itertools import combinations
 import pytest
 
 from dfopt.errors import FileError
-from dfopt.trace.labels import infer_fragments, label, write_labels
+from dfopt.trace.labels import infer_fragments, keep_only, label, write_labels
+from dfopt.trace.labels.listing import save_labels
 from tests.trace.labels.made import labels, made
 from tests.trace.labels.scores import adjusted_rand_index, each_apart
 
@@ -127,6 +128,14 @@ def test_written_labels_are_a_source(tmp_path):
     assert rows[-1] == {"tid": "109", "df": "", "confidence": "0.000", "comm": "a,b\n"}
     read = label(trace, str(path))
     assert labels(read) == labels(label(trace, "wakeups")) == ["g0"] * 4 + ["g1"] * 4 + [None]
+
+
+def test_tasks_that_are_not_to_be_managed_get_no_label_in_the_table(tmp_path):
+    runs = [("x", tid, at) for at, tid in enumerate((*ONE, *OTHER), start=1)]
+    trace = keep_only(label(made(runs, wakeups=among(ONE, OTHER)), "wakeups"), "101,105")
+    path = tmp_path / "labels.csv"
+    save_labels(path, trace, "wakeups")
+    assert labels(label(trace, str(path))) == labels(trace)
 
 
 def test_without_wakeups():
