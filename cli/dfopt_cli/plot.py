@@ -141,6 +141,10 @@ def draw(
         )
     with termination_as_interrupt():
         comparisons, interrupted = compare_traces(files, plan, saved=saved, quiet=quiet)
+    if interrupted:
+        comparisons = [comparison for comparison in comparisons if comparison.windows]
+        if not comparisons:
+            raise KeyboardInterrupt
     with naming(" ".join(files)):
         axes = plot(comparisons)
     save_picture(axes, output)

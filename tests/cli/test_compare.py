@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -392,6 +393,20 @@ def test_pictures_that_cannot_be_drawn(
         found, out, err = run("plot", picture, *arguments)
         assert (found, out) == (code, "")
         assert problem in " ".join(err.split())
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("picture", ["foresight", "gap"])
+def test_no_picture_is_drawn_of_nothing_known(
+    run: Run, tmp_path: Path, trace: Path, picture: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, output = dfopt.compare.compare_trace, tmp_path / "a.svg"
+    monkeypatch.setattr(
+        dfopt.compare,
+        "compare_trace",
+        lambda *rest, **more: replace(whole(*rest, **more), windows=(), is_complete=False),
+    )
+    assert run("plot", picture, trace, "-o", output) == (130, "", "")
     assert not output.exists()
 
 
