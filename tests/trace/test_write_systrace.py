@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from dfopt.errors import FileError
 from dfopt.trace import TraceHeader, TraceTask
 from dfopt.trace.readers.ftrace import read_ftrace
+from dfopt.trace.trace import BROKEN_CHAIN
 from dfopt.trace.writers.systrace import write_systrace
 from tests.trace.traces import SMALL, names, trace_from_rows, traces
 
@@ -117,7 +118,8 @@ def test_the_same_dispatches_are_read_again(trace):
     assert runs(found) == runs(trace)
     assert found.cpus == trace.cpus
     assert found.quality.unparsed == 0
-    assert found.quality.breaks == 0
+    broken = [trace.gaps.reasons[number] == BROKEN_CHAIN for number in trace.gaps.reason]
+    assert found.quality.breaks == sum(broken)
 
 
 def test_too_many_cpus():

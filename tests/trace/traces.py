@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dfopt.instance import Objective
 from dfopt.trace import Gaps, Trace, TraceHeader
 from dfopt.trace.numbering import Numbering
-from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED
+from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, NOT_GIVEN, UNMANAGED
 from tests.strategies import penalties, texts
 
 DISPATCH_TYPES = {
@@ -98,7 +98,8 @@ def traces(draw, *, gaps=True, labels=names):
         for _ in range(draw(st.integers(0, 5))):
             end = clock + draw(st.integers(0, 3))
             if gaps and draw(st.integers(0, 4)) == 0:
-                stretches.append((cpu, clock, end, draw(labels)))
+                reason = draw(st.just(BROKEN_CHAIN) | labels)
+                stretches.append((cpu, clock, end, reason))
             else:
                 given = draw(st.none() | st.integers(0, 9))
                 leaves = draw(st.none() | st.sampled_from(LEAVES))

@@ -1,7 +1,8 @@
 """Traces as the kernel's own text, for viewers that read nothing newer.
 
-What runs becomes ``sched_switch`` events, with the idle thread in between. A gap becomes a line
-about lost events, and a change of fragment a mark ``dfopt:df=…``.
+What runs becomes ``sched_switch`` events, with the idle thread in between, and a change of
+fragment a mark ``dfopt:df=…``. Where a chain was broken it breaks again: the CPU switches to the
+idle thread and then from another one. Any other gap becomes a line about lost events.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from dfopt.errors import FileError
 from dfopt.trace.dispatches import IDLE
 from dfopt.trace.gaps import stretches_in_order
 from dfopt.trace.time_units import nanoseconds_per_unit
-from dfopt.trace.trace import UNMANAGED, Trace
-from dfopt.trace.writers.thread_numbers import thread_numbers
+from dfopt.trace.trace import BROKEN_CHAIN, UNMANAGED, Trace
+from dfopt.trace.writers.thread_numbers import free_number, thread_numbers
 
 SECOND = 1_000_000_000
 
@@ -79,6 +80,8 @@ class _Text:
         self._fragments = [_printable(name) for name in trace.fragments]
         self._marked = _changes(trace)
         self._ends = _ends(trace, self._pids)
+        # It never runs: nobody switches to it.
+        self._unannounced: Thread = "<...>", free_number(self._pids), "S"
 
     def stretches(self) -> dict[int, list[int]]:
         """Return the dispatches and gaps of each CPU in order."""
@@ -108,11 +111,18 @@ class _Text:
             else:
                 if told != start:
                     yield _switch(cpu, start, idle, idle)
-                yield start, f"CPU:{cpu} [LOST EVENTS]\n"
-                yield _switch(cpu, end, idle, idle)
+                if self._is_broken_chain(number):
+                    yield _switch(cpu, end, self._unannounced, idle)
+                else:
+                    yield start, f"CPU:{cpu} [LOST EVENTS]\n"
+                    yield _switch(cpu, end, idle, idle)
             told = end
         if running is not idle:
             yield _switch(cpu, told or 0, running, idle)
+
+    def _is_broken_chain(self, number: int) -> bool:
+        gaps = self._trace.gaps
+        return bool(gaps.reasons[gaps.reason[number - len(self._trace)]] == BROKEN_CHAIN)
 
     def _fragment(self, row: int) -> str:
         name: str = self._fragments[self._trace.fragment[row]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import count
 
 import numpy as np
@@ -37,6 +38,12 @@ def thread_numbers(trace: Trace) -> list[int]:
         numbers[task] = number
         over[number] = last[task]
     return numbers
+
+
+def free_number(numbers: Sequence[int]) -> int:
+    """Return a thread's number that is none of these."""
+    above = max(numbers, default=0) + 1
+    return above if above <= MOST else min(set(range(1, len(numbers) + 2)) - set(numbers))
 
 
 def _wanted(task: TraceTask) -> int | None:
