@@ -30,14 +30,13 @@ class BestPlacements:
 
     def of(self, problem: WindowProblem) -> Placement:
         """Return the best placement that could be found, and the bound that could be proven."""
-        order = self._canonical_order(problem)
+        order = _canonical_order(problem)
         canonical = _renamed(problem, order)
-        if canonical not in self._known:
-            self._known[canonical] = self._found(canonical)
-        known = self._known[canonical]
-        return replace(
-            known, visits=tuple(tuple(order[one] for one in cpu) for cpu in known.visits)
-        )
+        known = self._known.get(canonical)
+        if known is None:
+            known = self._known[canonical] = self._found(canonical)
+        visits = tuple([tuple([order[one] for one in cpu]) for cpu in known.visits])
+        return replace(known, visits=visits)
 
     def _found(self, problem: WindowProblem) -> Placement:
         placement = pack(problem)
@@ -51,24 +50,23 @@ class BestPlacements:
             return placement
         return improved(problem, placement, seconds, thorough=self._thorough)
 
-    @staticmethod
-    def _canonical_order(problem: WindowProblem) -> list[int]:
-        """Return the fragments in an order that does not depend on their names."""
-        owners = [0] * len(problem.sizes)
-        for cpu, state in enumerate(problem.states):
-            if state >= 0:
-                owners[state] |= 1 << cpu
-        return sorted(
-            range(len(problem.sizes)),
-            key=lambda one: (-problem.sizes[one], problem.entries[one], owners[one]),
-        )
+
+def _canonical_order(problem: WindowProblem) -> list[int]:
+    """Return the fragments in an order that does not depend on their names."""
+    sizes, entries = problem.sizes, problem.entries
+    owners = [0] * len(sizes)
+    for cpu, state in enumerate(problem.states):
+        if state >= 0:
+            owners[state] |= 1 << cpu
+    return sorted(range(len(sizes)), key=lambda one: (-sizes[one], entries[one], owners[one]))
 
 
 def _renamed(problem: WindowProblem, order: list[int]) -> WindowProblem:
+    """Return the same problem with its fragments in another order."""
     new = {old: number for number, old in enumerate(order)}
     return replace(
         problem,
-        sizes=tuple(problem.sizes[one] for one in order),
-        entries=tuple(problem.entries[one] for one in order),
-        states=tuple(new.get(state, state) for state in problem.states),
+        sizes=tuple([problem.sizes[one] for one in order]),
+        entries=tuple([problem.entries[one] for one in order]),
+        states=tuple([new.get(state, state) for state in problem.states]),
     )
