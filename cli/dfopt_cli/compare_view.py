@@ -119,6 +119,12 @@ def assumptions(model: CostModel) -> str:
     return "; ".join(said)
 
 
+def balanced_cell(window: WindowResult) -> str:
+    """Return the balanced optimum, or a bound of it where that is all that is known."""
+    mark = "" if window.balanced_closed == window.count else "≥ "
+    return f"{mark}{window.balanced:,}"
+
+
 def windows_table(comparison: Comparison) -> Table:
     """Return one row a length of window; after an interrupt some are left out."""
     table = plain_table()
@@ -130,7 +136,7 @@ def windows_table(comparison: Comparison) -> Table:
             printable(window.window),
             f"{window.count:,}",
             *window_cells(window),
-            f"{window.balanced:,}",
+            balanced_cell(window),
             share(window.closed, window.count),
         )
     if not comparison.is_complete:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
@@ -138,11 +138,9 @@ def compare_file(file: str, name: str, plan: Plan, line: WindowLine | None) -> C
     trace = named(labelled_trace(file, plan.labels), name)
     tell_warnings(file, trace.quality.warnings)
     with naming(file):
-        model = chosen_model(plan.choice, header=trace.header, instance=plan.instance)
         return compare_trace(
             trace,
-            # What a header allows a CPU, the trace need not have kept to.
-            replace(model, capacity=plan.choice.capacity or "observed"),
+            chosen_model(plan.choice, header=trace.header, instance=plan.instance),
             windows=foresight_windows(trace) if plan.lengths is None else plan.lengths,
             time_limit=plan.windows.time_limit,
             workers=plan.windows.workers,

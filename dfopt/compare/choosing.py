@@ -123,8 +123,9 @@ def chosen_model(
     header
         What the trace says about itself.
     instance
-        One whose penalty, objective and flags are to be taken. Not so its capacity, which is
-        meant for its own tasks.
+        One whose penalty, objective and flags are to be taken. Not so a capacity, its own or the
+        header's: the trace need not have kept to it, and then its cost would be compared with
+        that of schedules which have to.
 
     Raises
     ------
@@ -150,7 +151,7 @@ def chosen_model(
         objective=objective,
         cold_start=bool(_first(choice.cold_start, base.cold_start)),
         final_write_back=bool(_first(choice.final_write_back, base.final_write_back)),
-        capacity=_first(choice.capacity, header.capacity) or "observed",  # type: ignore[arg-type]
+        capacity=choice.capacity or "observed",
         unmanaged=choice.unmanaged,
         broken_chains=choice.broken_chains,
     )
@@ -183,10 +184,19 @@ def with_costs(
             objective=choice.objective or given,
             cold_start=model.cold_start,
             final_write_back=model.final_write_back,
-            capacity=None if model.capacity == "observed" else model.capacity,
+            capacity=header_capacity(choice.capacity, trace.header),
         )
         trace = replace(trace, header=header)
     return trace, model if (trace.fragment != UNMANAGED).any() else None
+
+
+def header_capacity(
+    chosen: int | Literal["observed", "balanced", "unlimited"] | None, header: TraceHeader
+) -> int | str | None:
+    """Return the capacity for a header, which has no word for the observed one."""
+    if chosen is None:
+        return header.capacity
+    return None if chosen == "observed" else chosen
 
 
 def _first(*values: object) -> object:

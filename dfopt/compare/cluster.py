@@ -53,7 +53,7 @@ def _answer(future: Any, address: str) -> Answer:
         answer: Answer = future.result()
     except DfoptError:
         raise
-    except CancelledError:
+    except (CancelledError, OSError):  # a job itself reads and writes nothing
         raise gone(address, REMEDY) from None
     except Exception as error:
         raise DfoptError(

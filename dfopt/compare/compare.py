@@ -211,5 +211,6 @@ def _result(
         # An even share is no more than any other capacity, so that the other bound holds too.
         balanced=max(bound, balanced),
         closed=answers.bounds["bound"].closed,
+        balanced_closed=answers.bounds[BALANCED].closed,
         rolling_closed=answers.rolling.closed,
     )

@@ -75,6 +75,8 @@ class WindowResult:
     closed
         In how many windows ``bound`` is attained by a schedule, if the CPUs could begin as they
         like.
+    balanced_closed
+        The same for ``balanced``; where it is not all of them, the balanced optimum may be higher.
     rolling_closed
         In how many windows the rolling schedule is proven to be the best from where it began.
     """
@@ -86,6 +88,7 @@ class WindowResult:
     rolling: int
     balanced: int
     closed: int
+    balanced_closed: int
     rolling_closed: int
 
     @property

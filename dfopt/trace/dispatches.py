@@ -93,6 +93,7 @@ def trace_of(events: KernelEvents, *, name: str | None = None) -> Trace:
             breaks=int(broken.sum()),
             losses=len(events.losses),
             lost_events=sum(loss.events for loss in events.losses),
+            overwritten=events.overwritten,
             clock_steps=int(steps_back.sum()),
             silent_cpus=silent,
         ),

@@ -156,6 +156,8 @@ class KernelEvents:
         The comms that occur.
     cpus
         Number of CPUs that the file declares; None if it does not.
+    overwritten
+        Events that the file says were overwritten by later ones before it was read.
     lines
         Number of lines, or of packets, in the file.
     unparsed
@@ -173,6 +175,7 @@ class KernelEvents:
     losses: tuple[Loss, ...] = ()
     comms: tuple[str, ...] = ()
     cpus: int | None = None
+    overwritten: int = 0
     lines: int = 0
     unparsed: int = 0
     first_unparsed: int | None = None

@@ -28,6 +28,8 @@ class Quality:
         Records that events were lost.
     lost_events
         How many events those records count.
+    overwritten
+        Events that were overwritten by later ones before the trace was read.
     clock_steps
         How often a CPU's clock went back.
     silent_cpus
@@ -41,6 +43,7 @@ class Quality:
     breaks: int = 0
     losses: int = 0
     lost_events: int = 0
+    overwritten: int = 0
     clock_steps: int = 0
     silent_cpus: tuple[int, ...] = ()
 
@@ -61,6 +64,11 @@ class Quality:
             events = counted(self.lost_events, "event") if self.lost_events else "events"
             found.append(
                 f"{events} lost at {counted(self.losses, 'place')}; record with a larger buffer"
+            )
+        if self.overwritten:
+            found.append(
+                f"{counted(self.overwritten, 'event')} overwritten by later ones, so CPUs begin at "
+                "different times; record with a larger buffer"
             )
         if self.clock_steps:
             found.append(f"the clock of a CPU went back {counted(self.clock_steps, 'time')}")

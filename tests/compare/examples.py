@@ -30,6 +30,7 @@ def window(label: str, *, bound: int, rolling: int, realised: int = 12) -> Windo
         rolling=rolling,
         balanced=bound + 1,
         closed=3,
+        balanced_closed=4,
         rolling_closed=4,
     )
 

@@ -33,7 +33,9 @@ FTRACE = Grammar(
     usual=any_line(f"{_HEAD}{USUAL_EVENT}", SURE_COMMENT, *_AROUND),
     head=re.compile(_HEAD.encode()),
     declared=re.compile(
-        rb"^(?:# entries-in-buffer/entries-written: .*#P:|cpus=)(\d{1,5})$", re.MULTILINE
+        rb"^(?:# entries-in-buffer/entries-written: (?P<kept>\d{1,18})/(?P<written>\d{1,18}) +#P:"
+        rb"|cpus=)(?P<cpus>\d{1,5})$",
+        re.MULTILINE,
     ),
     loss=re.compile(
         rb"^CPU[: ](?P<loss_cpu>\d{1,5})(?: \[(?:LOST )?|: )(?:(?P<lost>\d{1,18}) )?"

@@ -51,6 +51,7 @@ class _Reading:
         self._collected = Collected()
         self._losses: list[Loss] = []
         self._cpus: int | None = None
+        self._overwritten = 0
         self._lines = 0
         self._unparsed = 0
         self._first_unparsed: int | None = None
@@ -61,7 +62,10 @@ class _Reading:
             text = text.replace(b"\r\n", b"\n")
         if self._cpus is None and not self._collected.switch_count:
             declared = self._grammar.declared.search(text)
-            self._cpus = int(declared[1]) if declared else None
+            if declared is not None:
+                found = declared.groupdict()
+                self._cpus = int(found["cpus"])
+                self._overwritten = int(found.get("written") or 0) - int(found.get("kept") or 0)
         line, position = piece.first_line, 0
         if any(words in text for words in self._grammar.loss_words):
             for loss in self._grammar.loss.finditer(text):
@@ -155,6 +159,7 @@ class _Reading:
             losses=tuple(self._losses),
             comms=collected.comms,
             cpus=self._cpus,
+            overwritten=max(0, self._overwritten),
             lines=self._lines,
             unparsed=self._unparsed,
             first_unparsed=self._first_unparsed,

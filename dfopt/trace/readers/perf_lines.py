@@ -26,7 +26,7 @@ PERF = Grammar(
     line=any_line(f"{_HEAD}{_PERIOD}{EVENT}", COMMENT, "PERF_RECORD_.*", _STACK),
     usual=any_line(f"{_HEAD}{_PERIOD}{USUAL_EVENT}", SURE_COMMENT),
     head=re.compile(_HEAD.encode()),
-    declared=re.compile(rb"^# nrcpus avail : (\d{1,5})$", re.MULTILINE),
+    declared=re.compile(rb"^# nrcpus avail : (?P<cpus>\d{1,5})$", re.MULTILINE),
     loss=re.compile(
         rf"^(?:{_HEAD.replace('P<cpu>', 'P<loss_cpu>')})?".encode()
         + rb"PERF_RECORD_LOST(?:_SAMPLES)? lost (?P<lost>\d{1,18})$",
