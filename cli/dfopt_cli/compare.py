@@ -46,7 +46,8 @@ def compare(
     For an instance and results of it: each schedule against the optimum. Only --time-limit (60 s
     by default) and --workers matter there.
 
-    Exit code 4: a limit or Ctrl-C came first; what is known by then is shown.
+    Exit code 4: Ctrl-C came first, or for an instance the time limit; what is known by then is
+    shown. A bound holds whether or not the limit left room to prove that it is attained.
 
     Example: dfopt compare trace.txt --df labels.csv --window 10ms --window whole
     """
