@@ -20,7 +20,7 @@ LARGEST_SHOWN = 10
 
 def show_trace(file: str, labels: LabelOptions, *, as_json: bool) -> None:
     """Print what a trace holds; what makes it doubtful goes to standard error."""
-    from dfopt.files.kinds import first_bytes
+    from dfopt.files.streams import first_bytes
     from dfopt.trace.content import content_of
     from dfopt.trace.summary import trace_summary
 

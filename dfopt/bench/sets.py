@@ -11,7 +11,7 @@ from dfopt.errors import DfoptError, DfoptWarning, FileError
 from dfopt.files import fingerprint, instance_from_document, read_document
 from dfopt.files.fields import at, each, string
 from dfopt.files.json_text import document_digest
-from dfopt.files.storage import STANDARD_INPUT
+from dfopt.files.streams import STANDARD_INPUT
 from dfopt.files.strict_json import Document
 from dfopt.machine import PenaltyMatrix
 

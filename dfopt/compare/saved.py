@@ -22,7 +22,7 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files import penalty_from_document, read_document
 from dfopt.files.fields import at, check_format, choice, each, fields_of, integer, number, string
 from dfopt.files.fields import optional as or_null
-from dfopt.files.storage import shown_name
+from dfopt.files.streams import shown_name
 from dfopt.instance import Objective
 from dfopt.machine import Leaves
 from dfopt.trace import Quality

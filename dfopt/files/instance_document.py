@@ -13,7 +13,8 @@ from typing import Any
 from dfopt.errors import DfoptError
 from dfopt.files.fields import at, check_format, choice, each, fields_of, fields_of_kind
 from dfopt.files.json_text import document_digest, document_text
-from dfopt.files.storage import shown_name, write_text
+from dfopt.files.storage import write_text
+from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document, read_document
 from dfopt.instance import Instance, Objective, Task
 from dfopt.machine import CacheState, Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix

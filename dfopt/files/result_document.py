@@ -25,7 +25,8 @@ from dfopt.files.fields import (
     string,
 )
 from dfopt.files.json_text import document_text
-from dfopt.files.storage import shown_name, write_text
+from dfopt.files.storage import write_text
+from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import (
     Document,
     check_document,

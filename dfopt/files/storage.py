@@ -1,40 +1,27 @@
-"""Bytes in and out: compressed files, standard input, and writing that never leaves half a file."""
+"""Texts in and out of files, compressed or not, and writing that never leaves half a file."""
 
 from __future__ import annotations
 
 import contextlib
 import gzip
-import io
 import os
 import secrets
 import stat
-import sys
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from dfopt.errors import FileError
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
-
-    Source = IO[bytes] | gzip.GzipFile
-
-STANDARD_INPUT = "-"
-"""The path that stands for standard input."""
+from dfopt.files.streams import (
+    GZIP_MAGIC,
+    STANDARD_INPUT,
+    opened_as_it_is,
+    reading_errors,
+    shown_name,
+)
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-GZIP_MAGIC = b"\x1f\x8b"
-
-PEEK = 1 << 16
-"""Bytes at the beginning of a file that its reader may look at beforehand."""
 COMPRESSION = 6
-
-
-def shown_name(path: str | Path) -> str:
-    """Return the name under which errors speak of ``path``."""
-    return "standard input" if str(path) == STANDARD_INPUT else str(path)
 
 
 def read_text(path: str | Path) -> str:
@@ -68,91 +55,9 @@ def read_text(path: str | Path) -> str:
 
 
 def _read_bytes(path: str | Path) -> bytes:
-    with _reading_errors(path):
-        data = sys.stdin.buffer.read() if str(path) == STANDARD_INPUT else Path(path).read_bytes()
+    with opened_as_it_is(path) as stream, reading_errors(path):
+        data = stream.read()
         return gzip.decompress(data) if str(path).endswith(".gz") else data
-
-
-@contextlib.contextmanager
-def opened(path: str | Path) -> Iterator[io.BufferedReader]:
-    """Open a file to be read piece by piece, gunzipped if its name or its content asks for it.
-
-    Parameters
-    ----------
-    path
-        The file; ``-`` is standard input.
-
-    Yields
-    ------
-    io.BufferedReader
-        Its ``peek`` gives :data:`PEEK` bytes, fewer only where the file has no more.
-
-    Raises
-    ------
-    FileError
-        When there is no such file, or it cannot be read to its end.
-    """
-    with contextlib.ExitStack() as opened_files:
-        with _reading_errors(path):
-            if str(path) == STANDARD_INPUT:
-                source: Source = sys.stdin.buffer
-            else:
-                source = opened_files.enter_context(open(path, "rb"))
-        stream = _peekable(source, path)
-        if str(path).endswith(".gz") or stream.peek().startswith(GZIP_MAGIC):
-            unpacked = opened_files.enter_context(gzip.GzipFile(fileobj=stream))
-            stream = _peekable(unpacked, path)
-        yield stream
-
-
-def _peekable(source: Source, path: str | Path) -> io.BufferedReader:
-    return io.BufferedReader(cast(io.RawIOBase, _FullReads(source, path)), PEEK)
-
-
-class _FullReads(io.RawIOBase):
-    """A stream that returns less than it is asked for only at its end.
-
-    It leaves what it reads from open: standard input is not ours to close.
-    """
-
-    def __init__(self, source: Source, path: str | Path) -> None:
-        self._source = source
-        self._path = path
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        view = memoryview(buffer).cast("B")
-        filled = 0
-        with _reading_errors(self._path):
-            while filled < len(view) and (data := self._source.read(len(view) - filled)):
-                view[filled : filled + len(data)] = data
-                filled += len(data)
-        return filled
-
-
-@contextlib.contextmanager
-def _reading_errors(path: str | Path) -> Iterator[None]:
-    """Raise a :class:`FileError` for what the system or ``gzip`` says about reading ``path``."""
-    name = shown_name(path)
-    try:
-        yield
-    except FileNotFoundError:
-        raise FileError("there is no such file; check its name", file=name) from None
-    except IsADirectoryError:
-        raise FileError("is a folder; name a file in it", file=name) from None
-    except PermissionError:
-        raise FileError("may not be read; change its permissions", file=name) from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FileError(
-            f"is damaged ({error}); compress it again, or drop .gz from its name if it is plain",
-            file=name,
-        ) from None
-    except (OSError, ValueError, AttributeError) as error:
-        # ValueError: a name with a zero byte, or closed input; AttributeError: no input at all.
-        reason = getattr(error, "strerror", None) or error
-        raise FileError(f"cannot be read ({reason}); name another file", file=name) from None
 
 
 def write_text(path: str | Path, text: str) -> None:

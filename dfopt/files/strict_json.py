@@ -17,7 +17,8 @@ from typing import Any
 
 from dfopt.checks import described
 from dfopt.errors import FileError
-from dfopt.files.storage import read_text, shown_name
+from dfopt.files.storage import read_text
+from dfopt.files.streams import shown_name
 
 Document = dict[str, Any]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from dfopt.errors import DfoptError
-from dfopt.files.storage import PEEK, opened, shown_name
+from dfopt.files.streams import PEEK, opened, shown_name
 from dfopt.trace.content import Content, content_of
 from dfopt.trace.trace import Trace
 

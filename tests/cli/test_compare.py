@@ -1,8 +1,8 @@
 """``dfopt compare`` and the pictures of comparisons."""
 
 import json
-import os
 import re
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import dfopt.compare
 from dfopt.files import schema, write_instance
 from dfopt.instance import Instance
 from dfopt.machine import PenaltyG
-from tests.cli.conftest import Run
+from tests.cli.conftest import EXECUTABLE, Run
 from tests.compare.examples import write_trace
 
 
@@ -159,14 +159,18 @@ def test_a_trace_comes_from_standard_input(run: Run, trace: Path) -> None:
     assert json.loads(out)["trace"] == "standard input"
 
 
-def test_a_pipe_is_refused_before_anything_of_it_is_lost(run: Run, tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    assert run("compare", pipe) == (
-        1, "",
-        f"dfopt: {pipe}: is a pipe, which can be read only once; feed it to standard input and "
-        "name it -\n",
-    )  # fmt: skip
+def test_traces_come_through_pipes(trace: Path) -> None:
+    shell = (
+        f"(printf '%s' '{{\"for'; sleep 0.1; tail -c +6 {trace}) | {EXECUTABLE} compare - -q"
+        f" && {EXECUTABLE} compare <(cat {trace}) <(gzip -c {trace}) -q --json"
+        f" && cat {trace} | {EXECUTABLE} info /dev/stdin --json"
+    )
+    run = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    side_by_side, information = re.findall(r"^\{.*?^\}", run.stdout, re.DOTALL | re.MULTILINE)
+    found = json.loads(side_by_side)["traces"]
+    assert [one["realised"]["total"] for one in found] == [4, 4]
+    assert json.loads(information)["dispatches"] == 8
 
 
 def test_doubts_are_a_line_each(run: Run, tmp_path: Path) -> None:

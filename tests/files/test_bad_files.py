@@ -6,7 +6,6 @@ import io
 import json
 import os
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -68,10 +67,10 @@ def test_file_as_a_folder(tmp_path):
 
 
 def test_closed_file(tmp_path, monkeypatch):
-    def refuse(path):
+    def refuse(path, mode):
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr("dfopt.files.streams.open", refuse, raising=False)
     line = refusal(tmp_path / "x.json")
     assert line == f"{tmp_path / 'x.json'}: may not be read; change its permissions"
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dfopt.errors import FileError
-from dfopt.files.storage import read_text, shown_name
+from dfopt.files.storage import read_text
+from dfopt.files.streams import shown_name
 from dfopt.trace.labels.intervals import label_rows
 from dfopt.trace.labels.table import OPEN_END, OPEN_START, Row, read_table
 from dfopt.trace.trace import Trace

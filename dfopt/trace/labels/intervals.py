@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from dfopt.errors import FileError
-from dfopt.files.storage import shown_name
+from dfopt.files.streams import shown_name
 from dfopt.trace.labels.relabelling import Changes, label_changes
 from dfopt.trace.labels.table import Row, read_table
 from dfopt.trace.labels.tids import Tids, report_unknown

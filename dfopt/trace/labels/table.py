@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dfopt.errors import FileError
-from dfopt.files.storage import read_text, shown_name
+from dfopt.files.storage import read_text
+from dfopt.files.streams import shown_name
 
 TID = ("tid", "pid")
 DF = ("df", "group", "cgroup")
