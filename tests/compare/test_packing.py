@@ -1,11 +1,13 @@
 """Placements of windows, against all there are."""
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt.compare.exact import improved, instance_of, is_solvable
 from dfopt.compare.packing import lower_bound, pack
-from dfopt.compare.problem import FREE, Placement, WindowProblem
+from dfopt.compare.problem import EMPTY, FREE, Placement, WindowProblem
 from dfopt.penalty import order_cost as instance_order_cost
 from tests.compare.drawn import problems
 from tests.compare.naive import least_cost, window_of
@@ -63,3 +65,21 @@ def test_the_instance_says_the_same(problem: WindowProblem, data: st.DataObject)
     assert instance_order_cost(instance, cpu, own) == naive_order_cost(
         window, window.states[cpu], own
     )
+
+
+def test_quick_bounds_that_are_attained() -> None:
+    whole = WindowProblem(
+        capacity=4, sizes=(3, 1), entries=((2,), (7,)), exit=5, states=(FREE, FREE), final=True
+    )
+    # Both on one CPU: 5 + 2 for the switch to the cheaper one, and 5 in the end.
+    # One on each CPU: twice 5 in the end.
+    placement = pack(whole)
+    assert (placement.cost, placement.lower_bound) == (10, 10)
+    # Room for one dispatch a CPU: the fragment of three is visited three times.
+    split = replace(whole, capacity=1, states=(FREE,) * 3 + (EMPTY,), final=False)
+    placement = pack(split)
+    assert (placement.cost, placement.lower_bound) == (2, 2)
+    # A free cache is better left to a visit than to what evicts.
+    evicting = replace(split, capacity=4, states=(FREE, FREE, FREE), fixed=((), (), (1, 1)))
+    placement = pack(evicting)
+    assert (placement.cost, placement.lower_bound) == (6, 6)
