@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Self
 
 
@@ -23,6 +25,10 @@ class DfoptError(Exception):
         self.problem = problem
         self.place = place
         self.file = file
+
+    def __reduce__(self) -> tuple[Callable[[], Self], tuple[()]]:
+        # By default pickle passes everything by position, and errors travel between processes.
+        return partial(type(self), self.problem, place=self.place, file=self.file), ()
 
     def __str__(self) -> str:
         parts = (part for part in (self.file, self.place, self.problem) if part)
