@@ -219,7 +219,9 @@ def _penalty_g(choice: ModelChoice, base: PenaltyG | None) -> PenaltyG:
     if base is not None:
         fill = base.fill if fill is None else fill
         write_back = base.write_back if write_back is None else write_back
-    return PenaltyG(fill=fill or 0, write_back=write_back or 0)
+    if fill is None:
+        raise MethodError(f"penalty g needs {option('fill')} N as well, in the trace's time unit")
+    return PenaltyG(fill=fill, write_back=write_back or 0)
 
 
 def _penalty_f(choice: ModelChoice, base: PenaltyF | None) -> PenaltyF:

@@ -11,7 +11,7 @@ from dfopt.cluster import PATIENCE_S, check_scheduler, connected, gone, silent_l
 from dfopt.compare.jobs import Answer, Job, perform
 from dfopt.errors import DfoptError
 
-REMEDY = "compare again, on another one or without --scheduler"
+REMEDY = "compare again, on another one or without a scheduler (--scheduler)"
 
 
 def performed_on_cluster(

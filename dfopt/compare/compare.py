@@ -119,7 +119,7 @@ def _check(tables: Sequence[WindowedRuns], model: CostModel) -> None:
     if model.unmanaged == "evict" and any(table.leaves is not None for table in tables):
         raise MethodError(
             "unmanaged dispatches can evict only where all dispatches leave their fragments in "
-            "the same state; use --unmanaged transparent"
+            "the same state; treat them as transparent (--unmanaged transparent)"
         )
     if isinstance(model.capacity, int):
         for table in tables:

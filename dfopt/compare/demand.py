@@ -161,7 +161,7 @@ def check_room(windows: WindowedRuns, capacity: int) -> None:
     if most > capacity * windows.cpus:
         raise MethodError(
             f"{windows.cpus} CPUs that run {capacity} dispatches each have no room for a window "
-            f"of {most}; raise --capacity"
+            f"of {most}; raise the capacity (--capacity)"
         )
 
 

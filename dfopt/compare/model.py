@@ -70,14 +70,15 @@ class CostModel:
     def __post_init__(self) -> None:
         if isinstance(self.penalty, PenaltyMatrix):
             raise MethodError(
-                "traces are compared under the penalties f and g; give --penalty f or g"
+                "traces are compared under the penalties f and g; give one of these (--penalty f "
+                "or g)"
             )
         check_choice(self.objective, Objective, "objective")
         check_choice(self.leaves, Leaves, "leaves")
         if self.objective is Objective.MAKESPAN:
             raise MethodError(
-                "traces are compared by their penalties; give --objective total-penalty or "
-                "max-penalty"
+                "traces are compared by their penalties; give the objective total-penalty or "
+                "max-penalty (--objective)"
             )
         if self.lines is not None:
             check_integer(self.lines, "lines")
@@ -184,8 +185,8 @@ def lines_read(trace: Trace, model: CostModel) -> Integers:
         counts = (trace.fragment != UNMANAGED) | (model.unmanaged == "evict")
         if (given[counts] == NOT_GIVEN).any():
             raise InstanceError(
-                "the trace does not say how many lines a dispatch reads; give --lines N or "
-                "--lines runtime:N"
+                "the trace does not say how many lines a dispatch reads; give their number "
+                "(--lines N or --lines runtime:N)"
             )
         return np.where(given == NOT_GIVEN, 0, given)
     lines = np.full(len(trace), model.lines, np.int64)

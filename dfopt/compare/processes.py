@@ -71,7 +71,7 @@ class Children:
         if process.returncode:
             raise DfoptError(
                 f"a process at work on the comparison ended with code {process.returncode}; "
-                "give --workers 1, which takes less memory",
+                "take fewer workers (--workers 1), which need less memory",
             )
         found: Answer = pickle.loads(answer)
         return found

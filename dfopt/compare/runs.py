@@ -95,7 +95,7 @@ def runs_of(trace: Trace, model: CostModel) -> Runs:
     """
     managed = trace.fragment != UNMANAGED
     if not managed.any():
-        raise DfoptError("no dispatch has a fragment; say with --df which fragment the threads use")
+        raise DfoptError("no dispatch has a fragment; say which fragments the threads use (--df)")
     costs = dispatch_costs(trace, model)
     row = np.flatnonzero(managed) if model.unmanaged == "transparent" else np.arange(len(trace))
     cpu, start = trace.cpu[row], trace.start[row]

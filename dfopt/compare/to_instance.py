@@ -53,11 +53,12 @@ def trace_instance(
     """
     if model.unmanaged == "evict":
         raise InstanceError(
-            "an instance cannot keep unmanaged tasks on their CPUs; leave --unmanaged evict out"
+            "an instance cannot keep unmanaged tasks on their CPUs; treat these as transparent "
+            "(--unmanaged transparent)"
         )
     managed = np.flatnonzero(trace.fragment != UNMANAGED)
     if not len(managed):
-        raise DfoptError("has no managed dispatch; label it, for example with --df tgid")
+        raise DfoptError("has no managed dispatch; label it, for example by process (--df tgid)")
     objective = objective or model.objective
     timed = objective is Objective.MAKESPAN
     kinds = _kinds(trace, model, managed, timed=timed)

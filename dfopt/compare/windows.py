@@ -80,7 +80,7 @@ def parse_window(text: str) -> Window:
             kind = WindowKind.TIME if unit else WindowKind.DISPATCHES
             return Window(kind=kind, length=length, label=text)
     raise DfoptError(
-        f"is no window: {described(text)}; write a number of dispatches (100), a time (500us, "
+        f"{described(text)} is no window; write a number of dispatches (100), a time (500us, "
         "10ms, 1s) or 'whole'",
         place="window",
     )

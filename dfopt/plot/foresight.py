@@ -120,7 +120,7 @@ def scale_of(comparisons: Sequence[Comparison]) -> Scale:
         parse_window(window.window) for comparison in comparisons for window in comparison.windows
     ]
     if not windows:
-        raise DfoptError("there is no window to draw; compare with --foresight")
+        raise DfoptError("there is no window to draw; compare under some (--foresight)")
     kinds = {window.kind for window in windows} - {WindowKind.WHOLE}
     if len(kinds) > 1:
         raise DfoptError(

@@ -67,7 +67,7 @@ def plot_gap(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Ax
         When there is nothing to draw.
     """
     if not all(comparison.windows for comparison in comparisons) or not comparisons:
-        raise DfoptError("there is no window to draw; compare with --window whole")
+        raise DfoptError("there is no window to draw; compare under one (--window whole)")
     count = len(comparisons)
     axes = new_axes(WIDTH, MARGINS + ROW_HEIGHT * count) if ax is None else ax
     colours = group_colours(map(str, Cause))

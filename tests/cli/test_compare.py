@@ -233,8 +233,8 @@ def test_ctrl_c_keeps_the_traces_that_are_done(
 
 
 USAGE = [
-    (["--window", "0"], "is no window: '0'"),
-    (["--window", "ten"], "is no window: 'ten'"),
+    (["--window", "0"], "--window: '0' is no window"),
+    (["--window", "ten"], "--window: 'ten' is no window"),
     (["--window", "-5"], "is no window"),
     (["--window", "10", "--foresight"], "exclude each other"),
     (["--lines", "-1"], "is no number of lines"),
@@ -280,8 +280,13 @@ FAILURES = [
     ("trace", ["--df", "nonsense"], "nonsense"),
     ("trace", ["--df", "comm:("], "regular expression"),
     ("trace", ["--only", "99"], "99"),
+    ("trace", ["--penalty", "g", "--write-back", "5"], "penalty g needs --fill N as well"),
     ("trace", ["--read-line", "1"], "penalty f needs --write-back N as well"),
-    ("trace", ["--read-line", "1", "--write-back", "1"], "give --lines N or --lines runtime:N"),
+    (
+        "trace",
+        ["--read-line", "1", "--write-back", "1"],
+        "give their number (--lines N or --lines runtime:N)",
+    ),
     ("trace", ["--leaves", "clean"], "--leaves belongs to penalty f"),
     ("trace", ["--model", "missing.json"], "there is no such file"),
     ("unmanaged", [], "take the labels from a file"),

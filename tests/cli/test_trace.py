@@ -127,7 +127,7 @@ def test_what_cannot_be_done(
         (1, ("convert", instance_file, out), "dfopt-instance/1"),
         (1, ("to-instance", trace, "-o", trace), "is what is read from"),
         (1, ("to-instance", trace, "--window", "3", "--number", "9", "-o", out), "has no window 9"),
-        (1, ("to-instance", trace, "--unmanaged", "evict", "-o", out), "leave --unmanaged evict"),
+        (1, ("to-instance", trace, "--unmanaged", "evict", "-o", out), "--unmanaged transparent"),
         (2, ("to-instance", trace, "--window", "3", "-o", out), "belong together"),
         (2, ("to-instance", trace, "--number", "3", "-o", out), "belong together"),
         (2, ("to-instance", trace, "--window", "0", "--number", "1", "-o", out), "is no window"),

@@ -28,7 +28,6 @@ def test_where_nothing_is_known_changes_are_counted() -> None:
         ({"kind": "g"}, None, COUNTING),
         ({"kind": "g"}, F, COUNTING),
         ({"kind": "g"}, G, G),
-        ({"kind": "g", "write_back": 9}, None, PenaltyG(fill=0, write_back=9)),
         ({"fill": 9}, None, PenaltyG(fill=9, write_back=0)),
         ({"fill": 9}, G, PenaltyG(fill=9, write_back=5)),
         ({"write_back": 9}, G, PenaltyG(fill=4, write_back=9)),
@@ -72,10 +71,12 @@ def test_a_header_with_a_penalty_means_its_largest_sum() -> None:
 
 def test_what_traces_are_not_compared_under() -> None:
     table = PenaltyMatrix(types=("T",), switch=((0,),))
-    with pytest.raises(MethodError, match="give --penalty f or g"):
+    with pytest.raises(MethodError, match="give one of these"):
         model(TraceHeader(penalty=table))
-    with pytest.raises(MethodError, match="give --objective"):
+    with pytest.raises(MethodError, match="give the objective"):
         model(TraceHeader(penalty=G, objective=Objective.MAKESPAN))
+    with pytest.raises(MethodError, match="penalty g needs --fill N as well"):
+        model(kind="g", write_back=5)
     with pytest.raises(MethodError, match="--leaves belongs to penalty f"):
         model(leaves=Leaves.CLEAN)
 

@@ -317,7 +317,7 @@ def test_an_interrupt_of_a_solver_is_not_lost(
 
 
 def test_capacity_that_is_too_small_is_refused_before_any_work() -> None:
-    with pytest.raises(MethodError, match="no room for a window of 60; raise --capacity"):
+    with pytest.raises(MethodError, match="no room for a window of 60; raise the capacity"):
         compare_trace(BUSY, CostModel(capacity=19), windows=[parse_window("5"), WHOLE])
     (result,) = compare_trace(BUSY, CostModel(capacity=20)).windows
     assert result.bound == result.balanced

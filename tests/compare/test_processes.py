@@ -88,7 +88,7 @@ def test_processes_find_what_one_finds(here: Comparison, monkeypatch: pytest.Mon
 
 def test_processes_that_end_without_an_answer_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "CHILD", "dfopt.no_such_module")
-    with pytest.raises(DfoptError, match="ended with code 1; give --workers 1"):
+    with pytest.raises(DfoptError, match="ended with code 1; take fewer workers"):
         compared(workers=2)
 
 

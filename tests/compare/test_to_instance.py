@@ -96,7 +96,7 @@ def test_nothing_managed_is_refused(trace: Trace) -> None:
 
 
 def test_evicting_tasks_fit_no_instance(trace: Trace) -> None:
-    with pytest.raises(DfoptError, match="leave --unmanaged evict out"):
+    with pytest.raises(DfoptError, match="treat these as transparent"):
         trace_instance(trace, CostModel(unmanaged="evict"))
 
 

@@ -165,5 +165,5 @@ def test_a_capacity_must_hold_the_largest_window() -> None:
     runs = runs_of(trace_from_rows(ROWS), CostModel())
     table = windowed(runs, window_starts(runs, parse_window("20")))
     check_room(table, 10)
-    with pytest.raises(MethodError, match="no room for a window of 20; raise --capacity"):
+    with pytest.raises(MethodError, match="no room for a window of 20; raise the capacity"):
         check_room(table, 9)
