@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 import typer
 
 from dfopt_cli.common import naming, printable, shows_progress
+from dfopt_cli.labelling import labelled_trace, named
 from dfopt_cli.trace_options import (
     LabelOptions,
     ModelOptions,
     WindowOptions,
-    labelled_trace,
     model_choice,
     model_instance,
-    named,
 )
 
 if TYPE_CHECKING:
@@ -65,7 +65,6 @@ def planned(
             "traces are compared by their penalties; give total-penalty or max-penalty",
             param_hint="--objective",
         )
-    _ = labels.source  # says what contradicts it
     return Plan(
         labels=labels,
         windows=windows,
@@ -94,23 +93,35 @@ def compare_traces(
 
     if plan.labels.labels_out is not None and len(files) > 1:
         raise typer.BadParameter("--labels-out is for one trace; there are several")
-    done: list[Comparison] = []
+    labels = iter(plan.labels.of_each(sum(file not in saved for file in files)))
+    done: list[tuple[str, Comparison]] = []
+    interrupted = False
     with progress_of(quiet=quiet) as line:
         try:
             for file, name in zip(files, names_of(files), strict=True):
                 if line is not None:
                     line.begin(name if len(files) > 1 else "")
                 if file in saved:
-                    done += read_comparisons(file)
-                else:
-                    done.append(compare_file(file, name, plan, line))
-                    if not done[-1].is_complete:
-                        return done, True
+                    done += [(name, comparison) for comparison in read_comparisons(file)]
+                    continue
+                done.append((name, compare_file(file, name, plan, next(labels), line)))
+                if not done[-1][1].is_complete:
+                    interrupted = True
+                    break
         except KeyboardInterrupt:
             if not done:
                 raise
-            return done, True
-    return done, False
+            interrupted = True
+    return told_apart(done), interrupted
+
+
+def told_apart(done: Sequence[tuple[str, Comparison]]) -> list[Comparison]:
+    """Return comparisons; those whose traces call themselves the same are called by their files."""
+    count = Counter(comparison.name for _, comparison in done)
+    return [
+        replace(comparison, name=name) if count[comparison.name] > 1 else comparison
+        for name, comparison in done
+    ]
 
 
 def saved_among(files: Sequence[str]) -> set[str]:
@@ -130,12 +141,14 @@ def saved_among(files: Sequence[str]) -> set[str]:
     return saved
 
 
-def compare_file(file: str, name: str, plan: Plan, line: WindowLine | None) -> Comparison:
+def compare_file(
+    file: str, name: str, plan: Plan, labels: LabelOptions, line: WindowLine | None
+) -> Comparison:
     """Return the comparison of one trace; what makes it doubtful goes to standard error."""
     from dfopt.compare import compare_trace, foresight_windows
     from dfopt.compare.choosing import chosen_model
 
-    trace = named(labelled_trace(file, plan.labels), name)
+    trace = named(labelled_trace(file, labels), name)
     tell_warnings(file, trace.quality.warnings)
     with naming(file):
         return compare_trace(
@@ -159,7 +172,8 @@ def tell_warnings(file: str, warnings: Sequence[str]) -> None:
 def names_of(files: Sequence[str]) -> list[str]:
     """Return what to call traces that do not name themselves: no longer than needed."""
     files = ["standard input" if file == "-" else file for file in files]
-    short = [PurePath(file).name for file in files]
+    # Of descriptors, such as of <(zcat …), the last part says nothing.
+    short = [file if file.startswith("/dev/") else PurePath(file).name for file in files]
     return short if len(set(short)) == len(short) else list(files)
 
 

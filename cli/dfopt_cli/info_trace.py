@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.table import Table
 
 from dfopt_cli.common import naming, print_json, print_rich, printable
 from dfopt_cli.comparing import names_of, tell_warnings
+from dfopt_cli.labelling import labelled_if_possible, named
 from dfopt_cli.tables import counted, pairs, plain_table, share
-from dfopt_cli.trace_options import LabelOptions, labelled_and_source, named, read_trace_file
-
-if TYPE_CHECKING:
-    from dfopt.trace import Trace
+from dfopt_cli.trace_options import LabelOptions
 
 LARGEST_SHOWN = 10
 
@@ -26,7 +24,7 @@ def show_trace(file: str, labels: LabelOptions, *, as_json: bool) -> None:
 
     with naming(file):
         content = content_of(first_bytes(file))
-    trace, source = described_trace(file, labels)
+    trace, source = labelled_if_possible(file, labels)
     trace = named(trace, *names_of([file]))
     document = {
         "format": "dfopt-info/1",
@@ -40,21 +38,6 @@ def show_trace(file: str, labels: LabelOptions, *, as_json: bool) -> None:
         print_json(document)
     else:
         print_rich(figures(document), *fragments(document))
-
-
-def described_trace(file: str, labels: LabelOptions) -> tuple[Trace, str | None]:
-    """Return a trace and where its labels come from; it goes without if nobody asks for them."""
-    from dfopt.errors import FileError
-    from dfopt.trace.labels import default_source, label
-
-    if labels != LabelOptions():
-        return labelled_and_source(file, labels)
-    trace = read_trace_file(file)
-    source = default_source(trace)
-    try:
-        return label(trace, source), source
-    except FileError:
-        return trace, None
 
 
 def figures(document: Mapping[str, Any]) -> Table:

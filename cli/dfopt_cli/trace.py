@@ -14,17 +14,15 @@ from dfopt_cli.common import (
     refuse_overwriting,
 )
 from dfopt_cli.comparing import names_of
+from dfopt_cli.labelling import labelled_if_possible, labelled_trace, named, tell_source
 from dfopt_cli.spread import with_spread_options
 from dfopt_cli.trace_options import (
     LabelOptions,
     ModelOptions,
     TraceArgument,
-    labelled_trace,
     model_choice,
     model_instance,
-    named,
     parsed,
-    written_trace,
 )
 
 app = typer.Typer(no_args_is_help=True)
@@ -51,8 +49,9 @@ def convert(
 ) -> None:
     """Write a trace in another format, told by the ending of OUT.
 
-    Labels that the trace has are kept; --df takes others. Options about costs and objective go
-    into the header of a dfopt-trace/1, and Perfetto shows what the switches cost so far.
+    It gets the labels that 'dfopt compare' would take, if there are any; --df takes others.
+    Options about costs and objective go into the header of a dfopt-trace/1, and Perfetto shows
+    what the switches cost so far.
 
     Example: dfopt trace convert perf.txt trace.jsonl.gz --df labels.csv
     """
@@ -62,7 +61,10 @@ def convert(
 
     choice, instance = model_choice(model), model_instance(model)
     refuse_unwritable(output, source)
-    trace = named(written_trace(source, labels), *names_of([source]))
+    trace, labels_from = labelled_if_possible(source, labels)
+    if labels.source is None:
+        tell_source(source, labels_from)
+    trace = named(trace, *names_of([source]))
     with naming(source):
         trace, costs = with_costs(trace, choice, instance=instance)
         paid = None if costs is None else realised_costs(trace, costs)

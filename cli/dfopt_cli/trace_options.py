@@ -1,20 +1,19 @@
-"""What the commands about traces share: arguments, options, and what becomes of them."""
+"""Arguments and options that the commands about traces share, and what they ask for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
-from dfopt_cli.common import naming, refuse_overwriting
+from dfopt_cli.common import naming
 
 if TYPE_CHECKING:
     from dfopt.compare import Window
     from dfopt.compare.choosing import ModelChoice
     from dfopt.instance import Instance
-    from dfopt.trace import Trace
 
 Value = TypeVar("Value")
 
@@ -33,14 +32,15 @@ class LabelOptions:
     """Which fragment a dispatch uses."""
 
     df: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             "--df",
             metavar="SOURCE",
             show_default=False,
             help="Where fragments come from: own (the trace's labels), tgid (the process), marks "
             "(dfopt:df=ID), comm:REGEX, cgroup:FILE, wakeups (inferred), or a CSV file tid,df. "
-            "By default the first of own, marks and tgid that the trace has.",
+            "By default the first of own, marks and tgid that the trace has. Of several traces: "
+            "once for all, or once for each in their order.",
         ),
     ] = None
     infer_df: Annotated[
@@ -62,14 +62,30 @@ class LabelOptions:
         ),
     ] = None
 
+    def of_each(self, traces: int) -> list[LabelOptions]:
+        """Return the options for each of so many traces; contradictions are wrong usage."""
+        sources = self.df or ([] if self.infer_df is None else [self.infer_df])
+        if self.infer_df is not None and set(sources) != {self.infer_df}:
+            raise typer.BadParameter(
+                f"--infer-df {self.infer_df} and --df {' --df '.join(sources)} contradict each "
+                "other; give one"
+            )
+        if len(sources) not in (0, 1, traces):
+            raise typer.BadParameter(
+                "give it once for all traces, or once for each in their order; it is given "
+                f"{len(sources)} times for {traces}",
+                param_hint="--df",
+            )
+        return [
+            replace(self, df=[source], infer_df=None)
+            for source in (sources * traces if len(sources) == 1 else sources)
+        ] or [self] * traces
+
     @property
     def source(self) -> str | None:
-        """Where the labels come from; None leaves it to the trace."""
-        if self.infer_df is not None and self.df not in (None, self.infer_df):
-            raise typer.BadParameter(
-                f"--infer-df {self.infer_df} and --df {self.df} contradict each other; give one"
-            )
-        return self.df or self.infer_df
+        """Where the labels of the only trace come from; None leaves it to the trace."""
+        (options,) = self.of_each(1)
+        return options.df[0] if options.df else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,56 +291,3 @@ def usage(read: Callable[[], Value], hint: str | None = None) -> Value:
 def parsed(parse: Callable[[str], Value], text: str | None, hint: str) -> Value | None:
     """Return the value of an option that is a text; None where it is not given."""
     return None if text is None else usage(lambda: parse(text), hint)
-
-
-def read_trace_file(path: str) -> Trace:
-    """Return the trace in a file; what another command reads is told apart from it."""
-    from dfopt.errors import FileError
-    from dfopt.files.kinds import UNNAMED, document_format, may_be_trace
-    from dfopt.trace.reading import read_trace
-
-    with naming(path):
-        kind = document_format(path)
-        if not may_be_trace(kind) and kind != UNNAMED:
-            raise FileError(f"is a {kind} document and no trace; name a trace")
-        return read_trace(path)
-
-
-def labelled_trace(path: str, options: LabelOptions) -> Trace:
-    """Return the trace in a file, with labels from where the options say."""
-    return labelled_and_source(path, options)[0]
-
-
-def labelled_and_source(path: str, options: LabelOptions) -> tuple[Trace, str]:
-    """Return the trace in a file with labels, and where these come from."""
-    from dfopt.files import check_writable
-    from dfopt.trace.labels import default_source, keep_only, label
-    from dfopt.trace.labels.listing import save_labels
-
-    source = options.source
-    if options.labels_out is not None:
-        refuse_overwriting(options.labels_out, path)
-        check_writable(options.labels_out)
-    trace = read_trace_file(path)
-    with naming(path):
-        source = source or default_source(trace)
-        trace = label(trace, source)
-        if options.only is not None:
-            trace = keep_only(trace, options.only)
-    if options.labels_out is not None:
-        save_labels(options.labels_out, trace, source)
-    return trace, source
-
-
-def written_trace(path: str, options: LabelOptions) -> Trace:
-    """Return the trace in a file with the labels it has, or those the options ask for."""
-    return read_trace_file(path) if options == LabelOptions() else labelled_trace(path, options)
-
-
-def named(trace: Trace, name: str) -> Trace:
-    """Return a trace that has a name, this one if it does not give its own."""
-    from dataclasses import replace
-
-    if trace.header.name is not None:
-        return trace
-    return replace(trace, header=replace(trace.header, name=name))

@@ -13,6 +13,8 @@ import dfopt.compare
 from dfopt.files import schema, write_instance
 from dfopt.instance import Instance
 from dfopt.machine import PenaltyG
+from dfopt.trace import Trace
+from dfopt.trace.labels import Inferred
 from tests.cli.conftest import EXECUTABLE, Run
 from tests.compare.examples import write_trace
 
@@ -145,6 +147,56 @@ def test_equal_names_are_told_apart(run: Run, tmp_path: Path, trace: Path) -> No
     ]  # fmt: skip
 
 
+def test_equal_names_in_headers_are_told_apart(run: Run, tmp_path: Path) -> None:
+    paths = [
+        write_trace(tmp_path / f"{name}.jsonl", **header)
+        for name, header in [
+            ("run", {"name": "hb.txt"}),
+            ("best", {"name": "hb.txt", "penalty": {"kind": "g", "fill": 3, "write_back": 0}}),
+            ("other", {"name": "mine"}),
+        ]
+    ]
+    assert [one["trace"] for one in document(run, *paths)["traces"]] == [
+        "run.jsonl", "best.jsonl", "mine",
+    ]  # fmt: skip
+    rows = pairs(run("compare", *paths)[1])
+    assert rows["run.jsonl"].startswith("g: every change of fragment costs 1")
+    assert rows["best.jsonl"].startswith("g: fill 3")
+
+
+def test_each_trace_has_its_own_labels(run: Run, tmp_path: Path, trace: Path) -> None:
+    other = write_trace(tmp_path / "other.jsonl", [(0, 0, "x", None), (1, 10, "y", None)])
+    mine, its = tmp_path / "mine.csv", tmp_path / "its.csv"
+    mine.write_text("tid,df\na,X\nb,Y\n")
+    its.write_text("tid,df\nx,V\ny,W\n")
+    found = document(run, trace, other, "--df", mine, "--df", its)["traces"]
+    assert [[row["df"] for row in one["fragments"]] for one in found] == [["X", "Y"], ["V", "W"]]
+    assert run("compare", trace, other, "--df", its, "--df", mine) == (
+        1, "",
+        f"dfopt: {trace}: {its}: line 2: none of the threads that it names is in the trace, the "
+        "first is x; name a file that was made for this trace\n",
+    )  # fmt: skip
+    code, out, err = run("compare", trace, other, *["--df", mine] * 3)
+    assert (code, out) == (2, "")
+    assert "it is given 3 times for 2" in " ".join(err.split())
+
+
+def test_labels_are_inferred_once(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+
+    def inferred(trace: Trace) -> tuple[Inferred, ...]:
+        calls.append(trace)
+        return tuple(Inferred(fragment="g0", confidence=1.0) for _ in trace.tasks)
+
+    monkeypatch.setattr("dfopt.trace.labels.source.infer_fragments", inferred)
+    path, labels = write_trace(tmp_path / "a.jsonl"), tmp_path / "labels.csv"
+    assert run("compare", path, "--df", "wakeups", "--labels-out", labels)[0] == 0
+    assert labels.read_text().startswith("tid,df,confidence,comm\na,g0,1.000,\n")
+    assert len(calls) == 1
+
+
 def test_the_foresight_ladder_ends_with_the_whole_trace(run: Run, tmp_path: Path) -> None:
     rows = [(n % 2, 10 * n, str(n % 5), "ABC"[n % 3]) for n in range(60)]
     found = document(run, write_trace(tmp_path / "a.jsonl", rows), "--foresight")
@@ -170,6 +222,7 @@ def test_traces_come_through_pipes(trace: Path) -> None:
     side_by_side, information = re.findall(r"^\{.*?^\}", run.stdout, re.DOTALL | re.MULTILINE)
     found = json.loads(side_by_side)["traces"]
     assert [one["realised"]["total"] for one in found] == [4, 4]
+    assert all(one["trace"].startswith("/dev/fd/") for one in found)
     assert json.loads(information)["dispatches"] == 8
 
 
@@ -248,6 +301,8 @@ USAGE = [
     (["--capacity", "0"], "at least 1"),
     (["--objective", "makespan"], "total-penalty or max-penalty"),
     (["--infer-df", "wakeups", "--df", "tgid"], "contradict each other"),
+    (["--infer-df", "wakeups", "--df", "wakeups", "--df", "own"], "contradict each other"),
+    (["--df", "own", "--df", "own"], "once for each in their order; it is given 2 times for 1"),
     (["--unmanaged", "sometimes"], "'transparent', 'evict'"),
     (["--workers", "0"], "Invalid value for '--workers'"),
 ]
@@ -289,7 +344,7 @@ FAILURES = [
     ),
     ("trace", ["--leaves", "clean"], "--leaves belongs to penalty f"),
     ("trace", ["--model", "missing.json"], "there is no such file"),
-    ("unmanaged", [], "take the labels from a file"),
+    ("unmanaged", [], "has no line that says which fragment a dispatch uses"),
 ]
 
 

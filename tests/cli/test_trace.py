@@ -45,6 +45,25 @@ def test_every_format_is_written(run: Run, tmp_path: Path, trace: Path, ending: 
     assert len(read_trace(out)) == len(ROWS)
 
 
+def test_labels_are_those_that_compare_would_take(run: Run, tmp_path: Path) -> None:
+    source, out = tmp_path / "trace.txt", tmp_path / "out.jsonl"
+    lines = [
+        f"  <...>-{pid} ({tgid}) [000] d..2. {time}.000000: sched_switch: prev_comm=a "
+        f"prev_pid={pid} prev_prio=120 prev_state=S ==> next_comm=a next_pid={following} "
+        "next_prio=120\n"
+        for time, (pid, tgid, following) in enumerate([(7, "  7", 8), (8, "  7", 9), (9, "  9", 7)])
+    ]
+    source.write_text("".join(lines))
+    told = f"dfopt: {source}: labels are taken from tgid; --df takes others\n"
+    assert run("trace", "convert", source, out) == (0, "", told)
+    assert [read_trace(out).fragments[row] for row in read_trace(out).fragment] == ["7", "9"]
+    source.write_text(
+        "".join(line.replace("(  7)", "(---)").replace("(  9)", "(---)") for line in lines)
+    )
+    assert run("trace", "convert", source, out) == (0, "", "")
+    assert read_trace(out).fragments == ()
+
+
 def test_other_labels_are_taken(run: Run, tmp_path: Path, trace: Path) -> None:
     labels, out = tmp_path / "labels.csv", tmp_path / "out.jsonl"
     labels.write_text("tid,df\na,X\n")

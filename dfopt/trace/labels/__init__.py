@@ -8,12 +8,13 @@ from dfopt.trace.labels.kernel_threads import kernel_threads
 from dfopt.trace.labels.marks import label_by_marks
 from dfopt.trace.labels.only import keep_only
 from dfopt.trace.labels.process import label_by_process
-from dfopt.trace.labels.source import CHOICES, default_source, label
+from dfopt.trace.labels.source import CHOICES, Labelled, default_source, label, labelled
 from dfopt.trace.labels.writing import write_labels
 
 __all__ = [
     "CHOICES",
     "Inferred",
+    "Labelled",
     "default_source",
     "infer_fragments",
     "keep_only",
@@ -25,5 +26,6 @@ __all__ = [
     "label_by_marks",
     "label_by_process",
     "label_by_wakeups",
+    "labelled",
     "write_labels",
 ]

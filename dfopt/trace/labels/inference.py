@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,7 +97,12 @@ def infer_fragments(trace: Trace, *, seed: int = 0) -> tuple[Inferred, ...]:
 
 def label_by_wakeups(trace: Trace) -> Trace:
     """Return a trace labelled by :func:`infer_fragments`; unassigned tasks are not labelled."""
-    return label_tasks(trace, [inferred.fragment for inferred in infer_fragments(trace)])
+    return label_by_inferred(trace, infer_fragments(trace))
+
+
+def label_by_inferred(trace: Trace, inferred: Sequence[Inferred]) -> Trace:
+    """Return a trace labelled by what was inferred about its tasks."""
+    return label_tasks(trace, [found.fragment for found in inferred])
 
 
 def _communities(graph: WakeupGraph, tasks: int, seed: int) -> Numbers:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from dfopt.files.storage import write_text
-from dfopt.trace.labels.inference import infer_fragments
+from dfopt.trace.labels.inference import Inferred
 from dfopt.trace.labels.writing import write_labels
 from dfopt.trace.trace import UNMANAGED, Trace
 
 COLUMNS = ("tid", "start", "end", "df")
 
 
-def save_labels(path: str | Path, trace: Trace, source: str) -> None:
+def save_labels(path: str | Path, trace: Trace, inferred: Sequence[Inferred] | None = None) -> None:
     """Write the labels of a trace, with a confidence where they were inferred.
 
     What is not managed has no label, whatever was inferred about it.
@@ -29,23 +29,23 @@ def save_labels(path: str | Path, trace: Trace, source: str) -> None:
         The file.
     trace
         With labels.
-    source
-        Where they came from.
+    inferred
+        What was inferred about its tasks, if that is where they came from.
 
     Raises
     ------
     FileError
         When the file cannot be written.
     """
-    if source == "wakeups":
-        managed = set(trace.task[trace.fragment != UNMANAGED].tolist())
-        inferred = [
-            found if number in managed else replace(found, fragment=None)
-            for number, found in enumerate(infer_fragments(trace))
-        ]
-        write_labels(path, trace, inferred)
-    else:
+    if inferred is None:
         list_labels(path, trace)
+        return
+    managed = set(trace.task[trace.fragment != UNMANAGED].tolist())
+    kept = [
+        found if number in managed else replace(found, fragment=None)
+        for number, found in enumerate(inferred)
+    ]
+    write_labels(path, trace, kept)
 
 
 def list_labels(path: str | Path, trace: Trace) -> None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from dfopt.errors import FileError
 from dfopt.trace.labels.cgroups import label_by_cgroup
 from dfopt.trace.labels.comm import label_by_comm
-from dfopt.trace.labels.inference import label_by_wakeups
+from dfopt.trace.labels.inference import (
+    Inferred,
+    infer_fragments,
+    label_by_inferred,
+)
 from dfopt.trace.labels.intervals import label_by_file
 from dfopt.trace.labels.marks import label_by_marks
 from dfopt.trace.labels.process import label_by_process
@@ -32,9 +37,8 @@ PLAIN: dict[str, Callable[[Trace], Trace]] = {
     "own": label_as_given,
     "tgid": label_by_process,
     "marks": label_by_marks,
-    "wakeups": label_by_wakeups,
 }
-"""Sources that need nothing but the trace."""
+"""Sources that need nothing but the trace, apart from ``wakeups``."""
 
 WITH_ARGUMENT: dict[str, Callable[[Trace, str], Trace]] = {
     "comm": label_by_comm,
@@ -46,14 +50,36 @@ WITH_ARGUMENT: dict[str, Callable[[Trace, str], Trace]] = {
 CHOICES = "own, tgid, marks, wakeups, comm:REGEX, cgroup:FILE, csv:FILE or the name of a CSV file"
 
 
-def default_source(trace: Trace) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    """A trace with labels, and where these come from.
+
+    Parameters
+    ----------
+    trace
+        Each dispatch says which fragment it used.
+    source
+        Where the labels were taken from.
+    inferred
+        What was inferred about its tasks, where the source is ``wakeups``; else None.
+    """
+
+    trace: Trace
+    source: str
+    inferred: tuple[Inferred, ...] | None = None
+
+
+def default_source(trace: Trace) -> str | None:
     """Return the source of labels for a trace of which nobody says one.
 
-    Its own labels (``own``) if it came with some, else its marks, else the process.
+    Its own labels (``own``) if it came with some, else its marks, else the process (``tgid``)
+    where that is known of any thread; None if it has nothing of all that.
     """
     if trace.fragments:
         return "own"
-    return "marks" if len(trace.marks.time) else "tgid"
+    if len(trace.marks.time):
+        return "marks"
+    return None if all(task.tgid is None for task in trace.tasks) else "tgid"
 
 
 def label(trace: Trace, source: str | None = None) -> Trace:
@@ -80,15 +106,35 @@ def label(trace: Trace, source: str | None = None) -> Trace:
         When the source is unknown, does not fit the trace or leaves no dispatch managed. Only
         errors about a file of labels name a file.
     """
+    return labelled(trace, source).trace
+
+
+def labelled(trace: Trace, source: str | None = None) -> Labelled:
+    """Label a trace like :func:`label`, and say where the labels come from.
+
+    Raises
+    ------
+    FileError
+        As :func:`label` does.
+    """
     if not len(trace):
         raise FileError("has no dispatch; record for longer")
     source = default_source(trace) if source is None else source
-    labelled = _labelled(trace, source)
-    if (labelled.fragment == UNMANAGED).all():
+    if source is None and all(task.tid is None for task in trace.tasks):
+        raise FileError(
+            "has no line that says which fragment a dispatch uses; write it there (df in "
+            "dfopt-trace/1, cat in Chrome's), or take the labels from a CSV file tid,df, which "
+            "may name the tasks"
+        )
+    if source is None:
+        source = "tgid"  # says how to record what is missing
+    inferred = infer_fragments(trace) if source == "wakeups" else None
+    found = _labelled(trace, source) if inferred is None else label_by_inferred(trace, inferred)
+    if (found.fragment == UNMANAGED).all():
         raise FileError(
             f"has no managed dispatch with the labels from {source}; take another source: {CHOICES}"
         )
-    return labelled
+    return Labelled(trace=found, source=source, inferred=inferred)
 
 
 def _labelled(trace: Trace, source: str) -> Trace:

@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 
 from dfopt.errors import FileError
-from dfopt.trace.labels import infer_fragments, keep_only, label, write_labels
+from dfopt.trace.labels import infer_fragments, keep_only, label, labelled, write_labels
 from dfopt.trace.labels.listing import save_labels
 from tests.trace.labels.made import labels, made
 from tests.trace.labels.scores import adjusted_rand_index, each_apart
@@ -132,9 +132,10 @@ def test_written_labels_are_a_source(tmp_path):
 
 def test_tasks_that_are_not_to_be_managed_get_no_label_in_the_table(tmp_path):
     runs = [("x", tid, at) for at, tid in enumerate((*ONE, *OTHER), start=1)]
-    trace = keep_only(label(made(runs, wakeups=among(ONE, OTHER)), "wakeups"), "101,105")
+    found = labelled(made(runs, wakeups=among(ONE, OTHER)), "wakeups")
+    trace = keep_only(found.trace, "101,105")
     path = tmp_path / "labels.csv"
-    save_labels(path, trace, "wakeups")
+    save_labels(path, trace, found.inferred)
     assert labels(label(trace, str(path))) == labels(trace)
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from dfopt.errors import FileError
-from dfopt.trace.labels import default_source, label
+from dfopt.trace.labels import default_source, infer_fragments, label, labelled
 from tests.trace.labels.made import labels, made
 from tests.trace.traces import assert_same, trace_from_rows
 
@@ -14,6 +14,7 @@ def test_default():
     assert default_source(OWN) == "own"
     assert default_source(made(RUNS, groups=GROUPS)) == "tgid"
     assert default_source(made(RUNS, groups=GROUPS, marks=[(0, 1, "x")])) == "marks"
+    assert default_source(made(RUNS)) is None
     assert labels(label(made(RUNS, groups=GROUPS))) == ["1", "3"]
     assert labels(label(made(RUNS, groups=GROUPS, marks=[(0, 1, "x")]))) == ["x", None]
     assert_same(label(OWN), OWN, but=())
@@ -66,6 +67,21 @@ def test_labels_replace_earlier_ones(tmp_path):
 def test_errors(source, message):
     with pytest.raises(FileError, match=message):
         label(made(RUNS), source)
+
+
+def test_what_is_missing_depends_on_the_trace():
+    with pytest.raises(FileError, match="says of no thread which process it belongs to"):
+        label(made(RUNS))
+    unlabelled = trace_from_rows([(0, 0, 10, "7", None, None, None)])
+    with pytest.raises(FileError, match=r"has no line that says which fragment .* a CSV file"):
+        label(unlabelled)
+
+
+def test_labels_say_where_they_come_from(tmp_path):
+    trace = made(RUNS, groups=GROUPS, wakeups=[(1, 1, 3), (2, 3, 1)])
+    assert (labelled(trace).source, labelled(trace).inferred) == ("tgid", None)
+    found = labelled(trace, "wakeups")
+    assert (found.source, found.inferred) == ("wakeups", infer_fragments(trace))
 
 
 def test_a_trace_without_dispatches():
