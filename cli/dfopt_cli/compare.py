@@ -77,8 +77,13 @@ def holds_instance(files: Sequence[str]) -> bool:
     first = kinds[files[0]]
     for file, kind in kinds.items():
         if first != INSTANCE and kind in (INSTANCE, RESULT):
-            what = "an instance" if kind == INSTANCE else "a result"
-            raise FileError(f"is {what}; name an instance first, then results of it", file=file)
+            problem = (
+                "is an instance among traces; leave it out, or name it first and after it only "
+                "results of it"
+                if kind == INSTANCE
+                else "is a result; name its instance first"
+            )
+            raise FileError(problem, file=file)
         if first == INSTANCE and file != files[0] and kind != RESULT:
             raise FileError("is no result; after an instance only results follow", file=file)
         if kind == COMPARISON:
@@ -117,12 +122,12 @@ def compare_schedules(
     from dfopt_cli.schedules_view import schedules_tables
 
     instance_file, *result_files = files
+    with naming(instance_file):
+        instance = read_instance(instance_file)
     if not result_files:
         raise typer.BadParameter(
             f"{instance_file} is an instance; name results of it too", param_hint="RESULT"
         )
-    with naming(instance_file):
-        instance = read_instance(instance_file)
     results = {}
     for file in result_files:
         with naming(file):

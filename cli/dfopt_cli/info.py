@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 LARGEST_SHOWN = 10
 """How many fragments the table lists; the JSON document has them all."""
 
+SHOWN_ELSEWHERE = {
+    "dfopt-result/1": "is a result; 'dfopt verify' and 'dfopt plot schedule' take it, behind its "
+    "instance",
+    "dfopt-comparison/1": "is a comparison; 'dfopt plot gap' and 'dfopt plot foresight' draw it",
+}
+"""Files that are neither instance nor trace."""
+
 
 @with_spread_options
 def info(
@@ -41,6 +48,7 @@ def info(
 
     Example: dfopt info instances/hackbench-4-groups-100.json
     """
+    from dfopt.errors import FileError
     from dfopt.files import read_instance
     from dfopt.files.kinds import document_format, may_be_trace
     from dfopt_cli.info_trace import show_trace
@@ -50,6 +58,8 @@ def info(
         if may_be_trace(kind):
             show_trace(file, labels, as_json=as_json)
             return
+        if kind in SHOWN_ELSEWHERE:
+            raise FileError(SHOWN_ELSEWHERE[kind])
         if labels != LabelOptions():
             raise typer.BadParameter("options about labels are for traces")
         summary = instance_summary(read_instance(file))

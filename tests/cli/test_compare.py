@@ -370,8 +370,8 @@ def test_what_is_no_trace_says_what_it_is(
     saved = tmp_path / "saved.json"
     saved.write_text(run("compare", trace, "--json")[1])
     for files, problem in [
-        ((result_file,), "is a result; name an instance first"),
-        ((trace, instance_file), "is an instance; name an instance first"),
+        ((result_file,), "is a result; name its instance first"),
+        ((trace, instance_file), "is an instance among traces; leave it out"),
         ((instance_file, trace), "is no result"),
         ((saved,), "is a comparison already"),
         ((trace, tmp_path / "none.txt"), "there is no such file"),
@@ -415,6 +415,14 @@ def test_a_wrong_result_is_refused(run: Run, instance_file: Path, result_file: P
     assert (code, out) == (1, "")
     assert err.startswith(f"dfopt: {result_file}: ")
     assert err.count("\n") == 1
+
+
+def test_a_damaged_instance_is_no_wrong_usage(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "i.json"
+    path.write_text('{"a":')
+    code, out, err = run("compare", path)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"dfopt: {path}: line 1, ")
 
 
 @pytest.mark.parametrize("options", [[], ["--fill", "3"], ["--df", "tgid"]])

@@ -134,6 +134,21 @@ def test_initial_caches_are_shown(run: Run, tmp_path: Path) -> None:
     assert figures(out)["initial"] == "CPU 1: DF1 dirty; others empty"
 
 
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        ("result", "is a result; 'dfopt verify' and"),
+        ("comparison", "is a comparison; 'dfopt plot gap' and"),
+    ],
+)
+def test_what_is_shown_elsewhere(run: Run, tmp_path: Path, kind: str, problem: str) -> None:
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps({"format": f"dfopt-{kind}/1"}))
+    code, out, err = run("info", path)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"dfopt: {path}: {problem}")
+
+
 def test_no_tasks_at_all(run: Run, tmp_path: Path) -> None:
     out = shown(run, tmp_path, Instance(cpus=1, penalty=PenaltyG(fill=1, write_back=1)))
     assert figures(out)["tasks"] == "0"

@@ -11,6 +11,7 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as classes
 
 from dfopt.errors import FileError
 from dfopt.trace import TraceHeader
+from dfopt.trace.readers.perfetto import read_perfetto
 from dfopt.trace.writers.perfetto import write_perfetto
 from tests.trace.traces import SMALL, names, trace_from_rows, traces
 
@@ -21,6 +22,14 @@ def packets(trace, costs=None):
     stream = io.BytesIO()
     write_perfetto(trace, stream, costs=costs)
     return classes.Trace.FromString(stream.getvalue()).packet
+
+
+def test_what_is_written_is_to_look_at_only():
+    stream = io.BytesIO()
+    write_perfetto(SMALL, stream)
+    stream.seek(0)
+    with pytest.raises(FileError, match="holds tracks to look at, as dfopt writes them"):
+        read_perfetto(stream)
 
 
 def tracks(found):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -35,18 +36,22 @@ KERNEL_COMM = re.compile(
 def kernel_threads(trace: Trace) -> Flags:
     """Return for each task whether it is a thread of the kernel.
 
-    It is thread 2, one that thread 2 has made, or one with a comm of :data:`KERNEL_COMM` that
-    is not known to be a part of a larger process.
+    It is thread 2, one that thread 2 has made, or one with a comm of :data:`KERNEL_COMM`. The
+    last is true of programs, too: so it counts only where the trace does not say that another
+    thread made it, or that it has a process in common with another thread.
     """
-    found = np.array([task.tid == KTHREADD for task in trace.tasks], bool)
-    by_kthreadd = trace.forks.child[_is(found, trace.forks.parent)]
-    found[by_kthreadd[by_kthreadd >= 0]] = True
+    parent, child = trace.forks.parent, trace.forks.child
+    by_number = np.array([task.tid == KTHREADD for task in trace.tasks], bool)
+    by_comm = np.zeros(len(trace.tasks), bool)
     if trace.comm is not None:
         is_kernel = np.array([bool(KERNEL_COMM.fullmatch(comm)) for comm in trace.comms], bool)
-        found[trace.task[_is(is_kernel, trace.comm)]] = True
-    within_process = np.array([_is_within_process(task) for task in trace.tasks], bool)
-    found &= ~within_process
-    return found
+        by_comm[trace.task[_is(is_kernel, trace.comm)]] = True
+    # Children of other threads of the kernel are helpers that it starts, rare and soon over.
+    made_by_program = child[(parent >= 0) & ~_is(by_number | by_comm, parent)]
+    by_comm[made_by_program[made_by_program >= 0]] = False
+    made_by_kthreadd = child[_is(by_number, parent)]
+    by_number[made_by_kthreadd[made_by_kthreadd >= 0]] = True
+    return (by_number | by_comm) & ~_shares_process(trace.tasks)
 
 
 def _is(flags: Flags, numbers: Numbers) -> Flags:
@@ -55,6 +60,7 @@ def _is(flags: Flags, numbers: Numbers) -> Flags:
     return found
 
 
-def _is_within_process(task: TraceTask) -> bool:
-    """Whether a task is known to be a thread that did not begin its process."""
-    return task.tgid is not None and task.tid != task.tgid
+def _shares_process(tasks: Sequence[TraceTask]) -> Flags:
+    """Return which tasks are known to be threads of a process that has others, too."""
+    larger = {task.tgid for task in tasks if task.tgid is not None and task.tid != task.tgid}
+    return np.array([task.tgid in larger for task in tasks], bool)

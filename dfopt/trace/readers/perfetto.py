@@ -67,6 +67,11 @@ def read_perfetto(stream: BinaryIO) -> Trace:
             raise FileError(error.problem, place=f"packet {number}") from None
     events = found.events(number)
     if not len(events.switches.cpu):
+        if found.has_tracks:
+            raise FileError(
+                "holds tracks to look at, as dfopt writes them, and no sched_switch event of the "
+                "kernel; name the trace that it was made from"
+            )
         raise FileError(
             "holds no sched_switch event of the kernel; record the data source linux.ftrace with "
             "sched/sched_switch"
@@ -89,6 +94,8 @@ class _Found:
         self._highest = 0
         self._clock: int | None = None
         self._sequences: set[int] = set()
+        self.has_tracks = False
+        """Whether somebody drew tracks, which say nothing about the kernel."""
 
     def add(self, packet: Any) -> None:
         """Take in a packet."""
@@ -108,6 +115,8 @@ class _Found:
                 ]
             case "cpu_info":
                 self._cpus = len(packet.cpu_info.cpus) or None
+            case "track_descriptor" | "track_event":
+                self.has_tracks = True
             case "zstd_compressed_packets":
                 raise FileError("is compressed with zstd; record the trace without that")
 

@@ -39,6 +39,15 @@ def test_what_kthreadd_makes_is_of_the_kernel():
     assert kernel == {"2": True, "7": False, "20": True, "21": False}
 
 
+def test_programs_may_be_called_like_threads_of_the_kernel():
+    runs = [("bash", 7, 1), ("writeback", 20, 2), ("loop1", 21, 3), ("a", 22, 4), ("ksmd", 23, 5)]
+    trace = made(
+        runs, forks=[(0, 7, 20), (0, 2, 23)], groups=[(0, 20, 20), (0, 21, 21), (0, 22, 21)]
+    )
+    kernel = {trace.tasks[task].name for task in trace.task if kernel_threads(trace)[task]}
+    assert kernel == {"23"}
+
+
 def test_a_thread_within_a_process_may_have_any_comm():
     trace = made([("kworker/0:1", 20, 1)], groups=[(0, 20, 19)])
     assert labels(label_by_process(trace)) == ["19"]
