@@ -40,9 +40,10 @@ def save_labels(path: str | Path, trace: Trace, inferred: Sequence[Inferred] | N
     if inferred is None:
         list_labels(path, trace)
         return
-    managed = set(trace.task[trace.fragment != UNMANAGED].tolist())
+    # Who never ran was not left out by anyone.
+    left_out = set(trace.task.tolist()) - set(trace.task[trace.fragment != UNMANAGED].tolist())
     kept = [
-        found if number in managed else replace(found, fragment=None)
+        replace(found, fragment=None) if number in left_out else found
         for number, found in enumerate(inferred)
     ]
     write_labels(path, trace, kept)
