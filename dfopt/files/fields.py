@@ -27,6 +27,9 @@ FORMATS = {
     "dfopt-comparison/1": "a comparison",
     "dfopt-instance-index/1": "an index of instances",
     "dfopt-bench-summary/1": "the summary of a benchmark",
+    "dfopt-mix/1": "a mix of jobs",
+    "dfopt-thread-graph/1": "a thread graph",
+    "dfopt-simulation/1": "the figures of a simulation",
 }
 
 

@@ -173,7 +173,7 @@ class Engine:
 
     def arrive(self, job: Job) -> None:
         """Let a job arrive."""
-        self.jobs[job] = None
+        self._admit(job)
         self.policy.arrived(self, job)
 
     def stop(self) -> None:
@@ -242,6 +242,10 @@ class Engine:
                 f"{', '.join(job.name for job in self.jobs)} without a processor for ever"
             )
 
+    def _admit(self, job: Job) -> None:
+        job.arrival = job.changed = self.now
+        self.jobs[job] = None
+
     def _is_idle(self, job: Job, processor: int) -> None:
         job.idle[processor] = since = self.now
         delay = self.policy.yield_delay
@@ -264,7 +268,7 @@ class Engine:
         if self._stopped:
             return
         if successor is not None:
-            self.jobs[successor] = None
+            self._admit(successor)
         self.policy.ended(self, job)
         if successor is not None:
             self.policy.arrived(self, successor)
@@ -296,6 +300,7 @@ class Engine:
             return 0.0  # nobody was there
         penalty = penalties.returning_after(between.job.application.name)
         assert penalty is not None  # the mix was checked
+        job.returning += penalty
         return penalty
 
     def _forgo_start(self, job: Job, processor: int) -> None:

@@ -38,6 +38,8 @@ class Figures:
         were none.
     allocation
         Average number of processors.
+    affinity_penalty
+        Mean cache penalty of a reallocation with affinity, in seconds; 0 where there were none.
     """
 
     response_time: float
@@ -47,6 +49,7 @@ class Figures:
     reallocations: float
     affinity: float
     allocation: float
+    affinity_penalty: float
 
 
 def figures_of(job: Job) -> Figures:
@@ -71,6 +74,7 @@ def figures_of(job: Job) -> Figures:
         reallocations=job.reallocations,
         affinity=job.affine / job.reallocations if job.reallocations else 1.0,
         allocation=job.processor_time / response_time,
+        affinity_penalty=job.returning / job.affine if job.affine else 0.0,
     )
 
 

@@ -70,6 +70,7 @@ class Job:
         "program",
         "ready",
         "reallocations",
+        "returning",
         "starting",
         "waste",
         "work",
@@ -77,13 +78,12 @@ class Job:
 
     def __init__(
         self,
-        *,
         name: str,
         entry: int,
         application: Application,
         program: Program,
+        *,
         processors: int,
-        now: float,
     ) -> None:
         self.name = name
         self.entry = entry
@@ -96,10 +96,11 @@ class Job:
         self.ready: list[Thread] = program.begin()
         self.inactive = {Worker(self, number): None for number in range(self.most_parallel)}
         # The accounts, in seconds of processors.
-        self.arrival = self.changed = now
+        self.arrival = self.changed = 0.0
         self.end: float | None = None
         self.work = self.waste = self.overhead = self.processor_time = 0.0
         self.reallocations = self.affine = 0
+        self.returning = 0.0  # penalties of those with affinity
 
     @property
     def allocation(self) -> int:

@@ -132,19 +132,16 @@ class _Run:
         entry, run = self._entries[number], self._runs[number]
         seed = np.random.SeedSequence([self._seed, number, run]).generate_state(1, np.uint64)[0]
         return Job(
-            name=f"{self._name(entry, number)}#{run + 1}",
-            entry=number,
-            application=entry.application,
-            program=entry.application.structure.program(int(seed)),
+            f"{self._name(entry, number)}#{run + 1}",
+            number,
+            entry.application,
+            entry.application.structure.program(int(seed)),
             processors=self._mix.machine.processors,
-            now=self._engine.now,
         )
 
     def _name(self, entry: JobEntry, number: int) -> str:
         name = entry.application.name
-        same = [
-            place for place, one in enumerate(self._entries) if one.application.name == name
-        ]
+        same = [place for place, one in enumerate(self._entries) if one.application.name == name]
         return name if len(same) == 1 else f"{name}.{same.index(number) + 1}"
 
     def _end(self, job: Job) -> Job | None:

@@ -59,13 +59,14 @@ class DynAff(Dynamic):
         If that one is not among them it is that of the next critical task, and so on; if none is,
         it is the first.
         """
-        processors = dict.fromkeys(available)
+        processors = list(available)
         if not processors:
             return None
         for worker in self._by_criticality(engine, job):
-            if worker.last_processor in processors:
-                return worker.last_processor
-        return next(iter(processors))
+            desired = worker.last_processor
+            if desired is not None and desired in processors:
+                return desired
+        return processors[0]
 
     def _by_criticality(self, engine: Engine, job: Job) -> Iterable[Worker]:
         match self.parameters.worker:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
+MOST_SHOWN = 6
+"""Threads of a circle that an error names."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadGraph:
     """Threads with given work, each of which waits for its predecessors.
@@ -39,7 +43,7 @@ class ThreadGraph:
             raise InstanceError("has no thread; give it one", place="nodes")
         if not nx.is_directed_acyclic_graph(self.graph):
             cycle = [edge[0] for edge in nx.find_cycle(self.graph)]
-            shown = " → ".join(map(repr, [*cycle[:5], *(["…"] if len(cycle) > 5 else [cycle[0]])]))
+            shown = " → ".join(map(repr, [*cycle, cycle[0]][:MOST_SHOWN]))
             raise InstanceError(
                 f"the threads wait for each other in a circle ({shown}); remove one of its edges",
                 place="edges",
