@@ -6,7 +6,7 @@ and larger caches. The heavy packages are imported by the functions that need th
 
 from dfopt_models.errors import ModelError
 from dfopt_models.response_time.bounds import Bounds, bounds
-from dfopt_models.response_time.claim import largest_spread, product_spread
+from dfopt_models.response_time.claim import Region, largest_spread, product_spread
 from dfopt_models.response_time.crossover import (
     Crossover,
     CrossoverRow,
@@ -42,6 +42,11 @@ from dfopt_models.response_time.numeric import (
 )
 from dfopt_models.response_time.paths import GrowthPath
 from dfopt_models.response_time.ranges import possible_crossovers, relative_range_along
+from dfopt_models.response_time.table import (
+    ResponseTimeRow,
+    response_time_document,
+    response_time_table,
+)
 from dfopt_models.response_time.trade import Trade, non_dominated, pareto_front, trade
 
 __all__ = [
@@ -56,7 +61,9 @@ __all__ = [
     "Measured",
     "ModelError",
     "PolicyParameters",
+    "Region",
     "ResponseModel",
+    "ResponseTimeRow",
     "Trade",
     "bounds",
     "closed_form_crossover",
@@ -78,6 +85,8 @@ __all__ = [
     "relative_response_time",
     "response_time",
     "response_time_along",
+    "response_time_document",
+    "response_time_table",
     "shipped_models",
     "trade",
     "waste_budget",

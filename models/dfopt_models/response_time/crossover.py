@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from dfopt_models.errors import ModelError
 from dfopt_models.response_time.model import Comparison, ResponseModel
-from dfopt_models.response_time.numeric import path_coefficients, root_of_crossover
+from dfopt_models.response_time.numeric import (
+    path_coefficients,
+    relative_along,
+    root_of_crossover,
+)
 from dfopt_models.response_time.paths import GrowthPath
 
 if TYPE_CHECKING:
@@ -65,6 +69,8 @@ class CrossoverRow:
     ----------
     job, policy
         Their names.
+    today
+        Response time under the policy over that under the baseline, where the path begins.
     crossovers
         By their product; empty if there is none.
     possible
@@ -74,6 +80,7 @@ class CrossoverRow:
 
     job: str
     policy: str
+    today: float
     crossovers: tuple[Crossover, ...]
     possible: tuple[tuple[float, float], ...] | None = None
 
@@ -178,6 +185,7 @@ def crossover_table(
         CrossoverRow(
             job=comparison.job,
             policy=comparison.policy,
+            today=float(relative_along(comparison, 1.0, path)),
             crossovers=crossovers(comparison, path),
             possible=possible_crossovers(comparison, path) if comparison.has_ranges else None,
         )
