@@ -131,6 +131,8 @@ def closed_form_crossover(comparison: Comparison, path: GrowthPath) -> float | N
     if path not in CLOSED_FORMS:
         known = " and ".join(CLOSED_FORMS)
         raise ModelError(f"there is a closed form along {known} alone, not along {path}")
+    if len(difference(comparison, path).reduced().coefficients) <= 1:
+        return None  # numerator or denominator is rounding alone
     root = root_of_crossover(comparison, path)
     if not 1 <= root <= math.sqrt(LARGEST_PRODUCT):  # a negative one must not be squared
         return None

@@ -24,7 +24,7 @@ from dfopt_models.response_time.model import (
 from dfopt_models.response_time.toml_text import described_toml, parse_toml
 
 FORMAT = "dfopt-response-model/1"
-WHAT = "a response-time model in TOML"
+WHAT = "a response-time model"
 
 SHIPPED = ".toml"
 """How the names of the parameter sets in the package end."""

@@ -103,7 +103,7 @@ def root_of_crossover(comparison: Comparison, path: GrowthPath) -> float:
     import numpy as np
 
     own, theirs = comparison.case, comparison.baseline
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         return float(
             _compiled(f"root {path}")(*map(np.float64, (*parameters(own), *parts(theirs))))
         )

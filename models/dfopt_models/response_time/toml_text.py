@@ -23,7 +23,7 @@ def parse_toml(text: str, *, what: str) -> dict[str, Any]:
     text
         TOML.
     what
-        What the document should be, for the message about an empty one.
+        What the document should be.
 
     Raises
     ------
@@ -31,9 +31,9 @@ def parse_toml(text: str, *, what: str) -> dict[str, Any]:
         With the line, when the text is not TOML.
     """
     if not text.strip():
-        raise FileError(f"is empty; it should hold {what}")
+        raise FileError(f"is empty; it should hold {what} in TOML")
     if text.lstrip().startswith("{"):
-        raise FileError(f"this is not TOML but looks like JSON; {what} is TOML", place="line 1")
+        raise FileError(f"this looks like JSON, but {what} is written in TOML", place="line 1")
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -50,7 +50,7 @@ class Trade:
         """
         import numpy as np
 
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             return (self.waste_budget - np.asarray(waste, np.float64)) / self.exchange_rate
 
 
