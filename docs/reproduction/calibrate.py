@@ -142,9 +142,7 @@ class Calibration:
         self.rescale(
             ("application", "MVA", "work"),
             TABLE_4["mix-1", "dyn-aff"],
-            lambda: (
-                self.run("dyn-aff", "MVA", "MVA").job("MVA").figures["response_time"].mean
-            ),
+            lambda: self.run("dyn-aff", "MVA", "MVA").job("MVA").figures["response_time"].mean,
         )
 
     def fit_tie_breaks(self) -> None:
@@ -159,7 +157,10 @@ class Calibration:
             if not complete:
                 raise KeyboardInterrupt
             return sum(
-                (summary.job(name).figures["affinity"].mean - TABLE_3[summary.policy, name].affinity)
+                (
+                    summary.job(name).figures["affinity"].mean
+                    - TABLE_3[summary.policy, name].affinity
+                )
                 ** 2
                 for summary in summaries
                 for name in ("MATRIX", "GRAVITY")
