@@ -171,10 +171,12 @@ class Engine:
 
     # What happens.
 
-    def arrive(self, job: Job) -> None:
-        """Let a job arrive."""
-        self._admit(job)
-        self.policy.arrived(self, job)
+    def arrive(self, *jobs: Job) -> None:
+        """Let jobs arrive, all at once."""
+        for job in jobs:
+            self._admit(job)
+        for job in jobs:
+            self.policy.arrived(self, job)
 
     def stop(self) -> None:
         """End the simulation after what happens now."""

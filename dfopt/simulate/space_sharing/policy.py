@@ -36,12 +36,12 @@ class Policy:
         return 0.0
 
     def arrived(self, engine: Engine, job: Job) -> None:
-        """Act on the arrival of a job, which holds nothing yet."""
+        """Act on the arrival of a job; others that arrive at the same time are there already."""
 
     def ended(self, engine: Engine, job: Job) -> None:
         """Act on the end of a job, whose processors are now unallocated.
 
-        A job that takes its place at the same time is there already, and arrives next.
+        A job that takes its place is there already, and arrives next.
         """
 
     def wants(self, engine: Engine, job: Job) -> None:

@@ -99,8 +99,8 @@ class _Run:
 
     def replication(self) -> Replication:
         engine = self._engine
-        for number, time in enumerate(self._arrivals()):
-            engine.call_after(time, partial(self._arrive, number))
+        for time, numbers in self._arrivals().items():
+            engine.call_after(time, partial(self._arrive, numbers))
         engine.run()
         for processor in range(self._mix.machine.processors):
             if engine.owner(processor) is not None:
@@ -114,7 +114,8 @@ class _Run:
             duration=engine.now,
         )
 
-    def _arrivals(self) -> list[float]:
+    def _arrivals(self) -> dict[float, list[int]]:
+        """Return which jobs arrive when."""
         draws = np.random.default_rng([self._seed, LARGEST_SEED])
         times = []
         for entry in self._mix.jobs:
@@ -123,10 +124,13 @@ class _Run:
                 if copy:
                     time += draws.exponential(entry.interarrival) if entry.interarrival else 0.0
                 times.append(time)
-        return times
+        together: dict[float, list[int]] = {}
+        for number, time in enumerate(times):
+            together.setdefault(time, []).append(number)
+        return together
 
-    def _arrive(self, number: int) -> None:
-        self._engine.arrive(self._job(number))
+    def _arrive(self, numbers: list[int]) -> None:
+        self._engine.arrive(*map(self._job, numbers))
 
     def _job(self, number: int) -> Job:
         entry, run = self._entries[number], self._runs[number]

@@ -34,6 +34,7 @@ class Dynamic(Policy):
         """Serve the new job."""
         self.credits.settle(engine)
         self.credits.arrived(engine, job)
+        self._hand_out(engine)
         self.wants(engine, job)
         if not self._reviewing and self.parameters.review_interval:
             self._reviewing = True
@@ -43,8 +44,7 @@ class Dynamic(Policy):
         """Hand out what the job had (D.1)."""
         self.credits.settle(engine)
         self.credits.ended(engine, job)
-        for processor in tuple(engine.free):
-            self.available(engine, processor)
+        self._hand_out(engine)
 
     def wants(self, engine: Engine, job: Job) -> None:
         """Serve a request with the least valuable processors: D.1, D.2, D.3."""
@@ -63,6 +63,10 @@ class Dynamic(Policy):
         """Give an idle processor to whoever has a use for it (D.2)."""
         self.credits.settle(engine)
         self.available(engine, processor)
+
+    def _hand_out(self, engine: Engine) -> None:
+        for processor in tuple(engine.free):
+            self.available(engine, processor)
 
     def _review(self, engine: Engine) -> None:
         for job in sorted(engine.jobs, key=self.credits_now(engine), reverse=True):
