@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dfopt_cli.common import JsonOption, naming, print_json, print_rich
-from dfopt_models.response_time.paths import GrowthPath
+from dfopt_models.growth import GrowthPath
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -71,7 +71,7 @@ def response_time(
 def crossover(
     model: ModelArgument, *, path: PathOption = GrowthPath.EQUAL, as_json: JsonOption = False
 ) -> None:
-    """Show on which machines a policy and the baseline change places.
+    """Show where a policy and the baseline change places.
 
     A machine is told by its speed times its cache, relative to today's.
 

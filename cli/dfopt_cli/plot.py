@@ -20,7 +20,7 @@ from dfopt_cli.model import PathOption
 from dfopt_cli.solve import NOT_PROVEN, termination_as_interrupt
 from dfopt_cli.spread import with_spread_options
 from dfopt_cli.trace_options import LabelOptions, ModelOptions, WindowOptions
-from dfopt_models.response_time.paths import GrowthPath
+from dfopt_models.growth import GrowthPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -135,7 +135,9 @@ def crossover(
     output: Picture,
     path: PathOption = GrowthPath.EQUAL,
 ) -> None:
-    """Draw response times relative to the baseline as machines grow, one picture a job.
+    """Draw where policies fall behind as machines grow.
+
+    There is one picture a job: response times relative to the baseline against speed × cache.
 
     Dots mark the crossovers; what the ranges of the parameters allow is shaded.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dfopt.errors import DfoptError
 from dfopt.plot.colours import INK, PAPER, Colour
 from dfopt.plot.picture import new_axes
+from dfopt_models.growth import GrowthPath
 from dfopt_models.plot.style import (
     FONT_SIZE,
     LINE_WIDTH,
@@ -27,7 +28,6 @@ from dfopt_models.plot.style import (
 from dfopt_models.response_time.crossover import CrossoverRow, crossover_table
 from dfopt_models.response_time.model import ResponseModel
 from dfopt_models.response_time.numeric import relative_along
-from dfopt_models.response_time.paths import GrowthPath
 from dfopt_models.response_time.ranges import relative_range_along
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dfopt.plot.colours import INK
 from dfopt.plot.picture import new_axes
+from dfopt_models.growth import GrowthPath
 from dfopt_models.plot.crossover import PATH_NAMES, chosen_job
 from dfopt_models.plot.style import (
     LINE_WIDTH,
@@ -21,7 +22,6 @@ from dfopt_models.plot.style import (
 )
 from dfopt_models.response_time.bounds import bounds
 from dfopt_models.response_time.model import ResponseModel
-from dfopt_models.response_time.paths import GrowthPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

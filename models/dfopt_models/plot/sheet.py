@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dfopt.errors import DfoptError
+from dfopt_models.growth import GrowthPath
 from dfopt_models.plot.crossover import plot_crossover, sheet_of
 from dfopt_models.plot.style import FONT_SIZE
 from dfopt_models.response_time.crossover import crossover_table
 from dfopt_models.response_time.model import ResponseModel
-from dfopt_models.response_time.paths import GrowthPath
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

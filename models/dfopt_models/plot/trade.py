@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from dfopt.plot.colours import INK, PAPER
 from dfopt.plot.picture import new_axes
+from dfopt_models.growth import GrowthPath
 from dfopt_models.plot.crossover import chosen_job
 from dfopt_models.plot.style import (
     LINE_WIDTH,
@@ -20,7 +21,6 @@ from dfopt_models.plot.style import (
     product_text,
 )
 from dfopt_models.response_time.model import ResponseModel
-from dfopt_models.response_time.paths import GrowthPath
 from dfopt_models.response_time.trade import trade
 
 if TYPE_CHECKING:

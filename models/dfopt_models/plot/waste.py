@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dfopt.plot.picture import new_axes
+from dfopt_models.growth import GrowthPath
 from dfopt_models.plot.crossover import chosen_job
 from dfopt_models.plot.style import (
     LINE_WIDTH,
@@ -19,7 +20,6 @@ from dfopt_models.plot.style import (
 )
 from dfopt_models.response_time.crossover import crossovers_against_waste
 from dfopt_models.response_time.model import ResponseModel
-from dfopt_models.response_time.paths import GrowthPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

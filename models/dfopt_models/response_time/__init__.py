@@ -5,6 +5,7 @@ and larger caches. The heavy packages are imported by the functions that need th
 """
 
 from dfopt_models.errors import ModelError
+from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time.bounds import Bounds, bounds
 from dfopt_models.response_time.claim import Region, largest_spread, product_spread
 from dfopt_models.response_time.crossover import (
@@ -40,7 +41,6 @@ from dfopt_models.response_time.numeric import (
     response_time_along,
     waste_budget,
 )
-from dfopt_models.response_time.paths import GrowthPath
 from dfopt_models.response_time.ranges import possible_crossovers, relative_range_along
 from dfopt_models.response_time.table import (
     ResponseTimeRow,

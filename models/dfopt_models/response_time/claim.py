@@ -10,9 +10,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time.model import Comparison
 from dfopt_models.response_time.numeric import positive, relative_along, relative_response_time
-from dfopt_models.response_time.paths import GrowthPath
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

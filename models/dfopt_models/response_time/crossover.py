@@ -9,13 +9,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from dfopt_models.errors import ModelError
+from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time.model import Comparison, ResponseModel
 from dfopt_models.response_time.numeric import (
     path_coefficients,
     relative_along,
     root_of_crossover,
 )
-from dfopt_models.response_time.paths import GrowthPath
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -11,7 +11,7 @@ from functools import cache, partial
 import sympy
 from sympy import Expr, Poly, Symbol, latex, sqrt
 
-from dfopt_models.response_time.paths import GrowthPath
+from dfopt_models.growth import GrowthPath
 
 WORK, WASTE, REALLOCATIONS, AFFINITY, ALLOCATION = PARTS = sympy.symbols(
     "w W N alpha a", positive=True

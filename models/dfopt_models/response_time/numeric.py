@@ -7,8 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from dfopt_models.errors import ModelError
+from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time.model import Case, Comparison
-from dfopt_models.response_time.paths import GrowthPath
 
 if TYPE_CHECKING:
     import numpy as np

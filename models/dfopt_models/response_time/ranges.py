@@ -14,10 +14,10 @@ from dataclasses import replace
 from itertools import product as combinations
 from typing import TYPE_CHECKING
 
+from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time.crossover import difference, product_at
 from dfopt_models.response_time.model import SHARED_NUMBERS, Comparison, Range
 from dfopt_models.response_time.numeric import relative_along
-from dfopt_models.response_time.paths import GrowthPath
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
