@@ -36,7 +36,7 @@ MEANINGS = {
 }
 
 LARGE = 1000
-HUGE = 10**7
+HUGE = 10**9
 MILLISECONDS = 1000
 
 
@@ -151,7 +151,6 @@ def interval(least: float, most: float) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number in four significant digits, or as an integer where it is large."""
-    if LARGE <= value < HUGE:
-        return f"{value:,.0f}"
-    return f"{value:.4g}"
+    """Return a number in four significant digits."""
+    shown = f"{value:.4g}"
+    return f"{float(shown):,.0f}" if LARGE <= value < HUGE else shown

@@ -126,10 +126,11 @@ def plot_crossover(
             axes.fill_between(products, low, high, color=ground, alpha=SHADING, linewidth=0)
             lowest = min(lowest, float(low.min()))
         marks = [crossing.product for crossing in row.crossovers if crossing.product <= end]
-        axes.plot(
-            marks, [1.0] * len(marks), "o", color=colour, markeredgecolor=PAPER, zorder=4,
-            clip_on=False,
-        )  # fmt: skip
+        if marks:  # an empty line would confuse the layout
+            axes.plot(
+                marks, [1.0] * len(marks), "o", color=colour, markeredgecolor=PAPER, zorder=4,
+                clip_on=False,
+            )  # fmt: skip
     axes.axhline(1.0, color=INK, linewidth=1.0, zorder=1)
     axes.set_xlim(1.0, end)
     room = max(LEAST_ROOM, 1.0 - lowest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ POINTS = 401
 """On a curve."""
 
 GRID = mixed(INK, PAPER, 0.85)
-LARGE = 1000
+LARGE, HUGE = 1000, 10**9
 SIGNIFICANT = 4
 
 
@@ -75,16 +76,18 @@ def product_axis(axis: Axis) -> None:
 
     axis.set_major_locator(LogLocator(numticks=12))
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda product, _: product_text(product)))
+    axis.set_major_formatter(FuncFormatter(lambda product, _: decade_text(product)))
+
+
+def decade_text(product: float) -> str:
+    """Return a power of ten, as such where it is long."""
+    return f"{product:g}" if product <= LARGE else f"$10^{{{math.log10(product):.0f}}}$"
 
 
 def product_text(product: float) -> str:
     """Return a product of speed and cache in four significant digits."""
-    if product >= 10**7:
-        return f"{product:.{SIGNIFICANT - 1}g}"
-    if product >= LARGE:
-        return f"{product:,.0f}"
-    return f"{product:.{SIGNIFICANT}g}"
+    shown = f"{product:.{SIGNIFICANT}g}"
+    return f"{float(shown):,.0f}" if LARGE <= product < HUGE else shown
 
 
 def key(colour: Colour, **style: Any) -> Line2D:
