@@ -13,14 +13,8 @@ from dfopt.files import read_text, write_text
 from dfopt.files.fields import at, check_format, fields_of
 from dfopt.files.storage import STANDARD_INPUT, shown_name
 from dfopt.files.strict_json import shown_place
-from dfopt_models.response_time.model import (
-    JOB_NUMBERS,
-    POLICY_NUMBERS,
-    Job,
-    PolicyParameters,
-    Range,
-    ResponseModel,
-)
+from dfopt_models.response_time.checks import JOB_NUMBERS, POLICY_NUMBERS, Range
+from dfopt_models.response_time.model import Job, PolicyParameters, ResponseModel
 from dfopt_models.response_time.toml_text import described_toml, parse_toml
 
 FORMAT = "dfopt-response-model/1"

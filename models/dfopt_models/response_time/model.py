@@ -5,28 +5,22 @@ All times are in seconds, work and waste in processor-seconds.
 
 from __future__ import annotations
 
-import difflib
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
 
-from dfopt.checks import LARGEST_TOTAL, check_name, described
-from dfopt.errors import DfoptError
+from dfopt.checks import described
 from dfopt_models.errors import ModelError
-
-Range = tuple[float, float]
-"""The least and the greatest value that a parameter may have."""
-
-JOB_NUMBERS = ("penalty_affinity", "penalty_no_affinity")
-POLICY_NUMBERS = ("work", "waste", "reallocations", "affinity", "allocation")
-SHARED_NUMBERS = ("reallocation_time", *JOB_NUMBERS)
-"""What a job has under every policy."""
-
-POSITIVE = ("work", "allocation")
-"""What must be more than 0: nothing is divided by nothing."""
-
-T = TypeVar("T")
+from dfopt_models.response_time.checks import (
+    JOB_NUMBERS,
+    POLICY_NUMBERS,
+    SHARED_NUMBERS,
+    Range,
+    check_known,
+    check_label,
+    check_numbers,
+    check_parameter,
+    named,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,67 +285,3 @@ class ResponseModel:
         numbers = {name: getattr(policy, name) for name in POLICY_NUMBERS} | dict(instead)
         penalties = {name: getattr(job, name) for name in JOB_NUMBERS}
         return Case(reallocation_time=self.reallocation_time, **penalties, **numbers)
-
-
-def named(name: str, things: Mapping[str, T], what: str) -> T:
-    """Return what has this name."""
-    if name not in things:
-        nearest = difflib.get_close_matches(name, things, n=1)
-        hint = f"; did you mean {described(nearest[0])}?" if nearest else ""
-        known = ", ".join(map(described, things))
-        raise ModelError(f"there is no {what} {described(name)}; known are {known}{hint}")
-    return things[name]
-
-
-def check_numbers(holder: ResponseModel | Job | PolicyParameters, names: tuple[str, ...]) -> None:
-    """Refuse impossible numbers, and ranges that do not fit them."""
-    for name in names:
-        check_parameter(name, getattr(holder, name), name)
-    for name, limits in holder.ranges.items():
-        check_known(name, names, "x-range")
-        check_range(name, limits, getattr(holder, name), f"x-range.{name}")
-
-
-def check_range(name: str, limits: Range, value: float, place: str) -> None:
-    """Refuse a range that is none, or does not hold its parameter's value."""
-    for limit in limits:
-        check_parameter(name, limit, place)
-    least, greatest = limits
-    if not least <= value <= greatest:
-        raise ModelError(
-            f"must hold the value of {name}, {value:g}; it is from {least:g} to {greatest:g}",
-            place=place,
-        )
-
-
-def check_parameter(name: str, value: object, place: str) -> None:
-    """Refuse a number that a parameter cannot have."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ModelError(f"must be a number, not {described(value)}", place=place)
-    if not math.isfinite(value) or abs(value) > LARGEST_TOTAL:
-        raise ModelError(f"must be finite and at most 2^62, not {described(value)}", place=place)
-    if value < 0:
-        raise ModelError(f"must not be negative; it is {value:g}", place=place)
-    if name in POSITIVE and value == 0:
-        raise ModelError("must be more than 0", place=place)
-    if name == "affinity" and value > 1:
-        raise ModelError(f"must be a fraction from 0 to 1, not {value:g}", place=place)
-
-
-def check_known(name: str, known: Iterable[str], place: str) -> None:
-    """Refuse the name of a parameter that is not here."""
-    known = tuple(known)
-    if name not in known:
-        nearest = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {nearest[0]!r}?" if nearest else f"known are {', '.join(known)}"
-        raise ModelError(f"there is no parameter {described(name)} here; {hint}", place=place)
-
-
-def check_label(value: object, place: str) -> None:
-    """Refuse anything but a name."""
-    try:
-        check_name(value, place)
-    except DfoptError as error:
-        raise ModelError(error.problem, place=error.place) from None
-    if not value:
-        raise ModelError("is empty; give it a name", place=place)

@@ -15,8 +15,9 @@ from itertools import product as combinations
 from typing import TYPE_CHECKING
 
 from dfopt_models.growth import GrowthPath
+from dfopt_models.response_time.checks import SHARED_NUMBERS, Range
 from dfopt_models.response_time.crossover import difference, product_at
-from dfopt_models.response_time.model import SHARED_NUMBERS, Comparison, Range
+from dfopt_models.response_time.model import Comparison
 from dfopt_models.response_time.numeric import relative_along
 
 if TYPE_CHECKING:
