@@ -8,18 +8,27 @@ from __future__ import annotations
 
 import pickle
 import queue
-import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from dfopt.errors import DfoptError
 
-CHILD = "dfopt.simulate.processes"
+CHILD = "dfopt.simulate.child"
 AnswerT_co = TypeVar("AnswerT_co", covariant=True)
 AnswerT = TypeVar("AnswerT")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A :class:`DfoptError` on its way from a child; exceptions with keywords do not pickle."""
+
+    problem: str
+    place: str
+    file: str
 
 
 class Task(Protocol[AnswerT_co]):
@@ -61,7 +70,9 @@ def performed(
             threading.Thread(target=_feed, args=(child, waiting, answers), daemon=True).start()
         for _ in tasks:
             task, answer = answers.get()
-            if isinstance(answer, BaseException):
+            if isinstance(answer, Failure):
+                raise DfoptError(answer.problem, place=answer.place, file=answer.file)
+            if isinstance(answer, Exception):
                 raise answer
             yield task, answer
     finally:
@@ -95,33 +106,10 @@ def _feed(
                 pickle.dump(task, child.stdin)
                 child.stdin.flush()
                 answer = pickle.load(child.stdout)
-            except (OSError, EOFError):  # it was killed, or could not be started
+            except (OSError, EOFError):  # it has ended: by a defect, or because it was killed
                 answers.put((task, ChildProcessError(f"{CHILD} ended with {child.wait()}")))
                 return
+            except Exception as error:  # somebody waits for an answer
+                answers.put((task, error))
+                return
             answers.put((task, answer))
-
-
-def main() -> None:
-    """Do the tasks on standard input, as long as there are any."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
-    stream = sys.stdout.buffer
-    sys.stdout = sys.stderr  # whatever a policy prints is no answer
-    perform: Callable[[Any], Any] = _performed
-    while True:
-        try:
-            task = pickle.load(sys.stdin.buffer)
-        except EOFError:
-            return
-        pickle.dump(perform(task), stream)
-        stream.flush()
-
-
-def _performed(task: Task[Any]) -> Any:
-    try:
-        return task.perform()
-    except DfoptError as error:
-        return error
-
-
-if __name__ == "__main__":
-    main()
