@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -96,7 +97,8 @@ def _feed(
     """Let a child do tasks until there are no more."""
     assert child.stdin is not None
     assert child.stdout is not None
-    with child.stdin, child.stdout:
+    # What a killed child has not read cannot be written any more, when its pipe is closed.
+    with suppress(BrokenPipeError), child.stdin, child.stdout:
         while True:
             try:
                 task = waiting.get_nowait()

@@ -38,6 +38,8 @@ NAMES = (
     "instance",
     "response-time",
     "result",
+    "simulation",
+    "thread-graph",
     "trace",
     "verification",
 )

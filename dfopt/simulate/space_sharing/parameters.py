@@ -114,14 +114,14 @@ class PolicyParameters:
         that ran there last, if it has one.
     """
 
-    credit_decay: float = 6.5
-    credit_per_processor: float = 2.4
+    credit_decay: float = 0.2
+    credit_per_processor: float = 0.1
     preemption_margin: float = 0.0
-    review_interval: float = 0.1
-    yield_delay: float = 0.0021
-    victim: Choice = Choice.RANDOM
-    worker: Choice = Choice.LATEST
-    match: bool = True
+    review_interval: float = 0.02
+    yield_delay: float = 0.002
+    victim: Choice = Choice.LATEST
+    worker: Choice = Choice.LOWEST
+    match: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
