@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterable, Mapping
 from typing import Protocol, TypeVar
 
@@ -21,6 +20,9 @@ SHARED_NUMBERS = ("reallocation_time", *JOB_NUMBERS)
 
 POSITIVE = ("work", "allocation")
 """What must be more than 0: nothing is divided by nothing."""
+
+LEAST_POSITIVE = 1 / LARGEST_TOTAL
+"""Less than this is as good as nothing, and its reciprocal may be infinite."""
 
 T = TypeVar("T")
 
@@ -54,9 +56,13 @@ def check_numbers(holder: WithRanges, names: tuple[str, ...]) -> None:
 
 def check_range(name: str, limits: Range, value: float, place: str) -> None:
     """Refuse a range that is none, or does not hold its parameter's value."""
-    for limit in limits:
-        check_parameter(name, limit, place)
+    for end, limit in enumerate(limits):
+        check_parameter(name, limit, f"{place}[{end}]")
     least, greatest = limits
+    if least > greatest:
+        raise ModelError(
+            f"must be [least, greatest], but {least:g} is more than {greatest:g}", place=place
+        )
     if not least <= value <= greatest:
         raise ModelError(
             f"must hold the value of {name}, {value:g}; it is from {least:g} to {greatest:g}",
@@ -68,12 +74,13 @@ def check_parameter(name: str, value: object, place: str) -> None:
     """Refuse a number that a parameter cannot have."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ModelError(f"must be a number, not {described(value)}", place=place)
-    if not math.isfinite(value) or abs(value) > LARGEST_TOTAL:
+    if not abs(value) <= LARGEST_TOTAL:  # NaN is neither more nor less
         raise ModelError(f"must be finite and at most 2^62, not {described(value)}", place=place)
     if value < 0:
         raise ModelError(f"must not be negative; it is {value:g}", place=place)
-    if name in POSITIVE and value == 0:
-        raise ModelError("must be more than 0", place=place)
+    if name in POSITIVE and value < LEAST_POSITIVE:
+        least = "more than 0" if value == 0 else f"at least 2^-62, not {value:g}"
+        raise ModelError(f"must be {least}", place=place)
     if name == "affinity" and value > 1:
         raise ModelError(f"must be a fraction from 0 to 1, not {value:g}", place=place)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
@@ -215,8 +214,6 @@ def _numbers(fields: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise FileError(f"must be a number, not {described_toml(value)}")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise FileError(f"must be a finite number, not {value}")
     return value
 
 
@@ -233,11 +230,11 @@ def _ranges(value: object, names: tuple[str, ...]) -> dict[str, Range]:
 
 
 def _range(value: object) -> Range:
-    if not isinstance(value, list) or len(value) != ENDS_OF_RANGE:
+    if not isinstance(value, list):
         raise FileError(f"must be [least, greatest], not {described_toml(value)}")
+    if len(value) != ENDS_OF_RANGE:
+        raise FileError(f"must be two numbers, [least, greatest]; here are {len(value)}")
     least, greatest = (at(f"[{end}]", _number, limit) for end, limit in enumerate(value))
-    if least > greatest:
-        raise FileError(f"must be [least, greatest], but {least:g} is more than {greatest:g}")
     return least, greatest
 
 

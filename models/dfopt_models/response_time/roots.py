@@ -114,8 +114,8 @@ def roots(polynomial: Polynomial) -> tuple[Root, ...]:
     signs = [reduced.sign(place) for place in places]
     found = []
     for number, (place, sign) in enumerate(zip(places, signs, strict=True)):
-        # Neighbouring places that are both 0 within rounding are one root.
-        if sign == 0 and signs[number - 1] != 0:
+        # Neighbouring places that are both 0 within rounding are one root; one at 0 does not count.
+        if number > 0 and sign == 0 and signs[number - 1] != 0:
             before, after = signs[number - 1], nearest_sign(signs[number:])
             found.append(Root(at=place, below=before, above=after))
     for below, above, low, high in zip(signs, signs[1:], places, places[1:], strict=False):

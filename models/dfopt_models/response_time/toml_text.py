@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from datetime import date, time
 from typing import Any
 
 from dfopt.errors import FileError
@@ -63,4 +64,6 @@ def _syntax_error(message: str, text: str) -> FileError:
 
 def described_toml(value: object) -> str:
     """Return a short text for a wrong value, in TOML's words."""
-    return "a table" if isinstance(value, dict) else described_json(value)
+    if isinstance(value, dict):
+        return "a table"
+    return str(value) if isinstance(value, date | time) else described_json(value)

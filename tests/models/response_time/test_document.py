@@ -146,7 +146,7 @@ BAD = {
         f"job = [3]\n{EXAMPLE[: EXAMPLE.index('[[job]]')]}",
         r"job\[0\]: must be a table, not 3",
     ),
-    "no policies": (JOB and EXAMPLE[: EXAMPLE.index("[job.p")], r"job\[0\].policy: is missing"),
+    "no policies": (EXAMPLE[: EXAMPLE.index("[job.p")], r"job\[0\].policy: is missing"),
     "policies no tables": (
         EXAMPLE[: EXAMPLE.index("[job.p")] + "policy = 'dynamic'\n",
         r"job\[0\].policy: must be tables such as \[job.policy.dynamic\], not 'dynamic'",
@@ -192,12 +192,20 @@ BAD = {
         changed("815e-6", "-1"),
         r"job\[0\].penalty_affinity: must not be negative; it is -1",
     ),
-    "not a number": (changed("2469", "nan"), r"reallocations: must be a finite number, not nan"),
-    "infinite": (changed("2469", "inf"), r"reallocations: must be a finite number, not inf"),
+    "not a number": (changed("2469", "nan"), r"reallocations: must be finite and at most 2\^62, not nan"),
+    "infinite": (changed("2469", "inf"), r"reallocations: must be finite and at most 2\^62, not inf"),
     "huge": (changed("2469", "1e300"), r"reallocations: must be finite and at most 2\^62, not 1e"),
+    "huge integer": (
+        changed("2469", "9" * 400),
+        r"reallocations: must be finite and at most 2\^62, not a huge integer",
+    ),
+    "hardly any processor": (
+        changed("8.268", "1e-320"),
+        r"allocation: must be at least 2\^-62, not 9.99989e-321",
+    ),
     "text": (changed("2469", '"2469"'), r"reallocations: must be a number, not '2469'"),
     "truth": (changed("2469", "true"), r"reallocations: must be a number, not true"),
-    "date": (changed("2469", "1991-09-01"), r"reallocations: must be a number, not datetime.date"),
+    "date": (changed("2469", "1991-09-01"), r"reallocations: must be a number, not 1991-09-01"),
     "range without ends": (
         EXAMPLE + "[job.policy.dynamic.x-range]\nwaste = 40\n",
         r"job\[0\].policy.dynamic.x-range.waste: must be \[least, greatest\], not 40",
@@ -206,13 +214,21 @@ BAD = {
         EXAMPLE + "[job.policy.dynamic.x-range]\nwaste = [40, 0]\n",
         r"x-range.waste: must be \[least, greatest\], but 40 is more than 0",
     ),
+    "range of huge integers": (
+        EXAMPLE + f"[job.policy.dynamic.x-range]\nwaste = [{'9' * 400}, 0]\n",
+        r"x-range.waste\[0\]: must be finite and at most 2\^62, not a huge integer",
+    ),
+    "range with three ends": (
+        EXAMPLE + "[job.policy.dynamic.x-range]\nwaste = [0, 1, 2]\n",
+        r"x-range.waste: must be two numbers, \[least, greatest\]; here are 3",
+    ),
     "range beside its value": (
         EXAMPLE + "[job.policy.dynamic.x-range]\nwaste = [10, 40]\n",
         r"x-range.waste: must hold the value of waste, 0; it is from 10 to 40",
     ),
     "impossible range": (
         EXAMPLE + "[job.policy.dynamic.x-range]\naffinity = [0, 2]\n",
-        r"x-range.affinity: must be a fraction from 0 to 1, not 2",
+        r"x-range.affinity\[1\]: must be a fraction from 0 to 1, not 2",
     ),
     "range of what is not there": (
         EXAMPLE + "[job.policy.dynamic.x-range]\npenalty_affinity = [0, 2]\n",
