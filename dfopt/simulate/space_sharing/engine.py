@@ -111,7 +111,17 @@ class Engine:
             One that has an inactive worker.
         worker
             One of these; without it, the policy chooses.
+
+        Raises
+        ------
+        DfoptError
+            When the job has ended, holds the processor already, or has no inactive worker.
         """
+        if job not in self.jobs or self._owner[processor] is job or not job.inactive:
+            raise DfoptError(
+                f"the policy {self.policy.name!r} gives processor {processor} to {job.name}, which "
+                "has ended, holds it already, or has no inactive worker"
+            )
         if self._owner[processor] is not None:
             self.take(processor)
         del self.free[processor]

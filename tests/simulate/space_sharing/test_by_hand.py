@@ -1,5 +1,7 @@
 """Mixes so small that every figure is known."""
 
+from dataclasses import replace
+
 import pytest
 
 from dfopt.errors import DfoptError
@@ -135,6 +137,33 @@ def test_jobs_restart_until_all_have_run():
     assert ended.count("A") == 1
     assert ended.count("B") == 3
     assert done.duration == 6.0
+
+
+def test_copies_arrive_one_after_another():
+    subject = mix(blocks(2))
+    (entry,) = subject.jobs
+    later = replace(entry, copies=4, arrival=1.5, interarrival=3.0)
+    done = replicate(replace(subject, jobs=(later,)), POLICIES["dynamic"], seed=0)
+    arrivals = sorted(job.arrival for job in done.jobs)
+    assert arrivals[0] == 1.5
+    assert len(set(arrivals)) == 4
+    other = replicate(replace(subject, jobs=(later,)), POLICIES["equipartition"], seed=0)
+    assert sorted(job.arrival for job in other.jobs) == arrivals
+
+
+class Lavish(Policy):
+    """Gives a job a processor more than it has workers for."""
+
+    name = "lavish"
+
+    def arrived(self, engine, job):
+        for processor in range(job.most_parallel + 1):
+            engine.give(processor, job)
+
+
+def test_a_policy_that_gives_too_much_is_said_so():
+    with pytest.raises(DfoptError, match=r"'lavish' gives processor 2 to A#1, which has ended"):
+        replicate(mix(blocks(2)), Lavish, seed=0)
 
 
 class Idle(Policy):
