@@ -22,6 +22,7 @@ from dfopt_models.plot.style import (
 )
 from dfopt_models.response_time.bounds import bounds
 from dfopt_models.response_time.model import ResponseModel
+from dfopt_models.response_time.numeric import machines_along
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +55,7 @@ def plot_headroom(
     job
         The job; may be left out if there is only one.
     path
-        How speed and cache grow together; along ``limit`` bounds have no meaning.
+        How speed and cache grow together; not ``limit``, where bounds have no meaning.
     ax
         Where to draw; a figure of its own if None.
 
@@ -66,7 +67,8 @@ def plot_headroom(
     Raises
     ------
     DfoptError
-        When there is no such job, several to choose from, or nothing to compare.
+        When there is no such job, several to choose from, nothing to compare, or no machine along
+        the path.
     """
     import numpy as np
 
@@ -83,7 +85,7 @@ def plot_headroom(
         if comparison.job != name:
             continue
         colour = line_colour(colours[comparison.policy])
-        possible = bounds(comparison.case, *path.machine(products))
+        possible = bounds(comparison.case, *machines_along(path, products))
         for which, style in STYLES.items():
             excess = getattr(possible, which) / possible.ideal - 1
             visible = np.where(excess > ROUNDING, excess, np.nan)

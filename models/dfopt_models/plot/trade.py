@@ -21,6 +21,7 @@ from dfopt_models.plot.style import (
     product_text,
 )
 from dfopt_models.response_time.model import ResponseModel
+from dfopt_models.response_time.numeric import machines_along
 from dfopt_models.response_time.trade import trade
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def plot_trade(
     products
         Machines by their speed times cache, four at most.
     path
-        How speed and cache grow together.
+        How speed and cache grow together; not ``limit``.
     ax
         Where to draw; a figure of its own if None.
 
@@ -66,7 +67,8 @@ def plot_trade(
     Raises
     ------
     DfoptError
-        When there is no such job, several to choose from, or nothing to compare.
+        When there is no such job, several to choose from, nothing to compare, or no machine along
+        the path.
     """
     import numpy as np
 
@@ -82,7 +84,7 @@ def plot_trade(
     for comparison in comparisons:
         colour = line_colour(colours[comparison.policy])
         for product, style in zip(products, STYLES, strict=False):
-            line = trade(comparison, *path.machine(product)).most_waste(across)
+            line = trade(comparison, *machines_along(path, product)).most_waste(across)
             axes.plot(across, line, style, color=colour, linewidth=LINE_WIDTH)
             top = max(top, float(line.max()))
         point = comparison.case.reallocations, comparison.case.waste

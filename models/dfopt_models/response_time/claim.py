@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING
 
 from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time.model import Comparison
-from dfopt_models.response_time.numeric import positive, relative_along, relative_response_time
+from dfopt_models.response_time.numeric import (
+    positive_product,
+    relative_along,
+    relative_response_time,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -66,7 +70,7 @@ def product_spread(
     """
     import numpy as np
 
-    products = positive(product, "the product of speed and cache")
+    products = positive_product(product)
     from_root = region in (Region.LARGE_CACHE, Region.GROWING_LARGE_CACHE)
     smallest = np.sqrt(products) if from_root else np.ones_like(products)
     first = relative_response_time(comparison, products / smallest, smallest)

@@ -35,6 +35,9 @@ PARAMETERS: Mapping[str, Symbol] = {
 }
 """The symbols of a case, by the names that :class:`~dfopt_models.response_time.Case` has."""
 
+CASE = tuple(PARAMETERS.values())
+MACHINE = (SPEED, CACHE)
+
 CACHE_PENALTY = AFFINITY * PENALTY_AFFINITY + (1 - AFFINITY) * PENALTY_NO_AFFINITY
 """Equation (2), seconds per reallocation."""
 
@@ -67,6 +70,7 @@ PRODUCT_OF_SHRINKING = {
 """Such powers of v make a polynomial of the response time along each path."""
 
 
+@cache
 def along(path: GrowthPath) -> Expr:
     """Return the response time in seconds along a path, as an expression in the product."""
     speed, cache_size = SPEED_AND_CACHE[path]
@@ -110,6 +114,12 @@ def polynomial_of_path(path: GrowthPath) -> Expr:
 def of_policy(expression: Expr, mark: str) -> Expr:
     """Return an expression with the parameters that depend on the policy marked by a letter."""
     return expression.subs({part: Symbol(f"{part.name}_{mark}", positive=True) for part in PARTS})
+
+
+COMPARISON = tuple(
+    of_policy(part, mark) for mark, parts in (("d", CASE), ("e", PARTS)) for part in parts
+)
+"""The symbols of a policy d and of the baseline e, of which some are the same."""
 
 
 @cache

@@ -13,8 +13,12 @@ from dfopt_models.response_time.model import Case, Comparison
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
+    from sympy import Symbol
 
     Numbers = NDArray[np.float64]
+
+EXTREME = 1e30
+"""The greatest speed and cache, and 1 over the least: no result overflows."""
 
 
 def response_time(case: Case, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0) -> Numbers:
@@ -41,8 +45,10 @@ def response_time(case: Case, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0) ->
     ModelError
         When a speed or a cache is not more than 0.
     """
-    speeds, caches = machines(speed, cache)
-    return _compiled("response_time")(*parameters(case), speeds, caches)  # type: ignore[no-any-return]
+    from dfopt_models.response_time import formulas
+
+    function = _compiled(formulas.CASE + formulas.MACHINE, formulas.FUTURE_RESPONSE_TIME)
+    return function(*parameters(case), *machines(speed, cache))  # type: ignore[no-any-return]
 
 
 def relative_response_time(
@@ -77,8 +83,10 @@ def response_time_along(case: Case, product: ArrayLike, path: GrowthPath) -> Num
     ModelError
         When a product is not more than 0.
     """
-    products = positive(product, "the product of speed and cache")
-    return _compiled(f"along {path}")(*parameters(case), products)  # type: ignore[no-any-return]
+    from dfopt_models.response_time import formulas
+
+    function = _compiled((*formulas.CASE, formulas.PRODUCT), formulas.along(path))
+    return function(*parameters(case), positive_product(product))  # type: ignore[no-any-return]
 
 
 def relative_along(comparison: Comparison, product: ArrayLike, path: GrowthPath) -> Numbers:
@@ -95,18 +103,21 @@ def path_coefficients(case: Case, path: GrowthPath) -> tuple[float, ...]:
 
     See :func:`dfopt_models.response_time.formulas.path_polynomial`; that of v⁰ comes first.
     """
-    return tuple(map(float, _compiled(f"coefficients {path}")(*parameters(case))))
+    from dfopt_models.response_time import formulas
+
+    function = _compiled(formulas.CASE, formulas.path_coefficients(path))
+    return tuple(map(float, function(*parameters(case))))
 
 
 def root_of_crossover(comparison: Comparison, path: GrowthPath) -> float:
     """Return √x* by the closed form along ``limit`` or ``speed``; not finite if there is none."""
     import numpy as np
 
-    own, theirs = comparison.case, comparison.baseline
+    from dfopt_models.response_time import formulas
+
+    function = _compiled(formulas.COMPARISON, formulas.root_of_crossover(path))
     with np.errstate(all="ignore"):
-        return float(
-            _compiled(f"root {path}")(*map(np.float64, (*parameters(own), *parts(theirs))))
-        )
+        return float(function(*map(np.float64, parameters_of_both(comparison))))
 
 
 def exchange_rate(case: Case, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0) -> Numbers:
@@ -115,8 +126,10 @@ def exchange_rate(case: Case, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0) ->
     Parameters and errors are those of :func:`response_time`; the result is in processor-seconds
     of today's machine, the unit in which the parameters have waste.
     """
-    speeds, caches = machines(speed, cache)
-    return _compiled("exchange rate")(*parameters(case), speeds, caches)  # type: ignore[no-any-return]
+    from dfopt_models.response_time import formulas
+
+    function = _compiled(formulas.CASE + formulas.MACHINE, formulas.exchange_rate())
+    return function(*parameters(case), *machines(speed, cache))  # type: ignore[no-any-return]
 
 
 def waste_budget(comparison: Comparison, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0) -> Numbers:
@@ -125,9 +138,29 @@ def waste_budget(comparison: Comparison, speed: ArrayLike = 1.0, cache: ArrayLik
     Parameters and errors are those of :func:`response_time`; the result is in processor-seconds
     of today's machine. It is negative where the policy cannot be as fast as the baseline.
     """
-    speeds, caches = machines(speed, cache)
-    own, theirs = comparison.case, comparison.baseline
-    return _compiled("waste budget")(*parameters(own), *parts(theirs), speeds, caches)  # type: ignore[no-any-return]
+    from dfopt_models.response_time import formulas
+
+    function = _compiled(formulas.COMPARISON + formulas.MACHINE, formulas.waste_budget())
+    return function(*parameters_of_both(comparison), *machines(speed, cache))  # type: ignore[no-any-return]
+
+
+def machines_along(path: GrowthPath, product: ArrayLike) -> tuple[Numbers, Numbers]:
+    """Return speed and cache of the machines along a path, by their product.
+
+    Raises
+    ------
+    ModelError
+        When a product is not more than 0, or along ``limit``, which no machine is on.
+    """
+    import numpy as np
+
+    from dfopt_models.response_time import formulas
+
+    if path is GrowthPath.LIMIT:
+        raise ModelError(f"there is no machine along {path}; name another path")
+    function = _compiled((formulas.PRODUCT,), formulas.SPEED_AND_CACHE[path])
+    speeds, caches = np.broadcast_arrays(*function(positive_product(product)))
+    return speeds.astype(np.float64), caches.astype(np.float64)
 
 
 def machines(speed: ArrayLike, cache: ArrayLike) -> tuple[Numbers, Numbers]:
@@ -136,11 +169,12 @@ def machines(speed: ArrayLike, cache: ArrayLike) -> tuple[Numbers, Numbers]:
     Raises
     ------
     ModelError
-        When one of them is not more than 0, or the shapes do not go together.
+        When one of them is not more than 0 or beyond :data:`EXTREME`, or the shapes do not go
+        together.
     """
     import numpy as np
 
-    both = positive(speed, "speed"), positive(cache, "cache")
+    both = positive(speed, "speed", EXTREME), positive(cache, "cache", EXTREME)
     try:
         speeds, caches = np.broadcast_arrays(*both)
     except ValueError:
@@ -149,13 +183,27 @@ def machines(speed: ArrayLike, cache: ArrayLike) -> tuple[Numbers, Numbers]:
     return speeds, caches
 
 
-def positive(values: ArrayLike, what: str) -> Numbers:
+def positive_product(values: ArrayLike) -> Numbers:
+    """Return products of speed and cache as an array; see :func:`positive`."""
+    return positive(values, "the product of speed and cache")
+
+
+def positive(values: ArrayLike, what: str, extreme: float | None = None) -> Numbers:
     """Return numbers as an array.
+
+    Parameters
+    ----------
+    values
+        The numbers; any shape.
+    what
+        What they are.
+    extreme
+        How large they may be; 1 over it is how small. Any if None.
 
     Raises
     ------
     ModelError
-        When one of them is not finite and more than 0.
+        When one of them is not finite and more than 0, or too extreme.
     """
     import numpy as np
 
@@ -163,6 +211,12 @@ def positive(values: ArrayLike, what: str) -> Numbers:
     wrong = numbers[~(np.isfinite(numbers) & (numbers > 0))]
     if wrong.size:
         raise ModelError(f"{what} must be a finite number above 0, not {wrong.flat[0]:g}")
+    if extreme is not None:
+        beyond = numbers[(numbers > extreme) | (numbers < 1 / extreme)]
+        if beyond.size:
+            raise ModelError(
+                f"{what} must be from {1 / extreme:g} to {extreme:g}, not {beyond.flat[0]:g}"
+            )
     return numbers
 
 
@@ -173,38 +227,17 @@ def parameters(case: Case) -> tuple[float, ...]:
     return tuple(float(getattr(case, name)) for name in formulas.PARAMETERS)
 
 
-def parts(case: Case) -> tuple[float, ...]:
-    """Return those numbers of a case that depend on the policy."""
+def parameters_of_both(comparison: Comparison) -> tuple[float, ...]:
+    """Return the numbers of a policy and the baseline, those that both share once."""
     from dfopt_models.response_time import formulas
 
-    return parameters(case)[: len(formulas.PARTS)]
+    theirs = parameters(comparison.baseline)[: len(formulas.PARTS)]
+    return parameters(comparison.case) + theirs
 
 
 @cache
-def _compiled(name: str) -> Callable[..., Any]:
-    """Return the function of an expression; sympy takes its time for each."""
+def _compiled(arguments: tuple[Symbol, ...], expression: Any) -> Callable[..., Any]:
+    """Return the function of an expression, or of several; SymPy takes its time for each."""
     from sympy import lambdify
 
-    from dfopt_models.response_time import formulas
-
-    machine = (formulas.SPEED, formulas.CACHE)
-    own = tuple(formulas.PARAMETERS.values())
-    theirs = tuple(formulas.of_policy(part, "e") for part in formulas.PARTS)
-    marked = tuple(formulas.of_policy(part, "d") for part in own)
-    kind, _, path = name.partition(" ")
-    match kind:
-        case "response_time":
-            arguments, expression = (*own, *machine), formulas.FUTURE_RESPONSE_TIME
-        case "along":
-            arguments = (*own, formulas.PRODUCT)
-            expression = formulas.along(GrowthPath(path))
-        case "coefficients":
-            arguments, expression = own, formulas.path_coefficients(GrowthPath(path))
-        case "root":
-            arguments = (*marked, *theirs)
-            expression = formulas.root_of_crossover(GrowthPath(path))
-        case "exchange":
-            arguments, expression = (*own, *machine), formulas.exchange_rate()
-        case _:
-            arguments, expression = (*marked, *theirs, *machine), formulas.waste_budget()
     return lambdify(arguments, expression, modules="numpy")  # type: ignore[no-any-return]

@@ -137,6 +137,12 @@ def test_lines_of_equal_response_time_fall_and_steepen() -> None:
     assert today[0] > today[1] > later[1]
 
 
+@pytest.mark.parametrize("plot", [plot_headroom, plot_trade])
+def test_machines_are_needed_for_bounds(plot) -> None:
+    with pytest.raises(DfoptError, match="no machine along limit"):
+        plot(MIX_5, "MATRIX", path=GrowthPath.LIMIT)
+
+
 def test_more_waste_of_the_baseline_delays_the_crossover() -> None:
     axes = plot_crossover_against_waste(MIX_5, "MATRIX", path=GrowthPath.LIMIT)
     for line, expected in zip(axes.lines, (45.9, 1405, 4787), strict=True):

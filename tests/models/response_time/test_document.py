@@ -192,8 +192,14 @@ BAD = {
         changed("815e-6", "-1"),
         r"job\[0\].penalty_affinity: must not be negative; it is -1",
     ),
-    "not a number": (changed("2469", "nan"), r"reallocations: must be finite and at most 2\^62, not nan"),
-    "infinite": (changed("2469", "inf"), r"reallocations: must be finite and at most 2\^62, not inf"),
+    "not a number": (
+        changed("2469", "nan"),
+        r"reallocations: must be finite and at most 2\^62, not nan",
+    ),
+    "infinite": (
+        changed("2469", "inf"),
+        r"reallocations: must be finite and at most 2\^62, not inf",
+    ),
     "huge": (changed("2469", "1e300"), r"reallocations: must be finite and at most 2\^62, not 1e"),
     "huge integer": (
         changed("2469", "9" * 400),

@@ -1,5 +1,7 @@
 """The formulas, and the numbers that come from them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sympy
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from dfopt_models.errors import ModelError
 from dfopt_models.response_time import (
     Case,
+    Comparison,
     GrowthPath,
     exchange_rate,
     formulas,
@@ -18,7 +21,7 @@ from dfopt_models.response_time import (
     response_time_along,
     waste_budget,
 )
-from dfopt_models.response_time.numeric import path_coefficients
+from dfopt_models.response_time.numeric import machines_along, path_coefficients
 from tests.strategies import cases, comparisons
 
 CASE = Case(
@@ -74,6 +77,36 @@ def test_machines_must_be_positive(wrong):
         response_time_along(CASE, wrong, GrowthPath.EQUAL)
 
 
+@pytest.mark.parametrize("wrong", [1e31, 1e-31, 1e-320])
+def test_machines_must_be_within_reason(wrong):
+    with pytest.raises(ModelError, match="speed must be from 1e-30 to 1e"):
+        response_time(CASE, wrong)
+    with pytest.raises(ModelError, match="cache must be from 1e-30 to 1e"):
+        exchange_rate(CASE, 1.0, wrong)
+
+
+@pytest.mark.parametrize("speed", [1e-30, 1e30])
+@pytest.mark.parametrize("cache", [1e-30, 1e30])
+def test_extremes_stay_finite(speed, cache):
+    large, small = 2.0**62, 2.0**-62
+    heavy = Case(
+        **dict.fromkeys(Case.__dataclass_fields__, large) | {"affinity": 0.5}
+        | {"allocation": small}
+    )  # fmt: skip
+    light = replace(heavy, work=small, waste=0.0, reallocations=0.0, allocation=large)
+    for one, other in ((heavy, light), (light, heavy)):
+        comparison = Comparison(job="J", policy="P", case=one, baseline=other)
+        assert np.isfinite(response_time(one, speed, cache))
+        assert np.isfinite(relative_response_time(comparison, speed, cache))
+        assert np.isfinite(waste_budget(comparison, speed, cache))
+        assert np.isfinite(exchange_rate(one, speed, cache))
+
+
+def test_the_limit_has_no_machines():
+    with pytest.raises(ModelError, match="no machine along limit; name another path"):
+        machines_along(GrowthPath.LIMIT, 1.0)
+
+
 def test_shapes_must_go_together():
     with pytest.raises(ModelError, match=r"shapes that do not go together: \(2,\) and \(3,\)"):
         response_time(CASE, [1, 2], [1, 2, 3])
@@ -85,7 +118,12 @@ def test_paths_and_polynomials_say_the_same_as_the_plane(path, comparison, produ
     """One formula, three routes: the plane, the path, and the polynomial in v."""
     relative = float(relative_along(comparison, product, path))
     if path is not GrowthPath.LIMIT:
-        speed, cache = path.machine(product)
+        speed, cache = {
+            GrowthPath.EQUAL: (product**0.5, product**0.5),
+            GrowthPath.SPEED: (product, 1.0),
+            GrowthPath.CACHE: (1.0, product),
+        }[path]
+        assert machines_along(path, [product]) == (pytest.approx([speed]), pytest.approx([cache]))
         assert relative == pytest.approx(float(relative_response_time(comparison, speed, cache)))
     v = product ** (-0.25 if path is GrowthPath.EQUAL else -0.5)
     own, theirs = (
