@@ -42,6 +42,8 @@ BEYOND = 3.0
 ABOVE = 1.5
 """How much room there is above the baseline, as a multiple of that below."""
 LEAST_ROOM = 0.04
+IN_VIEW = 1.2
+"""How much more room a curve gets that is above the baseline everywhere."""
 
 PATH_NAMES = {
     GrowthPath.EQUAL: "speed × cache, both growing alike",
@@ -112,7 +114,7 @@ def plot_crossover(
     prepare(axes)
     axes.set_xscale("log")
     product_axis(axes.xaxis)
-    lowest, lines = 1.0, []
+    lowest, least_high, lines = 1.0, 1.0, []
     products = products_up_to(end)
     for row in rows:
         comparison = model.comparison(row.job, row.policy)
@@ -120,6 +122,7 @@ def plot_crossover(
         curve = relative_along(comparison, products, path)
         lines += axes.plot(products, curve, color=colour, linewidth=LINE_WIDTH)
         lowest = min(lowest, float(curve.min()))
+        least_high = max(least_high, float(curve.min()))
         if comparison.has_ranges:
             low, high = relative_range_along(comparison, products, path)
             ground = palette[row.policy]
@@ -134,7 +137,8 @@ def plot_crossover(
     axes.axhline(1.0, color=INK, linewidth=1.0, zorder=1)
     axes.set_xlim(1.0, end)
     room = max(LEAST_ROOM, 1.0 - lowest)
-    axes.set_ylim(1.0 - 1.1 * room, 1.0 + ABOVE * room)
+    above = max(room, IN_VIEW * (least_high - 1.0))
+    axes.set_ylim(1.0 - 1.1 * room, 1.0 + ABOVE * above)
     axes.set_title(name, loc="left", fontsize=FONT_SIZE + 2, parse_math=False)
     label(axes, PATH_NAMES[path], f"response time ÷ {model.baseline}")
     add_legend(

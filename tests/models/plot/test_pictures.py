@@ -89,6 +89,7 @@ def test_what_does_not_exist_is_said_and_not_drawn() -> None:
         warnings.simplefilter("error")  # the layout finds its place all the same
         axes.figure.figure.draw_without_rendering()
     assert legend_of(axes)[0] == "dynamic: no crossover"
+    assert axes.lines[0].get_ydata().min() < axes.get_ylim()[1]  # the curve itself is in view
     assert len(dots_of(axes)) == 2
 
 
