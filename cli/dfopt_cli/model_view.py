@@ -27,7 +27,10 @@ PATHS = {
     "limit": "caches are so large that what has affinity pays no penalty",
 }
 
+OWN = "÷ base"
 MEANINGS = {
+    OWN: "response time over that of the baseline, which here has the values that the file "
+    "gives it for the policy (x-baseline)",
     "saved by": "how much of the response time perfect affinity would save, or no waste, or "
     "(ideal) no waste and no reallocations",
     "a switch costs": "waste of the policy that costs as much as one reallocation",
@@ -56,7 +59,13 @@ def response_time_tables(
     }
     explained = "no other policy has less waste and fewer reallocations"
     shown += [pairs(least), Text(f"({explained})", style="dim"), Text("")]
-    return [*shown, pairs(MEANINGS, style="dim")]
+    meanings = {name: text for name, text in MEANINGS.items() if name != OWN or has_own(model)}
+    return [*shown, pairs(meanings, style="dim")]
+
+
+def has_own(model: ResponseModel) -> bool:
+    """Whether the baseline has values of its own for some policy."""
+    return any(policy.baseline for job in model.jobs for policy in job.policies.values())
 
 
 def heading(model: ResponseModel, more: dict[str, str]) -> Table:
@@ -74,8 +83,8 @@ def machine_table(
     table = plain_table()
     table.title = Text(f"speed × {number(speed)}, cache × {number(cache)}{today}", style="bold")
     table.title_justify = "left"
-    table.add_column("job")
-    table.add_column("policy")
+    table.add_column("job", overflow="fold")
+    table.add_column("policy", overflow="fold")
     for name in ("time", "÷ base"):
         table.add_column(name, justify="right", no_wrap=True)
     for name in ("affinity", "no waste", "ideal"):
@@ -113,9 +122,10 @@ def crossover_tables(
     """Return what a terminal shows of crossovers."""
     table = plain_table()
     ranged = any(row.possible is not None for row in rows)
-    table.add_column("job")
-    table.add_column("policy")
-    table.add_column("÷ base today", justify="right", no_wrap=True)
+    table.add_column("job", overflow="fold")
+    table.add_column("policy", overflow="fold")
+    begin = "at 1" if path == "limit" else "today"  # without the affinity term it is not today
+    table.add_column(f"÷ base {begin}", justify="right", no_wrap=True)
     table.add_column("speed × cache", justify="right", no_wrap=True)
     table.add_column("there the policy")
     if ranged:

@@ -117,6 +117,25 @@ def test_response_times_in_tables(run: Run) -> None:
     assert "87.50 s" in out
 
 
+def test_names_are_never_cut(run: Run, model_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for command in ("response-time", "crossover"):
+        _, out, _ = run("model", command, model_file)
+        assert "…" not in out
+
+
+def test_other_values_of_the_baseline_are_explained(run: Run, model_file: Path) -> None:
+    assert "x-baseline" in run("model", "response-time", model_file)[1]
+    text = model_file.read_text()
+    model_file.write_text(text.replace("x-baseline", "x-other"))
+    assert "x-baseline" not in run("model", "response-time", model_file)[1]
+
+
+def test_the_limit_is_not_today(run: Run) -> None:
+    assert "÷ base today" in run("model", "crossover", "mix-5")[1]
+    assert "÷ base at 1" in run("model", "crossover", "mix-5", "--path", "limit")[1]
+
+
 def test_a_model_may_come_from_standard_input(run: Run, model_file: Path) -> None:
     code, out, _ = run("model", "crossover", "-", "--json", stdin=model_file.read_text())
     assert code == 0
