@@ -38,6 +38,7 @@ NEAR = 0.1
 UNFAIR = 1.5
 """A response time so many times that under Equipartition is unfair."""
 
+Range = tuple[float, float]
 MIXES_RUN = dict[str, dict[str, PolicySummary]]
 
 
@@ -69,24 +70,54 @@ def row(*cells: object) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def ranges_over_tie_breaks() -> dict[tuple[str, str, str], tuple[float, float]]:
-    """Return the least and greatest mean by policy, application and figure."""
-    found: dict[tuple[str, str, str], list[float]] = {}
+Means = dict[tuple[str, str, str], float]
+"""By policy, application and figure."""
+
+
+def means_of_tie_breaks() -> list[tuple[dict[str, object], Means]]:
+    """Return what each combination of tie-breaks gives."""
+    found = []
     for choices in tie_breaks():
         mix = with_parameters(read_mix("mix-5"), **choices)
         summaries, complete = simulate(mix, TABLE_3_POLICIES, seeds=TIE_BREAK_SEEDS)
         if not complete:
             raise KeyboardInterrupt
-        for summary in summaries:
-            for application in APPLICATIONS:
-                for name in ("response_time", "reallocations", "affinity"):
-                    mean = figure(summary, application, name).mean
-                    found.setdefault((summary.policy, application, name), []).append(mean)
-    return {key: (min(means), max(means)) for key, means in found.items()}
+        means = {
+            (summary.policy, application, name): figure(summary, application, name).mean
+            for summary in summaries
+            for application in APPLICATIONS
+            for name in ("response_time", "reallocations", "affinity")
+        }
+        found.append((choices, means))
+    return found
+
+
+def ranges_of(found: list[tuple[dict[str, object], Means]]) -> dict[tuple[str, str, str], Range]:
+    """Return the least and greatest mean."""
+    return {
+        key: (min(means[key] for _, means in found), max(means[key] for _, means in found))
+        for key in found[0][1]
+    }
+
+
+def nearest_to(policy: str, found: list[tuple[dict[str, object], Means]]) -> str:
+    """Say which tie-breaks come nearest to the affinity of a policy, and what they give."""
+
+    def distance(one: tuple[dict[str, object], Means]) -> float:
+        return sum(
+            (one[1][policy, name, "affinity"] - TABLE_3[policy, name].affinity) ** 2
+            for name in APPLICATIONS
+        )
+
+    choices, means = min(found, key=distance)
+    shown = ", ".join(f"{name} {value}".lower() for name, value in choices.items())
+    values = " and ".join(f"{100 * means[policy, name, 'affinity']:.0f}" for name in APPLICATIONS)
+    published = " and ".join(f"{100 * TABLE_3[policy, name].affinity:.0f}" for name in APPLICATIONS)
+    return f"{TITLES[policy]}: {values} with {shown} (published: {published})"
 
 
 def table_3(
-    runs: dict[str, PolicySummary], ranges: dict[tuple[str, str, str], tuple[float, float]]
+    runs: dict[str, PolicySummary], ranges: dict[tuple[str, str, str], Range]
 ) -> Iterator[str]:
     """Yield the rows of Table 3, published and simulated."""
     yield row("policy", "job", "figure", "published", "simulated", "difference",
@@ -330,13 +361,15 @@ def main() -> None:
         runs[name] = simulated(name, policies)
         print(name, flush=True)
     ratios, ahead = relative(runs), future(runs)
+    tried = means_of_tie_breaks()
     template = Template((HERE / "space-sharing.md.in").read_text(encoding="utf-8"))
     page = template.substitute(
         replications=len(SEEDS),
         tie_break_replications=len(TIE_BREAK_SEEDS),
         tie_breaks=len(list(tie_breaks())),
         parameters=lines(parameters),
-        table_3=lines(table_3, runs["mix-5"], ranges_over_tie_breaks()),
+        table_3=lines(table_3, runs["mix-5"], ranges_of(tried)),
+        nearest="; ".join(nearest_to(policy, tried) for policy in TABLE_3_POLICIES),
         table_4=lines(table_4, runs),
         relative=lines(relative_table, ratios),
         observations=lines(observations, runs, ratios, ahead),

@@ -153,6 +153,7 @@ class Engine:
         job.settle(now)
         del job.held[processor]
         busy_until = now
+        has_run = thread is not None or processor in job.idle
         if processor in job.idle:
             busy_until = job.idle.pop(processor)
             job.waste += now - busy_until
@@ -166,9 +167,11 @@ class Engine:
         if self._stays is not None:
             began = self._given[processor] + self.machine.latency + self._overhead[processor]
             self._stays.add(worker, processor, began, busy_until)
-        worker.processor, worker.last_processor = None, processor
+        if has_run:  # otherwise it has left nothing in the cache
+            worker.last_processor = processor
+            self.last[processor] = worker
+        worker.processor = None
         job.inactive[worker] = None
-        self.last[processor] = worker
         self._owner[processor] = None
         self._due[processor] = CANCELLED
         self.free[processor] = None

@@ -175,6 +175,20 @@ def test_match_activates_the_worker_that_ran_there(policy):
     assert job.affine == 2
 
 
+def test_a_start_up_cut_short_leaves_nothing_in_the_cache():
+    subject = mix(blocks(90), processors=2, path_length=1.0)
+    engine, (job,) = stopped(subject, "dynamic", 0.5)
+    engine.take(1)
+    (worker,) = job.inactive
+    assert worker.last_processor is None
+    assert engine.last[1] is None
+    engine, (job,) = stopped(subject, "dynamic", 1.5)
+    engine.take(1)
+    (worker,) = job.inactive
+    assert worker.last_processor == 1
+    assert engine.last[1] is worker
+
+
 def test_dynamic_does_not_match():
     subject = mix(blocks(90), processors=4, match=True, worker="lowest")
     engine, (job,) = stopped(subject, "dynamic", 1.25)
