@@ -6,6 +6,8 @@ from pathlib import Path
 
 from dfopt import evaluate, read_instance, solve
 from dfopt.plot import plot_schedule, save_picture
+from dfopt_models import plot as model_plot
+from dfopt_models.response_time import read_model
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS / "_ext"))
@@ -25,6 +27,7 @@ extensions = [
     "checked_console",
     "command_help",
     "mathml",
+    "model_formula",
 ]
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -79,9 +82,21 @@ save_picture(hackbench.foresight(["4"]), PICTURES / "foresight-4.svg")
 save_picture(hackbench.foresight(["4", "16"]), PICTURES / "foresight-16.svg")
 save_picture(hackbench.gap(["4", "4-batch"], "100"), PICTURES / "gap.svg")
 
+mix_5 = read_model("mix-5")
+save_picture(model_plot.plot_crossovers([mix_5]).axes[0], PICTURES / "crossover.svg")
+for name, draw in {
+    "waste": model_plot.plot_crossover_against_waste,
+    "headroom": model_plot.plot_headroom,
+    "trade": model_plot.plot_trade,
+    "product": model_plot.plot_product_spread,
+}.items():
+    save_picture(draw(mix_5, "MATRIX"), PICTURES / f"crossover-{name}.svg")
+
 # The schemas shown are those of the installed package, wherever that is.
 SCHEMAS = DOCS / "_build" / "schemas"
 SCHEMAS.mkdir(parents=True, exist_ok=True)
 for schema in resources.files("dfopt").joinpath("files", "schemas").iterdir():
     if schema.name.endswith(".json"):
         SCHEMAS.joinpath(schema.name).write_text(schema.read_text("utf-8"), "utf-8")
+parameters = resources.files("dfopt_models").joinpath("parameters", "mix-5.toml")
+SCHEMAS.joinpath("mix-5.toml").write_text(parameters.read_text("utf-8"), "utf-8")

@@ -10,6 +10,7 @@ from dfopt.instance import Instance, Objective, Task
 from dfopt.machine import CacheState, Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.result import Progress, Result, Status, StopReason
 from dfopt.schedule import CpuSchedule, Schedule
+from dfopt_models.response_time import Case, Comparison, Job, PolicyParameters, ResponseModel
 
 FRAGMENTS = ("A", "B", "C")
 KINDS = ("f", "g", "matrix")
@@ -253,3 +254,74 @@ def certificates(draw: st.DrawFn) -> Certificate:
         weights=tuple(draw(st.lists(st.tuples(task_class, any_integer), max_size=3))),
         entry_charges=tuple(draw(st.lists(st.tuples(task_class, any_time), max_size=3))),
     )
+
+
+# Round numbers, so that ties and zeros occur, and any others.
+seconds = st.sampled_from([0.0, 1e-3, 2e-3, 0.5, 1.0]) | st.floats(0.0, 2.0, allow_subnormal=False)
+counts_of_reallocations = st.sampled_from([0.0, 1.0, 10.0, 1000.0]) | st.floats(
+    0.0, 5000.0, allow_subnormal=False
+)
+fractions = st.sampled_from([0.0, 0.5, 1.0]) | st.floats(0.0, 1.0, allow_subnormal=False)
+works = st.sampled_from([1.0, 700.0]) | st.floats(0.5, 1000.0)
+wastes = st.sampled_from([0.0, 1.0, 40.0]) | st.floats(0.0, 100.0, allow_subnormal=False)
+allocations = st.sampled_from([1.0, 8.0]) | st.floats(0.5, 16.0)
+
+
+@st.composite
+def policy_parameters(draw: st.DrawFn, *, ranged: bool = False) -> PolicyParameters:
+    """Draw what a policy does to a job; ``ranged``: perhaps with ranges."""
+    values = {
+        "work": draw(works),
+        "waste": draw(wastes),
+        "reallocations": draw(counts_of_reallocations),
+        "affinity": draw(fractions),
+        "allocation": draw(allocations),
+    }
+    ranges = draw(ranges_of(values)) if ranged else {}
+    return PolicyParameters(**values, ranges=ranges)
+
+
+@st.composite
+def ranges_of(draw: st.DrawFn, values: dict[str, float]) -> dict[str, tuple[float, float]]:
+    """Draw ranges of some parameters that hold their values."""
+    names = draw(st.lists(st.sampled_from(sorted(values)), unique=True, max_size=3))
+    ranges = {}
+    for name in names:
+        value = values[name]
+        most = 1.0 if name == "affinity" else 2 * value + 1
+        ranges[name] = (value * draw(st.floats(0.1, 1.0)), draw(st.floats(value, most)))
+    return ranges
+
+
+@st.composite
+def response_models(draw: st.DrawFn, *, jobs: int = 1, ranged: bool = False) -> ResponseModel:
+    """Draw a model with the baseline ``still`` and the policy ``moving``."""
+    drawn = []
+    for number in range(jobs):
+        penalties = {
+            "penalty_affinity": draw(seconds),
+            "penalty_no_affinity": draw(seconds),
+        }
+        drawn.append(
+            Job(
+                name=f"job {number}",
+                policies={
+                    name: draw(policy_parameters(ranged=ranged)) for name in ("still", "moving")
+                },
+                ranges=draw(ranges_of(penalties)) if ranged else {},
+                **penalties,
+            )
+        )
+    return ResponseModel(
+        name="drawn", baseline="still", reallocation_time=draw(seconds), jobs=tuple(drawn)
+    )
+
+
+def comparisons(*, ranged: bool = False) -> st.SearchStrategy[Comparison]:
+    """Draw a policy and a baseline."""
+    return response_models(ranged=ranged).map(lambda model: model.comparison("job 0", "moving"))
+
+
+def cases() -> st.SearchStrategy[Case]:
+    """Draw a job under a policy."""
+    return comparisons().map(lambda comparison: comparison.case)

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from dfopt.errors import DfoptError
-from dfopt_cli import generate, plot, trace
+from dfopt_cli import generate, model, plot, simulate, trace
 from dfopt_cli.bench import bench
 from dfopt_cli.common import warnings_of
 from dfopt_cli.compare import compare
@@ -89,4 +89,6 @@ app.command()(compare)
 app.command()(schema)
 app.add_typer(generate.app, name="generate", help="Random instances, seeded.")
 app.add_typer(trace.app, name="trace", help="Traces, schedules and instances into each other.")
+app.add_typer(simulate.app, name="simulate", help="Policies on workloads.")
+app.add_typer(model.app, name="model", help="What the analytic models say.")
 app.add_typer(plot.app, name="plot", help="Draw pictures: SVG, PNG or PDF.")

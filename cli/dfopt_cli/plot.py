@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,9 +16,11 @@ from dfopt_cli.common import (
     refuse_overwriting,
 )
 from dfopt_cli.comparing import Plan, compare_traces, planned, saved_among
+from dfopt_cli.model import PathOption
 from dfopt_cli.solve import NOT_PROVEN, termination_as_interrupt
 from dfopt_cli.spread import with_spread_options
 from dfopt_cli.trace_options import LabelOptions, ModelOptions, WindowOptions
+from dfopt_models.growth import GrowthPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,6 +119,44 @@ def gap(
 
     plan = planned(labels, model, windows, default="whole")
     draw(plot_gap, traces, output, plan, quiet=quiet)
+
+
+@app.command()
+def crossover(
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL",
+            help="Parameters of the response-time model: TOML files, or a name such as mix-5.",
+            show_default=False,
+        ),
+    ],
+    *,
+    output: Picture,
+    path: PathOption = GrowthPath.EQUAL,
+) -> None:
+    """Draw where policies fall behind as machines grow.
+
+    There is one picture a job: response times relative to the baseline against speed × cache.
+
+    Dots mark the crossovers; what the ranges of the parameters allow is shaded.
+
+    Example: dfopt plot crossover mix-5 -o crossover.svg
+    """
+    from dfopt.files import check_writable
+    from dfopt.plot import check_picture_name, save_picture
+    from dfopt_models.plot import plot_crossovers
+    from dfopt_models.response_time import read_model
+
+    check_picture_name(output)
+    refuse_overwriting(output, *(name for name in models if os.path.exists(name)))
+    check_writable(output)
+    parameters = []
+    for name in models:
+        with naming(name):
+            parameters.append(read_model(name))
+            parameters[-1].comparisons()  # so that an error names its file
+    save_picture(plot_crossovers(parameters, path=path).axes[0], output)
 
 
 def draw(

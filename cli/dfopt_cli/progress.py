@@ -115,3 +115,22 @@ class WindowLine(StatusLine):
             return
         done, total = self._latest.done, self._latest.total
         text.append(f"{done:,} of {total:,} windows, at work on {self._latest.window}")
+
+
+class ReplicationLine(StatusLine):
+    """The line of a simulation: replications done."""
+
+    hint = "Ctrl-C stops with those that are finished"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._done, self._total = 0, 0
+
+    def show(self, done: int, total: int) -> None:
+        """Show this from now on."""
+        self._done, self._total = done, total
+
+    def status(self, text: Text) -> None:
+        """Say how many replications are done."""
+        if self._total:
+            text.append(f"replications: {self._done:,} of {self._total:,}")

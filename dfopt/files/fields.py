@@ -24,9 +24,13 @@ FORMATS = {
     "dfopt-trace/1": "a trace",
     "dfopt-response-model/1": "a response-time model",
     "dfopt-crossover/1": "a table of crossovers",
+    "dfopt-response-time/1": "a table of response times",
     "dfopt-comparison/1": "a comparison",
     "dfopt-instance-index/1": "an index of instances",
     "dfopt-bench-summary/1": "the summary of a benchmark",
+    "dfopt-mix/1": "a mix of jobs",
+    "dfopt-thread-graph/1": "a thread graph",
+    "dfopt-simulation/1": "the figures of a simulation",
 }
 
 

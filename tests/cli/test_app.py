@@ -14,7 +14,8 @@ from tests.cli.conftest import Run, Start
 from tests.plot.worked_example import INSTANCE
 
 COMMANDS = (
-    "solve", "verify", "info", "bench", "compare", "schema", "generate", "trace", "plot",
+    "solve", "verify", "info", "bench", "compare", "schema", "generate", "trace", "simulate",
+    "model", "plot",
 )  # fmt: skip
 
 
@@ -30,7 +31,8 @@ def test_help_names_every_command(run: Run) -> None:
     [
         *([name] for name in COMMANDS),
         *(["generate", family] for family in ("zipf", "uniform", "tight", "matrix")),
-        *(["plot", picture] for picture in ("schedule", "foresight", "gap")),
+        *(["plot", picture] for picture in ("schedule", "foresight", "gap", "crossover")),
+        *(["model", answer] for answer in ("response-time", "crossover")),
         *(["trace", verb] for verb in ("convert", "to-instance", "from-result", "label")),
     ],
     ids=" ".join,
@@ -38,7 +40,7 @@ def test_help_names_every_command(run: Run) -> None:
 def test_every_command_helps_with_an_example(run: Run, command: list[str]) -> None:
     code, out, _ = run(*command, "--help")
     assert code == 0
-    if command not in (["generate"], ["plot"], ["trace"]):
+    if command not in (["generate"], ["plot"], ["trace"], ["simulate"], ["model"]):
         assert f"Example: dfopt {' '.join(command)} " in " ".join(out.split())
     assert all(len(line) <= 80 for line in out.splitlines())
     assert "\nArgs" not in out

@@ -31,7 +31,18 @@ from tests.files.examples import (
 )
 from tests.strategies import instances, json_values, results
 
-NAMES = ("bench-summary", "comparison", "instance", "result", "trace", "verification")
+NAMES = (
+    "bench-summary",
+    "comparison",
+    "crossover",
+    "instance",
+    "response-time",
+    "result",
+    "simulation",
+    "thread-graph",
+    "trace",
+    "verification",
+)
 READERS = {
     "instance": (Draft202012Validator(schema("instance")), instance_from_document),
     "result": (Draft202012Validator(schema("result")), result_from_document),
@@ -76,7 +87,9 @@ def test_every_object_in_a_schema_is_closed_but_for_keys_of_ones_own(name):
 
 @pytest.mark.parametrize("name", ["traces", "instnace", "dfopt-instance/2", "", "../instance"])
 def test_unknown_schema(name):
-    with pytest.raises(DfoptError, match="known are bench-summary, comparison, instance"):
+    with pytest.raises(
+        DfoptError, match="known are bench-summary, comparison, crossover, instance"
+    ):
         schema(name)
 
 

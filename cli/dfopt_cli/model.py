@@ -1,0 +1,90 @@
+"""``dfopt model``: what the analytic models say."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dfopt_cli.common import JsonOption, naming, print_json, print_rich
+from dfopt_models.growth import GrowthPath
+
+app = typer.Typer(no_args_is_help=True)
+
+ModelArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL",
+        help="The parameters, a TOML file (- is standard input), or a name: mix-5.",
+        show_default=False,
+    ),
+]
+
+PathOption = Annotated[
+    GrowthPath,
+    typer.Option(
+        "--path",
+        help="How speed and cache grow: alike, one of them alone, or caches without limit.",
+    ),
+]
+
+Machines = Annotated[
+    list[float] | None,
+    typer.Option(
+        metavar="X", help="Relative to today; may be given several times.", show_default=False
+    ),
+]
+
+
+@app.command("response-time")
+def response_time(
+    model: ModelArgument,
+    *,
+    speed: Machines = None,
+    cache: Machines = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show response times of jobs, today and on other machines.
+
+    For every policy: its response time, also relative to the baseline, how much of it perfect
+    affinity or no waste would save, and how many reallocations it can afford. Each --speed goes
+    with the --cache in the same place; what is left out is 1.
+
+    Example: dfopt model response-time mix-5 --speed 4 --cache 4
+    """
+    from dfopt_models.response_time import read_model, response_time_document, response_time_table
+    from dfopt_models.response_time.table import machines_of
+
+    with naming(model):
+        parameters = read_model(model)
+        rows = response_time_table(parameters, machines_of(speed or (), cache or ()))
+        document = response_time_document(parameters, rows)
+    if as_json:
+        print_json(document)
+        return
+    from dfopt_cli.model_view import response_time_tables
+
+    print_rich(*response_time_tables(parameters, rows, document["pareto_fronts"]))
+
+
+@app.command()
+def crossover(
+    model: ModelArgument, *, path: PathOption = GrowthPath.EQUAL, as_json: JsonOption = False
+) -> None:
+    """Show where a policy and the baseline change places.
+
+    A machine is told by its speed times its cache, relative to today's.
+
+    Example: dfopt model crossover mix-5 --path limit
+    """
+    from dfopt_models.response_time import crossover_document, crossover_table, read_model
+
+    with naming(model):
+        parameters = read_model(model)
+        rows = crossover_table(parameters, path)
+    if as_json:
+        print_json(crossover_document(parameters, path, rows))
+        return
+    from dfopt_cli.model_view import crossover_tables
+
+    print_rich(*crossover_tables(parameters, path, rows))

@@ -1,0 +1,166 @@
+"""How response times and crossovers are shown to a person."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from dfopt_cli.common import printable
+from dfopt_cli.tables import pairs, plain_table
+
+if TYPE_CHECKING:
+    from dfopt_models.response_time import (
+        CrossoverRow,
+        GrowthPath,
+        ResponseModel,
+        ResponseTimeRow,
+    )
+
+PATHS = {
+    "equal": "speed and cache grow alike",
+    "speed": "speed grows, the cache stays as it is",
+    "cache": "the cache grows, speed stays as it is",
+    "limit": "caches are so large that what has affinity pays no penalty",
+}
+
+OWN = "÷ base"
+MEANINGS = {
+    OWN: "response time over that of the baseline, which here has the values that the file "
+    "gives it for the policy (x-baseline)",
+    "saved by": "how much of the response time perfect affinity would save, or no waste, or "
+    "(ideal) no waste and no reallocations",
+    "a switch costs": "waste of the policy that costs as much as one reallocation",
+    "break-even": "reallocations at which the policy would be as slow as the baseline, waste as "
+    "it is",
+}
+
+LARGE = 1000
+HUGE = 10**9
+MILLISECONDS = 1000
+
+
+def response_time_tables(
+    model: ResponseModel, rows: Sequence[ResponseTimeRow], fronts: Sequence[dict[str, object]]
+) -> list[Table | Text]:
+    """Return what a terminal shows of response times: a table for every machine."""
+    shown: list[Table | Text] = [heading(model, {}), Text("")]
+    for machine in dict.fromkeys((row.speed, row.cache) for row in rows):
+        shown += [
+            machine_table(model, machine, [r for r in rows if (r.speed, r.cache) == machine]),
+            Text(""),
+        ]
+    least = {
+        f"least of both, {printable(front['job'])}": ", ".join(map(printable, front["policies"]))  # type: ignore[call-overload]
+        for front in fronts
+    }
+    explained = "no other policy has less waste and fewer reallocations"
+    shown += [pairs(least), Text(f"({explained})", style="dim"), Text("")]
+    meanings = {name: text for name, text in MEANINGS.items() if name != OWN or has_own(model)}
+    return [*shown, pairs(meanings, style="dim")]
+
+
+def has_own(model: ResponseModel) -> bool:
+    """Whether the baseline has values of its own for some policy."""
+    return any(policy.baseline for job in model.jobs for policy in job.policies.values())
+
+
+def heading(model: ResponseModel, more: dict[str, str]) -> Table:
+    """Return what the model is called, and what its policies are compared with."""
+    rows = {"model": printable(model.name), "baseline": printable(model.baseline)}
+    return pairs(rows | more)
+
+
+def machine_table(
+    model: ResponseModel, machine: tuple[float, float], rows: Sequence[ResponseTimeRow]
+) -> Table:
+    """Return the response times on one machine."""
+    speed, cache = machine
+    today = " (today)" if machine == (1.0, 1.0) else ""
+    table = plain_table()
+    table.title = Text(f"speed × {number(speed)}, cache × {number(cache)}{today}", style="bold")
+    table.title_justify = "left"
+    table.add_column("job", overflow="fold")
+    table.add_column("policy", overflow="fold")
+    for name in ("time", "÷ base"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("affinity", "no waste", "ideal"):
+        table.add_column(f"saved by\n{name}", justify="right")
+    table.add_column("a switch\ncosts", justify="right")
+    table.add_column("break-\neven", justify="right")
+    for row in rows:
+        is_baseline = row.policy == model.baseline
+        bounds = (row.perfect_affinity, row.zero_yield, row.ideal)
+        table.add_row(
+            printable(row.job),
+            printable(row.policy),
+            seconds(row.response_time),
+            "–" if is_baseline else f"{row.relative:.3f}",
+            *(f"{row.headroom(bound):.2%}" for bound in bounds),
+            f"{row.exchange_rate * MILLISECONDS:.3g} ms",
+            "–" if is_baseline else break_even(row.most_reallocations),
+        )
+    return table
+
+
+def break_even(reallocations: float | None) -> str:
+    """Return how many reallocations a policy can afford."""
+    return "none" if reallocations is None else f"{reallocations:,.0f}"
+
+
+def seconds(time: float) -> str:
+    """Return a time in seconds."""
+    return f"{time:,.2f} s" if time >= 1 else f"{time:.3g} s"
+
+
+def crossover_tables(
+    model: ResponseModel, path: GrowthPath, rows: Sequence[CrossoverRow]
+) -> list[Table | Text]:
+    """Return what a terminal shows of crossovers."""
+    table = plain_table()
+    ranged = any(row.possible is not None for row in rows)
+    table.add_column("job", overflow="fold")
+    table.add_column("policy", overflow="fold")
+    begin = "at 1" if path == "limit" else "today"  # without the affinity term it is not today
+    table.add_column(f"÷ base {begin}", justify="right", no_wrap=True)
+    table.add_column("speed × cache", justify="right", no_wrap=True)
+    table.add_column("there the policy")
+    if ranged:
+        table.add_column("within the ranges")
+    for row in rows:
+        crossings = [(number(one.product), str(one.direction)) for one in row.crossovers]
+        for line, (product, says) in enumerate(crossings or [("none", without(row))]):
+            possible = [intervals(row) if line == 0 else ""] if ranged else []
+            names = [printable(row.job), printable(row.policy), f"{row.today:.3f}"]
+            table.add_row(*(names if line == 0 else [""] * 3), product, says, *possible)
+    return [heading(model, {"path": f"{path}, {PATHS[path]}"}), Text(""), table]
+
+
+def without(row: CrossoverRow) -> str:
+    """Say what the lack of a crossover means."""
+    if row.today == 1:
+        return "is as fast as the baseline"
+    return f"is {'faster' if row.today < 1 else 'slower'} on every machine"
+
+
+def intervals(row: CrossoverRow) -> str:
+    """Return where a crossover can be."""
+    if row.possible is None:
+        return ""
+    return ", ".join(interval(*one) for one in row.possible) or "none"
+
+
+def interval(least: float, most: float) -> str:
+    """Return an interval of products."""
+    if math.isinf(most):
+        return f"{number(least)} and on"
+    return number(least) if least == most else f"{number(least)} to {number(most)}"
+
+
+def number(value: float) -> str:
+    """Return a number in four significant digits."""
+    shown = f"{value:.4g}"
+    return f"{float(shown):,.0f}" if LARGE <= value < HUGE else shown

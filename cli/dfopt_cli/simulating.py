@@ -1,0 +1,91 @@
+"""Figures of a simulation as a response-time model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from dfopt.simulate.space_sharing import JobSummary, Mix, PolicySummary
+from dfopt_models.response_time import Job, PolicyParameters, ResponseModel
+
+BASELINE = "equipartition"
+FIGURES = ("work", "waste", "reallocations", "affinity", "allocation")
+
+ROUNDING = 1e-9
+"""A range that is narrower, relative to what is in it, is none."""
+
+
+def response_model(mix: Mix, summaries: Sequence[PolicySummary]) -> ResponseModel:
+    """Return the model whose parameters a simulation has measured.
+
+    The baseline is Equipartition, or the first policy where that was not simulated.
+
+    Parameters
+    ----------
+    mix
+        What was simulated.
+    summaries
+        What it gave.
+    """
+    names = [summary.policy for summary in summaries]
+    applications = {entry.application.name: entry.application for entry in mix.jobs}
+    return ResponseModel(
+        name=mix.name,
+        baseline=BASELINE if BASELINE in names else names[0],
+        reallocation_time=mix.machine.path_length,
+        jobs=tuple(
+            _job(name, application.penalties.no_affinity, summaries)
+            for name, application in applications.items()
+        ),
+    )
+
+
+def _job(name: str, no_affinity: float, summaries: Sequence[PolicySummary]) -> Job:
+    jobs = {summary.policy: summary.job(name) for summary in summaries}
+    means = {
+        policy: {figure: interval.mean for figure, interval in job.figures.items()}
+        for policy, job in jobs.items()
+    }
+    # What a reallocation with affinity costs depends on who was there in between, and so a
+    # little on the policy; the model has one number for all.
+    returning = {
+        policy: (mean["affinity_penalty"], mean["affinity"] * mean["reallocations"])
+        for policy, mean in means.items()
+        if mean["affinity_penalty"] > 0
+    }
+    weight = sum(count for _, count in returning.values())
+    penalty = sum(one * count for one, count in returning.values()) / weight if weight else 0.0
+    seen = [one for one, _ in returning.values()] or [0.0]
+    return Job(
+        name=name,
+        penalty_affinity=penalty,
+        penalty_no_affinity=no_affinity,
+        ranges=_real({"penalty_affinity": (min(*seen, penalty), max(*seen, penalty))}),
+        policies={policy: _parameters(job) for policy, job in jobs.items()},
+    )
+
+
+def _parameters(job: JobSummary) -> PolicyParameters:
+    mean = {figure: interval.mean for figure, interval in job.figures.items()}
+    ranges = {}
+    for figure in FIGURES:
+        width = job.figures[figure].half_width or 0.0
+        most = 1.0 if figure == "affinity" else math.inf
+        ranges[figure] = (max(0.0, mean[figure] - width), min(mean[figure] + width, most))
+    return PolicyParameters(
+        work=mean["work"],
+        waste=mean["waste"],
+        reallocations=mean["reallocations"],
+        affinity=mean["affinity"],
+        allocation=mean["allocation"],
+        ranges=_real(ranges),
+    )
+
+
+def _real(ranges: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """Return the ranges that are wider than rounding."""
+    return {
+        name: (least, most)
+        for name, (least, most) in ranges.items()
+        if most - least > ROUNDING * most
+    }

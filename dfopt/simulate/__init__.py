@@ -1,0 +1,1 @@
+"""Policies on workloads: event-driven simulations."""

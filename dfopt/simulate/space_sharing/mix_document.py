@@ -1,0 +1,340 @@
+"""Mixes as TOML documents of the format ``dfopt-mix/1``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from dfopt.errors import DfoptError, FileError
+from dfopt.files.fields import at, check_format, choice, each, fields_of, integer, number, string
+from dfopt.files.storage import read_text
+from dfopt.files.streams import STANDARD_INPUT, shown_name
+from dfopt.files.strict_json import Document, described_json, shown_place
+from dfopt.files.strict_toml import parse_toml
+from dfopt.simulate.space_sharing.graph_document import read_thread_graph
+from dfopt.simulate.space_sharing.parameters import (
+    Application,
+    Choice,
+    JobEntry,
+    Machine,
+    Mix,
+    Penalties,
+    PolicyParameters,
+)
+from dfopt.simulate.space_sharing.structures import Blocks, ThreadGraph, TimeSteps, WaveFront
+from dfopt.simulate.space_sharing.threads import Structure
+
+FORMAT = "dfopt-mix/1"
+SHIPPED = ".toml"
+"""How the names of the mixes in the package end."""
+
+MOST_THREADS = 10**7
+DEEPEST_BASE = 10
+
+Reader = Callable[[Any], Any]
+Table = dict[str, Any]
+
+
+def read_mix(path: str | Path) -> Mix:
+    """Return the mix in a file, or one that comes with the package.
+
+    Parameters
+    ----------
+    path
+        A file of the format ``dfopt-mix/1``; ``-`` is standard input. Where there is no such
+        file, one of :func:`shipped_mixes`.
+
+    Raises
+    ------
+    DfoptError
+        With file, place and remedy, when the file is not a valid mix.
+    """
+    document = read_mix_document(path)
+    try:
+        return mix_from_document(document, name=str(path))
+    except DfoptError as error:
+        raise error if error.file else error.in_file(shown_name(path)) from None
+
+
+def shipped_mixes() -> tuple[str, ...]:
+    """Return the names of the mixes that come with the package."""
+    names = (file.name for file in _folder().iterdir() if file.name.endswith(SHIPPED))
+    return tuple(sorted(name.removesuffix(SHIPPED) for name in names))
+
+
+def read_mix_document(path: str | Path, *, depth: int = 0) -> Document:
+    """Return a mix's document with what its base says, every value checked by itself.
+
+    Raises
+    ------
+    DfoptError
+        When the file, or a base, cannot be read or holds an unknown key or a wrong value.
+    """
+    name = str(path)
+    is_shipped = name in shipped_mixes() and not Path(name).exists()
+    folder = None if is_shipped or name == STANDARD_INPUT else Path(name).parent
+    try:
+        if is_shipped:
+            text = (_folder() / f"{name}{SHIPPED}").read_text(encoding="utf-8")
+        else:
+            text = _text_of(path)
+        document = _checked(parse_toml(text), folder)
+    except DfoptError as error:
+        raise error if error.file else error.in_file(shown_name(path)) from None
+    base = document.pop("base", None)
+    if base is None:
+        return document
+    if depth == DEEPEST_BASE:
+        raise FileError("stands on itself, or on too many others", place="base", file=name)
+    if base not in shipped_mixes() and folder is not None:
+        base = str(folder / base)
+    return _merged(read_mix_document(base, depth=depth + 1), document)
+
+
+def mix_from_document(document: Document, *, name: str = "mix") -> Mix:
+    """Return the mix that a checked document describes.
+
+    Raises
+    ------
+    DfoptError
+        When something is missing or does not fit together.
+    """
+    machine = Machine(**document.get("machine", {}))
+    jobs = document.get("job", [])
+    tables = document.get("application", {})
+    applications: dict[str, Application] = {}
+    for place, job in enumerate(jobs):
+        wanted = job["application"]
+        if wanted not in tables:
+            known = ", ".join(map(described_json, tables)) or "none"
+            raise FileError(
+                f"there is no application {described_json(wanted)}; known are {known}",
+                place=f"job[{place}].application",
+            )
+        if wanted not in applications:
+            applications[wanted] = _application(wanted, tables[wanted], machine.quantum)
+    return Mix(
+        name=document.get("name", Path(name).stem),
+        machine=machine,
+        policy=PolicyParameters(**document.get("policy", {})),
+        jobs=tuple(
+            JobEntry(**{**job, "application": applications[job["application"]]}) for job in jobs
+        ),
+        **{key: document[key] for key in ("restart", "runs") if key in document},
+    )
+
+
+def _folder() -> Any:
+    return resources.files("dfopt.simulate.space_sharing") / "mixes"
+
+
+def _text_of(path: str | Path) -> str:
+    try:
+        return read_text(path)
+    except FileError as error:
+        if Path(path).exists() or str(path) == STANDARD_INPUT:
+            raise
+        known = ", ".join(shipped_mixes())
+        raise FileError(f"{error.problem}; mixes that come with dfopt are {known}") from None
+
+
+def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> Table:
+    """Return a table in which ``over`` comes before ``base``, table by table."""
+    merged = dict(base)
+    for key, value in over.items():
+        below = merged.get(key)
+        if isinstance(value, dict) and isinstance(below, dict):
+            merged[key] = _merged(below, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+# Every value by itself.
+
+
+def _positive(value: object) -> float:
+    if number(value) <= 0:
+        raise FileError(f"must be more than 0, not {described_json(value)}")
+    return float(value)  # type: ignore[arg-type]
+
+
+def _not_negative(value: object) -> float:
+    if number(value) < 0:
+        raise FileError(f"must not be negative; it is {described_json(value)}")
+    return float(value)  # type: ignore[arg-type]
+
+
+def _count(value: object) -> int:
+    count = integer(value)
+    if not 1 <= count <= MOST_THREADS:
+        raise FileError(f"must be from 1 to {MOST_THREADS:,}, not {described_json(value)}")
+    return count
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise FileError(f"must be true or false, not {described_json(value)}")
+    return value
+
+
+def _table(readers: Mapping[str, Reader], required: tuple[str, ...] = ()) -> Reader:
+    """Return a reader of tables with these keys."""
+
+    def read(value: object) -> Table:
+        if not isinstance(value, dict):
+            raise FileError(f"must be a table, not {described_json(value)}")
+        fields = fields_of(value, tuple(readers), required=required)
+        return {key: at(key, readers[key], item) for key, item in fields.items()}
+
+    return read
+
+
+def _by_name(read: Reader) -> Reader:
+    """Return a reader of tables with any keys."""
+
+    def read_all(value: object) -> Table:
+        if not isinstance(value, dict):
+            raise FileError(f"must be a table, not {described_json(value)}")
+        return {key: at(key, read, item) for key, item in value.items()}
+
+    return read_all
+
+
+MACHINE: dict[str, Reader] = {
+    "processors": _count,
+    "path_length": _not_negative,
+    "latency": _not_negative,
+    "quantum": _positive,
+}
+POLICY: dict[str, Reader] = {
+    "credit_decay": _positive,
+    "credit_per_processor": _positive,
+    "preemption_margin": _not_negative,
+    "review_interval": _not_negative,
+    "yield_delay": _not_negative,
+    "victim": choice(Choice),
+    "worker": choice(Choice),
+    "match": _flag,
+}
+PENALTIES: dict[str, Reader] = {
+    "quantum": _positive,
+    "no_affinity": _not_negative,
+    "affinity": _by_name(_not_negative),
+}
+JOB: dict[str, Reader] = {
+    "application": string,
+    "copies": _count,
+    "arrival": _not_negative,
+    "interarrival": _not_negative,
+}
+NUMBERS: dict[str, dict[str, Reader]] = {
+    "blocks": {"work": _positive, "threads": _count, "variation": _not_negative},
+    "time-steps": {
+        "work": _positive,
+        "steps": _count,
+        "serial": _positive,
+        "phases": _count,
+        "threads": _count,
+        "variation": _not_negative,
+        "barrier": _positive,
+    },
+    "wave-front": {
+        "work": _positive,
+        "rows": _count,
+        "columns": _count,
+        "variation": _not_negative,
+    },
+    "graph": {"file": string},
+}
+"""By structure: the keys that it needs."""
+
+
+def _structure_name(value: object) -> str:
+    if not isinstance(value, str) or value not in NUMBERS:
+        words = ", ".join(map(repr, NUMBERS))
+        raise FileError(f"must be one of {words}, not {described_json(value)}")
+    return value
+
+
+APPLICATION: dict[str, Reader] = {
+    "structure": _structure_name,
+    "penalties": lambda value: list(each("", _table(PENALTIES, required=tuple(PENALTIES)), value)),
+    **{key: read for readers in NUMBERS.values() for key, read in readers.items()},
+}
+
+
+def _checked(document: Document, folder: Path | None) -> Document:
+    """Return the values of a document, each as it should be; nothing of it needs to be complete."""
+    check_format(document, FORMAT)
+    read = _table(
+        {
+            "format": string,
+            "name": string,
+            "base": string,
+            "restart": _flag,
+            "runs": _count,
+            "machine": _table(MACHINE),
+            "policy": _table(POLICY),
+            "application": _by_name(_table(APPLICATION)),
+            "job": lambda value: list(each("", _table(JOB, required=("application",)), value)),
+        }
+    )
+    checked: Document = read(document)
+    for application in checked.get("application", {}).values():
+        if "file" in application and folder is not None:
+            application["file"] = str(folder / application["file"])
+    return checked
+
+
+# Together.
+
+
+def _application(name: str, table: Table, quantum: float) -> Application:
+    try:
+        return Application(
+            name=name, structure=_structure(table), penalties=_penalties(table, quantum)
+        )
+    except DfoptError as error:  # a graph's file has its own places
+        raise error if error.file else error.within(shown_place(("application", name))) from None
+
+
+def _structure(table: Table) -> Structure:
+    if "structure" not in table:
+        raise FileError(
+            "is missing; it says how the threads depend on each other", place="structure"
+        )
+    kind = table["structure"]
+    for key in table:
+        if key not in ("structure", "penalties", *NUMBERS[kind]):
+            raise FileError(f"does not belong to the structure {kind!r}; remove it", place=key)
+    for key in NUMBERS[kind]:
+        if key not in table:
+            raise FileError(f"is missing; the structure {kind!r} needs it", place=key)
+    return KINDS[kind](**{key: table[key] for key in NUMBERS[kind]})
+
+
+def _penalties(table: Table, quantum: float) -> Penalties:
+    rows = table.get("penalties", [])
+    for row in rows:
+        if row["quantum"] == quantum:
+            return Penalties(no_affinity=row["no_affinity"], affinity=row["affinity"])
+    known = ", ".join(f"{row['quantum']:g} s" for row in rows) or "none"
+    raise FileError(
+        f"must have a row for the machine's quantum of {quantum:g} s; there are {known}",
+        place="penalties",
+    )
+
+
+def _graph(file: str) -> ThreadGraph:
+    return read_thread_graph(file)
+
+
+KINDS: dict[str, Callable[..., Structure]] = {
+    "blocks": Blocks,
+    "time-steps": TimeSteps,
+    "wave-front": WaveFront,
+    "graph": _graph,
+}

@@ -1,0 +1,18 @@
+"""All ways in which the policies may choose among equals."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+from dfopt.simulate.space_sharing import Choice, Mix
+
+
+def tie_breaks() -> Iterator[dict[str, object]]:
+    """Yield every combination of the policies' tie-breaks, by their names."""
+    for victim, worker, match in product(Choice, Choice, (False, True)):
+        yield {"victim": victim, "worker": worker, "match": match}
+
+
+def with_parameters(mix: Mix, **parameters: object) -> Mix:
+    """Return a mix whose policies have other parameters."""
+    return replace(mix, policy=replace(mix.policy, **parameters))

@@ -1,0 +1,176 @@
+"""Relative response time against speed × cache: where a policy and the baseline change places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dfopt.errors import DfoptError
+from dfopt.plot.colours import INK, PAPER, Colour
+from dfopt.plot.picture import new_axes
+from dfopt_models.growth import GrowthPath
+from dfopt_models.plot.style import (
+    FONT_SIZE,
+    LINE_WIDTH,
+    SHADING,
+    SIZE,
+    add_legend,
+    label,
+    line_colour,
+    policy_colours,
+    prepare,
+    product_axis,
+    product_text,
+    products_up_to,
+)
+from dfopt_models.response_time.crossover import CrossoverRow, crossover_table
+from dfopt_models.response_time.model import ResponseModel
+from dfopt_models.response_time.numeric import relative_along
+from dfopt_models.response_time.ranges import relative_range_along
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SHORTEST, LONGEST = 1e3, 1e7
+"""How far the axis of products goes at least and at most."""
+
+BEYOND = 3.0
+"""How far it goes beyond the last crossover, as a factor."""
+
+ABOVE = 1.5
+"""How much room there is above the baseline, as a multiple of that below."""
+LEAST_ROOM = 0.04
+IN_VIEW = 1.2
+"""How much more room a curve gets that is above the baseline everywhere."""
+
+PATH_NAMES = {
+    GrowthPath.EQUAL: "speed × cache, both growing alike",
+    GrowthPath.SPEED: "speed × cache, cache as today",
+    GrowthPath.CACHE: "speed × cache, speed as today",
+    GrowthPath.LIMIT: "speed × cache, caches without limit",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """What is alike in several pictures.
+
+    Parameters
+    ----------
+    colours
+        A colour for every policy.
+    largest
+        How far the axis of products goes.
+    """
+
+    colours: Mapping[str, Colour]
+    largest: float
+
+
+def plot_crossover(
+    model: ResponseModel,
+    job: str | None = None,
+    *,
+    path: GrowthPath = GrowthPath.EQUAL,
+    sheet: Sheet | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw response times relative to the baseline as machines grow.
+
+    Every policy has a curve; below 1 it is faster than the baseline. Dots mark the crossovers,
+    and the legend gives their products, or says that there is none. What the ranges of the
+    parameters allow is shaded.
+
+    Parameters
+    ----------
+    model
+        The model.
+    job
+        The job; may be left out if there is only one.
+    path
+        How speed and cache grow together.
+    sheet
+        What is alike in several pictures; this one stands alone if None.
+    ax
+        Where to draw; a figure of its own if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where it has been drawn.
+
+    Raises
+    ------
+    DfoptError
+        When there is no such job, several to choose from, or nothing to compare.
+    """
+    name = chosen_job(model, job)
+    rows = [row for row in crossover_table(model, path) if row.job == name]
+    alike = sheet_of([model], rows) if sheet is None else sheet
+    end, palette = alike.largest, alike.colours
+    axes = new_axes(*SIZE) if ax is None else ax
+    prepare(axes)
+    axes.set_xscale("log")
+    product_axis(axes.xaxis)
+    lowest, least_high, lines = 1.0, 1.0, []
+    products = products_up_to(end)
+    for row in rows:
+        comparison = model.comparison(row.job, row.policy)
+        colour = line_colour(palette[row.policy])
+        curve = relative_along(comparison, products, path)
+        lines += axes.plot(products, curve, color=colour, linewidth=LINE_WIDTH)
+        lowest = min(lowest, float(curve.min()))
+        least_high = max(least_high, float(curve.min()))
+        if comparison.has_ranges:
+            low, high = relative_range_along(comparison, products, path)
+            ground = palette[row.policy]
+            axes.fill_between(products, low, high, color=ground, alpha=SHADING, linewidth=0)
+            lowest = min(lowest, float(low.min()))
+        marks = [crossing.product for crossing in row.crossovers if crossing.product <= end]
+        if marks:  # an empty line would confuse the layout
+            axes.plot(
+                marks, [1.0] * len(marks), "o", color=colour, markeredgecolor=PAPER, zorder=4,
+                clip_on=False,
+            )  # fmt: skip
+    axes.axhline(1.0, color=INK, linewidth=1.0, zorder=1)
+    axes.set_xlim(1.0, end)
+    room = max(LEAST_ROOM, 1.0 - lowest)
+    above = max(room, IN_VIEW * (least_high - 1.0))
+    axes.set_ylim(1.0 - 1.1 * room, 1.0 + ABOVE * above)
+    axes.set_title(name, loc="left", fontsize=FONT_SIZE + 2, parse_math=False)
+    label(axes, PATH_NAMES[path], f"response time ÷ {model.baseline}")
+    add_legend(
+        axes, lines, [f"{row.policy}: {crossovers_text(row)}" for row in rows], place="upper left"
+    )
+    return axes
+
+
+def sheet_of(models: Sequence[ResponseModel], rows: Sequence[CrossoverRow]) -> Sheet:
+    """Return what is alike in the pictures of these models with these crossovers."""
+    return Sheet(colours=policy_colours(models), largest=largest_product(rows))
+
+
+def chosen_job(model: ResponseModel, job: str | None) -> str:
+    """Return the name of a job of the model, or of its only one."""
+    if job is not None:
+        return model.job(job).name
+    if len(model.jobs) > 1:
+        names = ", ".join(repr(one.name) for one in model.jobs)
+        raise DfoptError(f"there are several jobs, {names}; name the one to draw")
+    return model.jobs[0].name
+
+
+def largest_product(rows: Sequence[CrossoverRow]) -> float:
+    """Return how far an axis of products goes so that it has the crossovers on it."""
+    products = [crossing.product for row in rows for crossing in row.crossovers]
+    furthest = BEYOND * max(products, default=1.0)
+    return float(10 ** math.ceil(math.log10(min(max(furthest, SHORTEST), LONGEST))))
+
+
+def crossovers_text(row: CrossoverRow) -> str:
+    """Return the crossovers of a policy, or that there is none."""
+    if not row.crossovers:
+        return "no crossover"
+    return ", ".join(product_text(crossing.product) for crossing in row.crossovers)

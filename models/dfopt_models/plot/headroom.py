@@ -1,0 +1,102 @@
+"""How far each policy is from the ideal as machines grow, and what affinity could save of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dfopt.plot.colours import INK
+from dfopt.plot.picture import new_axes
+from dfopt_models.growth import GrowthPath
+from dfopt_models.plot.crossover import PATH_NAMES, chosen_job
+from dfopt_models.plot.style import (
+    LINE_WIDTH,
+    SIZE,
+    add_legend,
+    key,
+    label,
+    line_colour,
+    policy_colours,
+    prepare,
+    product_axis,
+    products_up_to,
+)
+from dfopt_models.response_time.bounds import bounds
+from dfopt_models.response_time.model import ResponseModel
+from dfopt_models.response_time.numeric import machines_along
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LARGEST = 1e4
+ROUNDING = 1e-12
+"""An excess below this is none."""
+
+STYLES = {"response_time": "-", "perfect_affinity": "--", "zero_yield": ":"}
+MEANINGS = {
+    "response_time": "as it is",
+    "perfect_affinity": "perfect affinity",
+    "zero_yield": "no waste",
+}
+
+
+def plot_headroom(
+    model: ResponseModel,
+    job: str | None = None,
+    *,
+    path: GrowthPath = GrowthPath.EQUAL,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw by how much response times exceed the ideal, which has no waste and no reallocation.
+
+    Parameters
+    ----------
+    model
+        The model.
+    job
+        The job; may be left out if there is only one.
+    path
+        How speed and cache grow together; not ``limit``, where bounds have no meaning.
+    ax
+        Where to draw; a figure of its own if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where it has been drawn.
+
+    Raises
+    ------
+    DfoptError
+        When there is no such job, several to choose from, nothing to compare, or no machine along
+        the path.
+    """
+    import numpy as np
+
+    name = chosen_job(model, job)
+    axes = new_axes(*SIZE) if ax is None else ax
+    colours = policy_colours([model])
+    prepare(axes)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    product_axis(axes.xaxis)
+    products = products_up_to(LARGEST)
+    handles, names = [], []
+    for comparison in model.comparisons():
+        if comparison.job != name:
+            continue
+        colour = line_colour(colours[comparison.policy])
+        possible = bounds(comparison.case, *machines_along(path, products))
+        for which, style in STYLES.items():
+            excess = getattr(possible, which) / possible.ideal - 1
+            visible = np.where(excess > ROUNDING, excess, np.nan)
+            axes.plot(products, visible, style, color=colour, linewidth=LINE_WIDTH)
+        handles.append(key(colour))
+        names.append(comparison.policy)
+    for which, style in STYLES.items():
+        handles.append(key(INK, linestyle=style))
+        names.append(MEANINGS[which])
+    axes.set_xlim(1.0, LARGEST)
+    axes.set_title(name, loc="left", parse_math=False)
+    label(axes, PATH_NAMES[path], "response time ÷ ideal − 1")
+    add_legend(axes, handles, names, place="upper left")
+    return axes

@@ -1,0 +1,102 @@
+"""The plane of reallocations and waste: what a policy can afford as machines grow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dfopt.plot.colours import INK, PAPER
+from dfopt.plot.picture import new_axes
+from dfopt_models.growth import GrowthPath
+from dfopt_models.plot.crossover import chosen_job
+from dfopt_models.plot.style import (
+    LINE_WIDTH,
+    SIZE,
+    add_legend,
+    key,
+    label,
+    line_colour,
+    policy_colours,
+    prepare,
+    product_text,
+)
+from dfopt_models.response_time.model import ResponseModel
+from dfopt_models.response_time.numeric import machines_along
+from dfopt_models.response_time.trade import trade
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PRODUCTS = (1.0, 100.0, 1000.0)
+STYLES = ("-", "--", ":", "-.")
+ROOM = 1.6
+"""How far the axis of reallocations goes beyond the policy with the most of them, as a factor."""
+
+
+def plot_trade(
+    model: ResponseModel,
+    job: str | None = None,
+    *,
+    products: Sequence[float] = PRODUCTS,
+    path: GrowthPath = GrowthPath.EQUAL,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw every policy's waste against its reallocations, and what it can afford of both.
+
+    Below a line a policy with the affinity and the allocation of that colour is faster than the
+    baseline; all points of a line have the same response time.
+
+    Parameters
+    ----------
+    model
+        The model.
+    job
+        The job; may be left out if there is only one.
+    products
+        Machines by their speed times cache, four at most.
+    path
+        How speed and cache grow together; not ``limit``.
+    ax
+        Where to draw; a figure of its own if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where it has been drawn.
+
+    Raises
+    ------
+    DfoptError
+        When there is no such job, several to choose from, nothing to compare, or no machine along
+        the path.
+    """
+    import numpy as np
+
+    name = chosen_job(model, job)
+    axes = new_axes(*SIZE) if ax is None else ax
+    colours = policy_colours([model])
+    prepare(axes)
+    comparisons = [one for one in model.comparisons() if one.job == name]
+    right = ROOM * max(1.0, *(one.case.reallocations for one in comparisons))
+    across = np.array([0.0, right])
+    handles, names = [], []
+    top = max(one.case.waste for one in comparisons)
+    for comparison in comparisons:
+        colour = line_colour(colours[comparison.policy])
+        for product, style in zip(products, STYLES, strict=False):
+            line = trade(comparison, *machines_along(path, product)).most_waste(across)
+            axes.plot(across, line, style, color=colour, linewidth=LINE_WIDTH)
+            top = max(top, float(line.max()))
+        point = comparison.case.reallocations, comparison.case.waste
+        axes.plot(*point, "o", color=colour, markeredgecolor=PAPER, clip_on=False, zorder=4)
+        handles.append(key(colour, marker="o"))
+        names.append(comparison.policy)
+    for product, style in zip(products, STYLES, strict=False):
+        handles.append(key(INK, linestyle=style))
+        names.append(f"machine: s × c = {product_text(product)}")
+    axes.set_xlim(0.0, right)
+    axes.set_ylim(0.0, 1.1 * top)
+    axes.set_title(name, loc="left", parse_math=False)
+    label(axes, "reallocations", "waste, processor-seconds")
+    add_legend(axes, handles, names, place="upper left", bbox_to_anchor=(1.0, 1.0))
+    return axes

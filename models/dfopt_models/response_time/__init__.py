@@ -1,0 +1,94 @@
+"""Response times under space sharing, today and on future machines.
+
+The model of Vaswani and Zahorjan: equations (1) and (2), and its extension to faster processors
+and larger caches. The heavy packages are imported by the functions that need them.
+"""
+
+from dfopt_models.errors import ModelError
+from dfopt_models.growth import GrowthPath
+from dfopt_models.response_time.bounds import Bounds, bounds
+from dfopt_models.response_time.claim import Region, largest_spread, product_spread
+from dfopt_models.response_time.crossover import (
+    Crossover,
+    CrossoverRow,
+    Direction,
+    closed_form_crossover,
+    crossover_document,
+    crossover_table,
+    crossovers,
+    crossovers_against_waste,
+)
+from dfopt_models.response_time.document import (
+    model_text,
+    parse_model,
+    read_model,
+    shipped_models,
+    write_model,
+)
+from dfopt_models.response_time.measured import Measured
+from dfopt_models.response_time.model import (
+    Case,
+    Comparison,
+    Job,
+    PolicyParameters,
+    ResponseModel,
+)
+from dfopt_models.response_time.numeric import (
+    exchange_rate,
+    relative_along,
+    relative_response_time,
+    response_time,
+    response_time_along,
+    waste_budget,
+)
+from dfopt_models.response_time.ranges import possible_crossovers, relative_range_along
+from dfopt_models.response_time.table import (
+    ResponseTimeRow,
+    response_time_document,
+    response_time_table,
+)
+from dfopt_models.response_time.trade import Trade, non_dominated, pareto_front, trade
+
+__all__ = [
+    "Bounds",
+    "Case",
+    "Comparison",
+    "Crossover",
+    "CrossoverRow",
+    "Direction",
+    "GrowthPath",
+    "Job",
+    "Measured",
+    "ModelError",
+    "PolicyParameters",
+    "Region",
+    "ResponseModel",
+    "ResponseTimeRow",
+    "Trade",
+    "bounds",
+    "closed_form_crossover",
+    "crossover_document",
+    "crossover_table",
+    "crossovers",
+    "crossovers_against_waste",
+    "exchange_rate",
+    "largest_spread",
+    "model_text",
+    "non_dominated",
+    "pareto_front",
+    "parse_model",
+    "possible_crossovers",
+    "product_spread",
+    "read_model",
+    "relative_along",
+    "relative_range_along",
+    "relative_response_time",
+    "response_time",
+    "response_time_along",
+    "response_time_document",
+    "response_time_table",
+    "shipped_models",
+    "trade",
+    "waste_budget",
+    "write_model",
+]

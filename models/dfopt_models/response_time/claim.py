@@ -1,0 +1,112 @@
+"""Whether relative response times depend only on the product of speed and cache.
+
+At a fixed product x they depend on the cache c through √x · c^(−3/2) alone, in which numerator
+and denominator are linear. So along any stretch of caches they rise or fall all the way, and the
+spread is the difference between both ends.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from dfopt_models.growth import GrowthPath
+from dfopt_models.response_time.model import Comparison
+from dfopt_models.response_time.numeric import (
+    positive_product,
+    relative_along,
+    relative_response_time,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from dfopt_models.response_time.numeric import Numbers
+
+LARGEST_PRODUCT = 1e8
+"""How far a largest spread is looked for; beyond that it only falls."""
+STEPS = 4001
+
+
+class Region(StrEnum):
+    """Which machines of a product are compared."""
+
+    ANY_CACHE = "any cache"
+    """c from 1 to infinity, which for c > x means processors slower than today's."""
+
+    GROWING = "growing"
+    """c from 1 to x: neither speed nor cache falls below today's."""
+
+    LARGE_CACHE = "large cache"
+    """c from √x to infinity: the cache grows at least as the speed does, c ≥ s."""
+
+    GROWING_LARGE_CACHE = "growing, large cache"
+    """c from √x to x: c ≥ s ≥ 1."""
+
+
+def product_spread(
+    comparison: Comparison, product: ArrayLike, region: Region = Region.GROWING
+) -> Numbers:
+    """Return how much the relative response time varies among machines of one product.
+
+    Parameters
+    ----------
+    comparison
+        A policy and the baseline.
+    product
+        Speed times cache, relative to today's machine; any shape, each at least 1.
+    region
+        Which machines of that product are compared.
+
+    Returns
+    -------
+    numpy.ndarray
+        The greatest less the least relative response time, in the shape of ``product``.
+
+    Raises
+    ------
+    ModelError
+        When a product is not more than 0.
+    """
+    import numpy as np
+
+    products = positive_product(product)
+    from_root = region in (Region.LARGE_CACHE, Region.GROWING_LARGE_CACHE)
+    smallest = np.sqrt(products) if from_root else np.ones_like(products)
+    first = relative_response_time(comparison, products / smallest, smallest)
+    if region in (Region.ANY_CACHE, Region.LARGE_CACHE):
+        last = relative_along(comparison, products, GrowthPath.LIMIT)
+    else:
+        last = relative_response_time(comparison, 1.0, products)
+    return np.abs(last - first)
+
+
+def largest_spread(
+    comparison: Comparison, region: Region = Region.GROWING_LARGE_CACHE
+) -> tuple[float, float]:
+    """Return the product at which the spread is largest, and the spread.
+
+    Parameters
+    ----------
+    comparison
+        A policy and the baseline.
+    region
+        Which machines of a product are compared; the product goes up to 10⁸.
+    """
+    import numpy as np
+    from scipy.optimize import minimize_scalar
+
+    exponents = np.linspace(0, np.log(LARGEST_PRODUCT), STEPS)
+    spreads = product_spread(comparison, np.exp(exponents), region)
+    best = int(np.argmax(spreads))
+    around = exponents[max(0, best - 1)], exponents[min(STEPS - 1, best + 1)]
+    refined = minimize_scalar(
+        lambda exponent: -float(product_spread(comparison, np.exp(exponent), region)),
+        bounds=around,
+        method="bounded",
+    )
+    ends = {
+        float(e): float(product_spread(comparison, np.exp(e), region)) for e in (*around, refined.x)
+    }
+    exponent = max(ends, key=lambda end: ends[end])
+    return float(np.exp(exponent)), ends[exponent]

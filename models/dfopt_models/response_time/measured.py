@@ -1,0 +1,89 @@
+"""What follows for the model from measured response times, reallocations and intervals.
+
+A table of measurements has the average interval between two reallocations of a processor, not the
+allocation. But every reallocation ends one interval, so that intervals times reallocations are the
+processor-seconds that the job was given; over the response time they are the average allocation,
+and less the cost of the reallocations they are work and waste.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product as combinations
+
+from dfopt_models.response_time.model import Case
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What was measured of a job under a policy.
+
+    Parameters
+    ----------
+    affinity
+        The fraction of reallocations with affinity, 0 to 1.
+    reallocations
+        How many there were.
+    interval
+        Average time between two reallocations of a processor, seconds.
+    response_time
+        Seconds.
+    """
+
+    affinity: float
+    reallocations: float
+    interval: float
+    response_time: float
+
+    @property
+    def processor_seconds(self) -> float:
+        """What the job was given."""
+        return self.interval * self.reallocations
+
+    @property
+    def allocation(self) -> float:
+        """The average number of processors."""
+        return self.processor_seconds / self.response_time
+
+    def case(
+        self, *, reallocation_time: float, penalty_affinity: float, penalty_no_affinity: float
+    ) -> Case:
+        """Return the case of the model that has this response time today.
+
+        Work and waste cannot be told apart; the sum of both stands as work.
+
+        Parameters
+        ----------
+        reallocation_time, penalty_affinity, penalty_no_affinity
+            As in :class:`Case`, seconds.
+        """
+        penalty = self.affinity * penalty_affinity + (1 - self.affinity) * penalty_no_affinity
+        return Case(
+            work=self.processor_seconds - self.reallocations * (reallocation_time + penalty),
+            waste=0.0,
+            reallocations=self.reallocations,
+            affinity=self.affinity,
+            allocation=self.allocation,
+            reallocation_time=reallocation_time,
+            penalty_affinity=penalty_affinity,
+            penalty_no_affinity=penalty_no_affinity,
+        )
+
+    def rounded(
+        self, *, affinity: float, interval: float, response_time: float
+    ) -> Iterator[Measured]:
+        """Yield the corners of what may have been rounded to these measurements.
+
+        Parameters
+        ----------
+        affinity, interval, response_time
+            Half a unit of the last place given of each.
+        """
+        errors = {"affinity": affinity, "interval": interval, "response_time": response_time}
+        for signs in combinations((-1, 1), repeat=len(errors)):
+            shifted = {
+                name: getattr(self, name) + sign * error
+                for sign, (name, error) in zip(signs, errors.items(), strict=True)
+            }
+            yield replace(self, **shifted)

@@ -1,0 +1,139 @@
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from dfopt.files import schema
+from dfopt.trace import read_trace
+from dfopt_models.response_time import read_model, response_time
+
+POLICIES = ("equipartition", "dynamic", "dyn-aff", "dyn-aff-nopri", "dyn-aff-delay")
+
+MIX = """
+format = "dfopt-mix/1"
+name = "small"
+base = "mix-1"
+[application.MVA]
+work = 4.0
+rows = 5
+columns = 5
+"""
+
+
+@pytest.fixture
+def mix(tmp_path: Path) -> Path:
+    path = tmp_path / "mix.toml"
+    path.write_text(MIX)
+    return path
+
+
+def test_a_table_for_each_application(run, mix):
+    code, printed, said = run("simulate", "space-sharing", mix, "--replications", "2")
+    assert (code, said) == (0, "")
+    assert "small" in printed
+    assert [line.split()[0] for line in printed.splitlines() if line.startswith(POLICIES)] == [
+        *POLICIES
+    ]
+
+
+def test_json(run, mix):
+    arguments = ("simulate", "space-sharing", mix, "--replications", "3", "--json")
+    code, printed, _ = run(*arguments, "--policy", "dynamic", "--policy", "dyn-aff", "--seed", "7")
+    assert code == 0
+    document = json.loads(printed)
+    Draft202012Validator(schema("simulation")).validate(document)
+    assert document["seed"] == 7
+    assert [one["policy"] for one in document["policies"]] == ["dynamic", "dyn-aff"]
+    for policy in document["policies"]:
+        assert policy["replications"] == 3
+        (job,) = policy["jobs"]
+        spent = sum(job[account]["mean"] for account in ("work", "waste", "overhead"))
+        assert job["response_time"]["mean"] * job["allocation"]["mean"] == pytest.approx(
+            spent, rel=0.01
+        )
+
+
+def test_the_same_seed_whatever_the_workers(run, mix):
+    arguments = ("simulate", "space-sharing", mix, "--replications", "3", "--json")
+    assert run(*arguments, "--workers", "1") == run(*arguments, "--workers", "2")
+
+
+def test_the_response_time_model(run, mix, tmp_path):
+    model_file = tmp_path / "model.toml"
+    code, printed, _ = run(
+        "simulate", "space-sharing", mix, "--replications", "3", "--json", "-o", model_file
+    )
+    assert code == 0
+    model = read_model(model_file)
+    assert (model.name, model.baseline) == ("small", "equipartition")
+    assert model.reallocation_time == 750e-6
+    for policy in json.loads(printed)["policies"]:
+        case = model.case("MVA", policy["policy"])
+        measured = policy["jobs"][0]["response_time"]["mean"]
+        assert float(response_time(case)) == pytest.approx(measured, rel=0.02)
+    assert run("model", "crossover", model_file, "--json")[0] == 0
+
+
+def test_traces(run, mix, tmp_path):
+    code, _, _ = run(
+        "simulate", "space-sharing", mix, "--replications", "2", "--policy", "dynamic",
+        "--trace-dir", tmp_path / "traces", "--json",
+    )  # fmt: skip
+    assert code == 0
+    files = sorted((tmp_path / "traces").iterdir())
+    assert [file.name for file in files] == ["small.dynamic.0.jsonl", "small.dynamic.1.jsonl"]
+    trace = read_trace(files[0])
+    assert trace.cpus == 16
+    assert trace.header.policy == "dynamic"
+    assert set(trace.fragments) >= {"MVA.1#1", "MVA.2#1"}
+    assert {task.name.split("/")[0] for task in trace.tasks} == set(trace.fragments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nix.toml",), "dfopt: nix.toml: there is no such file"),
+        (("mix-5", "--policy", "dyn-af"), "there is no policy 'dyn-af'; did you mean 'dyn-aff'?"),
+        (("symmetry",), "dfopt: symmetry: job: the mix has no job"),
+        (("mix-5", "-o", "/nix/nix/model.toml"), "its folder does not exist"),
+    ],
+)
+def test_wrong_arguments(run, arguments, message):
+    code, printed, said = run("simulate", "space-sharing", *arguments)
+    assert (code, printed) == (1, "")
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_a_mix_is_not_written_over(run, mix):
+    code, _, said = run("simulate", "space-sharing", mix, "-o", mix)
+    assert code == 1
+    assert "is what is read from" in said
+    assert mix.read_text() == MIX
+
+
+def test_a_wrong_value_is_said_with_file_and_key(run, mix):
+    mix.write_text(MIX.replace("rows = 5", "rows = 0"))
+    code, printed, said = run("simulate", "space-sharing", mix)
+    assert (code, printed) == (1, "")
+    assert said.startswith(f"dfopt: {mix}: application.MVA.rows: must be from 1")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_interrupt_keeps_what_is_finished(start, tmp_path):
+    process = start(
+        "simulate", "space-sharing", "mix-5", "--policy", "equipartition",
+        "--replications", "500", "--json",
+    )  # fmt: skip
+    time.sleep(6)
+    os.kill(process.pid, signal.SIGINT)
+    printed, said = process.communicate(timeout=60)
+    assert process.returncode == 4, said
+    (policy,) = json.loads(printed)["policies"]
+    assert 1 <= policy["replications"] < 500
+    assert "interrupted" in said

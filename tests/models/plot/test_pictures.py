@@ -1,0 +1,153 @@
+"""Pictures of the response-time model: what they show, and that they can be saved."""
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from dfopt.errors import DfoptError
+from dfopt.plot import save_picture
+from dfopt_models.plot import (
+    plot_crossover,
+    plot_crossover_against_waste,
+    plot_crossovers,
+    plot_headroom,
+    plot_product_spread,
+    plot_trade,
+)
+from dfopt_models.response_time import GrowthPath, crossover_table, read_model
+
+MIX_5 = read_model("mix-5")
+POLICIES = ["dynamic", "dyn-aff", "dyn-aff-delay"]
+PICTURES = [
+    plot_crossover,
+    plot_crossover_against_waste,
+    plot_headroom,
+    plot_product_spread,
+    plot_trade,
+]
+
+
+def legend_of(axes: Axes) -> list[str]:
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def dots_of(axes: Axes) -> list[list[float]]:
+    return [list(map(float, line.get_xdata())) for line in axes.lines if line.get_marker() == "o"]
+
+
+@pytest.mark.parametrize("plot", PICTURES)
+def test_pictures_take_axes_and_return_them(plot) -> None:
+    ax = Figure().add_subplot()
+    assert plot(MIX_5, "MATRIX", ax=ax) is ax
+    assert ax.get_title(loc="left") == "MATRIX"
+
+
+@pytest.mark.parametrize("plot", PICTURES)
+def test_a_job_has_to_be_named_if_there_are_several(plot) -> None:
+    with pytest.raises(DfoptError, match="several jobs, 'MATRIX', 'GRAVITY'; name the one"):
+        plot(MIX_5)
+    with pytest.raises(DfoptError, match="there is no job 'MVA'"):
+        plot(MIX_5, "MVA")
+    alone = replace(MIX_5, jobs=MIX_5.jobs[1:])
+    assert plot(alone).get_title(loc="left") == "GRAVITY"
+
+
+@pytest.mark.parametrize("plot", PICTURES)
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_pictures_are_saved(plot, ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"picture.{ending}"
+    save_picture(plot(MIX_5, "GRAVITY"), path)
+    assert path.stat().st_size > 1000
+
+
+@pytest.mark.parametrize("path", list(GrowthPath))
+def test_crossovers_are_marked_and_named(path: GrowthPath) -> None:
+    axes = plot_crossover(MIX_5, "MATRIX", path=path)
+    rows = [row for row in crossover_table(MIX_5, path) if row.job == "MATRIX"]
+    assert dots_of(axes) == [[one.product for one in row.crossovers] for row in rows]
+    assert [text.split(":")[0] for text in legend_of(axes)] == POLICIES
+    assert axes.get_xscale() == "log"
+    assert axes.get_ylabel() == "response time ÷ equipartition"
+
+
+def test_figures_in_the_legend() -> None:
+    axes = plot_crossover(MIX_5, "MATRIX", path=GrowthPath.LIMIT)
+    assert legend_of(axes) == ["dynamic: 45.94", "dyn-aff: 1,405", "dyn-aff-delay: 4,787"]
+
+
+def test_what_does_not_exist_is_said_and_not_drawn() -> None:
+    job = MIX_5.job("MATRIX")
+    slow = replace(job.policies["dynamic"], work=900.0, ranges={})
+    model = replace(MIX_5, jobs=(replace(job, policies={**job.policies, "dynamic": slow}),))
+    axes = plot_crossovers([model]).axes[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the layout finds its place all the same
+        axes.figure.figure.draw_without_rendering()
+    assert legend_of(axes)[0] == "dynamic: no crossover"
+    assert axes.lines[0].get_ydata().min() < axes.get_ylim()[1]  # the curve itself is in view
+    assert len(dots_of(axes)) == 2
+
+
+def test_ranges_are_shaded_and_nothing_else() -> None:
+    assert len(plot_crossover(MIX_5, "MATRIX").collections) == len(POLICIES)
+    jobs = tuple(
+        replace(
+            job,
+            policies={name: replace(p, ranges={}) for name, p in job.policies.items()},
+        )
+        for job in MIX_5.jobs
+    )
+    assert not plot_crossover(replace(MIX_5, jobs=jobs), "MATRIX").collections
+
+
+def test_the_sheet_has_a_picture_for_every_job_on_one_axis() -> None:
+    other = replace(MIX_5, name="other", jobs=MIX_5.jobs[:1])
+    figure = plot_crossovers([MIX_5, other])
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    mix = "Vaswani and Zahorjan, mix 5"
+    assert titles == [f"{mix}: MATRIX", f"{mix}: GRAVITY", "other: MATRIX"]
+    assert len({axes.get_xlim() for axes in figure.axes}) == 1
+    colours = [axes.lines[0].get_color() for axes in figure.axes]
+    assert colours == [colours[0]] * 3
+
+
+def test_a_sheet_needs_a_model() -> None:
+    with pytest.raises(DfoptError, match="there is no model to draw"):
+        plot_crossovers([])
+
+
+def test_names_are_no_formulas() -> None:
+    job = MIX_5.job("MATRIX")
+    policies = {("_a$b$" if name == "dynamic" else name): p for name, p in job.policies.items()}
+    model = replace(MIX_5, jobs=(replace(job, name="$J$", policies=policies),))
+    axes = plot_crossover(model)
+    assert legend_of(axes)[0].startswith("_a$b$: ")
+    axes.figure.figure.draw_without_rendering()
+
+
+def test_lines_of_equal_response_time_fall_and_steepen() -> None:
+    axes = plot_trade(MIX_5, "MATRIX", products=(1.0, 100.0))
+    lines = [line.get_ydata() for line in axes.lines if line.get_marker() != "o"]
+    today, later = lines[0], lines[1]
+    assert today[0] == pytest.approx(later[0])
+    assert today[0] > today[1] > later[1]
+
+
+@pytest.mark.parametrize("plot", [plot_headroom, plot_trade])
+def test_machines_are_needed_for_bounds(plot) -> None:
+    with pytest.raises(DfoptError, match="no machine along limit"):
+        plot(MIX_5, "MATRIX", path=GrowthPath.LIMIT)
+
+
+def test_more_waste_of_the_baseline_delays_the_crossover() -> None:
+    axes = plot_crossover_against_waste(MIX_5, "MATRIX", path=GrowthPath.LIMIT)
+    for line, expected in zip(axes.lines, (45.9, 1405, 4787), strict=True):
+        assert line.get_xdata()[0] == 0
+        assert line.get_xdata()[-1] == 40
+        assert line.get_ydata()[0] == pytest.approx(expected, rel=0.001)
+        assert (np.diff(line.get_ydata()) > 0).all()

@@ -1,0 +1,153 @@
+"""Bounds, headroom, and waste against reallocations."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from dfopt_models.errors import ModelError
+from dfopt_models.response_time import (
+    Case,
+    bounds,
+    non_dominated,
+    pareto_front,
+    read_model,
+    relative_response_time,
+    response_time,
+    response_time_document,
+    response_time_table,
+    trade,
+)
+from dfopt_models.response_time.table import machines_of
+from tests.strategies import cases, comparisons, response_models
+
+machines = st.floats(1.0, 1e4)
+
+CASE = Case(
+    work=100.0,
+    waste=20.0,
+    reallocations=1000,
+    affinity=0.25,
+    allocation=4.0,
+    reallocation_time=1e-3,
+    penalty_affinity=4e-3,
+    penalty_no_affinity=8e-3,
+)
+
+
+def test_bounds_by_hand():
+    best = bounds(CASE)
+    assert float(best.response_time) == pytest.approx(32)
+    assert float(best.perfect_affinity) == pytest.approx((120 + 1000 * 5e-3) / 4)
+    assert float(best.zero_yield) == pytest.approx((100 + 8) / 4)
+    assert float(best.ideal) == pytest.approx(25)
+    assert float(best.headroom(best.ideal)) == pytest.approx(7 / 32)
+
+
+@given(case=cases(), speed=machines, cache=machines)
+def test_no_policy_beats_its_bounds(case, speed, cache):
+    assume(case.penalty_affinity <= case.penalty_no_affinity)
+    best = bounds(case, speed, cache)
+    rounding = 1 + 1e-12
+    for bound in (best.perfect_affinity, best.zero_yield):
+        assert best.ideal <= bound * rounding
+        assert bound <= best.response_time * rounding
+        assert -1e-12 <= best.headroom(bound) <= 1
+
+
+@given(case=cases(), speed=machines, cache=machines, less=st.floats(0, 1), more=st.floats(0, 1))
+def test_every_improvement_stays_above_the_ideal(case, speed, cache, less, more):
+    """Less waste, more affinity: faster, but not faster than the ideal."""
+    assume(case.penalty_affinity <= case.penalty_no_affinity)
+    better = replace(
+        case, waste=less * case.waste, affinity=case.affinity + more * (1 - case.affinity)
+    )
+    best = bounds(case, speed, cache)
+    time = response_time(better, speed, cache)
+    assert best.ideal * (1 - 1e-12) <= time <= best.response_time * (1 + 1e-12)
+
+
+@given(comparison=comparisons(), speed=machines, cache=machines)
+def test_below_the_line_a_policy_is_faster(comparison, speed, cache):
+    afford = trade(comparison, speed, cache)
+    case = comparison.case
+    slack = float(afford.most_waste(case.reallocations)) - case.waste
+    excess = float(relative_response_time(comparison, speed, cache)) - 1
+    assume(abs(excess) > 1e-9)
+    assert (slack > 0) == (excess < 0)
+
+
+def test_the_line_by_hand():
+    comparison = replace(
+        read_model("mix-5").comparison("MATRIX", "dynamic"),
+        case=CASE,
+        baseline=replace(CASE, reallocations=0, waste=60.0, allocation=5.0),
+    )
+    # As slow as the baseline: 160/5 s on 4 processors, 128 processor-seconds, 28 beyond the work.
+    afford = trade(comparison)
+    assert float(afford.waste_budget) == pytest.approx(28)
+    assert float(afford.exchange_rate) == pytest.approx(8e-3)
+    assert float(afford.most_waste(1000)) == pytest.approx(20)
+    assert float(afford.most_reallocations(20)) == pytest.approx(1000)
+    assert float(trade(comparison, affinity=1.0).exchange_rate) == pytest.approx(5e-3)
+    with pytest.raises(ModelError, match="affinity: must be a fraction from 0 to 1"):
+        trade(comparison, affinity=1.5)
+
+
+def test_free_reallocations_have_no_limit():
+    free = replace(CASE, reallocation_time=0.0, penalty_affinity=0.0, affinity=1.0)
+    comparison = replace(
+        read_model("mix-5").comparison("MATRIX", "dynamic"),
+        case=free,
+        baseline=replace(free, waste=60.0),
+    )
+    assert np.isinf(trade(comparison).most_reallocations())
+
+
+def test_pareto_front():
+    points = {"a": (0.0, 5.0), "b": (5.0, 0.0), "c": (5.0, 5.0), "d": (2.0, 2.0), "e": (2.0, 2.0)}
+    assert non_dominated(points) == ("a", "b", "d", "e")
+    with pytest.raises(ModelError, match="no points"):
+        non_dominated({})
+
+
+@given(st.dictionaries(st.text(max_size=2), st.tuples(*[st.integers(0, 4)] * 2), min_size=1))
+def test_whoever_is_left_out_is_beaten_by_one_who_is_not(points):
+    front = non_dominated(points)
+    assert front
+    for name, point in points.items():
+        beaten = any(
+            points[other][0] <= point[0] and points[other][1] <= point[1] and points[other] != point
+            for other in front
+        )
+        assert beaten == (name not in front)
+
+
+def test_equipartition_and_delay_are_on_the_front_of_gravity():
+    assert pareto_front(read_model("mix-5"), "GRAVITY") == ("equipartition", "dyn-aff-delay")
+
+
+def test_machines_come_in_pairs_after_todays():
+    assert machines_of([], []) == ((1.0, 1.0),)
+    assert machines_of([4, 8], [2]) == ((1.0, 1.0), (4.0, 2.0), (8.0, 1.0))
+    assert machines_of([1, 4], [1]) == ((1.0, 1.0), (4.0, 1.0))
+
+
+@given(model=response_models(jobs=2))
+def test_the_table_has_everything(model):
+    rows = response_time_table(model, [(1.0, 1.0), (4.0, 2.0)])
+    assert [(row.speed, row.job, row.policy) for row in rows] == [
+        (speed, job, policy)
+        for speed in (1.0, 4.0)
+        for job in ("job 0", "job 1")
+        for policy in ("still", "moving")
+    ]
+    for row in rows:
+        case = model.case(row.job, row.policy)
+        assert row.response_time == float(response_time(case, row.speed, row.cache))
+        assert row.headroom(row.ideal) == pytest.approx(1 - row.ideal / row.response_time)
+        if row.policy == "still":
+            assert row.relative == 1
+    assert len(response_time_document(model, rows)["response_times"]) == len(rows)
