@@ -41,6 +41,7 @@ MEANINGS = {
 LARGE = 1000
 HUGE = 10**9
 MILLISECONDS = 1000
+ROUNDING = 1e-12
 
 
 def response_time_tables(
@@ -141,7 +142,7 @@ def crossover_tables(
 
 def without(row: CrossoverRow) -> str:
     """Say what the lack of a crossover means."""
-    if row.today == 1:
+    if math.isclose(row.today, 1, rel_tol=ROUNDING):
         return "is as fast as the baseline"
     return f"is {'faster' if row.today < 1 else 'slower'} on every machine"
 

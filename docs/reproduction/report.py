@@ -165,7 +165,8 @@ def affinity_mark(published: float, simulated_share: float, least: float, most: 
     if abs(simulated_share - published) <= NEAR:
         return f"calibrated by tie-breaks, to {100 * NEAR:.0f} points"
     inside = least <= published <= most
-    return "inside the range over tie-breaks" if inside else NOT_REPRODUCED
+    within = ", but inside the range over tie-breaks" if inside else ""
+    return f"{NOT_REPRODUCED}{within}"
 
 
 def table_4(runs: MIXES_RUN) -> Iterator[str]:

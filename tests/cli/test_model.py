@@ -84,6 +84,18 @@ def test_a_crossover_that_does_not_exist_is_said(
     assert "no crossover" in picture.read_text()
 
 
+def test_a_policy_like_the_baseline_is_no_slower(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "alike.toml"
+    rest = "reallocations = 0\naffinity = 1\nallocation = 1\n"
+    path.write_text(
+        'format = "dfopt-response-model/1"\nbaseline = "still"\nreallocation_time = 0\n[[job]]\n'
+        'name = "J"\npenalty_affinity = 0\npenalty_no_affinity = 0\n'
+        f"[job.policy.still]\nwork = 0.3\nwaste = 0\n{rest}"
+        f"[job.policy.other]\nwork = 0.1\nwaste = 0.2\n{rest}"  # 0.1 + 0.2 is not quite 0.3
+    )
+    assert "is as fast as the baseline" in run("model", "crossover", path)[1]
+
+
 def test_crossovers_in_a_table(run: Run) -> None:
     code, out, err = run("model", "crossover", "mix-5", "--path", "limit")
     assert (code, err) == (0, "")

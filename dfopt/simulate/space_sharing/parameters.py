@@ -119,9 +119,9 @@ class PolicyParameters:
     preemption_margin: float = 0.0
     review_interval: float = 0.02
     yield_delay: float = 0.002
-    victim: Choice = Choice.LATEST
+    victim: Choice = Choice.EARLIEST
     worker: Choice = Choice.LOWEST
-    match: bool = False
+    match: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,6 +106,17 @@ def test_free_reallocations_have_no_limit():
     assert np.isinf(trade(comparison).most_reallocations())
 
 
+@pytest.mark.parametrize(("work", "possible"), [(700.0, True), (900.0, False)])
+def test_a_policy_that_is_slower_without_any_reallocation_affords_none(work, possible):
+    model = read_model("mix-5")
+    job = model.job("MATRIX")
+    dynamic = replace(job.policies["dynamic"], work=work)
+    changed = replace(job, policies={**job.policies, "dynamic": dynamic})
+    rows = response_time_table(replace(model, jobs=(changed,)))
+    (row,) = (row for row in rows if row.policy == "dynamic")
+    assert (row.most_reallocations is not None) == possible
+
+
 def test_pareto_front():
     points = {"a": (0.0, 5.0), "b": (5.0, 0.0), "c": (5.0, 5.0), "d": (2.0, 2.0), "e": (2.0, 2.0)}
     assert non_dominated(points) == ("a", "b", "d", "e")

@@ -328,3 +328,24 @@ def test_what_is_not_there_is_said():
         model.case("J", "stil")
     with pytest.raises(ModelError, match="has no policy besides the baseline 'still'; add one"):
         model.comparisons()
+
+
+def test_whose_ranges_a_comparison_has():
+    still = replace(MOVING, ranges={"work": (0.5, 2.0), "waste": (0.0, 3.0)})
+    moving = replace(MOVING, baseline={"work": 1.5}, ranges={"affinity": (0.4, 0.6)})
+    job = replace(
+        ONE,
+        policies={"still": still, "moving": moving},
+        ranges={"penalty_no_affinity": (0.5, 1.5)},
+    )
+    model = ResponseModel(
+        name="M",
+        baseline="still",
+        reallocation_time=1.0,
+        jobs=(job,),
+        ranges={"reallocation_time": (0.5, 2.0)},
+    )
+    comparison = model.comparison("J", "moving")
+    assert comparison.baseline.work == 1.5
+    assert comparison.baseline_ranges == {"waste": (0.0, 3.0)}  # not of work, which is replaced
+    assert comparison.ranges == {**model.ranges, **job.ranges, **moving.ranges}

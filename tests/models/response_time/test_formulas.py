@@ -215,6 +215,11 @@ def test_the_closed_form_by_hand():
     assert sympy.simplify(still - by_hand) == 0
 
 
+def test_a_formula_in_latex():
+    expected = r"cp = P^{A} \alpha + P^{NA} \left(1 - \alpha\right)"
+    assert formulas.formula("cache-penalty") == expected
+
+
 @pytest.mark.parametrize("name", formulas.FORMULAS)
 def test_formulas_are_written_in_latex(name):
     left, right = formulas.formula(name).split(" = ")
