@@ -58,7 +58,7 @@ def response_time_tables(
         f"least of both, {printable(front['job'])}": ", ".join(map(printable, front["policies"]))  # type: ignore[call-overload]
         for front in fronts
     }
-    explained = "no other policy has less waste and fewer reallocations"
+    explained = "no other policy has less work and waste together, and fewer reallocations"
     shown += [pairs(least), Text(f"({explained})", style="dim"), Text("")]
     meanings = {name: text for name, text in MEANINGS.items() if name != OWN or has_own(model)}
     return [*shown, pairs(meanings, style="dim")]

@@ -117,7 +117,7 @@ def test_response_times(run: Run) -> None:
     assert times["GRAVITY", "dyn-aff"] == pytest.approx(51.5, abs=0.05)
     assert document["pareto_fronts"][1] == {
         "job": "GRAVITY",
-        "policies": ["equipartition", "dyn-aff-delay"],
+        "policies": ["equipartition", "dynamic", "dyn-aff-delay"],
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import read_text, write_text
-from dfopt.files.fields import at, check_format, fields_of
+from dfopt.files.fields import at, check_format, fields_of, is_free
 from dfopt.files.streams import STANDARD_INPUT, shown_name
 from dfopt.files.strict_json import shown_place
 from dfopt_models.response_time.checks import JOB_NUMBERS, POLICY_NUMBERS, Range
@@ -186,6 +186,7 @@ def _job(value: object) -> Job:
         policies={
             name: at(shown_place(("policy", name)), _policy, policy)
             for name, policy in policies.items()
+            if isinstance(policy, dict) or not is_free(name)
         },
         **_numbers(fields, JOB_NUMBERS),
         **_extras(value, JOB_NUMBERS),

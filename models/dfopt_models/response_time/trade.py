@@ -89,7 +89,9 @@ def trade(
 def pareto_front(model: ResponseModel, job: str) -> tuple[str, ...]:
     """Return the policies of a job that no other one beats in both waste and reallocations.
 
-    Those left out have at least as much of either as another policy, and more of one.
+    Those left out have at least as much of either as another policy, and more of one. Waste is
+    compared together with work: the job is the same, and measurements cannot always tell one from
+    the other.
 
     Raises
     ------
@@ -97,7 +99,7 @@ def pareto_front(model: ResponseModel, job: str) -> tuple[str, ...]:
         When there is no such job.
     """
     points = {
-        name: (policy.waste, policy.reallocations)
+        name: (policy.work + policy.waste, policy.reallocations)
         for name, policy in model.job(job).policies.items()
     }
     return non_dominated(points)
