@@ -84,6 +84,8 @@ save_picture(hackbench.gap(["4", "4-batch"], "100"), PICTURES / "gap.svg")
 
 mix_5 = read_model("mix-5")
 save_picture(model_plot.plot_crossovers([mix_5]).axes[0], PICTURES / "crossover.svg")
+mixes = [read_model(path) for path in sorted(EXAMPLES.glob("simulated/mix-*.toml"))]
+save_picture(model_plot.plot_crossovers(mixes).axes[0], PICTURES / "crossover-mixes.svg")
 for name, draw in {
     "waste": model_plot.plot_crossover_against_waste,
     "headroom": model_plot.plot_headroom,

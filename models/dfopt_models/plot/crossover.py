@@ -44,6 +44,8 @@ ABOVE = 1.5
 LEAST_ROOM = 0.04
 IN_VIEW = 1.2
 """How much more room a curve gets that is above the baseline everywhere."""
+EARLY = 0.55
+"""As a share of the logarithmic axis."""
 
 PATH_NAMES = {
     GrowthPath.EQUAL: "speed × cache, both growing alike",
@@ -114,7 +116,7 @@ def plot_crossover(
     prepare(axes)
     axes.set_xscale("log")
     product_axis(axes.xaxis)
-    lowest, least_high, lines = 1.0, 1.0, []
+    lowest, least_high, risen, lines = 1.0, 1.0, 1.0, []
     products = products_up_to(end)
     for row in rows:
         comparison = model.comparison(row.job, row.policy)
@@ -123,6 +125,7 @@ def plot_crossover(
         lines += axes.plot(products, curve, color=colour, linewidth=LINE_WIDTH)
         lowest = min(lowest, float(curve.min()))
         least_high = max(least_high, float(curve.min()))
+        risen = max(risen, float(products[curve >= 1.0].min(initial=end)))
         if comparison.has_ranges:
             low, high = relative_range_along(comparison, products, path)
             ground = palette[row.policy]
@@ -142,7 +145,11 @@ def plot_crossover(
     axes.set_title(name, loc="left", fontsize=FONT_SIZE + 2, parse_math=False)
     label(axes, PATH_NAMES[path], f"response time ÷ {model.baseline}")
     add_legend(
-        axes, lines, [f"{row.policy}: {crossovers_text(row)}" for row in rows], place="upper left"
+        axes,
+        lines,
+        [f"{row.policy}: {crossovers_text(row)}" for row in rows],
+        # Curves that rise early leave room behind them, the others above them.
+        place="lower right" if risen < end**EARLY else "upper left",
     )
     return axes
 
