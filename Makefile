@@ -43,9 +43,8 @@ types: venv  ## static types, strict
 layers: venv  ## who may import whom
 	$(BIN)/lint-imports --no-logo
 
-docs: venv  ## build the documentation and run its examples
+docs: venv  ## build the documentation; its examples run with the tests
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
-	$(BIN)/sphinx-build -W --keep-going -q -b doctest docs docs/_build/doctest
 
 bench: venv  ## run the benchmarks (slow)
 	$(BIN)/python -m pytest tests/benchmarks

@@ -1,7 +1,6 @@
 """The same work on a Dask cluster."""
 
 import os
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -155,31 +154,11 @@ def test_an_address_without_a_scheduler_is_refused(
     address: str,
     problem: str,
 ) -> None:
-    monkeypatch.setattr(cluster, "PATIENCE_S", 1)
+    monkeypatch.setattr("dfopt.cluster.PATIENCE_S", 1)
     csv = tmp_path / "rows.csv"
     with pytest.raises(DfoptError, match=f"scheduler '{address}': .*{problem}"):
         run(entries, csv, QUICK, scheduler=address)
     assert not csv.exists()
-
-
-def test_a_worker_is_no_scheduler(dask: list[str]) -> None:
-    with pytest.raises(DfoptError, match="is a Dask worker; give the address of its scheduler"):
-        cluster.check_scheduler(dask[1])
-
-
-def test_a_scheduler_without_workers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "PATIENCE_S", 1)
-    with (
-        running_cluster(0) as ((scheduler,), _),
-        pytest.raises(DfoptError, match="has no workers; start some with dask worker"),
-    ):
-        cluster.check_scheduler(scheduler)
-
-
-def test_without_the_extra_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(DfoptError, match=r"pip install 'dfopt\[cluster\]'"):
-        cluster.check_scheduler("tcp://127.0.0.1:1")
 
 
 def test_a_scheduler_that_goes_away_ends_the_run(
