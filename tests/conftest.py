@@ -15,11 +15,6 @@ if "CI" not in os.environ:
 ROOT = Path(__file__).parents[1]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the documentation: it takes longest, and no worker shall be left alone with it."""
-    items.sort(key=lambda item: item.path.name != "test_docs.py")
-
-
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of recorded traces and instances beside the checkout."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from itertools import groupby
 
 from dfopt.compare.problem import EMPTY, FREE, Placement, WindowProblem
@@ -26,6 +27,11 @@ def is_solvable(problem: WindowProblem) -> bool:
     # What an unused CPU holds is written back in the end, which no instance can say.
     held = problem.final and any(state not in (FREE, EMPTY) for state in problem.states)
     return not (any(problem.fixed) or mixed or held)
+
+
+def load_solvers() -> None:
+    """Load what :func:`improved` would load when it needs it first, in the middle of a search."""
+    import_module("dfopt.solvers.parts.decision")
 
 
 def improved(
