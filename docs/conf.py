@@ -51,6 +51,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
+# Two packages have a class Comparison, and signatures name either by its short name.
+suppress_warnings = ["ref.python"]
 add_module_names = False
 maximum_signature_line_length = 80
 
