@@ -10,8 +10,8 @@ import numpy as np
 from dfopt.certificate import Certificate, CompleteSearch, DualWeights, TaskClass
 from dfopt.instance import Objective
 from dfopt.machine import PenaltyF
-from dfopt.solvers.configuration.blocks import Integers
 from dfopt.solvers.configuration.layout import Layout
+from dfopt.solvers.configuration.members import Integers
 from dfopt.solvers.configuration.pricing import Prices
 from dfopt.solvers.configuration.relaxation import Offer
 

@@ -11,16 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dfopt.solvers.compiled import compiled
-from dfopt.solvers.configuration.blocks import (
-    ALONE,
-    FIRST,
-    LAST,
-    NEVER,
-    SPLIT,
-    Flags,
-    Integers,
-    row_at_most,
-)
+from dfopt.solvers.configuration.blocks import ALONE, FIRST, LAST, SPLIT, Flags
+from dfopt.solvers.configuration.members import NEVER, Integers, row_at_most
 
 
 class Choices(NamedTuple):

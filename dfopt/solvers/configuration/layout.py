@@ -18,7 +18,8 @@ import numpy as np
 
 from dfopt.ordering.closed_form import CpuStart
 from dfopt.solvers.aggregation import Aggregation
-from dfopt.solvers.configuration.blocks import Flags, Integers
+from dfopt.solvers.configuration.blocks import Flags
+from dfopt.solvers.configuration.members import Integers
 
 MOST_ENTRIES = 2**27
 """So many entries (of 8 bytes) may the largest table of pricing have."""

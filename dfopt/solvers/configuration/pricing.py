@@ -9,20 +9,22 @@ import numpy as np
 
 from dfopt.solvers.configuration.blocks import (
     ALONE,
-    ENDS,
-    EXITS,
-    NEVER,
     Flags,
-    Fragment,
     Fragments,
-    Integers,
-    PricedTasks,
     all_options,
     option_content,
 )
 from dfopt.solvers.configuration.features import Content, Feature, Holds, Meets, Opens, Visits
 from dfopt.solvers.configuration.knapsack import Choices, fill_knapsack, trace_knapsack
 from dfopt.solvers.configuration.layout import Group, Layout
+from dfopt.solvers.configuration.members import (
+    ENDS,
+    EXITS,
+    NEVER,
+    Fragment,
+    Integers,
+    PricedTasks,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,230 @@
+"""What the tasks of one fragment cost and are worth on a CPU, wherever its blocks stand there.
+
+A fragment's tasks on one CPU have a *size* (how many they are), a cost, and a value. Tables hold
+the largest value for an exact size and cost, or ``NEVER``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dfopt.solvers.compiled import compiled
+
+Integers = NDArray[np.int64]
+
+NEVER = -(2**61)
+"""Stands for what is impossible; values stay far above half of it."""
+
+# Roles of tasks other than the opener: one that leaves for another fragment, one that is last.
+EXITS, ENDS = 1, 2
+
+
+class PricedTasks(NamedTuple):
+    """All tasks by class, with costs and values.
+
+    Parameters
+    ----------
+    step
+        The size of one task: 1, or 0 where sizes do not count.
+    roles
+        The union of all roles that make a difference.
+    sizes, base, weight
+        For each class the number of its tasks, and what each costs and is worth.
+    leaving
+        ``leaving[0, r, c]``, ``leaving[1, r, c]``: what filling the set of roles ``r`` adds to
+        cost and value of a task of class ``c``.
+    bonuses
+        Rows of a class, a number, and what holding at least so many tasks of it is worth.
+    first_token
+        Where the tokens of each class begin.
+    tokens
+        For each token the cost and the value of opening a block with it.
+    """
+
+    step: int
+    roles: int
+    sizes: Integers
+    base: Integers
+    weight: Integers
+    leaving: Integers
+    bonuses: Integers
+    first_token: Integers
+    tokens: Integers
+
+
+class Fragment(NamedTuple):
+    """One fragment.
+
+    Parameters
+    ----------
+    first, last
+        Its first class, and the one after its last.
+    rows
+        Sorted costs, among them all that its tasks but the opener can have up to the last.
+    whole
+        Whether it must not be split over CPUs.
+    visit
+        What visiting it is worth, beside its tasks.
+    """
+
+    first: int
+    last: int
+    rows: Integers
+    whole: bool
+    visit: int
+
+
+@compiled
+def row_at_most(rows: Integers, cost: int) -> int:
+    """Return the last of the sorted ``rows`` that is not above ``cost``.
+
+    −1 where ``cost`` lies outside of them: beyond the last it is too much.
+    """
+    low, high = 0, len(rows)
+    if cost > rows[high - 1]:
+        return -1
+    while low < high:
+        middle = (low + high) // 2
+        if rows[middle] <= cost:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
+
+
+@compiled
+def bonus(tasks: PricedTasks, task_class: int, number: int) -> int:
+    """Return what holding a number of tasks of a class is worth beside their weights."""
+    total = 0
+    for row in range(len(tasks.bonuses)):
+        if tasks.bonuses[row, 0] == task_class and number >= tasks.bonuses[row, 1]:
+            total += tasks.bonuses[row, 2]
+    return total
+
+
+@compiled
+def number_range(tasks: PricedTasks, fragment: Fragment, one: int, opener: int) -> tuple[int, int]:
+    """Return how many tasks of a class, beside the opener, must be taken, and how many can."""
+    available = tasks.sizes[one] - (1 if one == opener else 0)
+    return (available if fragment.whole else 0), available
+
+
+@compiled
+def fill_members(tables: Integers, tasks: PricedTasks, fragment: Fragment, opener: int) -> None:
+    """Find what the tasks of a fragment, apart from its opener, cost and are worth.
+
+    Parameters
+    ----------
+    tables
+        Filled: ``tables[c, r, i, s]`` is the most that tasks of size ``s``, of the first ``c``
+        classes, are worth at the cost ``rows[i]`` when one of them fills each role in ``r``.
+    tasks, fragment
+        What there is.
+    opener
+        The class of the opener, which is not among the tasks; −1 if there is none.
+    """
+    classes, sets, height, _ = tables.shape
+    tables[:] = NEVER
+    tables[0, 0, 0, 0] = 0
+    for place in range(classes - 1):
+        one = fragment.first + place
+        for done in range(sets):
+            for row in range(height):
+                for added in range(sets):
+                    if not added & done and not added & ~tasks.roles:
+                        add_members(tables, tasks, fragment, opener, one, done, added, row)
+
+
+@compiled
+def add_members(
+    tables: Integers,
+    tasks: PricedTasks,
+    fragment: Fragment,
+    opener: int,
+    one: int,
+    done: int,
+    added: int,
+    row: int,
+) -> None:
+    """Add tasks of one class, some of which fill the roles ``added``, to a row of the tables."""
+    rows = fragment.rows
+    before = tables[one - fragment.first, done, row]
+    after = tables[one - fragment.first + 1, done | added]
+    width = len(before)
+    largest = width - 1
+    while largest >= 0 and before[largest] <= NEVER // 2:
+        largest -= 1
+    least, available = number_range(tasks, fragment, one, opener)
+    for number in range(max(least, (added & 1) + (added >> 1)), available + 1):
+        shift = number * tasks.step
+        cost = rows[row] + tasks.leaving[0, added, one] + number * tasks.base[one]
+        if largest < 0 or shift >= width or cost > rows[len(rows) - 1]:
+            break
+        worth = worth_of(tasks, opener, one, added, number)
+        better = after[row_at_most(rows, cost)]
+        for size in range(min(largest + 1, width - shift)):
+            better[size + shift] = max(better[size + shift], before[size] + worth)
+
+
+@compiled
+def worth_of(tasks: PricedTasks, opener: int, one: int, added: int, number: int) -> int:
+    """Return what a number of tasks of a class are worth that fill the roles ``added``."""
+    held = number + (1 if one == opener else 0)
+    worth: int = tasks.leaving[1, added, one] + number * tasks.weight[one]
+    return worth + bonus(tasks, one, held)
+
+
+@compiled
+def trace_members(
+    tables: Integers,
+    tasks: PricedTasks,
+    fragment: Fragment,
+    opener: int,
+    done: int,
+    row: int,
+    size: int,
+) -> Integers:
+    """Return how many tasks of each class lead to an entry of :func:`fill_members`."""
+    classes = fragment.last - fragment.first
+    numbers = np.zeros(classes, np.int64)
+    for place in range(classes - 1, -1, -1):
+        numbers[place], done, row, size = members_before(
+            tables, tasks, fragment, opener, place, done, row, size
+        )
+    return numbers
+
+
+@compiled
+def members_before(
+    tables: Integers,
+    tasks: PricedTasks,
+    fragment: Fragment,
+    opener: int,
+    place: int,
+    done: int,
+    row: int,
+    size: int,
+) -> tuple[int, int, int, int]:
+    """Return how many tasks of one class were added, and the entry to which they were."""
+    rows = fragment.rows
+    one = fragment.first + place
+    value = tables[place + 1, done, row, size]
+    least, available = number_range(tasks, fragment, one, opener)
+    for added in range(done + 1):
+        if added & ~done:
+            continue
+        for number in range(max(least, (added & 1) + (added >> 1)), available + 1):
+            before = size - number * tasks.step
+            if before < 0:
+                break
+            worth = worth_of(tasks, opener, one, added, number)
+            cost = rows[row] - tasks.leaving[0, added, one] - number * tasks.base[one]
+            source = row_at_most(rows, cost)
+            if source < 0 or rows[source] != cost:
+                continue
+            if tables[place, done & ~added, source, before] + worth == value:
+                return number, done & ~added, source, before
+    raise AssertionError("the tables of a fragment contradict each other")
