@@ -8,7 +8,7 @@ from typing import Any
 
 import dfopt
 from dfopt.cluster import PATIENCE_S, check_scheduler, connected, gone, silent_log
-from dfopt.compare.jobs import Answer, Job, perform
+from dfopt.compare.jobs import Answer, Job
 from dfopt.errors import DfoptError
 
 REMEDY = "compare again, on another one or without a scheduler (--scheduler)"
@@ -39,7 +39,7 @@ def performed_on_cluster(
         finished = as_completed(loop=client.loop)
         with connected(client, address, REMEDY):
             for job in jobs:
-                future = client.submit(perform, job, pure=False)
+                future = client.submit(Job.perform, job, pure=False)
                 asked[future.key] = job
                 finished.add(future)
         while asked:

@@ -11,7 +11,10 @@ from dfopt.compare.bound import WindowBounds, bounds_of
 from dfopt.compare.demand import WindowedRuns
 from dfopt.compare.rolling import RollingCosts, rolling_costs
 from dfopt.compare.rules import WindowRules
+from dfopt.processes import performed as performed_here
 from dfopt.solvers.facade import available_processors
+
+Answer = WindowBounds | RollingCosts
 
 FEW_WINDOWS = 100
 """Up to so many windows the slower solvers are worth their time."""
@@ -48,8 +51,17 @@ class Job:
     seconds: float
     thorough: bool
 
+    def perform(self) -> Answer:
+        """Return what the job asks for."""
+        if self.windows.leaves is not None:
+            from dfopt.compare.general import GeneralWindows
 
-Answer = WindowBounds | RollingCosts
+            general = GeneralWindows(self.windows, self.rules, self.seconds, thorough=self.thorough)
+            return general.bounds() if self.kind == "bound" else general.rolling()
+        best = BestPlacements(self.seconds, thorough=self.thorough)
+        if self.kind == "bound":
+            return bounds_of(self.windows, self.rules, best)
+        return rolling_costs(self.windows, self.rules, best)
 
 
 def jobs_of(
@@ -80,19 +92,6 @@ def jobs_of(
     ]
 
 
-def perform(job: Job) -> Answer:
-    """Return what a job asks for."""
-    if job.windows.leaves is not None:
-        from dfopt.compare.general import GeneralWindows
-
-        general = GeneralWindows(job.windows, job.rules, job.seconds, thorough=job.thorough)
-        return general.bounds() if job.kind == "bound" else general.rolling()
-    best = BestPlacements(job.seconds, thorough=job.thorough)
-    if job.kind == "bound":
-        return bounds_of(job.windows, job.rules, best)
-    return rolling_costs(job.windows, job.rules, best)
-
-
 def performed(
     jobs: Sequence[Job], *, workers: int | None, scheduler: str | None
 ) -> Generator[tuple[Job, Answer], None, None]:
@@ -112,12 +111,8 @@ def performed(
 
         yield from performed_on_cluster(jobs, scheduler)
         return
-    processes = workers or available_processors()
     work = sum(len(job.windows.cpu) for job in jobs)
-    if processes > 1 and len(jobs) > 1 and work > WORTH_PROCESSES:
-        from dfopt.compare.processes import performed_in_processes
-
-        yield from performed_in_processes(jobs, processes)
-        return
-    for job in jobs:
-        yield job, perform(job)
+    processes = workers or available_processors()
+    for job, answer in performed_here(jobs, processes if work > WORTH_PROCESSES else 1):
+        assert isinstance(job, Job)
+        yield job, answer

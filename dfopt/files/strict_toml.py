@@ -1,36 +1,69 @@
-"""TOML without its loopholes: no infinite numbers, no dates, and one line for every flaw."""
+"""TOML as strictly as the other formats: one line for every flaw, with its place."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from datetime import date, time
+from typing import Any
 
 from dfopt.errors import FileError
-from dfopt.files.strict_json import Document, check_document
+from dfopt.files.strict_json import described_json
 
-_PLACE = re.compile(
-    r"(?P<problem>.*?) \(at (?P<place>line \d+, column \d+|end of document)\)", re.S
+PARSER_PLACE = re.compile(
+    r"^(?P<problem>.*?)(?: \(at (?P<place>line \d+, column \d+)\))?$", re.DOTALL
 )
+PARSER_END = re.compile(r"^(?P<problem>.*?) \(at end of document\)$", re.DOTALL)
 
 
-def parse_toml(text: str) -> Document:
+def parse_toml(text: str, *, what: str) -> dict[str, Any]:
     """Return the table that ``text`` holds.
+
+    Parameters
+    ----------
+    text
+        TOML.
+    what
+        What the document should be.
 
     Raises
     ------
     FileError
-        When the text is not strict TOML.
+        With the line, when the text is not TOML.
     """
     if not text.strip():
-        raise FileError("is empty; it should hold a TOML document")
+        raise FileError(f"is empty; it should hold {what} in TOML")
+    if text.lstrip().startswith("{"):
+        raise FileError(f"this looks like JSON, but {what} is written in TOML", place="line 1")
     try:
-        document = tomllib.loads(text)
+        return tomllib.loads(text)
+    except RecursionError:
+        raise FileError("is nested too deeply; flatten it") from None
     except tomllib.TOMLDecodeError as error:
-        found = _PLACE.fullmatch(str(error))
-        problem, place = (found["problem"], found["place"]) if found else (str(error), "")
-        raise FileError(f"this is not TOML ({problem}); correct it", place=place) from None
-    except (RecursionError, ValueError) as error:
-        # ValueError: a number with more digits than Python reads.
-        raise FileError(f"this is no TOML that can be read ({error}); correct it") from None
-    check_document(document)
-    return document
+        raise _syntax_error(str(error), text) from None
+    except ValueError:  # Python itself refuses to read very long integers
+        raise FileError("holds a number with too many digits; numbers may go up to 2^62") from None
+
+
+def _syntax_error(message: str, text: str) -> FileError:
+    at_end = PARSER_END.match(message)
+    if at_end:
+        place = f"line {len(text.splitlines())}"
+        return FileError(
+            f"the document ends too early ({at_end['problem']}); complete it", place=place
+        )
+    found = PARSER_PLACE.match(message)
+    assert found is not None
+    problem = found["problem"]
+    if "overwrite" in problem or "twice" in problem:
+        return FileError(
+            f"this key is there more than once ({problem}); keep one", place=found["place"] or ""
+        )
+    return FileError(f"this is not TOML ({problem}); correct it", place=found["place"] or "")
+
+
+def described_toml(value: object) -> str:
+    """Return a short text for a wrong value, in TOML's words."""
+    if isinstance(value, dict):
+        return "a table"
+    return str(value) if isinstance(value, date | time) else described_json(value)

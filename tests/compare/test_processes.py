@@ -3,13 +3,13 @@
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dfopt.compare import WHOLE, CostModel, compare_trace, jobs, parse_window, processes
+from dfopt import processes
+from dfopt.compare import WHOLE, CostModel, compare_trace, jobs, parse_window
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.demand import windowed
 from dfopt.compare.jobs import Job, jobs_of, performed
@@ -68,18 +68,27 @@ def figures(comparison: Comparison) -> list[tuple[int, ...]]:
     ]
 
 
-def test_processes_find_what_one_finds(here: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
-    children = 0
-    answer = processes.Children.answer
+@pytest.fixture
+def children(monkeypatch: pytest.MonkeyPatch) -> list["subprocess.Popen[bytes]"]:
+    """The processes that are started."""
+    started: list[subprocess.Popen[bytes]] = []
+    start = processes._child
 
-    def counted(self: processes.Children, job: Job) -> jobs.Answer:
-        nonlocal children
-        children += 1
-        return answer(self, job)
+    def noted() -> "subprocess.Popen[bytes]":
+        started.append(start())
+        return started[-1]
 
-    monkeypatch.setattr(processes.Children, "answer", counted)
-    there = compared(workers=2)
-    assert children > 3 * len(LENGTHS)
+    monkeypatch.setattr(processes, "_child", noted)
+    return started
+
+
+def test_processes_find_what_one_finds(
+    here: Comparison, children: list["subprocess.Popen[bytes]"]
+) -> None:
+    seen: list[int] = []
+    there = compared(workers=2, on_progress=lambda progress: seen.append(progress.done))
+    assert len(children) == 2
+    assert len(seen) > 3 * len(LENGTHS)
     assert figures(there) == figures(here)
     assert (there.realised, there.causes, there.fragments) == (
         here.realised, here.causes, here.fragments,
@@ -99,36 +108,18 @@ def long_jobs(seconds: float) -> list[Job]:
     return [job for n in range(4) for job in jobs_of((n, "bound"), "bound", table, RULES, seconds)]
 
 
-def test_nobody_waits_for_what_was_interrupted() -> None:
+def test_nobody_waits_for_what_was_interrupted(
+    children: list["subprocess.Popen[bytes]"],
+) -> None:
     started = time.monotonic()
-    running: list[subprocess.Popen[bytes]] = []
-    children = processes.Children()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(processes, "Children", lambda: children)
-        answers = performed(long_jobs(600), workers=2, scheduler=None)
-
-        def interrupt() -> None:
-            raise KeyboardInterrupt
-
-        def first_wait(*_: object) -> Iterator[object]:
-            while len(children._running) < 2:
-                time.sleep(0.01)
-            running.extend(children._running)
-            yield interrupt()
-
-        patch.setattr(processes, "as_completed", first_wait)
-        with pytest.raises(KeyboardInterrupt):
-            next(answers)
+    short, *long = long_jobs(600)
+    answers = performed([replace(short, seconds=0), *long], workers=2, scheduler=None)
+    next(answers)
+    with pytest.raises(KeyboardInterrupt):
+        answers.throw(KeyboardInterrupt())
     assert time.monotonic() - started < 60
-    assert len(running) == 2
-    assert all(process.poll() is not None for process in running)
-
-
-def test_no_process_starts_after_the_end() -> None:
-    children = processes.Children()
-    children.end()
-    with pytest.raises(processes.CancelledError):
-        children.answer(long_jobs(600)[0])
+    assert len(children) == 2
+    assert all(process.poll() is not None for process in children)
 
 
 def test_a_cluster_finds_what_one_process_finds(here: Comparison) -> None:

@@ -11,7 +11,7 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files.fields import at, check_format, choice, each, fields_of, integer, number, string
 from dfopt.files.storage import read_text
 from dfopt.files.streams import STANDARD_INPUT, shown_name
-from dfopt.files.strict_json import Document, described_json, shown_place
+from dfopt.files.strict_json import Document, check_document, described_json, shown_place
 from dfopt.files.strict_toml import parse_toml
 from dfopt.simulate.space_sharing.graph_document import read_thread_graph
 from dfopt.simulate.space_sharing.parameters import (
@@ -27,6 +27,7 @@ from dfopt.simulate.space_sharing.structures import Blocks, ThreadGraph, TimeSte
 from dfopt.simulate.space_sharing.threads import Structure
 
 FORMAT = "dfopt-mix/1"
+WHAT = "a mix"
 SHIPPED = ".toml"
 """How the names of the mixes in the package end."""
 
@@ -80,7 +81,7 @@ def read_mix_document(path: str | Path, *, depth: int = 0) -> Document:
             text = (_folder() / f"{name}{SHIPPED}").read_text(encoding="utf-8")
         else:
             text = _text_of(path)
-        document = _checked(parse_toml(text), folder)
+        document = _checked(parse_toml(text, what=WHAT), folder)
     except DfoptError as error:
         raise error if error.file else error.in_file(shown_name(path)) from None
     base = document.pop("base", None)
@@ -268,6 +269,7 @@ APPLICATION: dict[str, Reader] = {
 
 def _checked(document: Document, folder: Path | None) -> Document:
     """Return the values of a document, each as it should be; nothing of it needs to be complete."""
+    check_document(document)  # TOML knows infinite numbers and dates, which mean nothing here
     check_format(document, FORMAT)
     read = _table(
         {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from dfopt.simulate.processes import performed
+from dfopt.processes import performed
 from dfopt.simulate.space_sharing.figures import Figures
 from dfopt.simulate.space_sharing.parameters import Mix
 from dfopt.simulate.space_sharing.policy_source import policy_named

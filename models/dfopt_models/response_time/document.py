@@ -12,9 +12,9 @@ from dfopt.files import read_text, write_text
 from dfopt.files.fields import at, check_format, fields_of, is_free
 from dfopt.files.streams import STANDARD_INPUT, shown_name
 from dfopt.files.strict_json import shown_place
+from dfopt.files.strict_toml import described_toml, parse_toml
 from dfopt_models.response_time.checks import JOB_NUMBERS, POLICY_NUMBERS, Range
 from dfopt_models.response_time.model import Job, PolicyParameters, ResponseModel
-from dfopt_models.response_time.toml_text import described_toml, parse_toml
 
 FORMAT = "dfopt-response-model/1"
 WHAT = "a response-time model"

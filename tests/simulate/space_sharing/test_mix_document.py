@@ -177,7 +177,7 @@ WRONG = [
     ('[[job]]\napplication = "A"\ncopies = 2', "", "job: the mix has no job"),
     ('format = "dfopt-mix/1"', "", "format: is missing"),
     ('format = "dfopt-mix/1"', 'format = "dfopt-instance/1"', "format: the file holds an instance"),
-    ('name = "small"', 'name = "small"\nname = "b"', "line 4, column 11: this is not TOML"),
+    ('name = "small"', 'name = "small"\nname = "b"', "column 11: this key is there more than once"),
     ('name = "small"', "name = ", "this is not TOML"),
     ('name = "small"', 'base = "nix.toml"', "there is no such file"),
     ('name = "small"', 'base = "mix.toml"', "base: stands on itself"),

@@ -1,35 +1,27 @@
 """Tasks in a few processes, each of which does one after another.
 
 Not :mod:`multiprocessing`: its children import the caller's main module again, which a script
-without a guard does not survive.
+without a guard does not survive. A child is ``python -m dfopt.processes``; tasks come on its
+standard input and answers go to its standard output, both pickled.
 """
 
 from __future__ import annotations
 
 import pickle
 import queue
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from dfopt.errors import DfoptError
 
-CHILD = "dfopt.simulate.child"
+CHILD = "dfopt.processes"
 AnswerT_co = TypeVar("AnswerT_co", covariant=True)
 AnswerT = TypeVar("AnswerT")
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A :class:`DfoptError` on its way from a child; exceptions with keywords do not pickle."""
-
-    problem: str
-    place: str
-    file: str
 
 
 class Task(Protocol[AnswerT_co]):
@@ -41,7 +33,7 @@ class Task(Protocol[AnswerT_co]):
 
 def performed(
     tasks: Sequence[Task[AnswerT]], processes: int
-) -> Iterator[tuple[Task[AnswerT], AnswerT]]:
+) -> Generator[tuple[Task[AnswerT], AnswerT], None, None]:
     """Yield tasks with their answers as these come in.
 
     Parameters
@@ -54,7 +46,7 @@ def performed(
     Raises
     ------
     DfoptError
-        When a task raises one.
+        When a task raises one, or a process ends without an answer.
     """
     processes = min(processes, len(tasks))
     if processes <= 1:
@@ -65,14 +57,15 @@ def performed(
     for task in tasks:
         waiting.put(task)
     answers: queue.SimpleQueue[tuple[Task[AnswerT], Any]] = queue.SimpleQueue()
-    children = [_child() for _ in range(processes)]
+    children: list[subprocess.Popen[bytes]] = []
     try:
-        for child in children:
-            threading.Thread(target=_feed, args=(child, waiting, answers), daemon=True).start()
+        for _ in range(processes):
+            children.append(_child())
+            threading.Thread(
+                target=_feed, args=(children[-1], waiting, answers), daemon=True
+            ).start()
         for _ in tasks:
             task, answer = answers.get()
-            if isinstance(answer, Failure):
-                raise DfoptError(answer.problem, place=answer.place, file=answer.file)
             if isinstance(answer, Exception):
                 raise answer
             yield task, answer
@@ -109,9 +102,38 @@ def _feed(
                 child.stdin.flush()
                 answer = pickle.load(child.stdout)
             except (OSError, EOFError):  # it has ended: by a defect, or because it was killed
-                answers.put((task, ChildProcessError(f"{CHILD} ended with {child.wait()}")))
+                answers.put((task, _ended(child.wait())))
                 return
             except Exception as error:  # somebody waits for an answer
                 answers.put((task, error))
                 return
             answers.put((task, answer))
+
+
+def _ended(code: int) -> DfoptError:
+    return DfoptError(
+        f"a process at work ended with code {code}; take fewer workers (--workers 1), which need "
+        "less memory"
+    )
+
+
+def main() -> None:
+    """Do the tasks on standard input, as long as there are any."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
+    answers = sys.stdout.buffer
+    sys.stdout = sys.stderr  # whatever a task prints is no answer
+    while True:
+        try:
+            task = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            answer = task.perform()
+        except DfoptError as error:
+            answer = error
+        pickle.dump(answer, answers)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 import pytest
 
 from dfopt.errors import DfoptError
-from dfopt.simulate.processes import performed
+from dfopt.processes import performed
 from dfopt.simulate.space_sharing import read_mix
 from dfopt.simulate.space_sharing.replications import ReplicationTask
 
