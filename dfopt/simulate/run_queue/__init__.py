@@ -1,0 +1,1 @@
+"""Run queues: threads are ready, run, and wait, and a policy decides who runs where."""

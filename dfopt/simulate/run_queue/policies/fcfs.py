@@ -1,0 +1,40 @@
+"""First come, first served: one queue for all CPUs."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import ClassVar
+
+from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.thread import Thread
+
+
+class FirstComeFirstServed(Policy):
+    """Threads run in the order in which they became ready, wherever a CPU is free.
+
+    Parameters
+    ----------
+    time_slice
+        After so long a thread goes to the end of the queue; 0: never.
+    """
+
+    name: ClassVar[str] = "fcfs"
+
+    def __init__(self, time_slice: int = 100_000_000) -> None:
+        self.time_slice = time_slice
+        self._queue: deque[Thread] = deque()
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
+        """Queue up."""
+        del why, cpu
+        self._queue.append(thread)
+
+    def pick(self, cpu: int) -> Thread | None:
+        """Take the first."""
+        del cpu
+        return self._queue.popleft() if self._queue else None
+
+    def slice(self, thread: Thread, cpu: int) -> int:
+        """Return the time slice."""
+        del thread, cpu
+        return self.time_slice

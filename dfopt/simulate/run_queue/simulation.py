@@ -1,0 +1,64 @@
+"""One simulation: a scenario under a policy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from dfopt.simulate.run_queue.costs import penalty_costs
+from dfopt.simulate.run_queue.counters import Counters
+from dfopt.simulate.run_queue.engine import Engine
+from dfopt.simulate.run_queue.policy import Policy
+from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.trace.trace import Trace, TraceHeader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Simulation:
+    """What one simulation left.
+
+    Parameters
+    ----------
+    trace
+        Its dispatches.
+    counters
+        What was counted.
+    engine
+        As it was at the end.
+    """
+
+    trace: Trace
+    counters: Counters
+    engine: Engine
+
+
+def simulate_once(scenario: Scenario, policy: type[Policy], *, seed: int = 0) -> Simulation:
+    """Simulate a scenario under a policy; the same seed gives the same simulation.
+
+    Raises
+    ------
+    DfoptError
+        When the policy does what it must not, or threads wait for each other for ever.
+    """
+    workload = scenario.workload.build(Random(seed))
+    machine = scenario.machine
+    costs = penalty_costs(
+        scenario.penalty, workload.fragments, machine.cpus, cold_start=scenario.cold_start
+    )
+    own = policy(**scenario.policies.get(policy.name, {}))
+    engine = Engine(machine, workload, costs, own, seed=seed)
+    engine.run(scenario.until)
+    trace = engine.recorder.trace(
+        cpus=machine.cpus,
+        threads=engine.threads,
+        fragments=workload.fragments,
+        header=TraceHeader(
+            name=f"{scenario.name}-{policy.name}",
+            source=scenario.source,
+            policy=policy.name,
+            time_unit=scenario.time_unit,
+            penalty=scenario.penalty,
+            cold_start=scenario.cold_start,
+        ),
+    )
+    return Simulation(trace=trace, counters=engine.counters, engine=engine)

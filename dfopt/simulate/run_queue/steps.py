@@ -1,0 +1,245 @@
+"""What a thread does: bursts of execution, and what it does between them.
+
+A thread's program is an iterator of steps. Steps may be used again and again, by one thread or
+many; what they work on (channels, locks, devices) belongs to one simulation.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+from dfopt.checks import check_integer
+
+if TYPE_CHECKING:
+    from dfopt.simulate.run_queue.engine import Engine
+    from dfopt.simulate.run_queue.thread import Thread
+
+UNMANAGED = -1
+"""The fragment of a burst that uses none; it disturbs no cache."""
+
+CLEAN, DIRTY, INVALIDATED = range(3)
+"""How a burst leaves its fragment; indices into :data:`dfopt.trace.trace.LEAVES`."""
+
+
+class Outcome(Enum):
+    """What a step means for the CPU."""
+
+    BLOCKED = "blocked"
+    YIELDED = "yielded"
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """Execution, in user mode unless it says otherwise.
+
+    Parameters
+    ----------
+    time
+        How long, at least 1, in the simulation's unit, without what the switch to it costs.
+    fragment
+        Number of the data fragment that it uses, or :data:`UNMANAGED`.
+    lines
+        How many lines of it are read when the cache holds another fragment.
+    leaves
+        :data:`CLEAN`, :data:`DIRTY` or :data:`INVALIDATED`.
+    is_kernel
+        Whether it runs in kernel mode.
+    extents
+        For caches of lines: what it touches, as (first line, number of lines) in the lines of the
+        whole memory; without it, the first ``lines`` lines of its fragment.
+    """
+
+    time: int
+    fragment: int = UNMANAGED
+    lines: int = 0
+    leaves: int = CLEAN
+    is_kernel: bool = False
+    extents: tuple[tuple[int, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        check_integer(self.time, "time", least=1)
+
+
+class Step(Protocol):
+    """Something a thread does that takes no time by itself."""
+
+    def perform(self, engine: Engine, thread: Thread) -> Outcome | None:
+        """Do it; None: the thread goes on at once."""
+
+
+Steps = Iterator["Burst | Step"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewThread:
+    """A thread to be.
+
+    Parameters
+    ----------
+    name
+        Unique in the workload.
+    steps
+        What it does; used up by one simulation.
+    kind
+        Its class, such as ``"HTTP"``; schedulers that tell classes apart go by it.
+    application
+        Number of the application it belongs to.
+    nice
+        -20 (urgent) to 19.
+    arrival
+        When it appears, for those that are there from the beginning.
+    """
+
+    name: str
+    steps: Steps
+    kind: str = ""
+    application: int = 0
+    nice: int = 0
+    arrival: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Channel:
+    """Messages between threads, without a limit."""
+
+    name: str
+    messages: int = 0
+    waiting: deque[Thread] = field(default_factory=deque)
+
+
+@dataclass(slots=True, eq=False)
+class Mutex:
+    """A lock that blocks whoever finds it taken, and is handed on in order."""
+
+    name: str
+    holder: Thread | None = None
+    waiting: deque[Thread] = field(default_factory=deque)
+
+
+@dataclass(slots=True, eq=False)
+class Device:
+    """Serves one request after the other, such as a disk."""
+
+    name: str
+    free_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Put messages into a channel; each wakes one of those that wait for it."""
+
+    channel: Channel
+    messages: int = 1
+
+    def perform(self, engine: Engine, thread: Thread) -> None:
+        """Do it."""
+        channel = self.channel
+        for _ in range(self.messages):
+            if channel.waiting:
+                engine.wake(channel.waiting.popleft(), thread.cpu)
+            else:
+                channel.messages += 1
+
+
+@dataclass(frozen=True, slots=True)
+class Receive:
+    """Take a message out of a channel, or wait for one."""
+
+    channel: Channel
+
+    def perform(self, engine: Engine, thread: Thread) -> Outcome | None:
+        """Do it."""
+        del engine
+        if self.channel.messages:
+            self.channel.messages -= 1
+            return None
+        self.channel.waiting.append(thread)
+        thread.waits_for = self.channel.name
+        return Outcome.BLOCKED
+
+
+@dataclass(frozen=True, slots=True)
+class Acquire:
+    """Take a lock, or wait for it."""
+
+    mutex: Mutex
+
+    def perform(self, engine: Engine, thread: Thread) -> Outcome | None:
+        """Do it."""
+        mutex = self.mutex
+        if mutex.holder is None:
+            mutex.holder = thread
+            return None
+        engine.counters.lock_waits += 1
+        mutex.waiting.append(thread)
+        thread.waits_for = mutex.name
+        return Outcome.BLOCKED
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Hand a lock on."""
+
+    mutex: Mutex
+
+    def perform(self, engine: Engine, thread: Thread) -> None:
+        """Do it."""
+        mutex = self.mutex
+        mutex.holder = mutex.waiting.popleft() if mutex.waiting else None
+        if mutex.holder is not None:
+            engine.wake(mutex.holder, thread.cpu)
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    """Wait for a timer."""
+
+    time: int
+
+    def perform(self, engine: Engine, thread: Thread) -> Outcome:
+        """Do it."""
+        thread.waits_for = "a timer"
+        engine.wake_at(engine.now + self.time, thread)
+        return Outcome.BLOCKED
+
+
+@dataclass(frozen=True, slots=True)
+class InputOutput:
+    """Wait until a device has served a request; the thread then wakes up by a disk interrupt."""
+
+    device: Device
+    time: int
+
+    def perform(self, engine: Engine, thread: Thread) -> Outcome:
+        """Do it."""
+        device = self.device
+        device.free_at = max(engine.now, device.free_at) + self.time
+        thread.waits_for = device.name
+        thread.wakes_by_disk = True
+        engine.wake_at(device.free_at, thread)
+        return Outcome.BLOCKED
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn:
+    """Make a thread."""
+
+    child: NewThread
+
+    def perform(self, engine: Engine, thread: Thread) -> None:
+        """Do it."""
+        engine.spawn(self.child, thread)
+
+
+@dataclass(frozen=True, slots=True)
+class Yield:
+    """Let others run first."""
+
+    def perform(self, engine: Engine, thread: Thread) -> Outcome:
+        """Do it."""
+        del engine, thread
+        return Outcome.YIELDED
