@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.counters import Counters
+from dfopt.simulate.run_queue.cpu import CANCELLED, Cpu
 from dfopt.simulate.run_queue.policy import Policy, Why
 from dfopt.simulate.run_queue.recorder import Recorder
 from dfopt.simulate.run_queue.steps import UNMANAGED, Burst, NewThread, Outcome
@@ -31,21 +33,17 @@ if TYPE_CHECKING:
     from dfopt.simulate.run_queue.spin_lock import SpinLock
     from dfopt.simulate.run_queue.workload import Workload
 
-CANCELLED = -1
-"""Number of the event that a CPU waits for while it waits for none."""
-
 STALLED = 1_000_000
 """So many dispatches at one moment are taken for a loop without an end."""
-
-NOBODY = -1
 
 FOREVER = 1 << 62
 """A time slice that never ends."""
 
 READY, RUNNING, BLOCKED, ENDED = State.READY, State.RUNNING, State.BLOCKED, State.ENDED
 
-Happening = tuple[int, int, "int | Thread | Callable[[], None]"]
-"""When, a number that makes it unique, and the CPU it happens on, who wakes, or what to call."""
+Happening = tuple[int, int, Any]
+"""When, a number that makes it unique, and what: a CPU whose burst or time slice ends, a thread
+that wakes up, or something to call."""
 
 
 class Engine:
@@ -104,29 +102,15 @@ class Engine:
         # CPUs that have to choose anew, once what happens now is over.
         self._asked: list[int] = []
         self._preempted: set[int] = set()
-        # CPUs whose thread is taken off by the event at the end of its penalty.
-        self._taken: set[int] = set()
         # By band: how many threads are ready.
         self._waiting = [0, 0, 0]
         # What the CPU that is at work has spent since ``now`` on the policy's locks.
         self._delay = 0
+        self._switch_time = machine.switch_time
         self._has_slices = type(policy).slice is not Policy.slice
         self._hears_blocked = type(policy).blocked is not Policy.blocked
         self._hears_changes = type(policy).changes is not Policy.changes
-        # By CPU.
-        self._due = [CANCELLED] * machine.cpus
-        self._begins = [0] * machine.cpus
-        self._slice = [0] * machine.cpus
-        self._free_at = [0] * machine.cpus
-        # The dispatch that is open, by CPU; when its thread has left the CPU, it may still go on.
-        self._row_thread: list[Thread | None] = [None] * machine.cpus
-        self._row_start = [0] * machine.cpus
-        self._row_end = [0] * machine.cpus
-        self._row_fragment = [UNMANAGED] * machine.cpus
-        self._row_lines = [0] * machine.cpus
-        self._row_leaves = [0] * machine.cpus
-        self._last_number = [NOBODY] * machine.cpus
-        self._last_cpu: list[int] = []
+        self._cpus = [Cpu(number) for number in range(machine.cpus)]
         policy.engine = self
 
     # What policies may ask.
@@ -165,7 +149,6 @@ class Engine:
         """Make a thread."""
         thread = Thread(len(self.threads), new, parent, self.now)
         self.threads.append(thread)
-        self._last_cpu.append(NOBODY)
         self._alive += 1
         self._becomes_ready(thread, Why.NEW, None if parent is None else parent.cpu)
 
@@ -227,9 +210,9 @@ class Engine:
         DfoptError
             When nothing can happen any more, or the policy does what it must not.
         """
-        policy, heap, due = self.policy, self._heap, self._due
+        policy, heap = self.policy, self._heap
         for new in self.workload.threads:
-            self.call_at(new.arrival, lambda new=new: self.spawn(new, None))  # type: ignore[misc]
+            self.call_at(new.arrival, partial(self.spawn, new, None))
         policy.begin()
         if policy.tick_interval:
             self.call_at(policy.tick_interval, self._tick)
@@ -238,22 +221,20 @@ class Engine:
                 self.now = until
                 break
             now, number, what = heappop(heap)
-            if what.__class__ is int:
-                cpu: int = what  # type: ignore[assignment]
-                if due[cpu] != number:
+            if what.__class__ is Cpu:
+                if what.due != number:
                     continue
-                self.events += 1
                 self.now = now
                 self._delay = 0
-                self._burst_ends(cpu)
+                self._burst_ends(what)
             else:
-                self.events += 1
                 self.now = now
                 self._delay = 0
-                if isinstance(what, Thread):
+                if what.__class__ is Thread:
                     self._becomes_ready(what, Why.WOKEN, None)
                 else:
-                    what()  # type: ignore[operator]
+                    what()
+            self.events += 1
             if self._asked:
                 self._settle()
             if not self._alive:
@@ -267,225 +248,232 @@ class Engine:
 
     def _settle(self) -> None:
         """Let CPUs choose anew that were asked to."""
-        asked, running = self._asked, self.running
-        position = 0
-        while position < len(asked):
-            cpu = asked[position]
-            position += 1
+        asked, running, preempted = self._asked, self.running, self._preempted
+        for position, number in enumerate(asked):  # which grows meanwhile
             self._delay = 0
-            if running[cpu] is None:
-                self._preempted.discard(cpu)
-                self._choose(cpu)
-            elif cpu in self._preempted:
-                self._preempted.discard(cpu)
-                self._take_off(cpu)
+            if running[number] is None:
+                preempted.discard(number)
+                self._choose(self._cpus[number])
+            elif number in preempted:
+                preempted.remove(number)
+                self._take_off(self._cpus[number])
             if position > STALLED:
                 raise self._stalled()
         asked.clear()
 
-    def _take_off(self, cpu: int) -> None:
+    def _take_off(self, cpu: Cpu) -> None:
         """Take the running thread off its CPU, as soon as its penalty is paid."""
-        thread = self.running[cpu]
-        assert thread is not None
-        begins = self._begins[cpu]
-        if begins >= self.now:
-            self._taken.add(cpu)
-            self._await(cpu, begins)
+        if cpu.begins >= self.now:
+            cpu.is_taken = True
+            self._await(cpu, cpu.begins)
             return
-        self._executed(cpu, thread)
-        self._due[cpu] = CANCELLED
+        thread = self.running[cpu.number]
+        assert thread is not None
+        self._execute(cpu, thread)
+        cpu.due = CANCELLED
         self._stop(cpu, thread)
-        self._enter(thread, Why.PREEMPTED, cpu)
+        self._enter(thread, Why.PREEMPTED, cpu.number)
         self._choose(cpu)
 
-    def _await(self, cpu: int, time: int) -> None:
-        self._due[cpu] = number = next(self._numbers)
+    def _await(self, cpu: Cpu, time: int) -> None:
+        cpu.due = number = next(self._numbers)
         heappush(self._heap, (time, number, cpu))
 
-    def _executed(self, cpu: int, thread: Thread) -> None:
-        executed = self.now - self._begins[cpu]
+    def _execute(self, cpu: Cpu, thread: Thread) -> None:
+        """Note what a thread has executed up to now."""
+        now = self.now
+        executed = now - cpu.begins
         thread.left -= executed
         thread.run_time += executed
-        self._slice[cpu] -= executed
-        self._begins[cpu] = self._row_end[cpu] = self.now
-        self.counters.executed += executed
+        cpu.slice -= executed
+        cpu.begins = cpu.row_end = now
 
-    def _burst_ends(self, cpu: int) -> None:
-        """Act on the end of a burst, or of a time slice."""
-        thread = self.running[cpu]
+    def _burst_ends(self, cpu: Cpu) -> None:
+        """Act on the end of a burst, of a time slice, or of the penalty of a preempted thread."""
+        thread = self.running[cpu.number]
         assert thread is not None
-        self._executed(cpu, thread)
+        self._execute(cpu, thread)
         if thread.left:
-            self._due[cpu] = CANCELLED
             self._stop(cpu, thread)
-            if cpu in self._taken:
-                self._taken.remove(cpu)
-                self._enter(thread, Why.PREEMPTED, cpu)
-            else:
-                self._enter(thread, Why.EXPIRED, cpu)
+            why = Why.PREEMPTED if cpu.is_taken else Why.EXPIRED
+            cpu.is_taken = False
+            self._enter(thread, why, cpu.number)
             self._choose(cpu)
             return
         thread.pending = None
-        if not self._goes_on(cpu, thread):
+        if not self._goes_on(cpu, thread, is_picked=False):
             self._choose(cpu)
 
-    def _choose(self, cpu: int) -> None:
+    def _choose(self, cpu: Cpu) -> None:
         """Let the policy choose what a CPU runs, until it runs a burst or is idle."""
-        policy, waiting, counters = self.policy, self._waiting, self.counters
+        policy, waiting, counters, number = self.policy, self._waiting, self.counters, cpu.number
         for _ in range(STALLED):
-            thread = policy.pick(cpu)
+            thread = policy.pick(number)
             if thread is None:
                 self._rest(cpu)
                 return
             if thread.state is not READY:
                 raise DfoptError(
-                    f"the policy {policy.name!r} lets {thread.name} run on CPU {cpu}, which is "
+                    f"the policy {policy.name!r} lets {thread.name} run on CPU {number}, which is "
                     f"{thread.state.value}; pick ready threads only"
                 )
             thread.state = RUNNING
-            waiting[thread.band] -= 1
-            if thread.band and (waiting[0] or (thread.band == USER and waiting[1])):
+            band = thread.band
+            waiting[band] -= 1
+            if band and (waiting[DISK] or (band == USER and waiting[KERNEL])):
                 counters.inversions += 1
-            waited = self.now - thread.ready_at
             counters.waits += 1
+            waited = self.now - thread.ready_at
             if waited:
                 counters.waited += waited
                 counters.longest_wait = max(counters.longest_wait, waited)
-            self.running[cpu] = thread
-            self._idle.pop(cpu, None)
-            self._slice[cpu] = (policy.slice(thread, cpu) if self._has_slices else 0) or FOREVER
-            thread.cpu = cpu
+            self.running[number] = thread
+            if number in self._idle:
+                del self._idle[number]
+            cpu.slice = (policy.slice(thread, number) if self._has_slices else 0) or FOREVER
+            thread.cpu = number
             if self._goes_on(cpu, thread, is_picked=True):
                 return
         raise self._stalled()
 
-    def _goes_on(self, cpu: int, thread: Thread, *, is_picked: bool = False) -> bool:
+    def _goes_on(self, cpu: Cpu, thread: Thread, *, is_picked: bool) -> bool:
         """Let a thread do what it does next; return whether it is still on its CPU."""
         steps = thread.steps
-        step = thread.pending
+        # Any: looked at by its class, which is faster than all else.
+        step: Any = thread.pending
         if step is None:
             step = next(steps, None)
         while True:
             if step.__class__ is Burst:
-                assert isinstance(step, Burst)
-                return self._meets(cpu, thread, step, is_picked=is_picked)
+                if is_picked or self._meets(cpu, thread, step):
+                    self._begin(cpu, thread, step)
+                    return True
+                return False
             if step is None:
                 self._ends(cpu, thread)
                 return False
             is_picked = False
-            outcome = step.perform(self, thread)  # type: ignore[union-attr]
+            outcome = step.perform(self, thread)
             thread.pending = None
             if outcome is not None:
                 self._leaves(cpu, thread, outcome)
                 return False
             step = next(steps, None)
 
-    def _meets(self, cpu: int, thread: Thread, burst: Burst, *, is_picked: bool) -> bool:
-        """Let a thread begin a burst, unless it leaves its CPU before."""
-        if not is_picked:
-            thread.pending = thread.burst = burst
-            thread.left = burst.time
-            thread.band = KERNEL if burst.is_kernel else USER
-            before = thread.fragment
-            if burst.fragment != before:
-                thread.fragment = burst.fragment
-                if self._hears_changes and self.policy.changes(thread, before, cpu):
-                    self._stop(cpu, thread)
-                    self._enter(thread, Why.CHANGED, cpu)
-                    return False
-            if self._slice[cpu] <= 0:
+    def _meets(self, cpu: Cpu, thread: Thread, burst: Burst) -> bool:
+        """Let a running thread come to its next burst; return whether it goes on with it."""
+        thread.pending = thread.burst = burst
+        thread.left = burst.time
+        thread.band = KERNEL if burst.is_kernel else USER
+        before = thread.fragment
+        if burst.fragment != before:
+            thread.fragment = burst.fragment
+            if self._hears_changes and self.policy.changes(thread, before, cpu.number):
                 self._stop(cpu, thread)
-                self._enter(thread, Why.EXPIRED, cpu)
+                self._enter(thread, Why.CHANGED, cpu.number)
                 return False
-        self._begin(cpu, thread, burst)
+        if cpu.slice <= 0:
+            self._stop(cpu, thread)
+            self._enter(thread, Why.EXPIRED, cpu.number)
+            return False
         return True
 
-    def _begin(self, cpu: int, thread: Thread, burst: Burst) -> None:
-        counters = self.counters
+    def _begin(self, cpu: Cpu, thread: Thread, burst: Burst) -> None:
+        """Begin a burst, or what is left of it."""
         begins = self.now + self._delay
-        is_open = self._row_thread[cpu]
-        if is_open is thread and self._row_fragment[cpu] == burst.fragment:
-            counters.spun += begins - self._row_end[cpu]
-            self._row_leaves[cpu] = max(self._row_leaves[cpu], burst.leaves)
-            penalty = self.costs.begin(cpu, burst, enters=False)
+        is_open = cpu.row_thread
+        if is_open is thread and cpu.row_fragment == burst.fragment:
+            self.counters.spun += begins - cpu.row_end
+            cpu.row_leaves = max(cpu.row_leaves, burst.leaves)
+            penalty = self.costs.begin(cpu.number, burst, enters=False)
         else:
             if is_open is None:
-                came = max(self.now, self._free_at[cpu])
+                came = max(self.now, cpu.free_at)
             else:
                 self._close(cpu)
-                came = self._row_end[cpu]
+                came = cpu.row_end
             begins = max(begins, came)
             if is_open is not thread:
-                begins += self.machine.switch_time
-            counters.overhead += begins - came
+                begins += self._switch_time
+            if begins > came:
+                self.counters.overhead += begins - came
             self._open(cpu, thread, burst, begins)
-            penalty = self.costs.begin(cpu, burst, enters=True)
+            penalty = self.costs.begin(cpu.number, burst, enters=True)
         if penalty:
-            counters.penalties[cpu] += penalty
+            self.counters.penalties[cpu.number] += penalty
             begins += penalty
-        self._begins[cpu] = begins
-        # Sooner than the burst's end: the slice's.
-        self._due[cpu] = number = next(self._numbers)
-        heappush(self._heap, (begins + min(thread.left, self._slice[cpu]), number, cpu))
+        cpu.begins = begins
+        left = thread.left
+        cpu.due = number = next(self._numbers)
+        heappush(self._heap, (begins + (left if left < cpu.slice else cpu.slice), number, cpu))
 
-    def _open(self, cpu: int, thread: Thread, burst: Burst, start: int) -> None:
+    def _open(self, cpu: Cpu, thread: Thread, burst: Burst, start: int) -> None:
         """Begin a dispatch."""
-        counters, number, fragment = self.counters, thread.number, burst.fragment
-        self._row_thread[cpu] = thread
-        self._row_start[cpu] = start
-        self._row_fragment[cpu] = fragment
-        self._row_lines[cpu] = burst.lines
-        self._row_leaves[cpu] = burst.leaves
+        counters, fragment, number = self.counters, burst.fragment, cpu.number
+        cpu.row_thread = thread
+        cpu.row_start = start
+        cpu.row_fragment = fragment
+        cpu.row_lines = burst.lines
+        cpu.row_leaves = burst.leaves
         counters.dispatches += 1
-        if self._last_number[cpu] != number:
-            counters.context_switches += self._last_number[cpu] != NOBODY
-            self._last_number[cpu] = number
-        if self._last_cpu[number] != cpu:
-            counters.migrations += self._last_cpu[number] != NOBODY
-            self._last_cpu[number] = cpu
-        if fragment not in (UNMANAGED, self.costs.held[cpu]):
-            counters.fragment_switches += self.costs.held[cpu] != UNMANAGED
+        if cpu.last is not thread:
+            if cpu.last is not None:
+                counters.context_switches += 1
+            cpu.last = thread
+        if thread.row_cpu != number:
+            if thread.row_cpu is not None:
+                counters.migrations += 1
+            thread.row_cpu = number
+        if fragment != UNMANAGED:
+            held = self.costs.held[number]
+            if held not in (UNMANAGED, fragment):
+                counters.fragment_switches += 1
 
-    def _close(self, cpu: int) -> None:
+    def _close(self, cpu: Cpu) -> None:
         """End a dispatch."""
-        thread, start, end = self._row_thread[cpu], self._row_start[cpu], self._row_end[cpu]
+        thread, start, end = cpu.row_thread, cpu.row_start, cpu.row_end
         assert thread is not None
-        self.recorder.rows.append(
-            (
-                cpu, start, end, thread.number,
-                self._row_fragment[cpu], self._row_lines[cpu], self._row_leaves[cpu],
-            )
-        )  # fmt: skip
-        self.counters.busy[cpu] += end - start
-        self._row_thread[cpu] = None
-        self._free_at[cpu] = end
+        row = (
+            cpu.number,
+            start,
+            end,
+            thread.number,
+            cpu.row_fragment,
+            cpu.row_lines,
+            cpu.row_leaves,
+        )
+        self.recorder.rows.append(row)
+        self.counters.busy[cpu.number] += end - start
+        cpu.row_thread = None
+        cpu.free_at = end
 
-    def _stop(self, cpu: int, thread: Thread) -> None:
+    def _stop(self, cpu: Cpu, thread: Thread) -> None:
         """Take a thread off its CPU; its dispatch may still go on, should it be picked at once."""
         end = self.now + self._delay
-        self.counters.spun += end - self._row_end[cpu]
-        self._row_end[cpu] = end
-        self.running[cpu] = None
+        if end > cpu.row_end:
+            self.counters.spun += end - cpu.row_end
+            cpu.row_end = end
+        self.running[cpu.number] = None
         thread.stopped_at = end
 
-    def _leaves(self, cpu: int, thread: Thread, outcome: Outcome) -> None:
+    def _leaves(self, cpu: Cpu, thread: Thread, outcome: Outcome) -> None:
         self._stop(cpu, thread)
         if outcome is Outcome.YIELDED:
             self._look_ahead(thread)
-            self._enter(thread, Why.YIELDED, cpu)
+            self._enter(thread, Why.YIELDED, cpu.number)
             return
         thread.state = BLOCKED
         self._responds(thread)
         if self._hears_blocked:
-            self.policy.blocked(thread, cpu)
+            self.policy.blocked(thread, cpu.number)
 
-    def _ends(self, cpu: int, thread: Thread) -> None:
+    def _ends(self, cpu: Cpu, thread: Thread) -> None:
         self._stop(cpu, thread)
         thread.state = ENDED
         thread.burst = None
         self._alive -= 1
         self._responds(thread)
-        self.policy.ended(thread, cpu)
+        self.policy.ended(thread, cpu.number)
 
     def _responds(self, thread: Thread) -> None:
         counters = self.counters
@@ -494,27 +482,27 @@ class Engine:
         counters.responded += time
         counters.longest_response = max(counters.longest_response, time)
 
-    def _rest(self, cpu: int) -> None:
+    def _rest(self, cpu: Cpu) -> None:
         """Leave a CPU idle."""
-        came = max(self.now, self._free_at[cpu])
-        if self._row_thread[cpu] is not None:
+        if cpu.row_thread is not None:
             self._close(cpu)
-            came = self._free_at[cpu]
-        self._idle[cpu] = None
+        came = max(self.now, cpu.free_at)
         done = self.now + self._delay
         if done > came:
             self.counters.overhead += done - came
-            self._free_at[cpu] = done
+            cpu.free_at = done
+        self._idle[cpu.number] = None
 
     def _end(self) -> None:
         """Close what is open, and refuse an end at which somebody still waits."""
-        for cpu, thread in enumerate(self.running):
+        for cpu, thread in zip(self._cpus, self.running, strict=True):
             if thread is not None:
-                if self.now > self._begins[cpu]:
-                    self._executed(cpu, thread)
-                self._row_end[cpu] = max(self.now, self._begins[cpu])
+                if self.now > cpu.begins:
+                    self._execute(cpu, thread)
+                cpu.row_end = max(self.now, cpu.begins)
                 self._close(cpu)
-        self.counters.end = max(self.now, *self._free_at)
+        self.counters.executed = sum(thread.run_time for thread in self.threads)
+        self.counters.end = max(self.now, *(cpu.free_at for cpu in self._cpus))
         if self._alive and not self._heap:
             raise self._stuck()
 
