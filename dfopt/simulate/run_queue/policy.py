@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from dfopt.simulate.run_queue.engine import Engine
+    from dfopt.simulate.run_queue.spin_lock import SpinLock
     from dfopt.simulate.run_queue.thread import Thread
 
 
@@ -38,6 +40,11 @@ class Policy:
 
     engine: Engine
     """The simulation; set before :meth:`begin`."""
+
+    @property
+    def locks(self) -> Sequence[SpinLock]:
+        """The spin locks around its queues, for what a run says of waiting; often none."""
+        return ()
 
     def begin(self) -> None:
         """Prepare; the engine knows machine and fragments, and there are no threads yet."""

@@ -1,0 +1,54 @@
+"""A ready queue of priority lists behind one spin lock."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from dfopt.simulate.run_queue.spin_lock import SpinLock
+
+if TYPE_CHECKING:
+    from dfopt.simulate.run_queue.engine import Engine
+    from dfopt.simulate.run_queue.thread import Thread
+
+
+class ReadyQueue:
+    """Lists of ready threads, the most urgent first; round robin inside each.
+
+    Parameters
+    ----------
+    lists
+        How many.
+
+    Attributes
+    ----------
+    count
+        How many threads it holds; read without the lock.
+    lock
+        For everything else.
+    """
+
+    __slots__ = ("_lists", "count", "lock")
+
+    def __init__(self, lists: int) -> None:
+        self._lists: tuple[deque[Thread], ...] = tuple(deque() for _ in range(lists))
+        self.count = 0
+        self.lock = SpinLock()
+
+    def put(self, engine: Engine, thread: Thread, index: int) -> None:
+        """Lock, and append a thread to a list."""
+        engine.acquire(self.lock)
+        self._lists[index].append(thread)
+        self.count += 1
+
+    def take(self, engine: Engine, lists: int) -> Thread | None:
+        """Take the first thread of the first so many lists; lock only if there are threads."""
+        if not self.count:
+            return None
+        engine.acquire(self.lock)
+        for index in range(lists):
+            threads = self._lists[index]
+            if threads:
+                self.count -= 1
+                return threads.popleft()
+        return None
