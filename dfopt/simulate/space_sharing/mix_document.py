@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from importlib import resources
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.fields import at, check_format, choice, each, fields_of, integer, number, string
-from dfopt.files.storage import read_text
-from dfopt.files.streams import STANDARD_INPUT, shown_name
+from dfopt.files.based import BasedFormat
+from dfopt.files.fields import check_format, choice, each, integer, number, string
+from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document, described_json, shown_place
-from dfopt.files.strict_toml import parse_toml
+from dfopt.files.tables import Reader, Table, flag, table, table_by_name
 from dfopt.simulate.space_sharing.graph_document import read_thread_graph
 from dfopt.simulate.space_sharing.parameters import (
     Application,
@@ -27,15 +25,8 @@ from dfopt.simulate.space_sharing.structures import Blocks, ThreadGraph, TimeSte
 from dfopt.simulate.space_sharing.threads import Structure
 
 FORMAT = "dfopt-mix/1"
-WHAT = "a mix"
-SHIPPED = ".toml"
-"""How the names of the mixes in the package end."""
 
 MOST_THREADS = 10**7
-DEEPEST_BASE = 10
-
-Reader = Callable[[Any], Any]
-Table = dict[str, Any]
 
 
 def read_mix(path: str | Path) -> Mix:
@@ -61,11 +52,10 @@ def read_mix(path: str | Path) -> Mix:
 
 def shipped_mixes() -> tuple[str, ...]:
     """Return the names of the mixes that come with the package."""
-    names = (file.name for file in _folder().iterdir() if file.name.endswith(SHIPPED))
-    return tuple(sorted(name.removesuffix(SHIPPED) for name in names))
+    return MIXES.shipped()
 
 
-def read_mix_document(path: str | Path, *, depth: int = 0) -> Document:
+def read_mix_document(path: str | Path) -> Document:
     """Return a mix's document with what its base says, every value checked by itself.
 
     Raises
@@ -73,25 +63,7 @@ def read_mix_document(path: str | Path, *, depth: int = 0) -> Document:
     DfoptError
         When the file, or a base, cannot be read or holds an unknown key or a wrong value.
     """
-    name = str(path)
-    is_shipped = name in shipped_mixes() and not Path(name).exists()
-    folder = None if is_shipped or name == STANDARD_INPUT else Path(name).parent
-    try:
-        if is_shipped:
-            text = (_folder() / f"{name}{SHIPPED}").read_text(encoding="utf-8")
-        else:
-            text = _text_of(path)
-        document = _checked(parse_toml(text, what=WHAT), folder)
-    except DfoptError as error:
-        raise error if error.file else error.in_file(shown_name(path)) from None
-    base = document.pop("base", None)
-    if base is None:
-        return document
-    if depth == DEEPEST_BASE:
-        raise FileError("stands on itself, or on too many others", place="base", file=name)
-    if base not in shipped_mixes() and folder is not None:
-        base = str(folder / base)
-    return _merged(read_mix_document(base, depth=depth + 1), document)
+    return MIXES.read(path)
 
 
 def mix_from_document(document: Document, *, name: str = "mix") -> Mix:
@@ -127,32 +99,6 @@ def mix_from_document(document: Document, *, name: str = "mix") -> Mix:
     )
 
 
-def _folder() -> Any:
-    return resources.files("dfopt.simulate.space_sharing") / "mixes"
-
-
-def _text_of(path: str | Path) -> str:
-    try:
-        return read_text(path)
-    except FileError as error:
-        if Path(path).exists() or str(path) == STANDARD_INPUT:
-            raise
-        known = ", ".join(shipped_mixes())
-        raise FileError(f"{error.problem}; mixes that come with dfopt are {known}") from None
-
-
-def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> Table:
-    """Return a table in which ``over`` comes before ``base``, table by table."""
-    merged = dict(base)
-    for key, value in over.items():
-        below = merged.get(key)
-        if isinstance(value, dict) and isinstance(below, dict):
-            merged[key] = _merged(below, value)
-        else:
-            merged[key] = value
-    return merged
-
-
 # Every value by itself.
 
 
@@ -175,35 +121,6 @@ def _count(value: object) -> int:
     return count
 
 
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise FileError(f"must be true or false, not {described_json(value)}")
-    return value
-
-
-def _table(readers: Mapping[str, Reader], required: tuple[str, ...] = ()) -> Reader:
-    """Return a reader of tables with these keys."""
-
-    def read(value: object) -> Table:
-        if not isinstance(value, dict):
-            raise FileError(f"must be a table, not {described_json(value)}")
-        fields = fields_of(value, tuple(readers), required=required)
-        return {key: at(key, readers[key], item) for key, item in fields.items()}
-
-    return read
-
-
-def _by_name(read: Reader) -> Reader:
-    """Return a reader of tables with any keys."""
-
-    def read_all(value: object) -> Table:
-        if not isinstance(value, dict):
-            raise FileError(f"must be a table, not {described_json(value)}")
-        return {key: at(key, read, item) for key, item in value.items()}
-
-    return read_all
-
-
 MACHINE: dict[str, Reader] = {
     "processors": _count,
     "path_length": _not_negative,
@@ -218,12 +135,12 @@ POLICY: dict[str, Reader] = {
     "yield_delay": _not_negative,
     "victim": choice(Choice),
     "worker": choice(Choice),
-    "match": _flag,
+    "match": flag,
 }
 PENALTIES: dict[str, Reader] = {
     "quantum": _positive,
     "no_affinity": _not_negative,
-    "affinity": _by_name(_not_negative),
+    "affinity": table_by_name(_not_negative),
 }
 JOB: dict[str, Reader] = {
     "application": string,
@@ -262,7 +179,7 @@ def _structure_name(value: object) -> str:
 
 APPLICATION: dict[str, Reader] = {
     "structure": _structure_name,
-    "penalties": lambda value: list(each("", _table(PENALTIES, required=tuple(PENALTIES)), value)),
+    "penalties": lambda value: list(each("", table(PENALTIES, required=tuple(PENALTIES)), value)),
     **{key: read for readers in NUMBERS.values() for key, read in readers.items()},
 }
 
@@ -271,17 +188,17 @@ def _checked(document: Document, folder: Path | None) -> Document:
     """Return the values of a document, each as it should be; nothing of it needs to be complete."""
     check_document(document)  # TOML knows infinite numbers and dates, which mean nothing here
     check_format(document, FORMAT)
-    read = _table(
+    read = table(
         {
             "format": string,
             "name": string,
             "base": string,
-            "restart": _flag,
+            "restart": flag,
             "runs": _count,
-            "machine": _table(MACHINE),
-            "policy": _table(POLICY),
-            "application": _by_name(_table(APPLICATION)),
-            "job": lambda value: list(each("", _table(JOB, required=("application",)), value)),
+            "machine": table(MACHINE),
+            "policy": table(POLICY),
+            "application": table_by_name(table(APPLICATION)),
+            "job": lambda value: list(each("", table(JOB, required=("application",)), value)),
         }
     )
     checked: Document = read(document)
@@ -289,6 +206,15 @@ def _checked(document: Document, folder: Path | None) -> Document:
         if "file" in application and folder is not None:
             application["file"] = str(folder / application["file"])
     return checked
+
+
+MIXES = BasedFormat(
+    what="a mix",
+    plural="mixes",
+    package="dfopt.simulate.space_sharing",
+    folder="mixes",
+    check=_checked,
+)
 
 
 # Together.

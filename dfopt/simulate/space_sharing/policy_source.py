@@ -1,17 +1,8 @@
-"""Policies by name, by module and class, or from a file of one's own."""
+"""Policies of space sharing by name, by module and class, or from a file of one's own."""
 
 from __future__ import annotations
 
-import difflib
-import importlib
-import importlib.util
-import os
-import sys
-from pathlib import Path
-from types import ModuleType
-from typing import TypeGuard
-
-from dfopt.errors import DfoptError
+from dfopt.simulate import policy_source
 from dfopt.simulate.space_sharing.policies import POLICIES
 from dfopt.simulate.space_sharing.policy import Policy
 
@@ -31,76 +22,4 @@ def policy_named(source: str) -> type[Policy]:
     DfoptError
         When there is no such policy, or its code cannot be loaded.
     """
-    if source in POLICIES:
-        return POLICIES[source]
-    where, _, name = source.rpartition(":") if ":" in source else (source, "", "")
-    if where.endswith(".py"):
-        return _policy_in(_module_of_file(where), name, where)
-    if name:
-        return _policy_in(_module(where), name, where)
-    nearest = difflib.get_close_matches(source, POLICIES, n=1)
-    hint = f"did you mean {nearest[0]!r}?" if nearest else f"known are {', '.join(POLICIES)}"
-    raise DfoptError(
-        f"there is no policy {source!r}; {hint} One of your own is module:Class or file.py"
-    )
-
-
-def _module(name: str) -> ModuleType:
-    here = os.getcwd()
-    sys.path.insert(0, here)
-    try:
-        return importlib.import_module(name)
-    except Exception as error:  # whatever the code of others raises
-        raise _not_loaded(name, error) from error
-    finally:
-        sys.path.remove(here)
-
-
-def _module_of_file(path: str) -> ModuleType:
-    if not Path(path).is_file():
-        raise DfoptError("there is no such file; check its name", file=path)
-    spec = importlib.util.spec_from_file_location(f"dfopt_policy_{Path(path).stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # whatever the code of others raises
-        raise _not_loaded(path, error) from error
-    return module
-
-
-def _not_loaded(file: str, error: Exception) -> DfoptError:
-    return DfoptError(f"cannot be loaded ({type(error).__name__}: {error}); correct it", file=file)
-
-
-def _policy_in(module: ModuleType, name: str, file: str) -> type[Policy]:
-    if name:
-        found: object = getattr(module, name, None)
-        if _is_policy(found):
-            return _named(found)
-        raise DfoptError(f"has no policy {name!r}; derive it from Policy", file=file)
-    own = [
-        one
-        for one in vars(module).values()
-        if _is_policy(one) and one.__module__ == module.__name__
-    ]
-    if len(own) != 1:
-        names = ", ".join(one.__name__ for one in own) or "none"
-        raise DfoptError(
-            f"must define one policy, derived from Policy, but there are: {names}; "
-            "say which with file.py:Class",
-            file=file,
-        )
-    return _named(own[0])
-
-
-def _is_policy(found: object) -> TypeGuard[type[Policy]]:
-    return isinstance(found, type) and issubclass(found, Policy) and found is not Policy
-
-
-def _named(policy: type[Policy]) -> type[Policy]:
-    if not isinstance(vars(policy).get("name"), str):
-        policy.name = policy.__name__
-    return policy
+    return policy_source.policy_named(source, base=Policy, policies=POLICIES)

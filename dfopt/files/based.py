@@ -1,0 +1,104 @@
+"""TOML documents that stand on others: those of the package, by name, or files beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from dfopt.errors import DfoptError, FileError
+from dfopt.files.storage import read_text
+from dfopt.files.streams import STANDARD_INPUT, shown_name
+from dfopt.files.strict_json import Document
+from dfopt.files.strict_toml import parse_toml
+from dfopt.files.tables import Table, merged
+
+SHIPPED = ".toml"
+"""How the names of documents in the package end."""
+
+DEEPEST_BASE = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BasedFormat:
+    """A TOML format whose documents may have a ``base``.
+
+    Parameters
+    ----------
+    what, plural
+        Such as "a mix" and "mixes".
+    package, folder
+        Where those are that come with dfopt.
+    check
+        Returns the values of a document, each checked by itself; it is given the folder to which
+        paths are relative, None where there is none.
+    merge
+        Returns a base with what stands on it.
+    """
+
+    what: str
+    plural: str
+    package: str
+    folder: str
+    check: Callable[[Document, Path | None], Document]
+    merge: Callable[[Document, Document], Table] = merged
+
+    def shipped(self) -> tuple[str, ...]:
+        """Return the names of the documents that come with the package."""
+        names = (file.name for file in self._files().iterdir() if file.name.endswith(SHIPPED))
+        return tuple(sorted(name.removesuffix(SHIPPED) for name in names))
+
+    def is_shipped(self, name: str) -> bool:
+        """Whether a name means a document of the package; files of that name come first."""
+        return name in self.shipped() and not Path(name).exists()
+
+    def read(self, path: str | Path, *, depth: int = 0) -> Document:
+        """Return a document with what its base says, every value checked by itself.
+
+        Parameters
+        ----------
+        path
+            A file; ``-`` is standard input. Where there is no such file, one of
+            :meth:`shipped`.
+        depth
+            How many documents stand on this one.
+
+        Raises
+        ------
+        DfoptError
+            When the file, or a base, cannot be read or holds an unknown key or a wrong value.
+        """
+        name = str(path)
+        is_shipped = self.is_shipped(name)
+        folder = None if is_shipped or name == STANDARD_INPUT else Path(name).parent
+        try:
+            document = self.check(parse_toml(self._text(name), what=self.what), folder)
+        except DfoptError as error:
+            raise error if error.file else error.in_file(shown_name(path)) from None
+        base = document.pop("base", None)
+        if base is None:
+            return document
+        if depth == DEEPEST_BASE:
+            raise FileError("stands on itself, or on too many others", place="base", file=name)
+        if base not in self.shipped() and folder is not None:
+            base = str(folder / base)
+        return self.merge(self.read(base, depth=depth + 1), document)
+
+    def _files(self) -> Any:
+        return resources.files(self.package) / self.folder
+
+    def _text(self, name: str) -> str:
+        if self.is_shipped(name):
+            text: str = (self._files() / f"{name}{SHIPPED}").read_text(encoding="utf-8")
+            return text
+        try:
+            return read_text(name)
+        except FileError as error:
+            if Path(name).exists() or name == STANDARD_INPUT:
+                raise
+            known = ", ".join(self.shipped())
+            raise FileError(
+                f"{error.problem}; {self.plural} that come with dfopt are {known}"
+            ) from None

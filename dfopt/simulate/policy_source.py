@@ -1,0 +1,118 @@
+"""Policies by name, by module and class, or from a file of one's own."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import ClassVar, Protocol, TypeVar
+
+from dfopt.errors import DfoptError
+
+
+class HasName(Protocol):
+    """What is known of any simulator's policies."""
+
+    name: ClassVar[str]
+
+
+PolicyT = TypeVar("PolicyT", bound=HasName)
+
+
+def policy_named(
+    source: str, *, base: type[PolicyT], policies: Mapping[str, type[PolicyT]]
+) -> type[PolicyT]:
+    """Return a policy.
+
+    Parameters
+    ----------
+    source
+        The name of one of ``policies``; or ``module:Class``, where the module is imported as
+        from the current folder; or ``file.py``, which must define one policy, or
+        ``file.py:Class``.
+    base
+        What all policies of the simulator derive from.
+    policies
+        Those that come with it, by name.
+
+    Raises
+    ------
+    DfoptError
+        When there is no such policy, or its code cannot be loaded.
+    """
+    if source in policies:
+        return policies[source]
+    where, _, name = source.rpartition(":") if ":" in source else (source, "", "")
+    if where.endswith(".py"):
+        return _policy_in(_module_of_file(where), name, where, base)
+    if name:
+        return _policy_in(_module(where), name, where, base)
+    nearest = difflib.get_close_matches(source, policies, n=1)
+    hint = f"did you mean {nearest[0]!r}?" if nearest else f"known are {', '.join(policies)};"
+    raise DfoptError(
+        f"there is no policy {source!r}; {hint} One of your own is module:Class or file.py"
+    )
+
+
+def _module(name: str) -> ModuleType:
+    here = os.getcwd()
+    sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    except Exception as error:  # whatever the code of others raises
+        raise _not_loaded(name, error) from error
+    finally:
+        sys.path.remove(here)
+
+
+def _module_of_file(path: str) -> ModuleType:
+    if not Path(path).is_file():
+        raise DfoptError("there is no such file; check its name", file=path)
+    spec = importlib.util.spec_from_file_location(f"dfopt_policy_{Path(path).stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever the code of others raises
+        raise _not_loaded(path, error) from error
+    return module
+
+
+def _not_loaded(file: str, error: Exception) -> DfoptError:
+    return DfoptError(f"cannot be loaded ({type(error).__name__}: {error}); correct it", file=file)
+
+
+def _policy_in(module: ModuleType, name: str, file: str, base: type[PolicyT]) -> type[PolicyT]:
+    if name:
+        found = _as_policy(getattr(module, name, None), base)
+        if found is not None:
+            return _named(found)
+        raise DfoptError(f"has no policy {name!r}; derive it from Policy", file=file)
+    candidates = (_as_policy(one, base) for one in vars(module).values())
+    own = [one for one in candidates if one is not None and one.__module__ == module.__name__]
+    if len(own) != 1:
+        names = ", ".join(one.__name__ for one in own) or "none"
+        raise DfoptError(
+            f"must define one policy, derived from Policy, but there are: {names}; "
+            "say which with file.py:Class",
+            file=file,
+        )
+    return _named(own[0])
+
+
+def _as_policy(found: object, base: type[PolicyT]) -> type[PolicyT] | None:
+    is_policy = isinstance(found, type) and issubclass(found, base) and found is not base
+    return found if is_policy else None  # type: ignore[return-value]
+
+
+def _named(policy: type[PolicyT]) -> type[PolicyT]:
+    if not isinstance(vars(policy).get("name"), str):
+        policy.name = policy.__name__
+    return policy
