@@ -7,14 +7,13 @@ for locks around run queues, in callbacks of the policy, is charged to the CPU i
 A *dispatch* is a stretch in which one thread uses one fragment on one CPU: a row of the trace. It
 goes on when the same thread is picked again at once, and a new one begins when the thread changes
 to another fragment. The penalty is paid at its beginning and is never interrupted, so that every
-dispatch gets on; time slices count execution alone.
+dispatch gets on, by one unit of time at least; time slices count execution alone.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -34,7 +33,8 @@ if TYPE_CHECKING:
     from dfopt.simulate.run_queue.workload import Workload
 
 STALLED = 1_000_000
-"""So many dispatches at one moment are taken for a loop without an end."""
+"""So many dispatches at one moment, or calls of the policy between which no thread does anything,
+are taken for a loop without an end."""
 
 FOREVER = 1 << 62
 """A time slice that never ends."""
@@ -43,7 +43,7 @@ READY, RUNNING, BLOCKED, ENDED = State.READY, State.RUNNING, State.BLOCKED, Stat
 
 Happening = tuple[int, int, Any]
 """When, a number that makes it unique, and what: a CPU whose burst or time slice ends, a thread
-that wakes up, or something to call."""
+that wakes up or arrives, or something to call."""
 
 
 class Engine:
@@ -97,7 +97,8 @@ class Engine:
         self.recorder = Recorder()
         self._heap: list[Happening] = []
         self._numbers = count()
-        self._alive = 0
+        # Threads that have not ended; those that have yet to arrive among them.
+        self._alive = len(workload.threads)
         self._idle = dict.fromkeys(range(machine.cpus))
         # CPUs that have to choose anew, once what happens now is over.
         self._asked: list[int] = []
@@ -149,7 +150,7 @@ class Engine:
         """Make a thread."""
         thread = Thread(len(self.threads), new, parent, self.now)
         self.threads.append(thread)
-        self._alive += 1
+        self._alive += parent is not None
         self._becomes_ready(thread, Why.NEW, None if parent is None else parent.cpu)
 
     def wake(self, thread: Thread, cpu: int | None) -> None:
@@ -212,13 +213,15 @@ class Engine:
         """
         policy, heap = self.policy, self._heap
         for new in self.workload.threads:
-            self.call_at(new.arrival, partial(self.spawn, new, None))
+            heappush(heap, (new.arrival, next(self._numbers), new))
         policy.begin()
         if policy.tick_interval:
             self.call_at(policy.tick_interval, self._tick)
-        while heap:
+        calls, is_cut = 0, False
+        while heap and calls < STALLED:
             if until is not None and heap[0][0] > until:
                 self.now = until
+                is_cut = True
                 break
             now, number, what = heappop(heap)
             if what.__class__ is Cpu:
@@ -227,19 +230,24 @@ class Engine:
                 self.now = now
                 self._delay = 0
                 self._burst_ends(what)
+                calls = 0
             else:
                 self.now = now
                 self._delay = 0
                 if what.__class__ is Thread:
                     self._becomes_ready(what, Why.WOKEN, None)
+                    calls = 0
+                elif what.__class__ is NewThread:
+                    self.spawn(what, None)
                 else:
                     what()
+                    calls += 1
             self.events += 1
             if self._asked:
                 self._settle()
             if not self._alive:
                 break
-        self._end()
+        self._end(is_cut=is_cut)
 
     def _tick(self) -> None:
         if self._alive:
@@ -262,10 +270,10 @@ class Engine:
         asked.clear()
 
     def _take_off(self, cpu: Cpu) -> None:
-        """Take the running thread off its CPU, as soon as its penalty is paid."""
+        """Take the running thread off its CPU, as soon as it has paid and gets on."""
         if cpu.begins >= self.now:
             cpu.is_taken = True
-            self._await(cpu, cpu.begins)
+            self._await(cpu, cpu.begins + 1)
             return
         thread = self.running[cpu.number]
         assert thread is not None
@@ -289,17 +297,19 @@ class Engine:
         cpu.begins = cpu.row_end = now
 
     def _burst_ends(self, cpu: Cpu) -> None:
-        """Act on the end of a burst, of a time slice, or of the penalty of a preempted thread."""
+        """Act on the end of a burst, of a time slice, or of what a preempted thread still may do."""
         thread = self.running[cpu.number]
         assert thread is not None
         self._execute(cpu, thread)
+        is_taken = cpu.is_taken
+        cpu.is_taken = False
         if thread.left:
             self._stop(cpu, thread)
-            why = Why.PREEMPTED if cpu.is_taken else Why.EXPIRED
-            cpu.is_taken = False
-            self._enter(thread, why, cpu.number)
+            self._enter(thread, Why.PREEMPTED if is_taken else Why.EXPIRED, cpu.number)
             self._choose(cpu)
             return
+        if is_taken:  # should it go on with another burst
+            self.preempt(cpu.number)
         thread.pending = None
         if not self._goes_on(cpu, thread, is_picked=False):
             self._choose(cpu)
@@ -449,12 +459,11 @@ class Engine:
 
     def _stop(self, cpu: Cpu, thread: Thread) -> None:
         """Take a thread off its CPU; its dispatch may still go on, should it be picked at once."""
-        end = self.now + self._delay
-        if end > cpu.row_end:
+        end = thread.stopped_at = self.now + self._delay
+        if end > cpu.row_end and cpu.row_thread is thread:
             self.counters.spun += end - cpu.row_end
             cpu.row_end = end
         self.running[cpu.number] = None
-        thread.stopped_at = end
 
     def _leaves(self, cpu: Cpu, thread: Thread, outcome: Outcome) -> None:
         self._stop(cpu, thread)
@@ -493,17 +502,18 @@ class Engine:
             cpu.free_at = done
         self._idle[cpu.number] = None
 
-    def _end(self) -> None:
+    def _end(self, *, is_cut: bool) -> None:
         """Close what is open, and refuse an end at which somebody still waits."""
+        now = self.now
         for cpu, thread in zip(self._cpus, self.running, strict=True):
             if thread is not None:
-                if self.now > cpu.begins:
-                    self._execute(cpu, thread)
-                cpu.row_end = max(self.now, cpu.begins)
+                # Only where the time is up; what has begun gets on all the same.
+                self.now = max(now, cpu.begins + 1)
+                self._execute(cpu, thread)
                 self._close(cpu)
         self.counters.executed = sum(thread.run_time for thread in self.threads)
-        self.counters.end = max(self.now, *(cpu.free_at for cpu in self._cpus))
-        if self._alive and not self._heap:
+        self.counters.end = max(self.now, max(cpu.free_at for cpu in self._cpus))
+        if self._alive and not is_cut:
             raise self._stuck()
 
     def _stuck(self) -> DfoptError:

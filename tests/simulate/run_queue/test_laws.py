@@ -1,0 +1,134 @@
+"""Laws of all policies: whatever the threads do, nothing is lost, doubled, or miscounted."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dfopt.compare import CostModel, compare_trace
+from dfopt.machine import Penalty, PenaltyF, PenaltyMatrix
+from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.policies import POLICIES
+from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
+from dfopt.simulate.run_queue.thread import State, Thread
+from tests.simulate.run_queue.programs import (
+    Programs,
+    check_counters,
+    check_trace,
+    paid,
+    penalties,
+    programs,
+)
+
+
+class Chaotic(Policy):
+    """Does whatever a policy may do, at random."""
+
+    name: ClassVar[str] = "chaotic"
+    tick_interval = 7
+
+    def __init__(self) -> None:
+        self._queue: deque[Thread] = deque()
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
+        del why, cpu
+        self._queue.append(thread)
+        random = self.engine.random
+        self._queue.rotate(random.randrange(3))
+        if random.random() < 0.3:
+            self.engine.preempt(random.randrange(self.engine.cpus))
+        return None
+
+    def pick(self, cpu: int) -> Thread | None:
+        del cpu
+        return self._queue.popleft() if self._queue else None
+
+    def slice(self, thread: Thread, cpu: int) -> int:
+        del thread, cpu
+        return self.engine.random.choice([0, 1, 3, 10])
+
+    def changes(self, thread: Thread, fragment: int, cpu: int) -> bool:
+        del cpu
+        assert thread.fragment != fragment
+        return self.engine.random.random() < 0.5
+
+    def tick(self) -> None:
+        self.engine.preempt(self.engine.random.randrange(self.engine.cpus))
+
+
+ALL = [*POLICIES.values(), Chaotic]
+
+
+def simulated(
+    workload: Programs,
+    policy: type[Policy],
+    penalty: Penalty,
+    *,
+    cpus: int = 2,
+    cold_start: bool = True,
+    lock_time: int = 0,
+) -> tuple[Scenario, Simulation]:
+    machine = Machine(cpus=cpus, switch_time=1, lock_time=lock_time)
+    scenario = Scenario(
+        name="programs", workload=workload, machine=machine, penalty=penalty, cold_start=cold_start
+    )
+    return scenario, simulate_once(scenario, policy)
+
+
+@pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
+@given(
+    workload=programs(),
+    penalty=penalties(),
+    cpus=st.integers(1, 4),
+    cold_start=st.booleans(),
+    lock_time=st.sampled_from([0, 2]),
+)
+def test_nothing_is_lost_or_doubled_or_miscounted(
+    policy: type[Policy],
+    workload: Programs,
+    penalty: Penalty,
+    cpus: int,
+    cold_start: bool,  # noqa: FBT001 - given by keyword
+    lock_time: int,
+) -> None:
+    _, done = simulated(
+        workload, policy, penalty, cpus=cpus, cold_start=cold_start, lock_time=lock_time
+    )
+    threads = done.engine.threads
+    assert all(thread.state is State.ENDED for thread in threads)
+    assert {thread.name: thread.run_time for thread in threads} == workload.executed()
+    check_trace(done.trace)
+    check_counters(done.trace, done.engine)
+    assert done.counters.penalties == paid(done.trace, penalty, cold_start=cold_start)
+
+
+@pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
+@given(workload=programs(), penalty=penalties(), cpus=st.integers(1, 3))
+def test_no_policy_pays_less_than_the_optimum(
+    policy: type[Policy], workload: Programs, penalty: Penalty, cpus: int
+) -> None:
+    _, done = simulated(workload, policy, penalty, cpus=cpus)
+    if isinstance(penalty, PenaltyMatrix) or (done.trace.fragment < 0).all():
+        return
+    comparison = compare_trace(
+        done.trace, CostModel(penalty=penalty, cold_start=True), workers=1, time_limit=0.2
+    )
+    assert comparison.realised.total == sum(done.counters.penalties)
+    assert all(window.bound <= window.realised for window in comparison.windows)
+
+
+@pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
+@given(workload=programs())
+def test_a_seed_says_all(policy: type[Policy], workload: Programs) -> None:
+    penalty = PenaltyF(read_line=1, write_back=3)
+    first, second = (simulated(workload, policy, penalty)[1] for _ in range(2))
+    assert first.counters == second.counters
+    for column in ("cpu", "start", "end", "task", "fragment"):
+        assert np.array_equal(getattr(first.trace, column), getattr(second.trace, column))
