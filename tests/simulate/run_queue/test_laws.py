@@ -95,7 +95,7 @@ def test_nothing_is_lost_or_doubled_or_miscounted(
     workload: Programs,
     penalty: Penalty,
     cpus: int,
-    cold_start: bool,  # noqa: FBT001 - given by keyword
+    cold_start: bool,
     lock_time: int,
 ) -> None:
     _, done = simulated(
