@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from dfopt.simulate.run_queue.costs import penalty_costs
+from dfopt.simulate.run_queue.costs import CacheCounts, Costs, LineCaches, penalty_costs
 from dfopt.simulate.run_queue.counters import Counters
 from dfopt.simulate.run_queue.engine import Engine
 from dfopt.simulate.run_queue.policy import Policy
@@ -25,11 +25,14 @@ class Simulation:
         What was counted.
     engine
         As it was at the end.
+    caches
+        What was counted in caches of lines; None where a penalty was paid.
     """
 
     trace: Trace
     counters: Counters
     engine: Engine
+    caches: CacheCounts | None = None
 
 
 def simulate_once(scenario: Scenario, policy: type[Policy], *, seed: int = 0) -> Simulation:
@@ -42,7 +45,10 @@ def simulate_once(scenario: Scenario, policy: type[Policy], *, seed: int = 0) ->
     """
     workload = scenario.workload.build(Random(seed))
     machine = scenario.machine
-    costs = penalty_costs(
+    caches = None
+    if scenario.caches is not None:
+        caches = LineCaches(scenario.caches, workload.sizes, machine.cpus)
+    costs: Costs = caches or penalty_costs(
         scenario.penalty, workload.fragments, machine.cpus, cold_start=scenario.cold_start
     )
     own = policy(**scenario.policies.get(policy.name, {}))
@@ -61,4 +67,9 @@ def simulate_once(scenario: Scenario, policy: type[Policy], *, seed: int = 0) ->
             cold_start=scenario.cold_start,
         ),
     )
-    return Simulation(trace=trace, counters=engine.counters, engine=engine)
+    return Simulation(
+        trace=trace,
+        counters=engine.counters,
+        engine=engine,
+        caches=None if caches is None else caches.counts(),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dfopt.simulate.run_queue.costs.caches import CacheSizes
+from dfopt.simulate.run_queue.costs.caches import CacheCounts, CacheSizes, LineCaches
 from dfopt.simulate.run_queue.costs.penalties import Costs, penalty_costs
 
-__all__ = ["CacheSizes", "Costs", "penalty_costs"]
+__all__ = ["CacheCounts", "CacheSizes", "Costs", "LineCaches", "penalty_costs"]

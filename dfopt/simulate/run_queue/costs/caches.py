@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+
+from dfopt.checks import check_integer
+from dfopt.errors import InstanceError
+from dfopt.simulate.run_queue.costs.penalties import EMPTY
+from dfopt.simulate.run_queue.steps import CLEAN, UNMANAGED, Burst
+
+LARGEST_MEMORY = 2**31 - 2
+"""More lines than that have no 32-bit numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheSizes:
     """Caches with least-recently-used replacement and a write-invalidate protocol.
+
+    They are empty at the beginning, and every miss is paid for, whether there is a cold start or
+    not.
 
     Parameters
     ----------
@@ -28,3 +41,146 @@ class CacheSizes:
     write_back: int = 0
     shared_lines: int = 0
     shared_hit: int = 0
+
+    def __post_init__(self) -> None:
+        check_integer(self.lines, "lines", least=1)
+        check_integer(self.miss, "miss")
+        check_integer(self.write_back, "write_back")
+        check_integer(self.shared_lines, "shared_lines")
+        check_integer(self.shared_hit, "shared_hit")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheCounts:
+    """What happened in caches of lines, by the CPU whose bursts did it.
+
+    Parameters
+    ----------
+    touched
+        Lines that bursts used.
+    misses
+        Those that were not in the CPU's own cache.
+    shared_hits
+        Those of them that were in the second level.
+    write_backs
+        Lines written back to memory, by whichever cache, because this CPU needed the room or the
+        line, or flushed it.
+    invalidations
+        Copies in other CPUs' caches that its writes made invalid.
+    """
+
+    touched: tuple[int, ...]
+    misses: tuple[int, ...]
+    shared_hits: tuple[int, ...]
+    write_backs: tuple[int, ...]
+    invalidations: tuple[int, ...]
+
+
+class LineCaches:
+    """What bursts pay when every CPU has a cache of lines.
+
+    Every burst uses its lines, one after the other, whether it begins a dispatch or continues one:
+    its extents, or the first ``lines`` lines of its fragment. A line that the CPU's cache does not
+    hold is read from the second level or from memory, and the line that was used least recently
+    makes room. A burst that leaves its fragment dirty writes all its lines: other CPUs' copies
+    become invalid. A written line goes back to memory when it has to make room, and when another
+    CPU wants it; whoever causes that pays. The second level gets every line that is read from
+    memory, and is kept up to date without cost. A burst that leaves its fragment invalidated
+    writes its lines back at once, whatever comes next, and keeps them: that is how the penalty f
+    charges it.
+
+    Parameters
+    ----------
+    sizes
+        The caches.
+    fragments
+        How many lines each fragment has; one after the other they are the memory.
+    cpus
+        Number of CPUs.
+
+    Attributes
+    ----------
+    held, left
+        By CPU: the fragment that was used last, and how it was left.
+
+    Raises
+    ------
+    InstanceError
+        When the memory is larger than 2^31 lines; and, from :meth:`begin`, when a burst uses lines
+        that its fragment or the memory does not have.
+    """
+
+    def __init__(self, sizes: CacheSizes, fragments: Sequence[int], cpus: int) -> None:
+        # Loading the compiler takes longer than most of what is done without it.
+        from dfopt.simulate.run_queue.costs.lru import empty_lines, touch
+
+        self.held = [EMPTY] * cpus
+        self.left = [CLEAN] * cpus
+        self._sizes = tuple(fragments)
+        *self._first, self._memory = accumulate(fragments, initial=0)
+        if self._memory > LARGEST_MEMORY:
+            raise InstanceError(
+                f"are {self._memory} lines together, more than caches of lines can tell apart; "
+                "make the lines longer",
+                place="sizes",
+            )
+        capacity = [min(sizes.lines, self._memory)] * cpus
+        if sizes.shared_lines:
+            capacity.append(min(sizes.shared_lines, self._memory))
+        times = (sizes.miss, sizes.shared_hit, sizes.write_back)
+        self._lines = empty_lines(self._memory, capacity, times, cpus)
+        self._touch = touch
+
+    def begin(self, cpu: int, burst: Burst, *, enters: bool) -> int:
+        """Return what a burst pays, and note what it does to the caches.
+
+        Parameters
+        ----------
+        cpu
+            Where.
+        burst
+            What.
+        enters
+            Whether a dispatch begins with it; otherwise it continues one on the same fragment.
+        """
+        fragment, leaves = burst.fragment, burst.leaves
+        if fragment != UNMANAGED:
+            self.held[cpu] = fragment
+            self.left[cpu] = leaves if enters else max(self.left[cpu], leaves)
+        time = 0
+        for first, number in burst.extents or self._extent(burst):
+            if first < 0 or number < 0 or first + number > self._memory:
+                raise InstanceError(
+                    f"names the lines {first} to {first + number - 1} of a memory of "
+                    f"{self._memory}; let the fragments' sizes cover them",
+                    place="extents",
+                )
+            time += self._touch(self._lines, cpu, first, number, leaves)
+        return time
+
+    def counts(self) -> CacheCounts:
+        """Return what has happened so far."""
+        # In the order of the columns.
+        misses, shared_hits, write_backs, invalidations, touched = (
+            tuple(column.tolist()) for column in self._lines.counts.T
+        )
+        return CacheCounts(
+            touched=touched,
+            misses=misses,
+            shared_hits=shared_hits,
+            write_backs=write_backs,
+            invalidations=invalidations,
+        )
+
+    def _extent(self, burst: Burst) -> tuple[tuple[int, int], ...]:
+        fragment, lines = burst.fragment, burst.lines
+        if fragment == UNMANAGED or not lines:
+            return ()
+        size = self._sizes[fragment] if fragment < len(self._sizes) else 0
+        if lines > size:
+            raise InstanceError(
+                f"are {lines}, but fragment {fragment} has {size}; make it larger in the "
+                "workload's sizes",
+                place="lines",
+            )
+        return ((self._first[fragment], lines),)

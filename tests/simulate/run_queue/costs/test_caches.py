@@ -1,0 +1,239 @@
+"""Caches of lines: hand-computed cases, and a naive model that must agree."""
+
+from collections import Counter, OrderedDict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dfopt.errors import InstanceError
+from dfopt.simulate.run_queue.costs import CacheSizes, LineCaches
+from dfopt.simulate.run_queue.steps import CLEAN, DIRTY, INVALIDATED, UNMANAGED, Burst
+
+MISS, WRITE_BACK, SHARED_HIT = 100, 1000, 10
+
+
+def caches(
+    lines: int, *, cpus: int = 1, shared: int = 0, fragments: tuple[int, ...] = (4, 4)
+) -> LineCaches:
+    sizes = CacheSizes(
+        lines=lines,
+        miss=MISS,
+        write_back=WRITE_BACK,
+        shared_lines=shared,
+        shared_hit=SHARED_HIT,
+    )
+    return LineCaches(sizes, fragments, cpus)
+
+
+def burst(
+    *extents: tuple[int, int], fragment: int = UNMANAGED, lines: int = 0, leaves: int = CLEAN
+) -> Burst:
+    return Burst(1, fragment, lines=lines, leaves=leaves, extents=extents)
+
+
+def test_a_fragment_is_read_once_while_it_fits() -> None:
+    costs = caches(4)
+    first = burst(fragment=0, lines=3)
+    assert [costs.begin(0, first, enters=True) for _ in range(3)] == [3 * MISS, 0, 0]
+    assert (costs.counts().misses, costs.counts().touched) == ((3,), (9,))
+
+
+def test_fragments_follow_each_other_in_memory() -> None:
+    costs = caches(8)
+    costs.begin(0, burst(fragment=1, lines=2), enters=True)
+    assert costs.begin(0, burst((4, 2)), enters=True) == 0
+    assert costs.begin(0, burst((3, 2)), enters=True) == MISS
+
+
+def test_the_line_used_least_recently_makes_room() -> None:
+    costs = caches(2)
+    for line in (0, 1, 0, 2):
+        costs.begin(0, burst((line, 1)), enters=True)
+    assert costs.begin(0, burst((0, 1)), enters=True) == 0
+    assert costs.begin(0, burst((1, 1)), enters=True) == MISS
+
+
+def test_a_burst_larger_than_the_cache_finds_nothing_of_itself() -> None:
+    costs = caches(3)
+    large = burst((0, 4))
+    assert [costs.begin(0, large, enters=True) for _ in range(2)] == [4 * MISS, 4 * MISS]
+
+
+def test_a_burst_that_continues_a_dispatch_touches_its_lines_too() -> None:
+    costs = caches(8)
+    assert costs.begin(0, burst(fragment=0, lines=2), enters=True) == 2 * MISS
+    assert costs.begin(0, burst(fragment=0, lines=3), enters=False) == MISS
+
+
+def test_a_written_line_is_written_back_when_it_makes_room() -> None:
+    costs = caches(1)
+    costs.begin(0, burst((0, 1), leaves=DIRTY), enters=True)
+    assert costs.begin(0, burst((1, 1)), enters=True) == MISS + WRITE_BACK
+    assert costs.begin(0, burst((2, 1)), enters=True) == MISS
+    assert costs.counts().write_backs == (1,)
+
+
+def test_a_write_makes_other_copies_invalid() -> None:
+    costs = caches(4, cpus=3)
+    for cpu in range(3):
+        costs.begin(cpu, burst((0, 2)), enters=True)
+    assert costs.begin(0, burst((0, 1), leaves=DIRTY), enters=True) == 0
+    assert costs.counts().invalidations == (2, 0, 0)
+    assert costs.begin(2, burst((1, 1)), enters=True) == 0
+    assert costs.begin(1, burst((0, 1)), enters=True) == WRITE_BACK + MISS
+    # It is in memory now, and both have it.
+    assert costs.begin(2, burst((0, 1)), enters=True) == MISS
+    assert costs.begin(0, burst((0, 1)), enters=True) == 0
+    assert costs.counts().write_backs == (0, 1, 0)
+
+
+def test_cpus_that_write_the_same_line_take_it_from_each_other() -> None:
+    costs = caches(4, cpus=2)
+    write = burst((0, 1), leaves=DIRTY)
+    paid = [costs.begin(cpu, write, enters=True) for cpu in (0, 1, 0, 0)]
+    assert paid == [MISS, WRITE_BACK + MISS, WRITE_BACK + MISS, 0]
+
+
+def test_an_invalidated_fragment_is_written_back_whatever_comes_next() -> None:
+    costs = caches(4)
+    flush = burst(fragment=0, lines=2, leaves=INVALIDATED)
+    paid = [costs.begin(0, flush, enters=True) for _ in range(2)]
+    assert paid == [2 * MISS + 2 * WRITE_BACK, 2 * WRITE_BACK]
+    assert costs.begin(0, burst(fragment=1, lines=4), enters=True) == 4 * MISS
+
+
+def test_the_second_level_serves_all_cpus() -> None:
+    costs = caches(1, cpus=2, shared=3)
+    assert costs.begin(0, burst((0, 3)), enters=True) == 3 * MISS
+    assert costs.begin(1, burst((0, 1)), enters=True) == SHARED_HIT
+    # Line 1 was used least recently.
+    assert costs.begin(1, burst((3, 1)), enters=True) == MISS
+    assert costs.begin(0, burst((0, 1)), enters=True) == SHARED_HIT
+    assert costs.begin(0, burst((1, 1)), enters=True) == MISS
+    assert costs.counts().shared_hits == (1, 1)
+
+
+def test_it_says_which_fragment_was_used_last_and_how_it_was_left() -> None:
+    costs = caches(4, cpus=2)
+    costs.begin(0, burst(fragment=1, lines=1, leaves=DIRTY), enters=True)
+    costs.begin(0, burst(fragment=1, lines=1), enters=False)
+    costs.begin(0, burst((0, 1)), enters=True)
+    assert (costs.held, costs.left) == ([1, UNMANAGED], [DIRTY, CLEAN])
+    costs.begin(0, burst(fragment=1, lines=1), enters=True)
+    assert costs.left[0] == CLEAN
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        burst((7, 2)),
+        burst((-1, 1)),
+        burst(fragment=0, lines=5),
+        burst(fragment=2, lines=1),
+    ],
+)
+def test_lines_that_are_not_there_are_refused(wrong: Burst) -> None:
+    with pytest.raises(InstanceError):
+        caches(4).begin(0, wrong, enters=True)
+
+
+def test_sizes_are_checked() -> None:
+    with pytest.raises(InstanceError, match="lines"):
+        CacheSizes(lines=0, miss=1)
+    with pytest.raises(InstanceError, match="sizes"):
+        caches(1, fragments=(2**31,))
+
+
+class Naive:
+    """The same, line by line, with ordered dictionaries: True is written."""
+
+    def __init__(self, lines: int, shared: int, cpus: int) -> None:
+        self.own: list[OrderedDict[int, bool]] = [OrderedDict() for _ in range(cpus)]
+        self.second: OrderedDict[int, bool] = OrderedDict()
+        self.lines, self.shared = lines, shared
+        self.counts: list[Counter[str]] = [Counter() for _ in range(cpus)]
+
+    def touch(self, cpu: int, line: int, leaves: int) -> int:
+        own, counts, time = self.own[cpu], self.counts[cpu], 0
+        others = [cache for cache in self.own if cache is not own]
+        counts["touched"] += 1
+        if line not in own:
+            counts["misses"] += 1
+            for other in others:
+                if other.get(line):
+                    other[line] = False
+                    counts["write_backs"] += 1
+                    time += WRITE_BACK
+            if line in self.second:
+                counts["shared_hits"] += 1
+                time += SHARED_HIT
+            else:
+                time += MISS
+            if self.shared:
+                self.second[line] = False
+                self.second.move_to_end(line)
+                if len(self.second) > self.shared:
+                    self.second.popitem(last=False)
+            own[line] = False
+            if len(own) > self.lines and own.popitem(last=False)[1]:
+                counts["write_backs"] += 1
+                time += WRITE_BACK
+        own.move_to_end(line)
+        if leaves != CLEAN:
+            for other in others:
+                if line in other:
+                    del other[line]
+                    counts["invalidations"] += 1
+            own[line] = leaves == DIRTY
+            if leaves == INVALIDATED:
+                counts["write_backs"] += 1
+                time += WRITE_BACK
+        return time
+
+
+MEMORY = 12
+stretches = st.integers(0, MEMORY - 1).flatmap(
+    lambda first: st.tuples(st.just(first), st.integers(0, MEMORY - first))
+)
+
+
+@given(
+    lines=st.integers(1, 8),
+    shared=st.integers(0, 10),
+    bursts=st.lists(
+        st.tuples(
+            st.integers(0, 2),
+            st.lists(stretches, min_size=1, max_size=2),
+            st.sampled_from([CLEAN, DIRTY, INVALIDATED]),
+        ),
+        max_size=40,
+    ),
+)
+def test_it_agrees_with_the_naive_model(
+    lines: int, shared: int, bursts: list[tuple[int, list[tuple[int, int]], int]]
+) -> None:
+    costs = caches(lines, cpus=3, shared=shared, fragments=(MEMORY,))
+    naive = Naive(lines, shared, 3)
+    for cpu, extents, leaves in bursts:
+        expected = sum(
+            naive.touch(cpu, line, leaves)
+            for first, number in extents
+            for line in range(first, first + number)
+        )
+        assert costs.begin(cpu, burst(*extents, leaves=leaves), enters=True) == expected
+    counts = costs.counts()
+    for name in ("touched", "misses", "shared_hits", "write_backs", "invalidations"):
+        assert getattr(counts, name) == tuple(each[name] for each in naive.counts)
+
+
+@given(
+    lines=st.integers(1, 8),
+    touched=st.lists(st.integers(0, MEMORY - 1), max_size=60),
+)
+def test_a_larger_cache_misses_no_more(lines: int, touched: list[int]) -> None:
+    small, large = (caches(size, fragments=(MEMORY,)) for size in (lines, lines + 1))
+    for line in touched:
+        for costs in (small, large):
+            costs.begin(0, burst((line, 1)), enters=True)
+    assert large.counts().misses <= small.counts().misses
