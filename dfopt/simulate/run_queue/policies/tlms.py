@@ -56,6 +56,8 @@ class TwoLevelMultiScan(Policy):
         self.time_slice = time_slice
         self.at_every_switch = at_every_switch
         self._next = 0
+        self._queues: list[ReadyQueue] = []
+        self._circles: list[tuple[ReadyQueue, ...]] = []
 
     def begin(self) -> None:
         """Make the queues."""
@@ -72,7 +74,8 @@ class TwoLevelMultiScan(Policy):
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
         """Put it into a CPU's queue, and call somebody to run it."""
         del cpu
-        engine, affinity = self.engine, thread.cpu
+        engine = self.engine
+        affinity = thread.cpu
         if why is Why.NEW or affinity is None:
             affinity = self._next
             self._next = (affinity + 1) % engine.cpus

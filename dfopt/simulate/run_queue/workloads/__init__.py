@@ -3,5 +3,8 @@
 from __future__ import annotations
 
 from dfopt.simulate.run_queue.workload import WorkloadKind
+from dfopt.simulate.run_queue.workloads.aim import Aim
 
-WORKLOADS: dict[str, type[WorkloadKind]] = {}
+_ALL: tuple[type[WorkloadKind], ...] = (Aim,)
+
+WORKLOADS: dict[str, type[WorkloadKind]] = {kind.name: kind for kind in _ALL}

@@ -1,0 +1,82 @@
+"""The custom benchmark: threads that compute on common data and never sleep.
+
+Pinter and Zalmanovici, *Data sharing conscious scheduling for multi-threaded applications on SMP
+machines*, section 5.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from itertools import repeat
+from random import Random
+from typing import ClassVar
+
+from dfopt.checks import check_integer
+from dfopt.simulate.run_queue.steps import DIRTY, Burst, NewThread, Spawn, Steps
+from dfopt.simulate.run_queue.workload import Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Custom:
+    """Threads started in a loop by a main thread; thread i works on fragment i mod ``fragments``.
+
+    Parameters
+    ----------
+    threads
+        Number of threads.
+    fragments
+        Number of data fragments.
+    fragment_lines
+        Lines of each. The paper's sizes, 1000 to 20000, have no unit.
+    iterations
+        How often each thread goes through its loop.
+    iteration_time
+        Execution time of one iteration; 700 ns is what the paper's fastest runs come to.
+    burst_iterations
+        After so many iterations a thread has touched all of its fragment; caches of lines see
+        it once in so many.
+    spawn_time
+        Execution time of the main thread to start one of the others.
+    """
+
+    name: ClassVar[str] = "custom"
+
+    threads: int = 8
+    fragments: int = 4
+    fragment_lines: int = 1_000
+    iterations: int = 10_000_000
+    iteration_time: int = 700
+    burst_iterations: int = 10_000
+    spawn_time: int = 20_000
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            least = 0 if field.name == "fragment_lines" else 1
+            check_integer(getattr(self, field.name), field.name, least=least)
+
+    def build(self, random: Random) -> Workload:
+        """Return a fresh workload; nothing in it is random."""
+        del random
+        return Workload(
+            threads=(NewThread(name="main", steps=self._main()),),
+            fragments=tuple(f"data{number}" for number in range(self.fragments)),
+            sizes=(self.fragment_lines,) * self.fragments,
+        )
+
+    def _main(self) -> Steps:
+        burst = Burst(self.spawn_time)
+        for number in range(self.threads):
+            yield burst
+            steps = self._thread(number % self.fragments)
+            yield Spawn(NewThread(name=f"thread{number}", steps=steps))
+
+    def _thread(self, fragment: int) -> Iterator[Burst]:
+        times, rest = divmod(self.iterations, self.burst_iterations)
+        yield from repeat(self._burst(self.burst_iterations, fragment), times)
+        if rest:
+            yield self._burst(rest, fragment)
+
+    def _burst(self, iterations: int, fragment: int) -> Burst:
+        time = iterations * self.iteration_time
+        return Burst(time, fragment, self.fragment_lines, DIRTY)

@@ -1,0 +1,100 @@
+"""Free buffers of a kernel's buffer cache: one list, or one for each CPU."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dfopt.simulate.run_queue.spin_lock import SpinLock
+from dfopt.simulate.run_queue.steps import Outcome
+
+if TYPE_CHECKING:
+    from dfopt.simulate.run_queue.engine import Engine
+    from dfopt.simulate.run_queue.thread import Thread
+
+
+@dataclass(slots=True, eq=False)
+class FreeBuffers:
+    """Lists of free buffers, each behind a spin lock (Sohn and Kim, section VI).
+
+    Parameters
+    ----------
+    buffers
+        How many there are; with a list for each CPU they are dealt out in a circle.
+    per_cpu
+        Whether each CPU has a list of its own: the two-level policy.
+
+    Attributes
+    ----------
+    free, locks
+        By list; empty before the first buffer is taken.
+    borrowed
+        How often one was taken from the list of another CPU.
+    """
+
+    buffers: int
+    per_cpu: bool
+    free: list[int] = field(default_factory=list)
+    locks: list[SpinLock] = field(default_factory=list)
+    borrowed: int = 0
+    _homes: dict[int, int] = field(default_factory=dict)
+    _waiting: deque[Thread] = field(default_factory=deque)
+
+    def take(self, engine: Engine, thread: Thread) -> Outcome | None:
+        """Take one from the CPU's list, or borrow one; wait if there is none at all."""
+        if not self.free:
+            self._deal(engine.cpus)
+        free, lists = self.free, len(self.free)
+        own = (thread.cpu or 0) % lists
+        # Rules 3 and 4: the own list, and only if that is empty the others, in a circle.
+        for distance in range(lists):
+            home = (own + distance) % lists
+            if free[home]:
+                engine.acquire(self.locks[home])
+                free[home] -= 1
+                self.borrowed += distance > 0
+                self._homes[thread.number] = home
+                return None
+        self._waiting.append(thread)
+        thread.waits_for = "a free buffer"
+        return Outcome.BLOCKED
+
+    def give(self, engine: Engine, thread: Thread) -> None:
+        """Return it to where it is from (rules 2 and 5), or hand it on."""
+        home = self._homes.pop(thread.number)
+        engine.acquire(self.locks[home])
+        if self._waiting:
+            heir = self._waiting.popleft()
+            self._homes[heir.number] = home
+            engine.wake(heir, thread.cpu)
+        else:
+            self.free[home] += 1
+
+    def _deal(self, cpus: int) -> None:
+        # Rule 1. Only the engine knows how many CPUs there are.
+        lists = cpus if self.per_cpu else 1
+        self.free = [len(range(cpu, self.buffers, lists)) for cpu in range(lists)]
+        self.locks = [SpinLock() for _ in range(lists)]
+
+
+@dataclass(frozen=True, slots=True)
+class TakeBuffer:
+    """Take a free buffer, or wait for one; a thread has one at most."""
+
+    pool: FreeBuffers
+
+    def perform(self, engine: Engine, thread: Thread) -> Outcome | None:
+        """Do it."""
+        return self.pool.take(engine, thread)
+
+
+@dataclass(frozen=True, slots=True)
+class GiveBuffer:
+    """Give the buffer back."""
+
+    pool: FreeBuffers
+
+    def perform(self, engine: Engine, thread: Thread) -> None:
+        """Do it."""
+        self.pool.give(engine, thread)

@@ -1,0 +1,101 @@
+"""Hackbench: groups in which every sender sends to every receiver.
+
+Pinter and Zalmanovici, *Data sharing conscious scheduling for multi-threaded applications on SMP
+machines*, section 5, name it without its parameters; they are those of the program.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from random import Random
+from typing import ClassVar
+
+from dfopt.checks import check_integer
+from dfopt.simulate.run_queue.steps import (
+    CLEAN,
+    DIRTY,
+    Burst,
+    Channel,
+    NewThread,
+    Receive,
+    Send,
+    Spawn,
+    Steps,
+)
+from dfopt.simulate.run_queue.workload import Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hackbench:
+    """Groups of senders and receivers; a group is a data fragment.
+
+    Parameters
+    ----------
+    groups
+        Number of groups.
+    senders
+        Senders in each group, and as many receivers.
+    loops
+        How often each sender sends one message to every receiver of its group.
+    data_size
+        Bytes of a message.
+    message_time
+        Execution time to send or receive one.
+    line_size
+        Bytes of a line; a group reads one message of each sender.
+    spawn_time
+        Execution time of the main thread to make one of the others.
+    """
+
+    name: ClassVar[str] = "hackbench"
+
+    groups: int = 10
+    senders: int = 20
+    loops: int = 100
+    data_size: int = 100
+    message_time: int = 2_000
+    line_size: int = 64
+    spawn_time: int = 20_000
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            least = 0 if field.name == "data_size" else 1
+            check_integer(getattr(self, field.name), field.name, least=least)
+
+    def build(self, random: Random) -> Workload:
+        """Return a fresh workload; nothing in it is random."""
+        del random
+        lines = self.senders * -(-self.data_size // self.line_size)
+        return Workload(
+            threads=(NewThread(name="main", steps=self._main(lines)),),
+            fragments=tuple(f"group{number}" for number in range(self.groups)),
+            sizes=(lines,) * self.groups,
+        )
+
+    def _main(self, lines: int) -> Steps:
+        burst = Burst(self.spawn_time)
+        for group in range(self.groups):
+            members = range(self.senders)
+            channels = [Channel(f"group{group}-receiver{member}") for member in members]
+            sends = [Send(channel) for channel in channels]
+            writes = Burst(self.message_time, group, lines, DIRTY)
+            reads = Burst(self.message_time, group, lines, CLEAN)
+            for channel in channels:
+                yield burst
+                yield Spawn(NewThread(name=channel.name, steps=self._receiver(channel, reads)))
+            for member in members:
+                yield burst
+                name = f"group{group}-sender{member}"
+                yield Spawn(NewThread(name=name, steps=self._sender(sends, writes)))
+
+    def _sender(self, sends: list[Send], burst: Burst) -> Steps:
+        for _ in range(self.loops):
+            for send in sends:
+                yield burst
+                yield send
+
+    def _receiver(self, channel: Channel, burst: Burst) -> Steps:
+        receive = Receive(channel)
+        for _ in range(self.loops * self.senders):
+            yield receive
+            yield burst
