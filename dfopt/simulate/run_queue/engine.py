@@ -271,12 +271,16 @@ class Engine:
 
     def _take_off(self, cpu: Cpu) -> None:
         """Take the running thread off its CPU, as soon as it has paid and gets on."""
-        if cpu.begins >= self.now:
+        thread = self.running[cpu.number]
+        assert thread is not None
+        executed = self.now - cpu.begins
+        if executed <= 0:
             cpu.is_taken = True
             self._await(cpu, cpu.begins + 1)
             return
-        thread = self.running[cpu.number]
-        assert thread is not None
+        if executed == thread.left:  # its burst ends at this very moment: that is dealt with first
+            cpu.is_taken = True
+            return
         self._execute(cpu, thread)
         cpu.due = CANCELLED
         self._stop(cpu, thread)
@@ -297,7 +301,7 @@ class Engine:
         cpu.begins = cpu.row_end = now
 
     def _burst_ends(self, cpu: Cpu) -> None:
-        """Act on the end of a burst, of a time slice, or of what a preempted thread still may do."""
+        """Act on the end of a burst or a time slice, or take off who was let get on."""
         thread = self.running[cpu.number]
         assert thread is not None
         self._execute(cpu, thread)
@@ -512,7 +516,7 @@ class Engine:
                 self._execute(cpu, thread)
                 self._close(cpu)
         self.counters.executed = sum(thread.run_time for thread in self.threads)
-        self.counters.end = max(self.now, max(cpu.free_at for cpu in self._cpus))
+        self.counters.end = max(self.now, *(cpu.free_at for cpu in self._cpus))
         if self._alive and not is_cut:
             raise self._stuck()
 

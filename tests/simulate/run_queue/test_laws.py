@@ -66,55 +66,45 @@ class Chaotic(Policy):
 ALL = [*POLICIES.values(), Chaotic]
 
 
+MACHINES = st.builds(
+    Machine, cpus=st.integers(1, 4), switch_time=st.just(1), lock_time=st.sampled_from([0, 2])
+)
+
+
 def simulated(
     workload: Programs,
     policy: type[Policy],
     penalty: Penalty,
+    machine: Machine,
     *,
-    cpus: int = 2,
     cold_start: bool = True,
-    lock_time: int = 0,
-) -> tuple[Scenario, Simulation]:
-    machine = Machine(cpus=cpus, switch_time=1, lock_time=lock_time)
+) -> Simulation:
     scenario = Scenario(
         name="programs", workload=workload, machine=machine, penalty=penalty, cold_start=cold_start
     )
-    return scenario, simulate_once(scenario, policy)
+    return simulate_once(scenario, policy)
 
 
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
-@given(
-    workload=programs(),
-    penalty=penalties(),
-    cpus=st.integers(1, 4),
-    cold_start=st.booleans(),
-    lock_time=st.sampled_from([0, 2]),
-)
+@given(workload=programs(), penalty=penalties(), machine=MACHINES, flag=st.booleans())
 def test_nothing_is_lost_or_doubled_or_miscounted(
-    policy: type[Policy],
-    workload: Programs,
-    penalty: Penalty,
-    cpus: int,
-    cold_start: bool,
-    lock_time: int,
+    policy: type[Policy], *, workload: Programs, penalty: Penalty, machine: Machine, flag: bool
 ) -> None:
-    _, done = simulated(
-        workload, policy, penalty, cpus=cpus, cold_start=cold_start, lock_time=lock_time
-    )
+    done = simulated(workload, policy, penalty, machine, cold_start=flag)
     threads = done.engine.threads
     assert all(thread.state is State.ENDED for thread in threads)
     assert {thread.name: thread.run_time for thread in threads} == workload.executed()
     check_trace(done.trace)
     check_counters(done.trace, done.engine)
-    assert done.counters.penalties == paid(done.trace, penalty, cold_start=cold_start)
+    assert done.counters.penalties == paid(done.trace, penalty, cold_start=flag)
 
 
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
-@given(workload=programs(), penalty=penalties(), cpus=st.integers(1, 3))
+@given(workload=programs(), penalty=penalties(), machine=MACHINES)
 def test_no_policy_pays_less_than_the_optimum(
-    policy: type[Policy], workload: Programs, penalty: Penalty, cpus: int
+    policy: type[Policy], workload: Programs, penalty: Penalty, machine: Machine
 ) -> None:
-    _, done = simulated(workload, policy, penalty, cpus=cpus)
+    done = simulated(workload, policy, penalty, machine)
     if isinstance(penalty, PenaltyMatrix) or (done.trace.fragment < 0).all():
         return
     comparison = compare_trace(
@@ -125,10 +115,10 @@ def test_no_policy_pays_less_than_the_optimum(
 
 
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
-@given(workload=programs())
-def test_a_seed_says_all(policy: type[Policy], workload: Programs) -> None:
+@given(workload=programs(), machine=MACHINES)
+def test_a_seed_says_all(policy: type[Policy], workload: Programs, machine: Machine) -> None:
     penalty = PenaltyF(read_line=1, write_back=3)
-    first, second = (simulated(workload, policy, penalty)[1] for _ in range(2))
+    first, second = (simulated(workload, policy, penalty, machine) for _ in range(2))
     assert first.counters == second.counters
     for column in ("cpu", "start", "end", "task", "fragment"):
         assert np.array_equal(getattr(first.trace, column), getattr(second.trace, column))
