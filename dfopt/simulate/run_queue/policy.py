@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dfopt.simulate.run_queue.engine import Engine
     from dfopt.simulate.run_queue.spin_lock import SpinLock
     from dfopt.simulate.run_queue.thread import Thread
+    from dfopt.simulate.run_queue.workload import Workload
 
 
 class Why(Enum):
@@ -45,6 +46,14 @@ class Policy:
     def locks(self) -> Sequence[SpinLock]:
         """The spin locks around its queues, for what a run says of waiting; often none."""
         return ()
+
+    def unfit(self, workload: Workload, cpus: int) -> str | None:
+        """Return why it makes no sense for a workload on so many CPUs; None: it does.
+
+        Called before :attr:`engine` is set; whoever runs many policies leaves it out then.
+        """
+        del workload, cpus
+        return None
 
     def begin(self) -> None:
         """Prepare; the engine knows machine and fragments, and there are no threads yet."""
