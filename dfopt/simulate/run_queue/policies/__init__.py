@@ -5,7 +5,12 @@ from __future__ import annotations
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.policies.global_queue import GlobalQueue
 from dfopt.simulate.run_queue.policies.segregation import Segregation
+from dfopt.simulate.run_queue.policies.shared_smash import SharedSmash
+from dfopt.simulate.run_queue.policies.smpbatch_smash import SmpbatchSmash
 from dfopt.simulate.run_queue.policies.tlms import OneScan, ThreeScans, TwoScans
+from dfopt.simulate.run_queue.policies.uni_smash import UniSmash
+from dfopt.simulate.run_queue.policies.unibatch_smash import UnibatchSmash
+from dfopt.simulate.run_queue.policies.wf_smash import WfSmash
 from dfopt.simulate.run_queue.policy import Policy
 
 _ALL: tuple[type[Policy], ...] = (
@@ -15,6 +20,11 @@ _ALL: tuple[type[Policy], ...] = (
     TwoScans,
     ThreeScans,
     Segregation,
+    UniSmash,
+    UnibatchSmash,
+    SharedSmash,
+    SmpbatchSmash,
+    WfSmash,
 )
 
 POLICIES: dict[str, type[Policy]] = {policy.name: policy for policy in _ALL}
