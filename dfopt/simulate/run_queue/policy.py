@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from dfopt.simulate.run_queue.engine import Engine
+    from dfopt.simulate.run_queue.scenario import Scenario
     from dfopt.simulate.run_queue.spin_lock import SpinLock
     from dfopt.simulate.run_queue.thread import Thread
     from dfopt.simulate.run_queue.workload import Workload
@@ -41,6 +42,9 @@ class Policy:
 
     engine: Engine
     """The simulation; set before :meth:`begin`."""
+
+    scenario: Scenario
+    """What is simulated, and what switches cost in it; set before :meth:`begin`."""
 
     @property
     def locks(self) -> Sequence[SpinLock]:

@@ -52,6 +52,7 @@ def simulate_once(scenario: Scenario, policy: type[Policy], *, seed: int = 0) ->
         scenario.penalty, workload.fragments, machine.cpus, cold_start=scenario.cold_start
     )
     own = policy(**scenario.policies.get(policy.name, {}))
+    own.scenario = scenario
     engine = Engine(machine, workload, costs, own, seed=seed)
     engine.run(scenario.until)
     trace = engine.recorder.trace(

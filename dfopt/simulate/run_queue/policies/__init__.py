@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from dfopt.simulate.run_queue.policies.clairvoyant import Clairvoyant
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policies.fixed_processor import FixedProcessor
 from dfopt.simulate.run_queue.policies.global_queue import GlobalQueue
+from dfopt.simulate.run_queue.policies.last_processor import LastProcessor
+from dfopt.simulate.run_queue.policies.lifo import LastInFirstOut
+from dfopt.simulate.run_queue.policies.minimum_intervening import MinimumIntervening
+from dfopt.simulate.run_queue.policies.random_choice import RandomChoice
 from dfopt.simulate.run_queue.policies.segregation import Segregation
 from dfopt.simulate.run_queue.policies.shared_smash import SharedSmash
 from dfopt.simulate.run_queue.policies.smpbatch_smash import SmpbatchSmash
@@ -15,6 +21,12 @@ from dfopt.simulate.run_queue.policy import Policy
 
 _ALL: tuple[type[Policy], ...] = (
     FirstComeFirstServed,
+    RandomChoice,
+    LastInFirstOut,
+    FixedProcessor,
+    LastProcessor,
+    MinimumIntervening,
+    Clairvoyant,
     GlobalQueue,
     OneScan,
     TwoScans,

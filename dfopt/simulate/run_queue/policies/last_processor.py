@@ -1,0 +1,70 @@
+"""LP: a CPU prefers the threads that ran on it last."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import ClassVar
+
+from dfopt.simulate.run_queue.policies.lifo import GAVE_UP
+from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.thread import Thread
+
+
+class LastProcessor(Policy):
+    """A CPU takes the first ready thread whose last CPU it was; if there is none, the first.
+
+    All that is remembered of a thread is where it ran last [1]_. A thread that becomes ready goes
+    to that CPU if it is idle, and else to any that is. In [1]_ threads leave their CPU for a
+    while. One that stays ready, since it yields or its slice is used up, could keep its CPU for
+    ever; here it waits in the common queue without preference until it has run again.
+
+    Parameters
+    ----------
+    time_slice
+        After so long a thread goes to the end of the common queue; 0: never.
+
+    References
+    ----------
+    .. [1] M. S. Squillante and E. D. Lazowska, "Using Processor-Cache Affinity Information in
+       Shared-Memory Multiprocessor Scheduling", IEEE Transactions on Parallel and Distributed
+       Systems 4(2), 1993, pp. 131-143: policy LP.
+    """
+
+    name: ClassVar[str] = "lp"
+
+    def __init__(self, time_slice: int = 100_000_000) -> None:
+        self.time_slice = time_slice
+        self._queue: OrderedDict[Thread, None] = OrderedDict()
+        self._own: list[OrderedDict[Thread, None]] = []
+
+    def begin(self) -> None:
+        """Make the queues."""
+        self._own = [OrderedDict() for _ in range(self.engine.cpus)]
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
+        """Queue up in the common queue, and among those that its last CPU prefers."""
+        del cpu
+        self._queue[thread] = None
+        if thread.cpu is not None and why not in GAVE_UP:
+            self._own[thread.cpu][thread] = None
+            # Asked before the others; these are asked too, should several be ready.
+            self.engine.offer(thread.cpu)
+
+    def pick(self, cpu: int) -> Thread | None:
+        """Take the first of this CPU's own, or of all."""
+        if not self._queue:
+            return None
+        own = self._own[cpu]
+        if own:
+            thread, _ = own.popitem(last=False)
+            del self._queue[thread]
+            return thread
+        thread, _ = self._queue.popitem(last=False)
+        if thread.cpu is not None:
+            self._own[thread.cpu].pop(thread, None)
+        return thread
+
+    def slice(self, thread: Thread, cpu: int) -> int:
+        """Return the time slice."""
+        del thread, cpu
+        return self.time_slice

@@ -1,0 +1,49 @@
+"""Last in, first out: one stack for all CPUs."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import ClassVar
+
+from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.thread import Thread
+
+GAVE_UP = frozenset((Why.EXPIRED, Why.YIELDED))
+"""Why a thread is ready that lets others run first."""
+
+
+class LastInFirstOut(Policy):
+    """The thread runs next that became ready last, wherever a CPU is free.
+
+    Whoever yields, or has used up its slice, goes below all others: on top it would run again at
+    once, and a thread that yields until another one has run would never let it.
+
+    Parameters
+    ----------
+    time_slice
+        After so long a thread goes below all others; 0: never.
+    """
+
+    name: ClassVar[str] = "lifo"
+
+    def __init__(self, time_slice: int = 100_000_000) -> None:
+        self.time_slice = time_slice
+        self._stack: deque[Thread] = deque()
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
+        """Put it on top."""
+        del cpu
+        if why in GAVE_UP:
+            self._stack.appendleft(thread)
+        else:
+            self._stack.append(thread)
+
+    def pick(self, cpu: int) -> Thread | None:
+        """Take the one on top."""
+        del cpu
+        return self._stack.pop() if self._stack else None
+
+    def slice(self, thread: Thread, cpu: int) -> int:
+        """Return the time slice."""
+        del thread, cpu
+        return self.time_slice

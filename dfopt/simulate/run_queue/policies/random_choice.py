@@ -1,0 +1,45 @@
+"""A ready thread at random: what a policy is worth that knows nothing."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.thread import Thread
+
+
+class RandomChoice(Policy):
+    """Every ready thread is as likely as any other to run next, wherever a CPU is free.
+
+    Parameters
+    ----------
+    time_slice
+        After so long a thread is ready again like all others; 0: never.
+    """
+
+    name: ClassVar[str] = "random"
+
+    def __init__(self, time_slice: int = 100_000_000) -> None:
+        self.time_slice = time_slice
+        self._ready: list[Thread] = []
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
+        """Take it in; there is no order."""
+        del why, cpu
+        self._ready.append(thread)
+
+    def pick(self, cpu: int) -> Thread | None:
+        """Draw one."""
+        del cpu
+        ready = self._ready
+        if not ready:
+            return None
+        # The last one takes its place, so that nothing has to move up.
+        place = int(self.engine.random.random() * len(ready))
+        ready[place], ready[-1] = ready[-1], ready[place]
+        return ready.pop()
+
+    def slice(self, thread: Thread, cpu: int) -> int:
+        """Return the time slice."""
+        del thread, cpu
+        return self.time_slice
