@@ -1,0 +1,218 @@
+"""The threads of a recorded trace, under another policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from random import Random
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from dfopt.checks import check_integer
+from dfopt.errors import DfoptError, FileError
+from dfopt.machine import Leaves
+from dfopt.simulate.run_queue.steps import (
+    Burst,
+    Channel,
+    NewThread,
+    Receive,
+    Send,
+    Sleep,
+    Spawn,
+    Step,
+)
+from dfopt.simulate.run_queue.workload import Workload
+from dfopt.simulate.run_queue.workloads.recorded_waits import Wait, Waits, recorded_waits
+from dfopt.trace.trace import LEAVES, NOT_GIVEN, Trace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """Every dispatch of a trace becomes a burst of the same length, on the same fragment.
+
+    A thread that was still runnable when it left its CPU goes on at once. One that was blocked
+    waits. With ``timing = "wakeups"``, the default, the loop is closed: where the trace says
+    which thread woke it, it waits for a message that this one sends at the same point of its own
+    run. So a policy that lets the waker run earlier is rewarded, as on the real machine. With
+    ``"waits"`` the loop is open: every thread stays away for as long as it did in the recording,
+    whatever the others do. Both let a thread that an interrupt woke sleep from its own stop for
+    the recorded time; and one of whose waiting nothing is known, such as in a trace without
+    wake-ups, until it ran again, the time in a queue included.
+
+    A thread that was made by another of the trace begins when that one forks. The others come
+    when they were first seen, or woken. What its own caches cost the recording is in its run
+    times, and is there again.
+
+    Parameters
+    ----------
+    trace
+        The file, of any kind that dfopt reads; or a trace.
+    timing
+        ``"wakeups"`` or ``"waits"``.
+    labels
+        Where the fragments come from, as for ``dfopt compare --df``; by default the trace's own,
+        if it has some. Of a trace that is given as such: its own.
+    lines
+        How many lines a dispatch reads where the trace does not say; None: it must say.
+    leaves
+        How a dispatch leaves its fragment where the trace does not say.
+
+    Raises
+    ------
+    DfoptError
+        When a parameter is wrong; and by :meth:`build`, when the trace cannot be read.
+    """
+
+    name: ClassVar[str] = "replay"
+
+    trace: str | Trace
+    timing: Literal["wakeups", "waits"] = "wakeups"
+    labels: str | None = None
+    lines: int | None = None
+    leaves: Literal["clean", "dirty", "invalidated"] = "dirty"
+
+    def __post_init__(self) -> None:
+        if self.lines is not None:
+            check_integer(self.lines, "lines")
+        for place, words in (("timing", ("wakeups", "waits")), ("leaves", tuple(Leaves))):
+            if getattr(self, place) not in words:
+                raise FileError(
+                    f"must be one of {', '.join(words)}, not {getattr(self, place)!r}", place=place
+                )
+
+    def build(self, random: Random) -> Workload:
+        """Return the threads of the trace; nothing about them is random."""
+        del random
+        trace = self._with_states(self._read())
+        waits = recorded_waits(trace)
+        return Workload(
+            threads=tuple(_Programs(trace, waits, is_closed=self.timing == "wakeups").threads()),
+            fragments=trace.fragments,
+            sizes=_sizes(trace),
+        )
+
+    def _read(self) -> Trace:
+        if isinstance(self.trace, Trace):
+            return self.trace
+        # Readers are many, and only this needs them.
+        from dfopt.trace.labels import default_source, labelled
+        from dfopt.trace.reading import read_trace
+
+        trace = read_trace(self.trace)
+        try:
+            if self.labels is None and default_source(trace) is None:
+                return trace
+            return labelled(trace, self.labels).trace
+        except DfoptError as error:
+            raise error if error.file else error.in_file(self.trace) from None
+
+    def _with_states(self, trace: Trace) -> Trace:
+        """Return the trace with lines and states for all dispatches."""
+        missing = np.full(len(trace), NOT_GIVEN, np.int64)
+        lines = missing if trace.lines is None else trace.lines
+        leaves = missing if trace.leaves is None else trace.leaves
+        default = LEAVES.index(Leaves(self.leaves))
+        return replace(
+            trace,
+            lines=np.where(lines == NOT_GIVEN, self.lines or 0, lines),
+            leaves=np.where(leaves == NOT_GIVEN, default, leaves).astype(np.int8),
+        )
+
+
+def _sizes(trace: Trace) -> tuple[int, ...]:
+    sizes = np.zeros(len(trace.fragments), np.int64)
+    managed = trace.fragment >= 0
+    assert trace.lines is not None
+    np.maximum.at(sizes, trace.fragment[managed], trace.lines[managed])
+    return tuple(sizes.tolist())
+
+
+class _Programs:
+    """The programs of a trace's threads, which refer to each other."""
+
+    def __init__(self, trace: Trace, waits: Waits, *, is_closed: bool) -> None:
+        self._trace = trace
+        self._kind, self._by = waits.kind.tolist(), waits.by.tolist()
+        self._time, self._at = waits.time.tolist(), waits.at.tolist()
+        self._order = waits.order.tolist()
+        self._task = trace.task[waits.rows].tolist()
+        self._first = np.flatnonzero(waits.first).tolist()
+        if not is_closed:
+            self._kind = [Wait.TIMED if kind == Wait.WOKEN else kind for kind in self._kind]
+        rows = waits.rows
+        assert trace.lines is not None
+        assert trace.leaves is not None
+        self._start, self._end = trace.start[rows].tolist(), trace.end[rows].tolist()
+        self._fragment = trace.fragment[rows].tolist()
+        self._lines, self._leaves = trace.lines[rows].tolist(), trace.leaves[rows].tolist()
+        self._comm = None if trace.comm is None else trace.comm[rows].tolist()
+        self._bursts: dict[tuple[int, int, int, int], Burst] = {}
+        self._receives: dict[int, Receive] = {}
+        # What the thread of a dispatch does while it runs: when, in which order, and what.
+        self._deeds: dict[int, list[tuple[int, int, Send | Spawn]]] = {}
+        self._steps: dict[int, list[Burst | Step]] = {self._task[one]: [] for one in self._first}
+
+    def threads(self) -> Iterator[NewThread]:
+        """Yield the threads that nobody makes."""
+        roots = []
+        for place in self._first:
+            thread = self._thread(place)
+            if self._kind[place] == Wait.FORKED:
+                self._do_there(place, Spawn(thread))
+            else:
+                roots.append(thread)
+        sends: dict[int, Send] = {}
+        for place, kind in enumerate(self._kind):
+            if kind == Wait.WOKEN:
+                task = self._task[place]
+                if task not in sends:
+                    channel = Channel(f"a wake-up of {self._trace.tasks[task].name}")
+                    sends[task], self._receives[task] = Send(channel), Receive(channel)
+                self._do_there(place, sends[task])
+        first = set(self._first)
+        for place in range(len(self._task)):
+            self._wait(place, is_first=place in first)
+            self._run(place)
+        yield from roots
+
+    def _thread(self, place: int) -> NewThread:
+        """Return the thread whose first dispatch this is; its program is still to be filled."""
+        trace, task = self._trace, self._task[place]
+        return NewThread(
+            name=trace.tasks[task].name,
+            steps=iter(self._steps[task]),
+            kind="" if self._comm is None else trace.comms[self._comm[place]],
+            application=trace.tasks[task].tgid or 0,
+            arrival=self._time[place] if self._kind[place] == Wait.TIMED else 0,
+        )
+
+    def _do_there(self, place: int, step: Send | Spawn) -> None:
+        """Let another thread do what ends the wait before a dispatch."""
+        deed = (self._at[place], self._order[place], step)
+        self._deeds.setdefault(self._by[place], []).append(deed)
+
+    def _wait(self, place: int, *, is_first: bool) -> None:
+        steps = self._steps[self._task[place]]
+        if self._kind[place] == Wait.WOKEN:
+            steps.append(self._receives[self._task[place]])
+        elif self._kind[place] == Wait.TIMED and not is_first:
+            steps.append(Sleep(self._time[place]))
+
+    def _run(self, place: int) -> None:
+        """Let a thread run, and act on others where it did."""
+        done = self._start[place]
+        for time, _, step in sorted(self._deeds.get(place, ()), key=lambda deed: deed[:2]):
+            self._burst(place, time - done)
+            done = time
+            self._steps[self._task[place]].append(step)
+        self._burst(place, self._end[place] - done)
+
+    def _burst(self, place: int, time: int) -> None:
+        if not time:
+            return
+        key = (time, self._fragment[place], self._lines[place], self._leaves[place])
+        burst = self._bursts.get(key)
+        if burst is None:
+            burst = self._bursts[key] = Burst(*key)
+        self._steps[self._task[place]].append(burst)
