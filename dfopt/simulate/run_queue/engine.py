@@ -322,6 +322,9 @@ class Engine:
         """Let the policy choose what a CPU runs, until it runs a burst or is idle."""
         policy, waiting, counters, number = self.policy, self._waiting, self.counters, cpu.number
         for _ in range(STALLED):
+            if self._preempted:
+                # Whoever asked for it to choose anew has been heard.
+                self._preempted.discard(number)
             thread = policy.pick(number)
             if thread is None:
                 self._rest(cpu)

@@ -201,6 +201,23 @@ def test_preemption() -> None:
     ]  # fmt: skip
 
 
+class Eager(FirstComeFirstServed):
+    """Whoever wakes up preempts the one that wakes it."""
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
+        super().ready(thread, why, cpu)
+        if why is Why.WOKEN and cpu is not None:
+            self.engine.preempt(cpu)
+
+
+def test_a_cpu_that_has_chosen_anew_is_not_preempted() -> None:
+    channel = Channel("c")
+    # The sender ends when it has sent, and so the receiver runs before anybody is taken off.
+    engine = run([Receive(channel), Burst(5)], [Send(channel)], policy=Eager())
+    assert rows(engine) == [(0, 0, 5, "t0", UNMANAGED)]
+    assert engine.counters.waits == 3
+
+
 def test_a_penalty_is_never_interrupted() -> None:
     engine = run([Sleep(5), Burst(2)], [Burst(9, A, 20)], policy=Urgent(time_slice=0))
     # 20 to read, and one unit to get on.
