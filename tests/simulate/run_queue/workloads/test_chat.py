@@ -1,0 +1,116 @@
+"""Chat rooms: who handles how many messages, and what a room holds meanwhile."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dfopt.errors import InstanceError
+from dfopt.machine import PenaltyF
+from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
+from dfopt.simulate.run_queue.workloads import WORKLOADS
+from dfopt.simulate.run_queue.workloads.chat import CLIENT, SERVER, Chat
+from tests.simulate.run_queue.scenarios import small_chat
+
+TIME = 1_000
+
+
+def lines_of(done: Simulation) -> NDArray[np.int64]:
+    assert done.trace.lines is not None
+    return done.trace.lines
+
+
+def simulated(chat: Chat, cpus: int = 2) -> Simulation:
+    scenario = Scenario(
+        name="chat",
+        workload=chat,
+        machine=Machine(cpus=cpus),
+        penalty=PenaltyF(read_line=1, write_back=0),
+    )
+    return simulate_once(scenario, FirstComeFirstServed)
+
+
+def test_it_is_known_by_name() -> None:
+    assert WORKLOADS["chat"] is Chat
+
+
+def test_each_message_is_sent_and_read_once_and_passed_on_to_all_others() -> None:
+    done = simulated(small_chat(rooms=2, users=3, messages=4, message_time=TIME))
+    handled = {thread.name: thread.run_time // TIME for thread in done.engine.threads}
+    of_user = {name: handled[f"room1-user2-{name}"] for name in _ROLES}
+    assert of_user == {"sender": 4, "reader": 4, "writer": 8, "receiver": 8}
+    # 80 threads a room of 20 users: 4 each, and the two that make them.
+    assert len(handled) == 2 * 3 * 4 + 2
+
+
+_ROLES = ("sender", "reader", "writer", "receiver")
+
+
+def test_the_number_of_transmissions_is_the_published_one() -> None:
+    # "100 messages sent by a user translate to 20*100*(1+19)=40,000 transmitted messages per room"
+    done = simulated(Chat(rooms=1, messages=100, message_time=TIME))
+    sent = [
+        thread.run_time // TIME
+        for thread in done.engine.threads
+        if thread.name.endswith(("sender", "writer"))
+    ]
+    assert sum(sent) == 40_000
+
+
+def test_a_room_is_a_fragment_of_each_process() -> None:
+    workload = small_chat(rooms=2).build(Random(0))
+    assert workload.fragments == ("room0-client", "room0-server", "room1-client", "room1-server")
+    done = simulated(small_chat(rooms=2))
+    names, fragments = done.trace.tasks, done.trace.fragments
+    for task, fragment in zip(done.trace.task, done.trace.fragment, strict=True):
+        if fragment < 0:
+            assert names[task].name in {"client", "server"}
+            continue
+        room, side = fragments[fragment].split("-")
+        assert names[task].name.startswith(f"{room}-")
+        is_client = names[task].name.endswith(("sender", "receiver"))
+        assert side == ("client" if is_client else "server")
+    for thread in done.engine.threads:
+        is_client = thread.name == "client" or thread.name.endswith(("sender", "receiver"))
+        assert thread.application == (CLIENT if is_client else SERVER)
+
+
+def test_a_room_grows_with_the_messages_that_wait_there() -> None:
+    # One CPU, first come first served, no time slice in the way. Both senders run first: when the
+    # first reader has taken one message, 13 wait, 6 for each of two users, of 2 lines each. The
+    # receivers wait already: the first wakes up for a message, the second when 6 wait.
+    done = simulated(small_chat(rooms=1, users=2, messages=7, message_size=100), cpus=1)
+    lines = {
+        done.trace.tasks[task].name.removeprefix("room0-"): line
+        for task, line in zip(done.trace.task, lines_of(done), strict=True)
+    }
+    assert lines["user0-sender"] == lines["user1-sender"] == 2 * 8
+    assert lines["user0-reader"] == lines["user1-reader"] == 2 * 8 + 2 * 6
+    assert lines["user1-receiver"] == 2 * 8
+    assert lines["user0-receiver"] == 2 * 8 + 2 * 3
+
+
+def test_no_burst_reads_more_than_a_cache_holds() -> None:
+    done = simulated(small_chat(messages=50, cache_lines=30))
+    assert lines_of(done).max() == 30
+
+
+def test_bursts_stay_within_the_sizes_of_the_fragments() -> None:
+    chat = small_chat(rooms=1, users=2, messages=9)
+    done = simulated(chat, cpus=1)
+    assert lines_of(done).max() <= chat.build(Random(0)).sizes[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("rooms", 0), ("users", 1), ("messages", 0), ("message_time", 0)]
+)
+def test_wrong_parameters_are_named(name: str, value: int) -> None:
+    with pytest.raises(InstanceError) as raised:
+        small_chat(**{name: value})
+    assert raised.value.place == name
