@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dfopt.simulate.run_queue.policies.last_processor import LastProcessor
+from dfopt.simulate.run_queue.policies.minimum_intervening import MinimumIntervening
+from dfopt.simulate.run_queue.policy import Why
+from dfopt.simulate.run_queue.steps import Burst, NewThread, Sleep, Yield
+from dfopt.simulate.run_queue.thread import Thread
+from tests.simulate.run_queue.hand_made import FREE, order, places, simulated, thread
+from tests.simulate.run_queue.programs import Programs, programs
+
+
+def three_wait() -> list[NewThread]:
+    """While a thread runs, one that never ran becomes ready, then the last but one, the last."""
+    return [
+        thread("x", Burst(1), Sleep(4), Burst(1)),
+        thread("y", Burst(1), Sleep(4), Burst(1)),
+        thread("long", Burst(10)),
+        thread("new", Burst(1), arrival=3),
+    ]
+
+
+def test_a_cpu_takes_the_thread_with_the_fewest_intervening() -> None:
+    assert order(simulated(MinimumIntervening, three_wait)) == ["x", "y", "long", "y", "x", "new"]
+    assert order(simulated(LastProcessor, three_wait)) == ["x", "y", "long", "x", "y", "new"]
+
+
+def on_two_cpus() -> list[NewThread]:
+    """A thread that ran on CPU 0, and one since, and later on CPU 1, and two since."""
+    return [
+        thread("x", Burst(1), Sleep(4), Burst(1), Sleep(14), Burst(1)),
+        thread("y", Burst(2), arrival=2),
+        thread("on 0", Burst(10), arrival=3),
+        thread("first on 1", Burst(1), arrival=7),
+        thread("second on 1", Burst(1), arrival=9),
+    ]
+
+
+def test_a_thread_goes_to_the_idle_cpu_with_the_fewest_intervening() -> None:
+    done = simulated(MinimumIntervening, on_two_cpus, cpus=2)
+    assert order(done, 0) == ["x", "on 0", "x"]
+    assert order(done, 1) == ["y", "x", "first on 1", "second on 1"]
+    # Its last CPU, which has been idle for longer too, is the other one.
+    assert places(simulated(LastProcessor, on_two_cpus, cpus=2), "x")[-1] == (1, 20)
+
+
+def test_whoever_yields_or_has_used_up_its_slice_is_not_preferred() -> None:
+    polite = [Burst(2), Yield(), Burst(2)]
+    done = simulated(MinimumIntervening, lambda: [thread("x", *polite), thread("y", Burst(1))])
+    assert order(done) == ["x", "y", "x"]
+    done = simulated(
+        MinimumIntervening, lambda: [thread("x", Burst(4)), thread("y", Burst(1))], time_slice=2
+    )
+    assert order(done) == ["x", "y", "x"]
+
+
+class Recounted(MinimumIntervening):
+    """Counts intervening executions one by one before every choice."""
+
+    def begin(self) -> None:
+        super().begin()
+        self.ran: list[list[Thread]] = [[] for _ in range(self.engine.cpus)]
+        self.waiting: dict[Thread, Why] = {}
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
+        super().ready(thread, why, cpu)
+        self.waiting[thread] = why
+
+    def pick(self, cpu: int) -> Thread | None:
+        ran = self.ran[cpu]
+        known = [
+            thread
+            for thread, why in self.waiting.items()
+            if thread in ran and why not in {Why.EXPIRED, Why.YIELDED}
+        ]
+        best = min(known, key=ran[::-1].index, default=None)
+        picked = super().pick(cpu)
+        assert picked is (best or next(iter(self.waiting), None))
+        if picked is not None:
+            del self.waiting[picked]
+            ran.append(picked)
+        return picked
+
+
+@given(workload=programs(), cpus=st.integers(1, 3), time_slice=st.sampled_from([0, 3]))
+def test_the_choice_is_that_of_counting(workload: Programs, cpus: int, time_slice: int) -> None:
+    done = simulated(
+        Recounted,
+        lambda: workload.build(Random(0)).threads,
+        cpus=cpus,
+        penalty=FREE,
+        time_slice=time_slice,
+    )
+    assert len(done.trace)
