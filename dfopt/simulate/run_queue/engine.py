@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.counters import Counters
 from dfopt.simulate.run_queue.cpu import CANCELLED, Cpu
+from dfopt.simulate.run_queue.machine import LockDistribution
 from dfopt.simulate.run_queue.policy import Policy, Why
 from dfopt.simulate.run_queue.recorder import Recorder
 from dfopt.simulate.run_queue.steps import UNMANAGED, Burst, NewThread, Outcome
@@ -89,6 +90,9 @@ class Engine:
         self.costs = costs
         self.policy = policy
         self.random = random.Random(seed)
+        # Of their own, so that they leave the policy's choices as they are.
+        is_exponential = machine.lock_distribution is LockDistribution.EXPONENTIAL
+        self._holds = random.Random(f"locks {seed}") if is_exponential else None
         self.now = 0
         self.events = 0
         self.threads: list[Thread] = []
@@ -129,6 +133,8 @@ class Engine:
         """Take the lock of a run queue for one operation, and let the CPU at work wait for it."""
         hold = self.machine.lock_time
         if hold:
+            if self._holds is not None:
+                hold = max(1, round(self._holds.expovariate(1 / hold)))
             came = self.now + self._delay
             self._delay += lock.acquire(came, hold) - came
 

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
-from dfopt.checks import check_integer
+from dfopt.checks import check_choice, check_integer
+
+
+class LockDistribution(StrEnum):
+    """How the times that locks of run queues are held vary."""
+
+    CONSTANT = "constant"
+    EXPONENTIAL = "exponential"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,13 +28,17 @@ class Machine:
         dispatch.
     lock_time
         How long an operation on a run queue holds its lock; 0: locks are free and always won.
+    lock_distribution
+        How that time varies; ``lock_time`` is its mean.
     """
 
     cpus: int
     switch_time: int = 0
     lock_time: int = 0
+    lock_distribution: LockDistribution = LockDistribution.CONSTANT
 
     def __post_init__(self) -> None:
         check_integer(self.cpus, "cpus", least=1)
         check_integer(self.switch_time, "switch_time")
         check_integer(self.lock_time, "lock_time")
+        check_choice(self.lock_distribution, LockDistribution, "lock_distribution")

@@ -52,7 +52,8 @@ class GlobalQueue(Policy):
     def pick(self, cpu: int) -> Thread | None:
         """Take the first thread of the most urgent list."""
         del cpu
-        return self._queue.take(self.engine, USER + 1)
+        queue = self._queue
+        return queue.take(self.engine, USER + 1) if queue.count else None
 
     def slice(self, thread: Thread, cpu: int) -> int:
         """Return the time slice."""

@@ -41,10 +41,12 @@ class ReadyQueue:
         self._lists[index].append(thread)
         self.count += 1
 
+    def holds(self, lists: int) -> bool:
+        """Return whether there are threads in the first so many lists; needs no lock."""
+        return any(self._lists[:lists])
+
     def take(self, engine: Engine, lists: int) -> Thread | None:
-        """Take the first thread of the first so many lists; lock only if there are threads."""
-        if not self.count:
-            return None
+        """Lock, and take the first thread of the first so many lists, if there is one."""
         engine.acquire(self.lock)
         for index in range(lists):
             threads = self._lists[index]

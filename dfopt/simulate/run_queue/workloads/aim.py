@@ -73,11 +73,13 @@ class Aim:
     round_trips
         Of the byte, in a job.
     pipe_time
-        To read the byte and write it.
+        To read the byte and write it, up to the other's wake-up; and again from there until the
+        answer is waited for.
     forks
         Children of a job.
-    fork_time, exec_time
-        To make a child, which the parent does, and to load a program, which the child does.
+    fork_time, exec_time, exit_time
+        The parent's, before and again after it has made the child; the child's, to load its
+        program; and its own, after it has told the parent that it ends.
     text_blocks
         How many blocks the child reads from a disk.
     program_time
@@ -119,10 +121,11 @@ class Aim:
     share_read: int = 2
     share_compute: int = 2
     round_trips: int = 100
-    pipe_time: int = 200_000
+    pipe_time: int = 100_000
     forks: int = 4
-    fork_time: int = 2_000_000
+    fork_time: int = 1_000_000
     exec_time: int = 2_000_000
+    exit_time: int = 1_000_000
     text_blocks: int = 1
     program_time: int = 5_000_000
     opens: int = 4
@@ -227,6 +230,7 @@ class _User:
                 yield receive_there
                 yield next(answer)
                 yield send_back
+                yield next(answer)
 
         def job() -> Steps:
             yield next(fork)
@@ -234,6 +238,7 @@ class _User:
             for _ in range(aim.round_trips):
                 yield next(write)
                 yield send_there
+                yield next(write)
                 yield receive_back
 
         return job
@@ -242,6 +247,7 @@ class _User:
         aim, kernel, random = self._aim, self._kernel, self._random
         fork = self._bursts(aim.fork_time)
         execute = self._bursts(aim.exec_time, of_child=True)
+        leaving = self._bursts(aim.exit_time, of_child=True)
         block = self._bursts(aim.block_time, of_child=True)
         program = self._bursts(aim.program_time, of_child=True, is_kernel=False)
         ends, waits = self._send_back, self._receive_back
@@ -252,11 +258,13 @@ class _User:
                 yield from self._access(block, random.choice(kernel.disks))
             yield next(program)
             yield ends
+            yield next(leaving)
 
         def job() -> Steps:
             for _ in range(aim.forks):
                 yield next(fork)
                 yield self._spawn(child())
+                yield next(fork)
                 yield waits
 
         return job

@@ -1,0 +1,47 @@
+"""Runs a few threads under a policy, for cases that are worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dfopt.machine import PenaltyG
+from dfopt.simulate.run_queue.costs import penalty_costs
+from dfopt.simulate.run_queue.engine import Engine
+from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.policy import Policy
+from dfopt.simulate.run_queue.steps import Burst, NewThread
+from dfopt.simulate.run_queue.workload import Workload
+
+
+def user(time: int) -> Burst:
+    return Burst(time)
+
+
+def kernel(time: int) -> Burst:
+    return Burst(time, is_kernel=True)
+
+
+def run_threads(
+    policy: Policy,
+    *programs: Sequence[Any],
+    arrivals: dict[int, int] | None = None,
+    cpus: int = 1,
+    lock_time: int = 0,
+) -> Engine:
+    """Run threads t0, t1, …, which are there from the beginning unless ``arrivals`` says when."""
+    threads = tuple(
+        NewThread(name=f"t{number}", steps=iter(steps), arrival=(arrivals or {}).get(number, 0))
+        for number, steps in enumerate(programs)
+    )
+    costs = penalty_costs(PenaltyG(fill=0, write_back=0), (), cpus, cold_start=True)
+    machine = Machine(cpus=cpus, lock_time=lock_time)
+    engine = Engine(machine, Workload(threads=threads), costs, policy)
+    engine.run()
+    return engine
+
+
+def order(engine: Engine, cpu: int) -> str:
+    """Return which threads a CPU ran and when they began, such as ``t0@0 t2@10``."""
+    rows = sorted((start, thread) for on, start, _, thread, *_ in engine.recorder.rows if on == cpu)
+    return " ".join(f"{engine.threads[thread].name}@{start}" for start, thread in rows)
