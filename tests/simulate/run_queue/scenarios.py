@@ -9,6 +9,7 @@ from dfopt.simulate.run_queue.workload import WorkloadKind
 from dfopt.simulate.run_queue.workloads.aim import Aim
 from dfopt.simulate.run_queue.workloads.chat import Chat
 from dfopt.simulate.run_queue.workloads.custom import Custom
+from dfopt.simulate.run_queue.workloads.fine_grained import FineGrained
 from dfopt.simulate.run_queue.workloads.hackbench import Hackbench
 from dfopt.simulate.run_queue.workloads.web_server import WebServer, web_server_penalty
 
@@ -28,6 +29,11 @@ def small_custom(**parameters: int) -> Custom:
     return Custom(**(small | {"burst_iterations": 1_000} | parameters))
 
 
+def small_fine_grained(**parameters: int) -> FineGrained:
+    small = {"array_size": 64, "granularity": 2, "process_length": 3}
+    return FineGrained(**(small | parameters))
+
+
 def small_web_server(**parameters: int) -> WebServer:
     small = {"clients": 4, "requests": 2, "http_slices": 4, "php_slices": 2, "php_threads": 2}
     return WebServer(**(small | {"disks": 1, "think_time": 5_000_000} | parameters))
@@ -39,6 +45,7 @@ def small_scenarios() -> list[Scenario]:
         (small_chat(), LINES),
         (small_hackbench(), LINES),
         (small_custom(), LINES),
+        (small_fine_grained(), LINES),
         (small_web_server(), web_server_penalty()),
         (Aim(users=3, jobs=2, round_trips=3, forks=2, blocks=2, lines=10), LINES),
     ]

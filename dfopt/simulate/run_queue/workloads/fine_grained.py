@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from dfopt.checks import check_integer
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.steps import DIRTY, Burst, NewThread, Spawn, Steps, Yield
+from dfopt.simulate.run_queue.steps import DIRTY, Burst, NewThread, Spawn, Step, Steps, Yield
 from dfopt.simulate.run_queue.workload import Workload
 
 YIELD = Yield()
@@ -117,5 +117,7 @@ class FineGrained:
             one_pass = Burst(time, fragment, lines, DIRTY, extents=(array, stack))
             if creation is not None:
                 yield creation
-            steps = chain.from_iterable(repeat((one_pass, YIELD), self.process_length))
+            # Without a generator for each of so many threads.
+            turn: tuple[Burst | Step, ...] = (one_pass, YIELD)
+            steps = chain.from_iterable(repeat(turn, self.process_length))
             yield Spawn(NewThread(name=f"thread{number}", steps=steps))
