@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dfopt.simulate.run_queue.policies.clairvoyant import Clairvoyant
+from dfopt.simulate.run_queue.policies.data_affinity import DataAffinity
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.policies.fixed_processor import FixedProcessor
 from dfopt.simulate.run_queue.policies.global_queue import GlobalQueue
 from dfopt.simulate.run_queue.policies.last_processor import LastProcessor
 from dfopt.simulate.run_queue.policies.lifo import LastInFirstOut
+from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
 from dfopt.simulate.run_queue.policies.minimum_intervening import MinimumIntervening
 from dfopt.simulate.run_queue.policies.random_choice import RandomChoice
 from dfopt.simulate.run_queue.policies.segregation import Segregation
@@ -27,6 +29,8 @@ _ALL: tuple[type[Policy], ...] = (
     LastProcessor,
     MinimumIntervening,
     Clairvoyant,
+    LinuxO1,
+    DataAffinity,
     GlobalQueue,
     OneScan,
     TwoScans,

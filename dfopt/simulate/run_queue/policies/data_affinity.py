@@ -1,0 +1,337 @@
+"""Data affinity: threads that share data run in succession on one CPU (Pinter and Zalmanovici)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from dfopt.checks import check_integer
+from dfopt.simulate.run_queue.policies.linux_o1 import Entity, LinuxO1
+from dfopt.simulate.run_queue.policies.priority_array import NEVER, RunQueue
+from dfopt.simulate.run_queue.policies.priority_groups import (
+    Bin,
+    Group,
+    GroupedEntity,
+    GroupedRunQueue,
+)
+from dfopt.simulate.run_queue.policy import Why
+from dfopt.simulate.run_queue.steps import UNMANAGED
+from dfopt.simulate.run_queue.thread import Thread
+
+NOT_INTERACTIVE = -1
+
+
+class DataAffinity(LinuxO1):
+    """The O(1) scheduler, with threads mapped to the CPU of their data fragment.
+
+    Each application has a map from fragments to a CPU and a priority group, and a counter of the
+    threads that use the fragment. The rules are those of the paper's section 4.1:
+
+    1. A thread that arrives with a new fragment goes to the CPU with the fewest threads that run
+       or wait. Reading, for ties: to the one with the fewest groups, which decides while all
+       threads still wait for each other.
+    2. A thread that arrives with a known fragment goes to the fragment's CPU, into its group.
+    3. A thread that changes to another fragment leaves its group and arrives anew, before it
+       touches the data. Reading of "preempting it if necessary": it must leave its CPU when the
+       fragment is another CPU's, and when others of the batch that runs there still wait.
+    4. A thread that wakes up is looked up by its fragment, and arrives as in 1 or 2.
+    5. When a thread ends, or changes, the fragment's counter falls; at 0 the group may be
+       removed. Reading: that happens at the next rebalancing, and whoever comes before finds the
+       fragment known.
+    6. The load balancer moves whole groups; a group that runs cannot be moved, and then threads
+       without a fragment are; a group is split when the imbalance lasts. Readings: of the groups
+       that leave no greater imbalance the first in the order of the O(1) balancer is moved; the
+       group that ran last has its data in the cache, and counts as cache-hot. Those that are
+       split off make a group of their own, until they wake up and are looked up again.
+
+    Readings. A group is one entry in a priority list, at the static priority of its first thread;
+    its threads run first in, first out, for the paper's bins have no order. A CPU that has begun
+    with a group (a batch) goes on with it until none of its threads is ready with some of its
+    time slice, the quota, left: threads that have used it up wait for the next epoch (the paper's
+    époque), which begins when the arrays are swapped; it begins with the group that the last one
+    ended with, for the order of bins is free. A time slice is never renewed within an
+    epoch, however interactive the thread, so that batches end. Threads of other groups of the
+    same priority do not break into a batch; more urgent threads do, as under O(1), and the batch
+    goes on after them. Bursts without a fragment do not change a thread's fragment, since no
+    call tells of another one; threads that never had one behave as under O(1).
+
+    Parameters
+    ----------
+    split_after
+        A group may be split when a CPU has failed to balance more often in a row.
+    **parameters
+        Those of :class:`LinuxO1`.
+    """
+
+    name: ClassVar[str] = "data-affinity"
+
+    def __init__(  # noqa: PLR0913 - those of the base are repeated, so that files can set them
+        self,
+        *,
+        split_after: int = 10,
+        time_slice: int = 100_000_000,
+        min_time_slice: int = 5_000_000,
+        max_sleep_average: int = 1_000_000_000,
+        max_bonus: int = 10,
+        interactive_delta: int = 2,
+        starvation_limit: int = 1_000_000_000,
+        granularity: int = 10_000_000,
+        child_penalty: int = 95,
+        rebalance_interval: int = 200_000_000,
+        idle_rebalance_interval: int = 1_000_000,
+        imbalance_percent: int = 125,
+        cache_hot_time: int = 2_500_000,
+        cache_nice_tries: int = 1,
+    ) -> None:
+        super().__init__(
+            time_slice=time_slice,
+            min_time_slice=min_time_slice,
+            max_sleep_average=max_sleep_average,
+            max_bonus=max_bonus,
+            interactive_delta=interactive_delta,
+            starvation_limit=starvation_limit,
+            granularity=granularity,
+            child_penalty=child_penalty,
+            rebalance_interval=rebalance_interval,
+            idle_rebalance_interval=idle_rebalance_interval,
+            imbalance_percent=imbalance_percent,
+            cache_hot_time=cache_hot_time,
+            cache_nice_tries=cache_nice_tries,
+        )
+        check_integer(split_after, "split_after")
+        self.split_after = split_after
+        self._applications: dict[int, dict[int, Group]] = {}
+        # Groups that may be removed; a dictionary, for its order.
+        self._removable: dict[Group, None] = {}
+
+    def begin(self) -> None:
+        """Make the queues."""
+        super().begin()
+        # The same objects, by their own type.
+        self._grouped: list[GroupedRunQueue] = self._queues  # type: ignore[assignment]
+
+    def new_queue(self, cpu: int) -> RunQueue:
+        """Return an empty run queue."""
+        return GroupedRunQueue(cpu)
+
+    def new_entity(self, static: int, time_slice: int) -> Entity:
+        """Return what is remembered about a thread."""
+        return GroupedEntity(static, time_slice)
+
+    # The map.
+
+    def arrive(self, thread: Thread, entity: GroupedEntity, cpu: int | None) -> Group:
+        """Put a thread into the group of its fragment, and out of any other.
+
+        ``cpu`` is where it runs, and not to be counted; None if it does not.
+        """
+        if entity.group is not None:
+            self.leave(entity.group)
+        fragments = self._applications.setdefault(thread.application, {})
+        group = fragments.get(thread.fragment)
+        if group is None:
+            # Rule 1.
+            queue = min(
+                self._grouped,
+                key=lambda queue: (self.load(queue.cpu) - (queue.cpu == cpu), queue.groups),
+            )
+            queue.groups += 1
+            group = Group(thread.application, thread.fragment, queue, entity.static)
+            fragments[thread.fragment] = group
+        elif not group.members:
+            self._removable.pop(group, None)
+        group.members += 1
+        entity.group = group
+        entity.priority = group.priority
+        entity.interactive = NOT_INTERACTIVE
+        return group
+
+    def leave(self, group: Group) -> None:
+        """Count a thread less (rule 5)."""
+        group.members -= 1
+        if not group.members:
+            self._removable[group] = None
+
+    def remove_groups(self) -> None:
+        """Remove the groups that nobody is in."""
+        for group in self._removable:
+            fragments = self._applications[group.application]
+            # A part that was split off is not in the map.
+            if fragments.get(group.fragment) is group:
+                del fragments[group.fragment]
+                group.queue.groups -= 1
+            if group.queue.batch is group:
+                group.queue.batch = None
+        self._removable.clear()
+
+    # Callbacks.
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
+        """Queue up in the group of the fragment (rules 1, 2 and 4), or as under O(1)."""
+        if why is Why.NEW:
+            self.admit(thread, cpu)
+        entity: GroupedEntity = thread.own  # type: ignore[assignment]
+        group, fragment = entity.group, thread.fragment
+        if fragment != UNMANAGED and (
+            group is None or group.fragment != fragment or why is Why.WOKEN
+        ):
+            known = self._applications.get(thread.application)
+            if group is None or known is None or known.get(fragment) is not group:
+                group = self.arrive(thread, entity, None)
+        if group is None:
+            if why is Why.NEW:
+                return self.start(thread, cpu)
+            return super().ready(thread, why, cpu)
+        ran = thread.run_time - entity.run_time
+        if ran:
+            entity.run_time = thread.run_time
+            entity.left -= ran
+        is_next = why is Why.YIELDED
+        if entity.left <= 0:
+            self.refill(entity)
+            is_next = True
+        queue = group.queue
+        if self._has_locks:
+            self.engine.acquire(queue.lock)
+        is_first = why is Why.PREEMPTED or (why is Why.EXPIRED and not is_next)
+        queue.put(thread, group, is_next=is_next, is_first=is_first)
+        running = self.engine.running[queue.cpu]
+        if running is not None:
+            if not is_next and entity.priority < running.own.priority:  # type: ignore[attr-defined]
+                self.engine.preempt(queue.cpu)
+            if self._resting:
+                self.expect_idle_tick()
+        return queue.cpu
+
+    def pick(self, cpu: int) -> Thread | None:
+        """Take the first thread of the first entry; a group stays there until it is empty."""
+        queue = self._grouped[cpu]
+        if self._has_locks:
+            self.engine.acquire(queue.lock)
+        bitmap = queue.active.bitmap
+        if not bitmap:
+            if not queue.waiting and not self.find_work(cpu):
+                queue.expired_since = NEVER
+                return None
+            if not queue.active.bitmap:
+                queue.swap()
+            bitmap = queue.active.bitmap
+        active = queue.active
+        bit = bitmap & -bitmap
+        entries = active.lists[bit.bit_length() - 1]
+        thread: Any = entries[0]
+        if thread.__class__ is Bin:
+            entry: Bin = thread
+            thread = entry.threads.popleft()
+            queue.batch = entry.group
+            if not entry.threads:
+                entry.is_queued = False
+                entries.popleft()
+        else:
+            entries.popleft()
+        if not entries:
+            active.bitmap = bitmap ^ bit
+        queue.waiting -= 1
+        if self._resting:
+            self._resting.discard(cpu)
+        return thread  # type: ignore[no-any-return]
+
+    def changes(self, thread: Thread, fragment: int, cpu: int) -> bool:
+        """Move a thread to the group of the fragment that it changes to (rule 3)."""
+        del fragment
+        entity: GroupedEntity = thread.own  # type: ignore[assignment]
+        group = entity.group
+        if thread.fragment == UNMANAGED or (
+            group is not None and group.fragment == thread.fragment
+        ):
+            return False
+        group = self.arrive(thread, entity, cpu)
+        queue = self._grouped[cpu]
+        batch = queue.batch
+        if group.queue is not queue:
+            return True
+        if batch is not None and batch is not group and batch.bins[queue.epoch & 1].threads:
+            return True
+        queue.batch = group
+        return False
+
+    def ended(self, thread: Thread, cpu: int) -> None:
+        """Count a thread less (rule 5)."""
+        super().ended(thread, cpu)
+        entity: GroupedEntity = thread.own  # type: ignore[assignment]
+        if entity.group is not None:
+            self.leave(entity.group)
+
+    def tick(self) -> None:
+        """Remove groups that nobody is in, and rebalance."""
+        self.remove_groups()
+        super().tick()
+
+    # Rule 6.
+
+    def pull(self, source: RunQueue, target: RunQueue, wanted: int, excess: int) -> int:
+        """Move whole groups, else threads without a fragment, else a part of a group."""
+        assert isinstance(source, GroupedRunQueue)
+        assert isinstance(target, GroupedRunQueue)
+        moved = 0
+        for group in list(self._groups(source)):
+            size = group.waiting()
+            if moved < wanted and moved + size < excess and self._may_move(group, source, target):
+                self._move(group, source, target)
+                moved += size
+        if not moved:
+            moved = self.pull_threads(source, target, wanted)
+        if not moved and target.failed >= self.split_after:
+            moved = self._split(source, target, wanted)
+        return moved
+
+    def _groups(self, source: GroupedRunQueue) -> Iterator[Group]:
+        """Yield the groups of which somebody waits, the expired first, then by priority."""
+        seen: dict[Group, None] = {}
+        for array in (source.expired, source.active):
+            bits = array.bitmap
+            while bits:
+                bit = bits & -bits
+                bits ^= bit
+                for entry in array.lists[bit.bit_length() - 1]:
+                    if isinstance(entry, Bin):
+                        seen.setdefault(entry.group)
+        yield from seen
+
+    def _may_move(self, group: Group, source: GroupedRunQueue, target: GroupedRunQueue) -> bool:
+        running = self.engine.running[source.cpu]
+        if running is not None and running.own.group is group:  # type: ignore[attr-defined]
+            return False
+        return group is not source.batch or target.failed > self.cache_nice_tries
+
+    def _move(self, group: Group, source: GroupedRunQueue, target: GroupedRunQueue) -> None:
+        now, later = source.take_off(group)
+        if self._applications[group.application].get(group.fragment) is group:
+            source.groups -= 1
+            target.groups += 1
+        if source.batch is group:
+            source.batch = None
+        group.queue = target
+        for thread in now:
+            target.put(thread, group, is_next=False, is_first=False)
+        for thread in later:
+            target.put(thread, group, is_next=True, is_first=False)
+        if now:
+            self.check_preemption(target.cpu, group.priority)
+
+    def _split(self, source: GroupedRunQueue, target: GroupedRunQueue, wanted: int) -> int:
+        """Split threads off the largest group."""
+        largest = max(self._groups(source), key=Group.waiting, default=None)
+        if largest is None:
+            return 0
+        part = Group(largest.application, largest.fragment, target, largest.priority)
+        moved = min(wanted, largest.waiting())
+        for _ in range(moved):
+            thread = source.take_last(largest)
+            entity: GroupedEntity = thread.own  # type: ignore[assignment]
+            self.leave(largest)
+            part.members += 1
+            entity.group = part
+            target.put(thread, part, is_next=False, is_first=False)
+        self.check_preemption(target.cpu, part.priority)
+        return moved

@@ -1,0 +1,414 @@
+"""The O(1) scheduler of Linux 2.6, with CPU affinity."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from dfopt.checks import check_integer
+from dfopt.simulate.run_queue.policies.load_balancer import BalancedQueues
+from dfopt.simulate.run_queue.policies.priority_array import BITS, NEVER, PRIORITIES, RunQueue
+from dfopt.simulate.run_queue.policy import Why
+from dfopt.simulate.run_queue.thread import Thread
+
+DEFAULT_PRIORITY = 120
+"""The static priority of nice 0."""
+
+NICE_LEVELS = 40
+
+HIGHEST, LOWEST = PRIORITIES - NICE_LEVELS, PRIORITIES - 1
+"""The dynamic priorities of threads that are not real-time lie between these."""
+
+URGENT_FACTOR = 4
+"""Slices of threads with a negative nice are longer by this factor."""
+
+EXIT_WEIGHT = 4
+"""One part in so many of a parent's sleep average comes from a child that ends."""
+
+
+class Entity:
+    """What the scheduler remembers about a thread.
+
+    Attributes
+    ----------
+    static
+        Its static priority, 100 to 139.
+    priority
+        Its dynamic priority.
+    interactive
+        It is interactive when its dynamic priority is at most this.
+    interactive_sleep
+        A longer sleep makes it interactive at once.
+    time_slice, left
+        Its time slice, and what is left of it as of ``run_time``.
+    is_first_slice
+        Whether it still lives on what its parent gave it.
+    average, bonus
+        Its sleep average, and what follows from it, 0 to ``max_bonus``.
+    run_time
+        What it had run in all when it was last charged.
+    """
+
+    __slots__ = (
+        "average",
+        "bonus",
+        "interactive",
+        "interactive_sleep",
+        "is_first_slice",
+        "left",
+        "priority",
+        "run_time",
+        "static",
+        "time_slice",
+    )
+
+    def __init__(self, static: int, time_slice: int) -> None:
+        self.static = static
+        self.priority = static
+        self.interactive = static
+        self.interactive_sleep = 0
+        self.time_slice = time_slice
+        self.left = time_slice
+        self.is_first_slice = False
+        self.average = 0
+        self.bonus = 0
+        self.run_time = 0
+
+
+class LinuxO1(BalancedQueues):
+    """Per-CPU run queues with an active and an expired array of 140 priority lists.
+
+    The rules are those of Linux 2.6.4 (Pinter and Zalmanovici, section 4; Ziemba et al., section
+    2); cache-hot threads are those of the scheduling domains that came with 2.6.7, because both
+    papers' descriptions need them.
+
+    - A CPU runs the first thread of its most urgent list; the arrays are swapped when the active
+      one is empty.
+    - The time slice follows from nice: ``time_slice`` for 0, a twentieth of it less for each
+      step up; four times as long for a negative nice.
+    - The dynamic priority is the static one less a bonus of -5 to 5 for the share of time spent
+      asleep. It is computed when a thread wakes up, and when its time slice is used up.
+    - A child starts on its parent's CPU, behind those of its priority, with half of what is left
+      of the parent's time slice, which goes back if it ends within it. Threads from the
+      beginning are programs: each starts on the CPU with the fewest threads, in a circle.
+    - A thread that wakes up goes to the CPU it ran on last, and preempts the running one if its
+      dynamic priority is more urgent.
+    - A thread whose slice is used up goes to the expired array; an interactive one stays in the
+      active array unless the expired ones starve. Interactive threads of one priority take turns
+      within their slices.
+    - A preempted thread stays in front of its list; one that yields goes to the expired array.
+    - The balancer: see :class:`BalancedQueues`. Of threads that wait, the expired are pulled
+      first, then by priority; never those that run, and those with data in the cache only when
+      balancing has failed repeatedly.
+
+    Left out: real-time priorities, hyper-threads and nodes, smoothed loads, what a thread is
+    credited for waiting after an interrupt, and the thread that pushes running ones away.
+    Reading: run time is charged before the priority is computed, not a switch later.
+
+    Parameters
+    ----------
+    time_slice
+        Of nice 0.
+    min_time_slice
+        No slice is shorter.
+    max_sleep_average
+        The sleep average of the full bonus.
+    max_bonus
+        Difference between the largest and the smallest bonus.
+    interactive_delta
+        What a thread of nice 0 needs above a neutral bonus to be interactive.
+    starvation_limit
+        After so long for each thread of its queue, expired threads starve; 0: never.
+    granularity
+        How often interactive threads of one priority take turns, for the largest bonus and one
+        CPU; it doubles with each step below.
+    child_penalty
+        Percentage of its parent's bonus that a child inherits.
+    rebalance_interval
+        How often CPUs balance; 0: only when they have nothing to run.
+    idle_rebalance_interval
+        How often a CPU balances that has nothing to run.
+    imbalance_percent
+        A queue is pulled from when it has so many threads for 100 of the CPU that balances.
+    cache_hot_time
+        A thread that stopped less long ago has data in the cache.
+    cache_nice_tries
+        After more failures in a row such threads are pulled as well.
+    """
+
+    name: ClassVar[str] = "linux-o1"
+
+    def __init__(  # noqa: PLR0913 - the kernel's own numbers, each of which can be set
+        self,
+        *,
+        time_slice: int = 100_000_000,
+        min_time_slice: int = 5_000_000,
+        max_sleep_average: int = 1_000_000_000,
+        max_bonus: int = 10,
+        interactive_delta: int = 2,
+        starvation_limit: int = 1_000_000_000,
+        granularity: int = 10_000_000,
+        child_penalty: int = 95,
+        rebalance_interval: int = 200_000_000,
+        idle_rebalance_interval: int = 1_000_000,
+        imbalance_percent: int = 125,
+        cache_hot_time: int = 2_500_000,
+        cache_nice_tries: int = 1,
+    ) -> None:
+        super().__init__(
+            rebalance_interval=rebalance_interval,
+            idle_rebalance_interval=idle_rebalance_interval,
+            imbalance_percent=imbalance_percent,
+            cache_hot_time=cache_hot_time,
+            cache_nice_tries=cache_nice_tries,
+        )
+        check_integer(time_slice, "time_slice", least=1)
+        check_integer(min_time_slice, "min_time_slice", least=1)
+        check_integer(max_sleep_average, "max_sleep_average", least=1)
+        check_integer(max_bonus, "max_bonus", least=1)
+        check_integer(interactive_delta, "interactive_delta")
+        check_integer(starvation_limit, "starvation_limit")
+        check_integer(granularity, "granularity", least=1)
+        check_integer(child_penalty, "child_penalty")
+        self.time_slice = time_slice
+        self.min_time_slice = min_time_slice
+        self.max_sleep_average = max_sleep_average
+        self.max_bonus = max_bonus
+        self.interactive_delta = interactive_delta
+        self.starvation_limit = starvation_limit
+        self.granularity = granularity
+        self.child_penalty = child_penalty
+        self._next = 0
+
+    def begin(self) -> None:
+        """Make the queues, and a table of how often interactive threads take turns."""
+        super().begin()
+        most = self.max_bonus
+        self._turns = [
+            self.granularity * self.engine.cpus * 2 ** (max(1, most - bonus) - 1)
+            for bonus in range(most + 1)
+        ]
+
+    # Priorities and time slices.
+
+    def new_entity(self, static: int, time_slice: int) -> Entity:
+        """Return what is remembered about a thread."""
+        return Entity(static, time_slice)
+
+    def admit(self, thread: Thread, cpu: int | None) -> None:
+        """Make a new thread known, and share its parent's time slice."""
+        nice, most = thread.nice, self.max_bonus
+        levels = NICE_LEVELS // 2
+        base = self.time_slice * (URGENT_FACTOR if nice < 0 else 1)
+        time_slice = max(self.min_time_slice, base * (levels - nice) // levels)
+        thread.own = entity = self.new_entity(DEFAULT_PRIORITY + nice, time_slice)
+        delta = (nice + levels) * most // NICE_LEVELS - levels * most // NICE_LEVELS
+        delta += self.interactive_delta
+        entity.interactive = entity.static - delta
+        entity.interactive_sleep = self.max_sleep_average * (most // 2 + delta + 1) // most - 1
+        if thread.parent is not None and cpu is not None:
+            parent: Entity = thread.parent.own  # type: ignore[assignment]
+            self.charge(thread.parent, parent)
+            entity.left = (parent.left + 1) // 2
+            entity.is_first_slice = True
+            parent.left = max(1, parent.left // 2)
+            entity.average = (
+                parent.bonus * self.child_penalty // 100 * self.max_sleep_average // most
+            )
+            # So that the engine asks how long the parent may still run.
+            self.engine.preempt(cpu)
+        self.set_priority(entity)
+
+    def charge(self, thread: Thread, entity: Entity) -> None:
+        """Take what a thread has run from its time slice and its sleep average.
+
+        The larger the bonus, the slower it is lost.
+        """
+        ran = thread.run_time - entity.run_time
+        if ran:
+            entity.run_time = thread.run_time
+            entity.left -= ran
+            average = entity.average - (ran // entity.bonus if entity.bonus else ran)
+            entity.average = average if average > 0 else 0
+
+    def set_priority(self, entity: Entity) -> None:
+        """Compute bonus and dynamic priority from the sleep average."""
+        most = self.max_bonus
+        entity.bonus = bonus = entity.average * most // self.max_sleep_average
+        priority = entity.static + most // 2 - bonus
+        entity.priority = min(max(priority, HIGHEST), LOWEST)
+
+    # Callbacks.
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
+        """Queue up: awake, in turn, or expired."""
+        if why is Why.NEW:
+            self.admit(thread, cpu)
+            return self.start(thread, cpu)
+        entity: Entity = thread.own  # type: ignore[assignment]
+        self.charge(thread, entity)
+        if why is Why.WOKEN:
+            return self.wake(thread, entity)
+        assert cpu is not None
+        queue = self._queues[cpu]
+        if self._has_locks:
+            self.engine.acquire(queue.lock)
+        queue.waiting += 1
+        if why is Why.YIELDED:
+            queue.expired.append(thread, entity.priority)
+        elif entity.left <= 0:
+            self.expire(thread, entity, queue)
+        elif why is Why.EXPIRED and entity.priority <= entity.interactive:
+            queue.active.append(thread, entity.priority)
+        else:
+            queue.active.appendleft(thread, entity.priority)
+        if self._resting:
+            self.expect_idle_tick()
+        return cpu
+
+    def start(self, thread: Thread, cpu: int | None) -> int:
+        """Queue a new thread up, behind those of its priority."""
+        if cpu is None:
+            cpu = self.least_loaded()
+            self._next = (cpu + 1) % self.engine.cpus
+        entity: Entity = thread.own  # type: ignore[assignment]
+        queue = self._queues[cpu]
+        if self._has_locks:
+            self.engine.acquire(queue.lock)
+        queue.waiting += 1
+        queue.active.append(thread, entity.priority)
+        if self._resting:
+            self.expect_idle_tick()
+        return cpu
+
+    def least_loaded(self) -> int:
+        """Return the CPU with the fewest threads, the first in a circle."""
+        cpus = self.engine.cpus
+        circle = [(self._next + step) % cpus for step in range(cpus)]
+        return min(circle, key=self.load)
+
+    def wake(self, thread: Thread, entity: Entity) -> int:
+        """Queue a thread up that has slept, where it ran last."""
+        engine = self.engine
+        cpu, stopped = thread.cpu, thread.stopped_at
+        assert cpu is not None
+        assert stopped is not None
+        slept = engine.now - stopped
+        average, bonus, most = entity.average, entity.bonus, self.max_bonus
+        full = self.max_sleep_average
+        if slept > entity.interactive_sleep:
+            # A long sleep makes interactive, but leaves something to be earned.
+            average = max(0, full - self.time_slice)
+        else:
+            average += slept * (most - bonus if bonus < most else 1)
+            average = full if average > full else average
+        entity.average = average
+        entity.bonus = bonus = average * most // full
+        priority = entity.static + most // 2 - bonus
+        if priority < HIGHEST:
+            priority = HIGHEST
+        elif priority > LOWEST:
+            priority = LOWEST
+        entity.priority = priority
+        if entity.left <= 0:
+            self.refill(entity)
+        queue = self._queues[cpu]
+        if self._has_locks:
+            engine.acquire(queue.lock)
+        queue.waiting += 1
+        active = queue.active
+        active.lists[priority].append(thread)
+        active.bitmap |= BITS[priority]
+        running = engine.running[cpu]
+        if running is not None:
+            if priority < running.own.priority:  # type: ignore[attr-defined]
+                engine.preempt(cpu)
+            if self._resting:
+                self.expect_idle_tick()
+        return cpu
+
+    def refill(self, entity: Entity) -> None:
+        """Give a new time slice."""
+        entity.left = entity.time_slice
+        entity.is_first_slice = False
+
+    def expire(self, thread: Thread, entity: Entity, queue: RunQueue) -> None:
+        """Queue a thread up that has used up its time slice."""
+        self.refill(entity)
+        self.set_priority(entity)
+        now = self.engine.now
+        if queue.expired_since == NEVER:
+            queue.expired_since = now
+        is_interactive = entity.priority <= entity.interactive
+        if is_interactive and not self._starves(queue, entity, now):
+            queue.active.append(thread, entity.priority)
+            return
+        queue.expired.append(thread, entity.priority)
+        queue.best_expired = min(queue.best_expired, entity.static)
+
+    def _starves(self, queue: RunQueue, entity: Entity, now: int) -> bool:
+        """Return whether expired threads have waited too long, or are more urgent."""
+        limit = self.starvation_limit * queue.waiting
+        return (0 < limit <= now - queue.expired_since) or entity.static > queue.best_expired
+
+    def pick(self, cpu: int) -> Thread | None:
+        """Take the first thread of the most urgent list."""
+        queue = self._queues[cpu]
+        if self._has_locks:
+            self.engine.acquire(queue.lock)
+        bitmap = queue.active.bitmap
+        if not bitmap:
+            if not queue.waiting and not self.find_work(cpu):
+                queue.expired_since = NEVER
+                return None
+            if not queue.active.bitmap:
+                queue.swap()
+            bitmap = queue.active.bitmap
+        active = queue.active
+        bit = bitmap & -bitmap
+        entries = active.lists[bit.bit_length() - 1]
+        thread: Thread = entries.popleft()
+        if not entries:
+            active.bitmap = bitmap ^ bit
+        queue.waiting -= 1
+        if self._resting:
+            self._resting.discard(cpu)
+        return thread
+
+    def slice(self, thread: Thread, cpu: int) -> int:
+        """Return what is left of the time slice, or the time to an interactive thread's turn."""
+        del cpu
+        entity: Entity = thread.own  # type: ignore[assignment]
+        left = entity.left
+        if entity.priority <= entity.interactive:
+            turn: int = self._turns[entity.bonus]
+            if left > turn:
+                first = turn - (entity.time_slice - left) % turn
+                if left - first >= turn:
+                    return first
+        return left
+
+    def ended(self, thread: Thread, cpu: int) -> None:
+        """Give the parent back what the child has not used, and a part of its sleep average."""
+        del cpu
+        entity: Entity = thread.own  # type: ignore[assignment]
+        if thread.parent is None:
+            return
+        self.charge(thread, entity)
+        parent: Entity = thread.parent.own  # type: ignore[assignment]
+        if entity.is_first_slice and entity.left > 0:
+            parent.left = min(parent.left + entity.left, max(parent.left, parent.time_slice))
+        if entity.average < parent.average:
+            parent.average += (entity.average - parent.average) // EXIT_WEIGHT
+
+    # What the load balancer asks.
+
+    def pull(self, source: RunQueue, target: RunQueue, wanted: int, excess: int) -> int:
+        """Move single threads."""
+        del excess
+        return self.pull_threads(source, target, wanted)
+
+    def check_preemption(self, cpu: int, priority: int) -> None:
+        """Preempt when the running thread is less urgent."""
+        running = self.engine.running[cpu]
+        if running is not None and priority < running.own.priority:  # type: ignore[attr-defined]
+            self.engine.preempt(cpu)

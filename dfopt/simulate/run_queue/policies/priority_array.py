@@ -1,0 +1,100 @@
+"""Run queues of the Linux 2.6 scheduler: two arrays of priority lists for each CPU."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+from dfopt.simulate.run_queue.spin_lock import SpinLock
+
+PRIORITIES = 140
+"""Number of priorities; 0 is the most urgent. Those below 100 are for real-time threads."""
+
+NEVER = -1
+
+BITS = tuple(1 << priority for priority in range(PRIORITIES))
+
+
+class PriorityArray:
+    """A list for each priority, and a bitmap of those that hold something.
+
+    Attributes
+    ----------
+    bitmap
+        Bit p is set when list p holds something.
+    lists
+        First in, first out; what a policy puts in is its own affair.
+    """
+
+    __slots__ = ("bitmap", "lists")
+
+    def __init__(self) -> None:
+        self.bitmap = 0
+        self.lists: list[deque[Any]] = [deque() for _ in range(PRIORITIES)]
+
+    def append(self, entry: object, priority: int) -> None:
+        """Put something at the end of a list."""
+        self.lists[priority].append(entry)
+        self.bitmap |= BITS[priority]
+
+    def appendleft(self, entry: object, priority: int) -> None:
+        """Put something in front of a list."""
+        self.lists[priority].appendleft(entry)
+        self.bitmap |= BITS[priority]
+
+    def remove(self, entry: object, priority: int) -> None:
+        """Take something out of the middle of a list."""
+        entries = self.lists[priority]
+        entries.remove(entry)
+        if not entries:
+            self.bitmap ^= BITS[priority]
+
+
+class RunQueue:
+    """The run queue of one CPU.
+
+    Attributes
+    ----------
+    cpu
+        Its number.
+    active, expired
+        Threads with time left, and those that have used theirs up; the two are swapped when the
+        first is empty.
+    waiting
+        How many threads are in either.
+    expired_since
+        When the first thread since the last swap has used up its time; or :data:`NEVER`.
+    best_expired
+        The most urgent static priority in the expired array.
+    failed
+        How often in a row this CPU's load balancer found an imbalance and moved nothing.
+    lock
+        Around all this.
+    """
+
+    __slots__ = (
+        "active",
+        "best_expired",
+        "cpu",
+        "expired",
+        "expired_since",
+        "failed",
+        "lock",
+        "waiting",
+    )
+
+    def __init__(self, cpu: int) -> None:
+        self.cpu = cpu
+        self.active = PriorityArray()
+        self.expired = PriorityArray()
+        self.waiting = 0
+        self.expired_since = NEVER
+        self.best_expired = PRIORITIES
+        self.failed = 0
+        self.lock = SpinLock()
+
+    def swap(self) -> None:
+        """Begin the next epoch: those that have used their time up get their turn."""
+        self.active, self.expired = self.expired, self.active
+        self.expired_since = NEVER
+        self.best_expired = PRIORITIES
