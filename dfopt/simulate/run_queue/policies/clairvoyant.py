@@ -165,13 +165,16 @@ class Clairvoyant(Policy):
                 of_kind.setdefault(kind, deque()).append(thread)
         for part in self._parts:
             part.clear()
+        is_busy = [one is not None for one in engine.running]
         if of_kind:
             states = list(zip(engine.costs.held, engine.costs.left, strict=True))
             counts = {kind: len(threads) for kind, threads in of_kind.items()}
-            for part, kinds in zip(self._parts, plans.plan(states, counts), strict=True):
+            found = plans.plan(states, is_busy, counts)
+            for part, kinds in zip(self._parts, found, strict=True):
                 part.extend([of_kind[kind].popleft() for kind in kinds])
         for thread in loose:
-            min(self._parts, key=len).appendleft(thread)
+            least = min(range(engine.cpus), key=lambda cpu: (len(self._parts[cpu]), is_busy[cpu]))
+            self._parts[least].appendleft(thread)
         for cpu, part in enumerate(self._parts):
             if part:
                 engine.offer(cpu)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 from dfopt.instance import Instance, Objective, Task
 from dfopt.machine import CacheState, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.simulate.run_queue.steps import CLEAN, UNMANAGED
-from dfopt.trace.trace import LEAVES
 
 if TYPE_CHECKING:
     from dfopt.machine import Penalty
@@ -58,11 +57,15 @@ class Plans:
         effort: float,
         seconds: float,
     ) -> None:
+        # Loaded when somebody plans, like the solvers: it takes a while.
+        from dfopt.trace.trace import LEAVES
+
         if isinstance(penalty, PenaltyMatrix):
             # What does not count is left out: instances warn of it.
             penalty = replace(penalty, start=penalty.start if cold_start else None, finish=None)
         self._penalty = penalty
         self._fragments = fragments
+        self._leaves = LEAVES
         self._cold_start = cold_start
         self._capacity = capacity
         self._effort = effort
@@ -79,22 +82,32 @@ class Plans:
         """Return the kind of a dispatch; what the penalty does not see is left out."""
         return (fragment, lines, leaves) if self._tells_lines else (fragment, 0, CLEAN)
 
-    def plan(self, states: Sequence[State], counts: dict[Kind, int]) -> Plan:
+    def plan(
+        self, states: Sequence[State], is_busy: Sequence[bool], counts: dict[Kind, int]
+    ) -> Plan:
         """Return for each CPU what it runs, in order.
 
         Parameters
         ----------
         states
-            What the caches hold.
+            By CPU: what its cache holds.
+        is_busy
+            By CPU: whether it has to end something first; of CPUs whose caches hold the same,
+            those that have not run most.
         counts
             How many dispatches there are of each kind.
         """
-        found = tuple(states) if self._tells_lines else tuple([(held, CLEAN) for held, _ in states])
-        window = (found, tuple(sorted(counts.items())))
+        if not self._tells_lines:
+            states = [(held, CLEAN) for held, _ in states]
+        cpus = sorted(range(len(states)), key=lambda cpu: (states[cpu], is_busy[cpu]))
+        window = (tuple([states[cpu] for cpu in cpus]), tuple(sorted(counts.items())))
         known = self._known.get(window)
         if known is None:
             known = self._known[window] = self._solved(*window)
-        return known
+        parts: list[tuple[Kind, ...]] = [()] * len(cpus)
+        for cpu, part in zip(cpus, known, strict=True):
+            parts[cpu] = part
+        return tuple(parts)
 
     def _solved(self, states: Sequence[State], counts: Sequence[tuple[Kind, int]]) -> Plan:
         instance = Instance(
@@ -109,23 +122,27 @@ class Plans:
             ),
         )
         schedule = _best(instance, self._effort, self._seconds)
-        return tuple(
-            tuple(counts[int(name.partition("#")[0])][0] for name in cpu.tasks)
-            for cpu in schedule.cpus
-        )
+        found = [
+            (state, tuple([counts[int(name.partition("#")[0])][0] for name in cpu.tasks]))
+            for state, cpu in zip(states, schedule.cpus, strict=True)
+        ]
+        # Of CPUs in the same state, which stand together, the first run most.
+        return tuple([part for _, part in sorted(found, key=lambda one: (one[0], -len(one[1])))])
 
     def _cache(self, held: int, left: int) -> CacheState | None:
         if held == UNMANAGED:
             return None
         if isinstance(self._penalty, PenaltyMatrix):
             return CacheState(type=self._fragments[held])
-        return CacheState(df=str(held), leaves=LEAVES[left])
+        return CacheState(df=str(held), leaves=self._leaves[left])
 
     def _task(self, name: str, kind: Kind, count: int) -> Task:
         fragment, lines, leaves = kind
         if isinstance(self._penalty, PenaltyMatrix):
             return Task(id=name, type=self._fragments[fragment], count=count)
-        return Task(id=name, df=str(fragment), lines=lines, leaves=LEAVES[leaves], count=count)
+        return Task(
+            id=name, df=str(fragment), lines=lines, leaves=self._leaves[leaves], count=count
+        )
 
 
 def _best(instance: Instance, effort: float, seconds: float) -> Schedule:

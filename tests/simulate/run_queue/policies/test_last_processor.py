@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.policies.last_processor import LastProcessor
-from dfopt.simulate.run_queue.steps import Burst, NewThread, Sleep, Yield
+from dfopt.simulate.run_queue.steps import Burst, NewThread, Sleep, Step, Yield
 from tests.simulate.run_queue.hand_made import order, places, simulated, thread
 
 
@@ -61,7 +61,7 @@ def test_threads_of_one_cpu_that_wake_up_together_use_all_idle_ones() -> None:
 
 
 def test_whoever_yields_or_has_used_up_its_slice_is_not_preferred() -> None:
-    polite = [Burst(2), Yield(), Burst(2)]
+    polite: list[Burst | Step] = [Burst(2), Yield(), Burst(2)]
     done = simulated(LastProcessor, lambda: [thread("x", *polite), thread("y", Burst(1))])
     assert order(done) == ["x", "y", "x"]
     done = simulated(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dfopt.simulate.run_queue.policies.last_processor import LastProcessor
 from dfopt.simulate.run_queue.policies.minimum_intervening import MinimumIntervening
 from dfopt.simulate.run_queue.policy import Why
-from dfopt.simulate.run_queue.steps import Burst, NewThread, Sleep, Yield
+from dfopt.simulate.run_queue.steps import Burst, NewThread, Sleep, Step, Yield
 from dfopt.simulate.run_queue.thread import Thread
 from tests.simulate.run_queue.hand_made import FREE, order, places, simulated, thread
 from tests.simulate.run_queue.programs import Programs, programs
@@ -49,7 +49,7 @@ def test_a_thread_goes_to_the_idle_cpu_with_the_fewest_intervening() -> None:
 
 
 def test_whoever_yields_or_has_used_up_its_slice_is_not_preferred() -> None:
-    polite = [Burst(2), Yield(), Burst(2)]
+    polite: list[Burst | Step] = [Burst(2), Yield(), Burst(2)]
     done = simulated(MinimumIntervening, lambda: [thread("x", *polite), thread("y", Burst(1))])
     assert order(done) == ["x", "y", "x"]
     done = simulated(
