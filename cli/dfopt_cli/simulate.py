@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,14 +14,19 @@ from dfopt_cli.common import (
     print_json,
     print_rich,
     refuse_overwriting,
-    shows_progress,
 )
+from dfopt_cli.replicating import (
+    ReplicationsOption,
+    SeedOption,
+    WorkersOption,
+    output_folder,
+    progress_of,
+)
+from dfopt_cli.run_queue import run_queue
 from dfopt_cli.solve import NOT_PROVEN, termination_as_interrupt
 
-if TYPE_CHECKING:
-    from dfopt_cli.progress import ReplicationLine
-
 app = typer.Typer(no_args_is_help=True)
+app.command("run-queue")(run_queue)
 
 ALL_POLICIES = ("equipartition", "dynamic", "dyn-aff", "dyn-aff-nopri", "dyn-aff-delay")
 
@@ -52,18 +56,9 @@ def space_sharing(
             "or file.py.",
         ),
     ] = list(ALL_POLICIES),  # noqa: B006 - Typer copies it
-    replications: Annotated[
-        int, typer.Option(min=1, help="How often to simulate each policy.")
-    ] = 10,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Seed of the first replication; the others count on.")
-    ] = 0,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Number of processes; by default one a processor.", show_default=False
-        ),
-    ] = None,
+    replications: ReplicationsOption = 10,
+    seed: SeedOption = 0,
+    workers: WorkersOption = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -103,7 +98,7 @@ def space_sharing(
     if output is not None:
         refuse_overwriting(output, mix)
         check_writable(Path(output))
-    folder = trace_folder(trace_dir)
+    folder = output_folder(trace_dir)
     with naming(mix), termination_as_interrupt(), progress_of(quiet=quiet) as line:
         summaries, complete = simulate(
             subject,
@@ -128,27 +123,3 @@ def space_sharing(
     if not complete:
         typer.echo(f"dfopt: {mix}: interrupted; finished replications are shown", err=True)
         raise typer.Exit(NOT_PROVEN)
-
-
-def trace_folder(name: str | None) -> Path | None:
-    """Return the folder for traces; it is made if it is not there."""
-    if name is None:
-        return None
-    from dfopt.errors import FileError
-
-    folder = Path(name)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise FileError(f"is no folder to write to ({reason}); name another", file=name) from None
-    return folder
-
-
-def progress_of(*, quiet: bool) -> AbstractContextManager[ReplicationLine | None]:
-    """Return the live line, or nothing where nobody would see it."""
-    if not shows_progress(quiet):
-        return nullcontext()
-    from dfopt_cli.progress import ReplicationLine
-
-    return ReplicationLine()

@@ -89,8 +89,8 @@ class LabelOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOptions:
-    """What switches cost, and what is minimised."""
+class CostOptions:
+    """What switches cost."""
 
     penalty: Annotated[
         Literal["f", "g"] | None,
@@ -144,10 +144,6 @@ class ModelOptions:
             "trace's own; without any, every change of fragment costs 1.",
         ),
     ] = None
-    objective: Annotated[
-        Literal["total-penalty", "max-penalty", "makespan"] | None,
-        typer.Option(help="What is minimised (makespan: in instances only).", show_default=False),
-    ] = None
     cold_start: Annotated[
         bool | None,
         typer.Option(
@@ -155,6 +151,16 @@ class ModelOptions:
             help="Whether the first dispatch on a CPU pays.",
             show_default=False,
         ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions(CostOptions):
+    """What switches cost, and what is minimised."""
+
+    objective: Annotated[
+        Literal["total-penalty", "max-penalty", "makespan"] | None,
+        typer.Option(help="What is minimised (makespan: in instances only).", show_default=False),
     ] = None
     final_write_back: Annotated[
         bool | None,
@@ -244,8 +250,23 @@ class WindowOptions:
 
 def model_choice(options: ModelOptions) -> ModelChoice:
     """Return what the options ask of the model; contradictions are wrong usage."""
-    from dfopt.compare.choosing import ModelChoice, parse_capacity, parse_lines
+    from dfopt.compare.choosing import parse_capacity
     from dfopt.instance import Objective
+
+    costs = cost_choice(options)
+    return replace(
+        costs,
+        objective=None if options.objective is None else Objective(options.objective),
+        final_write_back=options.final_write_back,
+        capacity=parsed(parse_capacity, options.capacity, "--capacity"),
+        unmanaged=options.unmanaged,
+        broken_chains=options.broken_chains,
+    )
+
+
+def cost_choice(options: CostOptions) -> ModelChoice:
+    """Return what the options ask of the costs; contradictions are wrong usage."""
+    from dfopt.compare.choosing import ModelChoice, parse_lines
     from dfopt.machine import Leaves
 
     lines, by_run_time = parsed(parse_lines, options.lines, "--lines") or (None, False)
@@ -258,17 +279,12 @@ def model_choice(options: ModelOptions) -> ModelChoice:
             lines=lines,
             lines_by_run_time=by_run_time,
             leaves=None if options.leaves is None else Leaves(options.leaves),
-            objective=None if options.objective is None else Objective(options.objective),
             cold_start=options.cold_start,
-            final_write_back=options.final_write_back,
-            capacity=parsed(parse_capacity, options.capacity, "--capacity"),
-            unmanaged=options.unmanaged,
-            broken_chains=options.broken_chains,
         )
     )
 
 
-def model_instance(options: ModelOptions) -> Instance | None:
+def model_instance(options: CostOptions) -> Instance | None:
     """Return the instance that the model is to be taken from."""
     from dfopt.files import read_instance
 

@@ -31,6 +31,8 @@ FORMATS = {
     "dfopt-mix/1": "a mix of jobs",
     "dfopt-thread-graph/1": "a thread graph",
     "dfopt-simulation/1": "the figures of a simulation",
+    "dfopt-scenario/1": "a scenario",
+    "dfopt-run-queue/1": "the figures of run-queue simulations",
 }
 
 

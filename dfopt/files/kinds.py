@@ -18,6 +18,23 @@ _FORMAT = re.compile(rb'"format"\s*:\s*"(dfopt-[a-z-]+/[0-9]+)"')
 _CHROME = re.compile(rb'"traceEvents"\s*:|^\s*\{\s*"name"\s*:.*"ph"\s*:')
 
 
+_TOML_FORMAT = re.compile(rb"""^\s*format\s*=\s*["'](dfopt-[a-z-]+/[0-9]+)["']""", re.MULTILINE)
+
+
+def toml_format(path: str | Path) -> str | None:
+    """Return which of dfopt's TOML formats a file has; None for anything else.
+
+    The file is looked at and not consumed, as by :func:`document_format`.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be read.
+    """
+    named = _TOML_FORMAT.search(first_bytes(path))
+    return None if named is None else named[1].decode()
+
+
 def document_format(path: str | Path) -> str | None:
     """Return which of dfopt's JSON formats a file has; None for anything else, such as a trace.
 

@@ -75,12 +75,14 @@ def checked_parameters(constructor: Callable[..., object], values: object) -> Ta
     known = parameters_of(constructor)
     if isinstance(values, dict) and values and not known:
         raise FileError("is unknown; there are no parameters, remove it", place=next(iter(values)))
-    read = table(
-        {name: _reader_of(one.type) for name, one in known.items()},
-        required=tuple(name for name, one in known.items() if one.default is REQUIRED),
-    )
-    checked: Table = read(values)
+    required = tuple(name for name, one in known.items() if one.default is REQUIRED)
+    checked: Table = table(readers_of(constructor), required)(values)
     return checked
+
+
+def readers_of(constructor: Callable[..., object]) -> dict[str, Reader]:
+    """Return a reader of each parameter of a constructor."""
+    return {name: _reader_of(one.type) for name, one in parameters_of(constructor).items()}
 
 
 def made(constructor: Callable[..., Any], values: Mapping[str, object]) -> Any:

@@ -1,0 +1,159 @@
+"""Scenarios from the command line: by name, from files, and from recorded traces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from dfopt_cli.common import naming
+from dfopt_cli.comparing import tell_warnings
+from dfopt_cli.labelling import labelled_if_possible, tell_source
+from dfopt_cli.trace_options import CostOptions, LabelOptions, cost_choice, model_instance
+
+if TYPE_CHECKING:
+    from dfopt.compare.choosing import ModelChoice
+    from dfopt.instance import Instance
+    from dfopt.machine import Penalty
+    from dfopt.simulate.run_queue.scenario import Scenario
+    from dfopt.trace import Trace
+
+ALL = "all"
+STANDARD_INPUT = "-"
+TOML = ".toml"
+
+BARE_WORD = re.compile(r"[A-Za-z][\w./-]*")
+"""A value that needs no quotes here, unlike in TOML."""
+
+
+def settings_of(texts: Sequence[str]) -> dict[str, object]:
+    """Return the values that ``KEY=VALUE`` set; what is none such is wrong usage."""
+    return dict(map(_setting, texts))
+
+
+def _setting(text: str) -> tuple[str, object]:
+    from dfopt.errors import DfoptError
+    from dfopt.files.strict_toml import parse_toml
+
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not (key and equals and value):
+        raise typer.BadParameter(f"{text!r} is not KEY=VALUE, such as rooms=20", param_hint="--set")
+    try:
+        document = parse_toml(f"value = {value}", what="a value")
+    except DfoptError:
+        if BARE_WORD.fullmatch(value):
+            return key, value
+        document = {}
+    if list(document) != ["value"]:
+        raise typer.BadParameter(
+            f"{key}: {value!r} is no value of TOML, such as 20, 0.5, true or [1, 2]",
+            param_hint="--set",
+        )
+    return key, document["value"]
+
+
+def scenarios_of(
+    names: Sequence[str], settings: Mapping[str, object], labels: LabelOptions, costs: CostOptions
+) -> list[Scenario]:
+    """Return the scenarios that are asked for; options that none of them takes are wrong usage.
+
+    Raises
+    ------
+    DfoptError
+        When one cannot be read, or a setting does not fit it.
+    """
+    from dfopt.simulate.run_queue.scenario_document import read_scenario, shipped_scenarios
+
+    listed = list(
+        dict.fromkeys(
+            one for name in names for one in (shipped_scenarios() if name == ALL else (name,))
+        )
+    )
+    recorded = [name for name in listed if is_recorded(name)]
+    if not recorded and (labels, costs) != (LabelOptions(), CostOptions()):
+        raise typer.BadParameter(
+            "the options about labels and costs are for recorded traces; change a scenario with "
+            "--set, such as --set penalty.write_back=0"
+        )
+    if labels.labels_out is not None and len(recorded) > 1:
+        raise typer.BadParameter("--labels-out is for one trace; there are several")
+    choice, instance = cost_choice(costs), model_instance(costs)
+    options: Iterator[LabelOptions] = iter(labels.of_each(len(recorded)) if recorded else ())
+    found = []
+    for name in listed:
+        if name in recorded:
+            trace = recorded_trace(name, next(options), choice, instance)
+            with naming(name):
+                found.append(recorded_scenario(trace, settings, name=short_name(name)))
+        else:
+            with naming(name):
+                found.append(read_scenario(name, settings))
+    return found
+
+
+def is_recorded(name: str) -> bool:
+    """Whether a name means a recorded trace."""
+    from dfopt.files.kinds import toml_format
+    from dfopt.simulate.run_queue.scenario_document import SCENARIOS
+
+    is_file = name == STANDARD_INPUT or Path(name).exists()
+    if SCENARIOS.is_shipped(name) or not is_file:
+        return False  # its reader says what there is instead
+    with naming(name):
+        return toml_format(name) is None and not name.endswith(TOML)
+
+
+def short_name(file: str) -> str:
+    """Return what to call a recording: its file's name without the endings."""
+    name = "" if file.startswith(("/dev/", STANDARD_INPUT)) else PurePath(file).name
+    return name.lstrip(".").split(".")[0] or "recording"
+
+
+def recorded_trace(
+    file: str, labels: LabelOptions, choice: ModelChoice, instance: Instance | None
+) -> Trace:
+    """Return a recording with labels, costs, lines and states; doubts go to standard error."""
+    from dfopt.compare.choosing import with_costs
+    from dfopt.compare.model import COUNTING, lines_read, states_left
+    from dfopt.machine import PenaltyF
+
+    trace, source = labelled_if_possible(file, labels)
+    tell_source(file, source)
+    tell_warnings(file, trace.quality.warnings)
+    with naming(file):
+        trace, model = with_costs(trace, choice, instance=instance)
+        penalty: Penalty | None = trace.header.penalty
+        if penalty is None and model is not None:
+            penalty = model.penalty
+        if model is not None and isinstance(penalty, PenaltyF):
+            trace = replace(
+                trace,
+                lines=lines_read(trace, model),
+                leaves=states_left(trace, model).astype("int8"),
+            )
+    return replace(trace, header=replace(trace.header, penalty=penalty or COUNTING))
+
+
+def recorded_scenario(trace: Trace, settings: Mapping[str, object], *, name: str) -> Scenario:
+    """Return the threads of a recording as a scenario, on as many CPUs."""
+    from dfopt.files.instance_document import penalty_to_document
+    from dfopt.simulate.run_queue.scenario_document import scenario_from_document, with_settings
+
+    header = trace.header
+    assert header.penalty is not None
+    document: dict[str, Any] = {
+        "name": header.name or name,
+        "workload": "replay",
+        "machine": {"cpus": trace.cpus},
+        "penalty": penalty_to_document(header.penalty),
+        "cold_start": bool(header.cold_start),
+        "time_unit": header.time_unit or "unit",
+        "parameters": {"trace": trace},
+    }
+    if header.source is not None:
+        document["source"] = header.source
+    return scenario_from_document(with_settings(document, settings))

@@ -1,0 +1,239 @@
+"""Many simulations: scenarios under policies, seed by seed, in several processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dfopt.errors import DfoptError, FileError
+from dfopt.files.json_text import document_text
+from dfopt.files.storage import write_text
+from dfopt.processes import performed
+from dfopt.simulate.run_queue.figures import Run, run_of
+from dfopt.simulate.run_queue.policies import POLICIES
+from dfopt.simulate.run_queue.policy_source import policy_named, policy_with
+from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.scenario_document import check_policy_tables
+from dfopt.simulate.run_queue.simulation import UnfitError, simulate_once
+
+FORMAT = "dfopt-run-queue/1"
+SUMMARY = "summary.json"
+ALL = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A policy that was left out, because it makes no sense for a scenario, and why."""
+
+    scenario: str
+    policy: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTask:
+    """One simulation to do.
+
+    Parameters
+    ----------
+    scenario, seed
+        Of the simulation.
+    policy
+        As :func:`policy_named` takes it.
+    refuses_unfit
+        Whether to leave it out where the policy calls itself unfit.
+    trace
+        File to write the trace to.
+    """
+
+    scenario: Scenario
+    policy: str
+    seed: int
+    refuses_unfit: bool = False
+    trace: Path | None = None
+
+    def perform(self) -> Run | Skipped:
+        """Do it."""
+        scenario, policy = self.scenario, policy_named(self.policy)
+        try:
+            done = simulate_once(scenario, policy, seed=self.seed, refuses_unfit=self.refuses_unfit)
+        except UnfitError as error:
+            return Skipped(scenario=scenario.name, policy=policy.name, why=error.problem)
+        except DfoptError as error:
+            raise error if error.file else error.in_file(scenario.name) from None
+        if self.trace is not None:
+            from dfopt.trace.writing import write_trace
+
+            write_trace(done.trace, self.trace)
+        return run_of(done, scenario=scenario.name, seed=self.seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runs:
+    """What many simulations left.
+
+    Parameters
+    ----------
+    runs
+        Those that were finished: scenario by scenario, policy by policy, seed by seed.
+    skipped
+        Those that were left out.
+    is_complete
+        Whether all were finished; Ctrl-C ends them with those that are.
+    """
+
+    runs: tuple[Run, ...]
+    skipped: tuple[Skipped, ...] = ()
+    is_complete: bool = True
+
+    def to_document(self) -> dict[str, Any]:
+        """Return them as a document ``dfopt-run-queue/1``."""
+        return {
+            "format": FORMAT,
+            "complete": self.is_complete,
+            "runs": [run.to_document() for run in self.runs],
+            "skipped": [
+                {"scenario": one.scenario, "policy": one.policy, "why": one.why}
+                for one in self.skipped
+            ],
+        }
+
+
+def simulate_all(  # noqa: PLR0913 - what, how often, and where
+    scenarios: Sequence[Scenario],
+    policies: Sequence[str],
+    *,
+    seeds: range = range(1),
+    processes: int | None = None,
+    folder: Path | None = None,
+    is_plain: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Runs:
+    """Simulate scenarios under policies.
+
+    Parameters
+    ----------
+    scenarios
+        What runs where; their names are all different.
+    policies
+        As :func:`policy_named` takes them; ``"all"`` stands for all that come with dfopt and do
+        not call themselves unfit.
+    seeds
+        Of the simulations of each scenario under each policy. The same seed gives the same
+        threads under all policies.
+    processes
+        How many to use at once; by default one a processor.
+    folder
+        Where to write ``SCENARIO-POLICY.jsonl.gz``, a trace of each simulation, with its seed if
+        there are several, and ``summary.json``. A trace is there once its simulation is finished.
+    is_plain
+        Whether traces are not compressed.
+    on_progress
+        Called with the number of simulations that are done, and of all.
+
+    Raises
+    ------
+    DfoptError
+        When a policy cannot be had, does not take its parameters, or does what it must not; or
+        threads wait for each other for ever.
+    """
+    tasks = _tasks(scenarios, policies, seeds)
+    names = [_trace_name(task, len(seeds), is_plain=is_plain) for task in tasks]
+    answers: dict[int, Run | Skipped] = {}
+    is_complete = True
+    with _scratch(folder) as scratch:
+        if scratch is not None:
+            tasks = [
+                replace(task, trace=scratch / name) for task, name in zip(tasks, names, strict=True)
+            ]
+        numbers = {id(task): number for number, task in enumerate(tasks)}
+        try:
+            for task, answer in performed(tasks, processes or os.cpu_count() or 1):
+                number = numbers[id(task)]
+                if folder is not None and scratch is not None and isinstance(answer, Run):
+                    (scratch / names[number]).replace(folder / names[number])
+                    answer = replace(answer, trace=names[number])  # noqa: PLW2901
+                answers[number] = answer
+                if on_progress is not None:
+                    on_progress(len(answers), len(tasks))
+        except KeyboardInterrupt:
+            is_complete = False
+    ordered = [answers[number] for number in sorted(answers)]
+    runs = Runs(
+        runs=tuple(answer for answer in ordered if isinstance(answer, Run)),
+        skipped=tuple(dict.fromkeys(one for one in ordered if isinstance(one, Skipped))),
+        is_complete=is_complete,
+    )
+    if folder is not None and runs.runs:
+        write_text(folder / SUMMARY, document_text(runs.to_document()))
+    return runs
+
+
+def _tasks(scenarios: Sequence[Scenario], policies: Sequence[str], seeds: range) -> list[RunTask]:
+    """Return what is to do; what can be wrong with it is found before any of it is done."""
+    sources = _sources(policies)
+    _check_names("scenarios", [scenario.name for scenario in scenarios])
+    classes = {source: policy_named(source) for source in sources}
+    _check_names("policies", [policy.name for policy in classes.values()])
+    for scenario in scenarios:
+        try:
+            check_policy_tables(scenario, tuple(policy.name for policy in classes.values()))
+            for policy in classes.values():
+                policy_with(policy, scenario.policies.get(policy.name, {}))
+        except DfoptError as error:
+            raise error if error.file else error.in_file(scenario.name) from None
+    return [
+        RunTask(scenario=scenario, policy=source, seed=seed, refuses_unfit=is_optional)
+        for scenario in scenarios
+        for source, is_optional in sources.items()
+        for seed in seeds
+    ]
+
+
+def _sources(policies: Sequence[str]) -> dict[str, bool]:
+    """Return which policies are asked for, and whether each may be left out."""
+    named = [source for source in policies if source != ALL]
+    sources: dict[str, bool] = {}
+    for source in policies:
+        for one in POLICIES if source == ALL else (source,):
+            sources[one] = one not in named
+    return sources
+
+
+def _check_names(what: str, names: Sequence[str]) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise DfoptError(f"{count} {what} are called {name!r}; give all but one another name")
+
+
+def _trace_name(task: RunTask, seeds: int, *, is_plain: bool) -> str:
+    policy = policy_named(task.policy).name
+    seed = f"-seed{task.seed}" if seeds > 1 else ""
+    name = "-".join(f"{task.scenario.name}-{policy}{seed}".replace("/", "-").split())
+    return f"{name}.jsonl" if is_plain else f"{name}.jsonl.gz"
+
+
+@contextmanager
+def _scratch(folder: Path | None) -> Iterator[Path | None]:
+    """Make a folder for traces that are not finished, beside those that are."""
+    if folder is None:
+        yield None
+        return
+    try:
+        scratch = Path(tempfile.mkdtemp(prefix=".dfopt-", dir=folder))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FileError(
+            f"cannot be written to ({reason}); name another folder", file=str(folder)
+        ) from None
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -1,0 +1,223 @@
+"""Scenarios as TOML documents of the format ``dfopt-scenario/1``."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dfopt.errors import DfoptError, FileError
+from dfopt.files.based import BasedFormat
+from dfopt.files.fields import at, check_format, integer, string
+from dfopt.files.instance_document import PENALTY_KEYS, penalty_from_document
+from dfopt.files.streams import shown_name
+from dfopt.files.strict_json import Document, check_document, described_json, shown_place
+from dfopt.files.tables import Reader, Table, flag, merged, table, table_by_name
+from dfopt.machine import PenaltyF
+from dfopt.simulate.parameters import made, readers_of
+from dfopt.simulate.run_queue.costs import CacheSizes
+from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.policies import POLICIES
+from dfopt.simulate.run_queue.policy_source import policy_with
+from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.workloads import WORKLOADS
+from dfopt.simulate.run_queue.workloads.replay import Replay
+
+FORMAT = "dfopt-scenario/1"
+
+LABELS = ("time_unit", "description", "source")
+
+
+def read_scenario(path: str | Path, settings: Mapping[str, object] | None = None) -> Scenario:
+    """Return the scenario in a file, or one that comes with the package.
+
+    Parameters
+    ----------
+    path
+        A file of the format ``dfopt-scenario/1``; ``-`` is standard input. Where there is no
+        such file, one of :func:`shipped_scenarios`.
+    settings
+        Values that come before those of the file; see :func:`with_settings`.
+
+    Raises
+    ------
+    DfoptError
+        With file, place and remedy, when the file is not a valid scenario.
+    """
+    document = SCENARIOS.read(path)
+    try:
+        changed = with_settings(document, settings or {})
+        return scenario_from_document(changed, name=Path(path).stem)
+    except DfoptError as error:
+        raise error if error.file else error.in_file(shown_name(path)) from None
+
+
+def shipped_scenarios() -> tuple[str, ...]:
+    """Return the names of the scenarios that come with the package."""
+    return SCENARIOS.shipped()
+
+
+def scenario_from_document(document: Document, *, name: str = "scenario") -> Scenario:
+    """Return the scenario that a checked document describes.
+
+    Raises
+    ------
+    DfoptError
+        When something is missing or does not fit together.
+    """
+    for key in ("workload", "machine", "penalty"):
+        if key not in document:
+            raise FileError("is missing; it is required", place=key)
+    kind = WORKLOADS[document["workload"]]
+    penalty = at("penalty", penalty_from_document, document["penalty"])
+    parameters = document.get("parameters", {})
+    if kind is Replay and isinstance(penalty, PenaltyF):
+        _check_lines(parameters)
+    policies = document.get("policy", {})
+    for policy, values in policies.items():
+        if policy in POLICIES:
+            policy_with(POLICIES[policy], values)
+    caches = document.get("caches")
+    return Scenario(
+        name=document.get("name", name),
+        workload=at("parameters", lambda values: made(kind, values), parameters),
+        machine=at("machine", lambda values: made(Machine, values), document["machine"]),
+        penalty=penalty,
+        caches=caches and at("caches", lambda values: made(CacheSizes, values), caches),
+        policies=policies,
+        **{key: document[key] for key in ("cold_start", "until", *LABELS) if key in document},
+    )
+
+
+def with_settings(document: Document, settings: Mapping[str, object]) -> Document:
+    """Return a document with other values.
+
+    Parameters
+    ----------
+    document
+        Of a scenario, as it was read.
+    settings
+        By key: ``machine.cpus``, ``penalty.write_back``, ``policy.NAME.time_slice``, ``until``;
+        any other name is a parameter of the workload.
+
+    Raises
+    ------
+    FileError
+        With the key, when there is none such or its value is of the wrong type.
+    """
+    changed = dict(document)
+    for key, value in settings.items():
+        over: Any = value
+        for part in reversed(_path(key)):
+            over = {part: over}
+        changed = _merged(changed, TABLE(over))
+    return changed
+
+
+def _path(key: str) -> tuple[str, ...]:
+    """Return where in a document a setting belongs."""
+    first, _, rest = key.partition(".")
+    if first == "policy" and "." in rest:
+        policy, _, parameter = rest.rpartition(".")
+        return (first, policy, parameter)
+    if first in ("machine", "penalty", "caches", "parameters") and rest:
+        return (first, rest)
+    return (key,) if key in KEYS else ("parameters", key)
+
+
+def _merged(base: Document, over: Document) -> Table:
+    """Return a document on its base; of another kind of workload or penalty, nothing is kept."""
+    kept = dict(base)
+    if over.get("workload", base.get("workload")) != base.get("workload"):
+        kept.pop("parameters", None)
+    kind = base.get("penalty", {}).get("kind")
+    if over.get("penalty", {}).get("kind", kind) != kind:
+        kept.pop("penalty", None)
+    return merged(kept, over)
+
+
+def _check_lines(parameters: Table) -> None:
+    if isinstance(parameters.get("trace"), str) and "lines" not in parameters:
+        raise FileError(
+            "is missing; under penalty f say how many lines a dispatch reads where the trace "
+            "does not",
+            place="parameters.lines",
+        )
+
+
+# Every value by itself.
+
+
+def _workload(value: object) -> str:
+    known = WORKLOADS
+    if not isinstance(value, str) or value not in known:
+        nearest = difflib.get_close_matches(str(value), known, n=1)
+        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+        words = ", ".join(map(repr, known))
+        raise FileError(f"must be one of {words}, not {described_json(value)}{hint}")
+    return value
+
+
+def _anything(value: object) -> object:
+    return value
+
+
+READERS: dict[str, Reader] = {
+    "format": string,
+    "name": string,
+    "base": string,
+    "workload": _workload,
+    "time_unit": string,
+    "until": integer,
+    "cold_start": flag,
+    "description": string,
+    "source": string,
+    "machine": table(readers_of(Machine)),
+    # What belongs together is checked once a document stands on its base.
+    "penalty": table(
+        {"kind": string, **{key: _anything for keys in PENALTY_KEYS.values() for key in keys}}
+    ),
+    "caches": table(readers_of(CacheSizes)),
+    "parameters": table_by_name(_anything),
+    "policy": table_by_name(table_by_name(_anything)),
+}
+KEYS = tuple(READERS)
+TABLE: Callable[[Any], Table] = table(READERS)
+
+
+def _checked(document: Document, folder: Path | None) -> Document:
+    """Return the values of a document, each as it should be; nothing of it needs to be complete."""
+    check_document(document)  # TOML knows infinite numbers and dates, which mean nothing here
+    check_format(document, FORMAT)
+    checked = TABLE(document)
+    parameters = checked.get("parameters", {})
+    if folder is not None and isinstance(parameters.get("trace"), str):
+        parameters["trace"] = str(folder / parameters["trace"])
+    return checked
+
+
+SCENARIOS = BasedFormat(
+    what="a scenario",
+    plural="scenarios",
+    package="dfopt.simulate.run_queue",
+    folder="scenarios",
+    check=_checked,
+    merge=_merged,
+)
+
+
+def check_policy_tables(scenario: Scenario, chosen: tuple[str, ...]) -> None:
+    """Refuse parameters of a policy that there is not, neither in the package nor chosen.
+
+    Raises
+    ------
+    FileError
+        With a hint.
+    """
+    known = (*POLICIES, *chosen)
+    for name in scenario.policies:
+        if name not in known:
+            nearest = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {nearest[0]!r}?" if nearest else f"known are {', '.join(known)}"
+            raise FileError(f"there is no such policy; {hint}", place=shown_place(("policy", name)))
