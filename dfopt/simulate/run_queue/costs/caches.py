@@ -124,11 +124,11 @@ class LineCaches:
                 "make the lines longer",
                 place="sizes",
             )
-        capacity = [min(sizes.lines, self._memory)] * cpus
-        if sizes.shared_lines:
-            capacity.append(min(sizes.shared_lines, self._memory))
+        capacity = [*[sizes.lines] * cpus, sizes.shared_lines]
         times = (sizes.miss, sizes.shared_hit, sizes.write_back)
-        self._lines = empty_lines(self._memory, capacity, times, cpus)
+        self._lines = empty_lines(
+            self._memory, [min(lines, self._memory) for lines in capacity], times
+        )
         self._touch = touch
 
     def begin(self, cpu: int, burst: Burst, *, enters: bool) -> int:
@@ -160,9 +160,9 @@ class LineCaches:
 
     def counts(self) -> CacheCounts:
         """Return what has happened so far."""
-        # In the order of the columns.
-        misses, shared_hits, write_backs, invalidations, touched = (
-            tuple(column.tolist()) for column in self._lines.counts.T
+        # In the order of the ledger's columns; the last row is the shared cache's.
+        misses, shared_hits, write_backs, invalidations, touched, *_ = (
+            tuple(column.tolist()) for column in self._lines.ledger[:-1].T
         )
         return CacheCounts(
             touched=touched,

@@ -16,64 +16,46 @@ from dfopt.solvers.compiled import compiled
 ABSENT, HELD, WRITTEN = range(3)
 """A line in a cache: not there, as in memory, or newer than in memory."""
 
-MISSES, SHARED_HITS, WRITE_BACKS, INVALIDATIONS, TOUCHED = range(5)
-"""Columns of :attr:`Lines.counts`."""
+OLDER, NEWER, STATE, OWNER = range(4)
+"""Tables of :attr:`Lines.links`."""
 
-MISS, SHARED_HIT, WRITE_BACK = range(3)
-"""Entries of :attr:`Lines.times`."""
+MISSES, SHARED_HITS, WRITE_BACKS, INVALIDATIONS, TOUCHED, USED, CAPACITY = range(7)
+"""Columns of :attr:`Lines.ledger`."""
 
 Links = npt.NDArray[np.int32]
 Integers = npt.NDArray[np.int64]
-States = npt.NDArray[np.int8]
 
 
 class Lines(NamedTuple):
-    """Which cache holds which lines; a row of each table is a cache, the last one the shared one.
+    """Which cache holds which lines: one for each CPU, then the shared one, which may hold none.
+
+    Few arrays, since each of them costs a call as much as many lines do.
 
     Parameters
     ----------
-    older, newer
-        By cache and line: its neighbours in the order of use. The last column is the end where the
-        newest follows the oldest.
-    states
-        By cache and line: absent, held, or written.
-    owner
-        By line: 1 plus the CPU whose cache has written it; 0: none.
-    used, capacity
-        By cache: how many lines it holds, and how many it can hold.
+    links
+        By table, cache and line. ``OLDER`` and ``NEWER``: its neighbours in the order of use; the
+        last column is the end, where the newest follows the oldest. ``STATE``: absent, held or
+        written. ``OWNER``, in the first row: 1 plus the CPU whose cache has written it, or 0.
+    ledger
+        By cache: what the bursts of its CPU did, how many lines it holds, and can hold.
     times
         What a miss, a hit in the shared cache, and a write-back take.
-    counts
-        By CPU: what happened.
     """
 
-    older: Links
-    newer: Links
-    states: States
-    owner: Links
-    used: Integers
-    capacity: Integers
+    links: Links
+    ledger: Integers
     times: Integers
-    counts: Integers
 
 
-def empty_lines(memory: int, capacity: list[int], times: tuple[int, int, int], cpus: int) -> Lines:
+def empty_lines(memory: int, capacity: list[int], times: tuple[int, int, int]) -> Lines:
     """Return empty caches over a memory of so many lines."""
-    caches = len(capacity)
     # Zeros take no memory until they are touched; only the ends need another value.
-    older = np.zeros((caches, memory + 1), np.int32)
-    newer = np.zeros((caches, memory + 1), np.int32)
-    older[:, memory] = newer[:, memory] = memory
-    return Lines(
-        older=older,
-        newer=newer,
-        states=np.zeros((caches, memory), np.int8),
-        owner=np.zeros(memory, np.int32),
-        used=np.zeros(caches, np.int64),
-        capacity=np.array(capacity, np.int64),
-        times=np.array(times, np.int64),
-        counts=np.zeros((cpus, 5), np.int64),
-    )
+    links = np.zeros((4, len(capacity), memory + 1), np.int32)
+    links[OLDER, :, memory] = links[NEWER, :, memory] = memory
+    ledger = np.zeros((len(capacity), 7), np.int64)
+    ledger[:, CAPACITY] = capacity
+    return Lines(links=links, ledger=ledger, times=np.array(times, np.int64))
 
 
 @compiled
@@ -92,10 +74,11 @@ def touch(lines: Lines, cpu: int, first: int, number: int, leaves: int) -> int:
         Unless :data:`CLEAN`, all of them are written, and, if :data:`INVALIDATED`, written back at
         once.
     """
-    states, owner, counts = lines.states[cpu], lines.owner, lines.counts[cpu]
+    links, ledger = lines.links, lines.ledger
+    states, owner, counts = links[STATE, cpu], links[OWNER, 0], ledger[cpu]
     miss, shared_hit, write_back = lines.times
-    cpus = len(lines.counts)
-    has_shared = len(lines.capacity) > cpus
+    shared = len(ledger) - 1
+    has_shared = ledger[shared, CAPACITY] > 0
     time = 0
     for line in range(first, first + number):
         state = states[line]
@@ -103,29 +86,28 @@ def touch(lines: Lines, cpu: int, first: int, number: int, leaves: int) -> int:
             other = owner[line] - 1
             if other >= 0:
                 # Another CPU has written it: memory gets it first.
-                lines.states[other, line] = HELD
+                links[STATE, other, line] = HELD
                 owner[line] = 0
                 counts[WRITE_BACKS] += 1
                 time += write_back
             counts[MISSES] += 1
-            if has_shared and lines.states[cpus, line] != ABSENT:
+            if has_shared and links[STATE, shared, line] != ABSENT:
                 counts[SHARED_HITS] += 1
                 time += shared_hit
-                move_to_front(lines.older[cpus], lines.newer[cpus], line)
+                move_to_front(links[OLDER, shared], links[NEWER, shared], line)
             else:
                 time += miss
                 if has_shared:
-                    insert(lines, cpus, line)
-            if insert(lines, cpu, line):
+                    insert(links, ledger, shared, line)
+            if insert(links, ledger, cpu, line):
                 counts[WRITE_BACKS] += 1
                 time += write_back
             state = HELD
-            states[line] = HELD
         else:
-            move_to_front(lines.older[cpu], lines.newer[cpu], line)
+            move_to_front(links[OLDER, cpu], links[NEWER, cpu], line)
         if leaves != CLEAN:
             if state != WRITTEN:
-                counts[INVALIDATIONS] += invalidate_others(lines, cpu, cpus, line)
+                counts[INVALIDATIONS] += invalidate_others(links, ledger, cpu, line)
                 states[line] = WRITTEN
                 owner[line] = cpu + 1
             if leaves == INVALIDATED:
@@ -138,34 +120,33 @@ def touch(lines: Lines, cpu: int, first: int, number: int, leaves: int) -> int:
 
 
 @compiled
-def insert(lines: Lines, cache: int, line: int) -> bool:
+def insert(links: Links, ledger: Integers, cache: int, line: int) -> bool:
     """Put a line in front; return whether one that was written had to leave."""
-    older, newer, states = lines.older[cache], lines.newer[cache], lines.states[cache]
-    end = len(states)
+    older, newer, states = links[OLDER, cache], links[NEWER, cache], links[STATE, cache]
     was_written = False
-    if lines.used[cache] == lines.capacity[cache]:
-        last = newer[end]
+    if ledger[cache, USED] == ledger[cache, CAPACITY]:
+        last = newer[len(newer) - 1]
         was_written = states[last] == WRITTEN
         if was_written:
-            lines.owner[last] = 0
+            links[OWNER, 0, last] = 0
         states[last] = ABSENT
         unlink(older, newer, last)
     else:
-        lines.used[cache] += 1
+        ledger[cache, USED] += 1
     states[line] = HELD
     link_in_front(older, newer, line)
     return was_written
 
 
 @compiled
-def invalidate_others(lines: Lines, cpu: int, cpus: int, line: int) -> int:
+def invalidate_others(links: Links, ledger: Integers, cpu: int, line: int) -> int:
     """Throw a line out of the other CPUs' caches; return how many held it."""
     found = 0
-    for other in range(cpus):
-        if other != cpu and lines.states[other, line] != ABSENT:
-            lines.states[other, line] = ABSENT
-            unlink(lines.older[other], lines.newer[other], line)
-            lines.used[other] -= 1
+    for other in range(len(ledger) - 1):
+        if other != cpu and links[STATE, other, line] != ABSENT:
+            links[STATE, other, line] = ABSENT
+            unlink(links[OLDER, other], links[NEWER, other], line)
+            ledger[other, USED] -= 1
             found += 1
     return found
 
