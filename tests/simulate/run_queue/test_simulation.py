@@ -1,0 +1,68 @@
+"""What one simulation leaves, under a penalty and with caches of lines."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dfopt.machine import PenaltyF
+from dfopt.simulate.run_queue.costs import CacheSizes
+from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
+from tests.simulate.run_queue.programs import Programs, check_counters, check_trace, programs
+
+PENALTY = PenaltyF(read_line=1, write_back=3)
+
+
+def simulated(workload: Programs, caches: CacheSizes | None, cpus: int, quantum: int) -> Simulation:
+    scenario = Scenario(
+        name="programs",
+        workload=workload,
+        machine=Machine(cpus=cpus, switch_time=1),
+        penalty=PENALTY,
+        caches=caches,
+        policies={"fcfs": {"time_slice": quantum}},
+    )
+    return simulate_once(scenario, FirstComeFirstServed)
+
+
+@given(
+    workload=programs(),
+    lines=st.integers(1, 30),
+    shared=st.sampled_from([0, 40]),
+    cpus=st.integers(1, 3),
+    quantum=st.sampled_from([0, 5]),
+)
+def test_what_is_paid_is_what_the_caches_count(
+    workload: Programs, lines: int, shared: int, cpus: int, quantum: int
+) -> None:
+    sizes = CacheSizes(lines=lines, miss=7, write_back=11, shared_lines=shared, shared_hit=2)
+    done = simulated(workload, sizes, cpus, quantum)
+    check_trace(done.trace)
+    check_counters(done.trace, done.engine)
+    counts = done.caches
+    assert counts is not None
+    for cpu, paid in enumerate(done.counters.penalties):
+        hits = counts.shared_hits[cpu]
+        from_memory = counts.misses[cpu] - hits
+        assert paid == 7 * from_memory + 2 * hits + 11 * counts.write_backs[cpu]
+        assert counts.misses[cpu] <= counts.touched[cpu]
+
+
+@given(workload=programs())
+def test_under_a_penalty_there_are_no_caches_of_lines(workload: Programs) -> None:
+    assert simulated(workload, None, 2, 0).caches is None
+
+
+def test_the_compiler_is_loaded_for_caches_of_lines_only() -> None:
+    code = (
+        "import sys, dfopt.simulate.run_queue.simulation, dfopt.simulate.run_queue.costs; "
+        "print('numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout == "False\n"
