@@ -158,6 +158,19 @@ def test_a_thread_that_yields_until_another_has_begun_lets_it_begin() -> None:
     assert began == places(done, "awaited")[1][1] == 40
 
 
+def test_a_thread_that_used_no_fragment_last_waits_for_none() -> None:
+    def make() -> list[NewThread]:
+        return [
+            # It wakes up to do something else before its next burst.
+            thread("x", A, Burst(5), Sleep(4), Flag(), Burst(5)),
+            thread("in its way", Burst(30, 0, 10, CLEAN), arrival=15),
+        ]
+
+    done = simulated(Clairvoyant, make, cpus=2, penalty=UNIT)
+    assert places(done, "in its way") == [(0, 15)]
+    assert places(done, "x")[-1] == (1, 18)
+
+
 @given(workload=programs(), penalty=penalties(), window=st.sampled_from([1, 2, 64]))
 def test_no_window_or_slice_loses_a_thread(
     workload: Programs, penalty: Penalty, window: int

@@ -23,6 +23,18 @@ def test_a_cpu_prefers_its_own_and_else_takes_the_first() -> None:
     assert order(without, 0) == ["x", "short", "y", "x"]
 
 
+def test_a_thread_that_ran_elsewhere_is_forgotten() -> None:
+    def make() -> list[NewThread]:
+        return [
+            *both_wait(),
+            thread("on 0", Burst(20), arrival=13),
+            thread("on 1", Burst(1), arrival=14),
+        ]
+
+    # CPU 1 would have preferred the one that CPU 0 has taken.
+    assert order(simulated(LastProcessor, make, cpus=2), 1) == ["y", "long", "on 1"]
+
+
 def test_a_thread_goes_to_its_last_cpu_if_that_is_idle() -> None:
     done = simulated(
         LastProcessor,

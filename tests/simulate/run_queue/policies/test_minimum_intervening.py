@@ -32,20 +32,25 @@ def test_a_cpu_takes_the_thread_with_the_fewest_intervening() -> None:
 def on_two_cpus() -> list[NewThread]:
     """A thread that ran on CPU 0, and one since, and later on CPU 1, and two since."""
     return [
-        thread("x", Burst(1), Sleep(4), Burst(1), Sleep(14), Burst(1)),
-        thread("y", Burst(2), arrival=2),
-        thread("on 0", Burst(10), arrival=3),
-        thread("first on 1", Burst(1), arrival=7),
-        thread("second on 1", Burst(1), arrival=9),
+        # CPU 0 has run more before that, so that counts from the beginning mislead.
+        thread("first", Burst(1)),
+        thread("beside", Burst(8)),
+        thread("second", Burst(1), arrival=2),
+        thread("third", Burst(1), arrival=4),
+        thread("x", Burst(1), Sleep(4), Burst(1), Sleep(14), Burst(1), arrival=10),
+        thread("y", Burst(2), arrival=12),
+        thread("on 0", Burst(10), arrival=13),
+        thread("first on 1", Burst(1), arrival=17),
+        thread("second on 1", Burst(1), arrival=19),
     ]
 
 
 def test_a_thread_goes_to_the_idle_cpu_with_the_fewest_intervening() -> None:
     done = simulated(MinimumIntervening, on_two_cpus, cpus=2)
-    assert order(done, 0) == ["x", "on 0", "x"]
-    assert order(done, 1) == ["y", "x", "first on 1", "second on 1"]
+    assert order(done, 0) == ["first", "second", "third", "x", "on 0", "x"]
+    assert order(done, 1) == ["beside", "y", "x", "first on 1", "second on 1"]
     # Its last CPU, which has been idle for longer too, is the other one.
-    assert places(simulated(LastProcessor, on_two_cpus, cpus=2), "x")[-1] == (1, 20)
+    assert places(simulated(LastProcessor, on_two_cpus, cpus=2), "x")[-1] == (1, 30)
 
 
 def test_whoever_yields_or_has_used_up_its_slice_is_not_preferred() -> None:

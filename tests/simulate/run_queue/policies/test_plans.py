@@ -25,16 +25,17 @@ def plans(
     *,
     cold_start: bool = True,
     capacity: Literal["balanced", "unlimited"] = "balanced",
+    effort: float = 0.01,
 ) -> Plans:
-    return Plans(penalty, NAMES, cold_start=cold_start, capacity=capacity, effort=0.01, seconds=0.0)
+    return Plans(
+        penalty, NAMES, cold_start=cold_start, capacity=capacity, effort=effort, seconds=0.0
+    )
 
 
-def test_what_leaves_a_cache_dirty_comes_last() -> None:
+def test_nobody_writes_back_what_a_better_order_leaves_clean() -> None:
     clean, dirty, other = (0, 5, CLEAN), (0, 5, DIRTY), (1, 5, CLEAN)
-    (found,) = plans(LINES).plan([(1, CLEAN)], IDLE[:1], {clean: 1, dirty: 1, other: 1})
-    # What the cache holds comes first; nobody has to write back then.
-    assert found[0] == other
-    assert set(found) == {clean, dirty, other}
+    (found,) = plans(LINES).plan([EMPTY], IDLE[:1], {clean: 1, dirty: 1, other: 1})
+    assert found in {(dirty, clean, other), (other, clean, dirty), (other, dirty, clean)}
 
 
 def test_each_cpu_goes_on_with_what_it_holds() -> None:
@@ -127,7 +128,7 @@ PENALTIES: list[Penalty] = [
 
 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: type(penalty).__name__)
-@settings(max_examples=20)
+@settings(max_examples=50)
 @given(
     window=st.lists(
         st.tuples(st.integers(0, 2), st.integers(1, 9), st.integers(0, 2)), min_size=1, max_size=6
@@ -137,7 +138,7 @@ PENALTIES: list[Penalty] = [
 def test_small_windows_are_solved_to_the_optimum(
     penalty: Penalty, window: list[Kind], states: list[State]
 ) -> None:
-    planner = plans(penalty)
+    planner = plans(penalty, effort=0.0)
     kinds = [planner.kind(*kind) for kind in window]
     states = [(held, CLEAN if held == UNMANAGED else left) for held, left in states]
     plan = planner.plan(states, IDLE[: len(states)], {kind: kinds.count(kind) for kind in kinds})
