@@ -58,7 +58,7 @@ class DataAffinity(LinuxO1):
     Parameters
     ----------
     split_after
-        A group may be split when a CPU has failed to balance more often in a row.
+        A group may be split when a CPU has failed to balance so often in a row.
     **parameters
         Those of :class:`LinuxO1`.
     """
@@ -252,7 +252,7 @@ class DataAffinity(LinuxO1):
             return True
         if batch is not None and batch is not group and batch.bins[queue.epoch & 1].threads:
             return True
-        queue.batch = group
+        queue.run_on(group)
         return False
 
     def ended(self, thread: Thread, cpu: int) -> None:

@@ -79,13 +79,17 @@ class GroupedRunQueue(RunQueue):
         """Begin the next epoch, with the group that the last one ended with."""
         super().swap()
         self.epoch += 1
-        batch = self.batch
-        if batch is not None:
-            entry = batch.bins[self.epoch & 1]
-            entries = self.active.lists[batch.priority]
-            if entry.is_queued and entries[0] is not entry:
-                entries.remove(entry)
-                entries.appendleft(entry)
+        if self.batch is not None:
+            self.run_on(self.batch)
+
+    def run_on(self, group: Group) -> None:
+        """Let a group be the batch, in front of its list."""
+        self.batch = group
+        entry = group.bins[self.epoch & 1]
+        entries = self.active.lists[group.priority]
+        if entry.is_queued and entries[0] is not entry:
+            entries.remove(entry)
+            entries.appendleft(entry)
 
     def put(self, thread: Thread, group: Group, *, is_next: bool, is_first: bool) -> None:
         """Put a thread into its group, for this epoch or the next.

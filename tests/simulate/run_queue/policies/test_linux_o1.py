@@ -1,0 +1,379 @@
+"""The O(1) scheduler, by hand; the unit is a millisecond."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dfopt.errors import DfoptError
+from dfopt.machine import PenaltyF, PenaltyG
+from dfopt.simulate.run_queue.costs import penalty_costs
+from dfopt.simulate.run_queue.engine import Engine
+from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.policies.linux_o1 import Entity, LinuxO1
+from dfopt.simulate.run_queue.policy import Why
+from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
+from dfopt.simulate.run_queue.steps import Burst, NewThread, Sleep, Spawn, Step, Yield
+from dfopt.simulate.run_queue.thread import State, Thread
+from dfopt.simulate.run_queue.workload import Workload
+from tests.simulate.run_queue.hand_made import Make, order, places, simulated
+from tests.simulate.run_queue.programs import Programs, check_counters, check_trace, programs
+from tests.simulate.run_queue.small_times import small_times
+
+MILLISECONDS: dict[str, Any] = {
+    "time_slice": 100,
+    "min_time_slice": 5,
+    "max_sleep_average": 1000,
+    "starvation_limit": 1000,
+    "granularity": 10,
+    "rebalance_interval": 200,
+    "idle_rebalance_interval": 1,
+    "cache_hot_time": 2,
+}
+
+
+def thread(name: str, *steps: Burst | Step, nice: int = 0, arrival: int = 0) -> NewThread:
+    return NewThread(name=name, steps=iter(steps), nice=nice, arrival=arrival)
+
+
+def run(make: Make, *, cpus: int = 1, **parameters: Any) -> Simulation:
+    return simulated(LinuxO1, make, cpus=cpus, **(MILLISECONDS | parameters))
+
+
+def entity(done: Simulation, name: str) -> Entity:
+    own = next(one.own for one in done.engine.threads if one.name == name)
+    assert isinstance(own, Entity)
+    return own
+
+
+# Time slices and arrays.
+
+
+@pytest.mark.parametrize(
+    ("nice", "time_slice"), [(-20, 800), (-1, 420), (0, 100), (1, 95), (10, 50), (19, 5)]
+)
+def test_time_slices_follow_from_nice(nice: int, time_slice: int) -> None:
+    done = run(lambda: [thread("t", Burst(1), nice=nice)])
+    assert entity(done, "t").time_slice == time_slice
+
+
+def test_the_most_urgent_list_is_first_and_each_list_is_first_in_first_out() -> None:
+    done = run(
+        lambda: [
+            thread("now", Burst(5)),
+            thread("lazy", Burst(5), nice=5),
+            thread("first", Burst(5)),
+            thread("second", Burst(5)),
+            thread("urgent", Burst(5), nice=-5),
+        ]
+    )
+    assert order(done) == ["now", "urgent", "first", "second", "lazy"]
+
+
+def test_time_slices_are_taken_in_turn() -> None:
+    done = run(lambda: [thread("a", Burst(250)), thread("b", Burst(250))])
+    assert places(done, "a") == [(0, 0), (0, 200), (0, 400)]
+    assert places(done, "b") == [(0, 100), (0, 300), (0, 450)]
+
+
+def test_an_expired_thread_waits_for_less_urgent_ones() -> None:
+    done = run(lambda: [thread("a", Burst(150)), thread("b", Burst(7), nice=19)])
+    # Five of b's seven, then both arrays are swapped.
+    assert places(done, "b") == [(0, 100), (0, 155)]
+
+
+def test_a_yield_goes_to_the_expired_array() -> None:
+    done = run(
+        lambda: [thread("a", Burst(1), Yield(), Burst(1)), thread("b", Burst(3), nice=19)],
+    )
+    assert order(done) == ["a", "b", "a"]
+
+
+# The sleep average.
+
+
+@pytest.mark.parametrize(("sleep", "begins"), [(9, 90), (10, 11), (50, 51)])
+def test_a_sleeper_preempts_once_it_has_earned_a_bonus(sleep: int, begins: int) -> None:
+    done = run(
+        lambda: [thread("sleeper", Burst(1), Sleep(sleep), Burst(1)), thread("hog", Burst(89))]
+    )
+    assert places(done, "sleeper") == [(0, 0), (0, begins)]
+
+
+def test_a_preempted_thread_stays_in_front() -> None:
+    done = run(
+        lambda: [
+            thread("sleeper", Burst(1), Sleep(50), Burst(1)),
+            thread("hog", Burst(120)),
+            thread("next", Burst(10)),
+        ]
+    )
+    # The hog has run 50 when it is preempted, and has the rest of its slice.
+    assert places(done, "hog") == [(0, 1), (0, 52), (0, 112)]
+    assert places(done, "next") == [(0, 102)]
+
+
+@pytest.mark.parametrize(("sleep", "average"), [(30, 300), (799, 1000), (800, 900)])
+def test_long_sleeps_leave_something_to_be_earned(sleep: int, average: int) -> None:
+    done = run(lambda: [thread("t", Burst(1), Sleep(sleep), Yield())])
+    assert entity(done, "t").average == average
+
+
+def test_a_bonus_is_lost_by_running_the_slower_the_larger_it_is() -> None:
+    done = run(lambda: [thread("t", Burst(1), Sleep(50), Burst(50), Sleep(0))])
+    # 50 asleep, 10-fold; 50 run, a fifth of it for a bonus of 5.
+    assert entity(done, "t").average == 500 - 10
+
+
+# Interactive threads.
+
+
+@pytest.mark.parametrize(
+    ("starvation_limit", "nice", "goes_on"),
+    [(1000, 0, True), (50, 0, True), (40, 0, False), (0, 0, True), (1000, 5, False)],
+)
+def test_interactive_threads_stay_active_unless_the_expired_starve(
+    starvation_limit: int, nice: int, goes_on: bool
+) -> None:
+    done = run(
+        lambda: [
+            thread("sleeper", Burst(1), Sleep(150), Burst(140), nice=nice),
+            thread("expired", Burst(300)),
+            thread("hog", Burst(300)),
+        ],
+        starvation_limit=starvation_limit,
+    )
+    # One expires at 101. The sleeper wakes up at 151 and its slice ends at 250 (75 long: 225),
+    # when three wait in the queue: they starve when 149 is three times the limit, or more. A
+    # sleeper that is less urgent than the expired one by its nice goes behind it in any case.
+    assert (len(places(done, "sleeper")) == 2) == goes_on
+
+
+def test_interactive_threads_of_one_priority_take_turns() -> None:
+    def sleeper(name: str) -> NewThread:
+        return thread(name, Burst(1), Sleep(100), Burst(25))
+
+    done = run(lambda: [sleeper("a"), sleeper("b"), thread("hog", Burst(150))])
+    # One of the first turn's ten has been run before.
+    assert places(done, "a")[1:] == [(0, 101), (0, 119), (0, 139)]
+    assert places(done, "b")[1:] == [(0, 110), (0, 129), (0, 145)]
+
+
+# Children.
+
+
+def family(child: int, *rest: Burst | Step) -> Make:
+    return lambda: [thread("parent", Burst(40), Spawn(thread("child", Burst(child))), *rest)]
+
+
+def test_a_child_starts_on_its_parents_cpu_with_half_of_its_slice() -> None:
+    done = run(family(100, Burst(100)), cpus=2, idle_rebalance_interval=1000)
+    # 60 are left when it is made.
+    assert places(done, "parent") == [(0, 0), (0, 100)]
+    assert places(done, "child") == [(0, 70), (0, 170)]
+
+
+def test_a_parent_gets_back_what_its_child_has_not_used() -> None:
+    def make() -> list[NewThread]:
+        made = family(2, Sleep(5), Burst(100))()
+        return [*made, thread("other", Burst(10), arrival=60)]
+
+    done = run(make)
+    # 30 of its own, and 28 of the child's 30.
+    assert places(done, "other") == [(0, 45 + 58)]
+
+
+def test_children_inherit_most_of_a_bonus() -> None:
+    def make() -> list[NewThread]:
+        child = thread("child", Burst(1))
+        return [thread("parent", Burst(1), Sleep(100), Spawn(child), Burst(50), Sleep(1))]
+
+    done = run(make)
+    # 95 percent of 10, in whole steps; less the one that it ran, a ninth of it.
+    assert entity(done, "child").average == 900
+    # Which takes a quarter of the difference from its parent.
+    assert entity(done, "parent").average < 1000
+
+
+# CPUs.
+
+
+def test_a_thread_wakes_up_where_it_ran_last() -> None:
+    done = run(
+        lambda: [
+            thread("a", Burst(8)),
+            thread("sleeper", Burst(1), Sleep(10), Burst(1)),
+            thread("b", Burst(100), arrival=5),
+        ],
+        cpus=2,
+    )
+    # CPU 0 is idle by then.
+    assert places(done, "sleeper") == [(1, 0), (1, 11)]
+
+
+def test_an_idle_cpu_pulls() -> None:
+    done = run(
+        lambda: [
+            thread("a", Burst(10)),
+            thread("b", Burst(4)),
+            thread("c", Burst(10)),
+        ],
+        cpus=2,
+    )
+    assert places(done, "c") == [(1, 4)]
+
+
+@pytest.mark.parametrize(
+    ("cache_hot_time", "cache_nice_tries", "pulled"),
+    [(0, 1, 10), (1000, 1, 30), (1000, 3, 50), (15, 9, 20)],
+)
+def test_threads_with_data_in_the_cache_are_pulled_after_failures(
+    cache_hot_time: int, cache_nice_tries: int, pulled: int
+) -> None:
+    done = run(
+        lambda: [
+            thread("a", Burst(1), Sleep(1), Burst(200)),
+            thread("b", Burst(1)),
+            thread("c", Burst(10), Yield(), Burst(200)),
+        ],
+        cpus=2,
+        cache_hot_time=cache_hot_time,
+        cache_nice_tries=cache_nice_tries,
+        idle_rebalance_interval=10,
+        rebalance_interval=0,
+        max_sleep_average=10,
+    )
+    # CPU 1 rests from 1 on, and looks every 10. On CPU 0, a preempts c at 2, which waits then.
+    assert min(start for name in "ac" for cpu, start in places(done, name) if cpu) == pulled
+
+
+def test_all_cpus_rebalance_at_times() -> None:
+    def make() -> list[NewThread]:
+        children = [Spawn(thread(f"child{number}", Burst(300))) for number in range(4)]
+        return [thread("parent", Burst(1), *children, Burst(300)), thread("other", Burst(300))]
+
+    done = run(make, cpus=2, rebalance_interval=50)
+    # At 50, five against one: two are moved, and wait for the end of the slice there. The parent
+    # has given its slice to its children and is expired; of the others, the last is moved.
+    assert places(done, "parent")[1] == (1, 100)
+    assert places(done, "child3")[0] == (1, 200)
+    assert all(places(done, f"child{number}")[0][0] == 0 for number in range(3))
+
+
+class Queues:
+    """Queues filled by hand; nothing runs."""
+
+    def __init__(self, policy: LinuxO1, cpus: int = 2) -> None:
+        self.policy = policy
+        costs = penalty_costs(PenaltyG(fill=0, write_back=0), (), cpus, cold_start=True)
+        Engine(Machine(cpus=cpus), Workload(threads=()), costs, policy)
+        policy.begin()
+
+    def add(self, name: str, cpu: int, nice: int = 0) -> Thread:
+        one = Thread(0, thread(name, nice=nice), None, 0)
+        self.policy.admit(one, None)
+        self.policy.start(one, cpu)
+        return one
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "moved"),
+    [(0, 1, 0), (0, 2, 1), (0, 9, 1), (1, 2, 0), (1, 3, 1), (9, 11, 0), (8, 10, 1), (4, 10, 3)],
+)
+def test_a_queue_with_a_quarter_more_is_pulled_from(here: int, there: int, moved: int) -> None:
+    queues = Queues(LinuxO1())
+    for cpu, count in enumerate((here, there)):
+        for number in range(count):
+            queues.add(f"t{number}", cpu)
+    assert queues.policy.balance(0) == (moved > 0)
+    assert queues.policy.load(0) == here + moved
+    assert queues.policy.load(1) == there - moved
+
+
+def test_the_busiest_queue_is_pulled_from() -> None:
+    queues = Queues(LinuxO1(), cpus=3)
+    for cpu, count in enumerate((0, 2, 4)):
+        for number in range(count):
+            queues.add(f"t{number}", cpu)
+    assert queues.policy.balance(0)
+    assert [queues.policy.load(cpu) for cpu in range(3)] == [1, 2, 3]
+
+
+def test_the_expired_are_pulled_first_and_then_the_most_urgent() -> None:
+    queues = Queues(LinuxO1())
+    policy = queues.policy
+    names = []
+    for name, nice in (("lazy", 10), ("normal", 0), ("urgent", -10)):
+        queues.add(name, 1, nice)
+    expired = queues.add("expired", 1, nice=-20)
+    assert policy.pick(1) is expired
+    expired.state = State.READY
+    policy.ready(expired, Why.YIELDED, 1)
+    while policy.load(1) > 1:
+        assert policy.balance(0)
+        pulled = policy.pick(0)
+        assert pulled is not None
+        names.append(pulled.name)
+    assert names == ["expired", "urgent", "normal"]
+
+
+# The whole.
+
+
+def test_queues_have_locks() -> None:
+    def make() -> list[NewThread]:
+        return [thread(name, Burst(5), Yield(), Burst(5)) for name in "abcd"]
+
+    workload = Workload(threads=tuple(make()))
+    costs = penalty_costs(PenaltyG(fill=0, write_back=0), (), 2, cold_start=True)
+    engine = Engine(Machine(cpus=2, lock_time=1), workload, costs, LinuxO1())
+    engine.run()
+    assert [lock.attempts > 0 for lock in engine.policy.locks] == [True, True]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"time_slice": 0},
+        {"min_time_slice": 0},
+        {"max_bonus": 0},
+        {"imbalance_percent": 99},
+        {"idle_rebalance_interval": 0},
+        {"cache_hot_time": -1},
+        {"starvation_limit": 1.5},
+    ],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_parameters_are_checked(wrong: dict[str, Any]) -> None:
+    with pytest.raises(DfoptError, match=next(iter(wrong))):
+        LinuxO1(**wrong)
+
+
+@given(
+    workload=programs(most=8),
+    parameters=small_times(),
+    cpus=st.integers(1, 4),
+    lock_time=st.sampled_from([0, 2]),
+)
+def test_nothing_is_lost_however_short_the_times(
+    workload: Programs, parameters: dict[str, int], cpus: int, lock_time: int
+) -> None:
+    scenario = Scenario(
+        name="programs",
+        workload=workload,
+        machine=Machine(cpus=cpus, switch_time=1, lock_time=lock_time),
+        penalty=PenaltyF(read_line=1, write_back=3),
+        policies={LinuxO1.name: parameters},
+    )
+    done = simulate_once(scenario, LinuxO1)
+    policy = done.engine.policy
+    assert isinstance(policy, LinuxO1)
+    assert all(one.state is State.ENDED for one in done.engine.threads)
+    assert {one.name: one.run_time for one in done.engine.threads} == workload.executed()
+    assert all(policy.load(cpu) == 0 for cpu in range(cpus))
+    check_trace(done.trace)
+    check_counters(done.trace, done.engine)
