@@ -22,7 +22,6 @@ Figure = Callable[["Run"], float]
 COUNTS: dict[str, Figure] = {
     "migrations": lambda run: run.counters.migrations,
     "fragment switches": lambda run: run.counters.fragment_switches,
-    "context switches": lambda run: run.counters.context_switches,
 }
 
 TIMES: dict[str, tuple[Figure, int]] = {

@@ -122,7 +122,8 @@ def recorded_trace(
     from dfopt.machine import PenaltyF
 
     trace, source = labelled_if_possible(file, labels)
-    tell_source(file, source)
+    if labels == LabelOptions():
+        tell_source(file, source)
     tell_warnings(file, trace.quality.warnings)
     with naming(file):
         trace, model = with_costs(trace, choice, instance=instance)

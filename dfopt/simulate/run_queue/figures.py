@@ -122,7 +122,7 @@ class Run:
         if self.locks is not None:
             document["locks"] = asdict(self.locks) | {"miss_ratio": self.locks.miss_ratio}
         if self.caches is not None:
-            document["caches"] = asdict(self.caches)
+            document["caches"] = {key: list(row) for key, row in asdict(self.caches).items()}
         if self.trace is not None:
             document["trace"] = self.trace
         return document

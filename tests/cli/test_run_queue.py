@@ -1,0 +1,265 @@
+"""``dfopt simulate run-queue``."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from dfopt.files import schema
+from dfopt.simulate.run_queue.scenario_document import shipped_scenarios
+from dfopt.trace import read_trace
+from tests.cli.conftest import EXECUTABLE
+
+RUN_QUEUE = ("simulate", "run-queue")
+
+SMALL = """
+format = "dfopt-scenario/1"
+name = "small"
+base = "chat"
+[parameters]
+rooms = 3
+users = 3
+messages = 2
+"""
+
+RECORDING = "\n".join(
+    (
+        '{"format": "dfopt-trace/1", "cpus": 2, "time_unit": "ns"}',
+        '{"cpu": 0, "start": 0, "end": 4000, "task": "a", "df": "x"}',
+        '{"cpu": 1, "start": 0, "end": 3000, "task": "b", "df": "y"}',
+        '{"cpu": 0, "start": 4000, "end": 9000, "task": "b", "df": "y"}',
+        '{"cpu": 1, "start": 5000, "end": 9000, "task": "a", "df": "x"}',
+        "",
+    )
+)
+
+OWN = '''
+from dfopt.simulate.run_queue.policy import Policy
+
+
+class Newest(Policy):
+    """Whoever came last runs first."""
+
+    name = "newest"
+
+    def __init__(self, patience: int = 0) -> None:
+        self.patience = patience
+        self.stack = []
+
+    def ready(self, thread, why, cpu):
+        self.stack.append(thread)
+
+    def pick(self, cpu):
+        return self.stack.pop() if self.stack else None
+'''
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    path = tmp_path / "first.run.jsonl"
+    path.write_text(RECORDING)
+    return path
+
+
+def test_policies_side_by_side(run, small):
+    code, printed, said = run(*RUN_QUEUE, small)
+    assert (code, said) == (0, "")
+    assert "small" in printed
+    assert "chat on 2 CPUs" in printed
+    policies = [line.split()[0] for line in printed.splitlines() if line.strip()]
+    assert [word for word in policies if word in ("linux-o1", "data-affinity", "fcfs")] == [
+        "linux-o1", "data-affinity", "fcfs",
+    ]  # fmt: skip
+
+
+def test_traces_are_taken_by_compare_as_they_are(run, small, tmp_path):
+    folder = tmp_path / "new" / "traces"
+    code, _, _ = run(*RUN_QUEUE, small, "--policy", "fcfs", "--policy", "lifo", "-o", folder)
+    assert code == 0
+    summary = json.loads((folder / "summary.json").read_text())
+    Draft202012Validator(schema("run-queue")).validate(summary)
+    for row in summary["runs"]:
+        code, printed, _ = run("compare", folder / row["trace"], "--json")
+        assert code == 0
+        document = json.loads(printed)
+        assert document["realised"]["total"] == row["penalty"]["total"]
+        assert all(
+            window["ratio"] is None or window["ratio"] >= 1 for window in document["windows"]
+        )
+
+
+def test_json_is_the_summary(run, small, tmp_path):
+    arguments = (*RUN_QUEUE, small, "--policy", "random", "--seed", "7", "--replications", "2")
+    code, printed, said = run(*arguments, "--json", "--workers", "1")
+    assert (code, said) == (0, "")
+    document = json.loads(printed)
+    Draft202012Validator(schema("run-queue")).validate(document)
+    assert [one["seed"] for one in document["runs"]] == [7, 8]
+    assert run(*arguments, "--json", "--workers", "2")[1] == printed
+    folder = tmp_path / "plain"
+    assert run(*arguments, "-o", folder, "--plain")[0] == 0
+    names = sorted(file.name for file in folder.iterdir())
+    assert names == ["small-random-seed7.jsonl", "small-random-seed8.jsonl", "summary.json"]
+
+
+def test_replications_have_confidence(run, small):
+    printed = run(*RUN_QUEUE, small, "--policy", "random", "--replications", "3")[1]
+    assert "3; ± 95 % confidence" in printed
+    assert "±" in printed.split("policy", 1)[1]
+
+
+def test_settings(run, small):
+    def dispatches(*options: str) -> tuple[int, int]:
+        printed = run(*RUN_QUEUE, small, "--policy", "fcfs", "--json", *options)[1]
+        (one,) = json.loads(printed)["runs"]
+        return one["cpus"], one["executed"]
+
+    assert dispatches() == dispatches("--set", "rooms=3")
+    assert dispatches("--cpus", "5")[0] == dispatches("--set", "machine.cpus=5")[0] == 5
+    assert dispatches("--set", "rooms = 6")[1] > dispatches()[1]
+    one = ("--set", "policy.fcfs.time_slice=1000", "--set", "penalty.write_back=0")
+    assert dispatches(*one)[1] == dispatches()[1]
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("rooms", "is not KEY=VALUE"),
+        ("rooms=", "is not KEY=VALUE"),
+        ("rooms=[1", "rooms: '[1' is no value of TOML"),
+        ("rooms=1\nusers=2", "is no value of TOML"),
+    ],
+)
+def test_settings_that_are_none(run, small, setting, message):
+    code, printed, said = run(*RUN_QUEUE, small, "--set", setting)
+    assert (code, printed) == (2, "")
+    assert message in " ".join(said.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nix",), "dfopt: nix: there is no such file; check its name; scenarios that come with"),
+        (("chat", "--set", "roms=1"), "dfopt: chat: parameters.roms: unknown key; did you mean"),
+        (("chat", "--set", "timing=late"), "dfopt: chat: parameters.timing: unknown key"),
+        (("chat", "--policy", "fcsf"), "there is no policy 'fcsf'; did you mean 'fcfs'?"),
+        (("chat", "--set", "policy.fcfs.x=1", "--policy", "fcfs"), "policy.fcfs.x: unknown key"),
+        (("chat", "-o", "/dev/null/x"), "/dev/null/x: is no folder to write to"),
+    ],
+)
+def test_wrong_arguments(run, arguments, message):
+    code, printed, said = run(*RUN_QUEUE, *arguments)
+    assert (code, printed) == (1, "")
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_all_scenarios_and_all_policies(run):
+    tiny = ("--set", "until=200000")
+    code, printed, said = run(*RUN_QUEUE, "all", "--policy", "all", "--json", *tiny)
+    assert code == 0
+    document = json.loads(printed)
+    assert {one["scenario"] for one in document["runs"]} == set(shipped_scenarios())
+    skipped = [(one["scenario"], one["policy"]) for one in document["skipped"]]
+    assert ("chat", "segregation") in skipped
+    assert "dfopt: chat: segregation is left out: " in said
+    assert said.count("\n") == len(skipped)
+
+
+def test_a_recording_under_another_policy(run, recording):
+    code, printed, said = run(
+        *RUN_QUEUE, recording, "--policy", "fcfs", "--json", "--read-line", "100",
+        "--write-back", "0", "--lines", "3",
+    )  # fmt: skip
+    assert (code, said) == (0, "")
+    (one,) = json.loads(printed)["runs"]
+    assert (one["scenario"], one["cpus"], one["executed"]) == ("first", 2, 16_000)
+    assert one["penalty"]["total"] % 300 == 0
+
+
+def test_a_recording_may_be_compressed_and_its_loop_open(run, recording):
+    packed = recording.with_name("packed.jsonl.gz")
+    packed.write_bytes(gzip.compress(recording.read_bytes()))
+    code, printed, _ = run(*RUN_QUEUE, packed, "--policy", "fcfs", "--set", "timing=waits")
+    assert code == 0
+    assert "replay on 2 CPUs" in printed
+
+
+def test_what_is_wrong_with_a_recording_is_said_with_its_name(run, recording, small):
+    code, _, said = run(
+        *RUN_QUEUE, recording, "--penalty", "f", "--read-line", "1", "--write-back", "0"
+    )
+    assert code == 1
+    assert said.startswith(f"dfopt: {recording}: the trace does not say how many lines")
+    code, _, said = run(*RUN_QUEUE, small, "--read-line", "1")
+    assert code == 2
+    assert "for recorded traces" in " ".join(said.replace("│", " ").split())
+    recording.write_text("no trace at all\n")
+    code, _, said = run(*RUN_QUEUE, recording)
+    assert code == 1
+    assert said.startswith(f"dfopt: {recording}: ")
+
+
+def test_a_policy_from_a_file_outside_the_repository(tmp_path):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "newest.py").write_text(OWN)
+    for source in ("newest.py", "newest.py:Newest", "newest:Newest"):
+        done = subprocess.run(
+            [EXECUTABLE, *RUN_QUEUE, "chat", "--policy", source, "--policy", "lifo", "--json",
+             "--set", "rooms=2", "--set", "messages=1", "--set", "policy.newest.patience=3",
+             "--workers", "2", "--replications", "2", "-o", "traces"],
+            cwd=folder, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+        runs = json.loads(done.stdout)["runs"]
+        assert [one["policy"] for one in runs] == ["newest", "newest", "lifo", "lifo"]
+        assert read_trace(folder / "traces" / runs[0]["trace"]).header.policy == "newest"
+    done = subprocess.run(
+        [EXECUTABLE, *RUN_QUEUE, "chat", "--policy", "newest.py", "--set", "policy.newest.x=3"],
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("dfopt: chat: policy.newest.x: unknown key; ")
+
+
+def test_help_is_light():
+    code = (
+        "import sys, dfopt_cli.app\n"
+        "sys.exit(str([name for name in ('numpy', 'dfopt.simulate', 'scipy', 'numba', 'ortools') "
+        "if name in sys.modules] or ''))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr.strip() == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_interrupt_keeps_what_is_finished(start, tmp_path):
+    process = start(
+        *RUN_QUEUE, "chat", "--policy", "fcfs", "--set", "rooms=2", "--replications", "2000",
+        "--json", "-o", tmp_path,
+    )  # fmt: skip
+    time.sleep(8)
+    os.kill(process.pid, signal.SIGINT)
+    printed, said = process.communicate(timeout=60)
+    assert process.returncode == 4, said
+    document = json.loads(printed)
+    assert not document["complete"]
+    assert 1 <= len(document["runs"]) < 2000
+    assert "interrupted" in said
+    names = {file.name for file in tmp_path.iterdir()}
+    assert names == {*(one["trace"] for one in document["runs"]), "summary.json"}
