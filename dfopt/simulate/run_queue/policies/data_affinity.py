@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from dfopt.checks import check_integer
-from dfopt.simulate.run_queue.policies.linux_o1 import Entity, LinuxO1
+from dfopt.simulate.run_queue.policies.linux_o1 import (
+    EXPIRED,
+    NEW,
+    WOKEN,
+    YIELDED,
+    Entity,
+    LinuxO1,
+)
 from dfopt.simulate.run_queue.policies.priority_array import NEVER, RunQueue
 from dfopt.simulate.run_queue.policies.priority_groups import (
     Bin,
@@ -168,32 +175,30 @@ class DataAffinity(LinuxO1):
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
         """Queue up in the group of the fragment (rules 1, 2 and 4), or as under O(1)."""
-        if why is Why.NEW:
+        if why is NEW:
             self.admit(thread, cpu)
         entity: GroupedEntity = thread.own  # type: ignore[assignment]
         group, fragment = entity.group, thread.fragment
-        if fragment != UNMANAGED and (
-            group is None or group.fragment != fragment or why is Why.WOKEN
-        ):
+        if fragment != UNMANAGED and (group is None or group.fragment != fragment or why is WOKEN):
             known = self._applications.get(thread.application)
             if group is None or known is None or known.get(fragment) is not group:
                 group = self.arrive(thread, entity, None)
         if group is None:
-            if why is Why.NEW:
+            if why is NEW:
                 return self.start(thread, cpu)
             return super().ready(thread, why, cpu)
         ran = thread.run_time - entity.run_time
         if ran:
             entity.run_time = thread.run_time
             entity.left -= ran
-        is_next = why is Why.YIELDED
+        is_next = why is YIELDED
         if entity.left <= 0:
             self.refill(entity)
             is_next = True
         queue = group.queue
         if self._has_locks:
             self.engine.acquire(queue.lock)
-        is_first = why is Why.PREEMPTED or (why is Why.EXPIRED and not is_next)
+        is_first = why is Why.PREEMPTED or (why is EXPIRED and not is_next)
         queue.put(thread, group, is_next=is_next, is_first=is_first)
         running = self.engine.running[queue.cpu]
         if running is not None:

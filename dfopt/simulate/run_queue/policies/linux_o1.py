@@ -21,6 +21,9 @@ HIGHEST, LOWEST = PRIORITIES - NICE_LEVELS, PRIORITIES - 1
 URGENT_FACTOR = 4
 """Slices of threads with a negative nice are longer by this factor."""
 
+# Members of an enumeration take long to look up.
+NEW, WOKEN, EXPIRED, YIELDED = Why.NEW, Why.WOKEN, Why.EXPIRED, Why.YIELDED
+
 EXIT_WEIGHT = 4
 """One part in so many of a parent's sleep average comes from a child that ends."""
 
@@ -241,23 +244,23 @@ class LinuxO1(BalancedQueues):
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
         """Queue up: awake, in turn, or expired."""
-        if why is Why.NEW:
+        if why is WOKEN:
+            return self.wake(thread)
+        if why is NEW:
             self.admit(thread, cpu)
             return self.start(thread, cpu)
         entity: Entity = thread.own  # type: ignore[assignment]
         self.charge(thread, entity)
-        if why is Why.WOKEN:
-            return self.wake(thread, entity)
         assert cpu is not None
         queue = self._queues[cpu]
         if self._has_locks:
             self.engine.acquire(queue.lock)
         queue.waiting += 1
-        if why is Why.YIELDED:
+        if why is YIELDED:
             queue.expired.append(thread, entity.priority)
         elif entity.left <= 0:
             self.expire(thread, entity, queue)
-        elif why is Why.EXPIRED and entity.priority <= entity.interactive:
+        elif why is EXPIRED and entity.priority <= entity.interactive:
             queue.active.append(thread, entity.priority)
         else:
             queue.active.appendleft(thread, entity.priority)
@@ -286,19 +289,27 @@ class LinuxO1(BalancedQueues):
         circle = [(self._next + step) % cpus for step in range(cpus)]
         return min(circle, key=self.load)
 
-    def wake(self, thread: Thread, entity: Entity) -> int:
+    def wake(self, thread: Thread) -> int:
         """Queue a thread up that has slept, where it ran last."""
         engine = self.engine
+        entity: Entity = thread.own  # type: ignore[assignment]
         cpu, stopped = thread.cpu, thread.stopped_at
         assert cpu is not None
         assert stopped is not None
+        # The same as charge() and set_priority(), without their calls: nothing happens as often.
+        average, bonus, run_time = entity.average, entity.bonus, thread.run_time
+        most, full = self.max_bonus, self.max_sleep_average
+        ran = run_time - entity.run_time
+        if ran:
+            entity.run_time = run_time
+            entity.left -= ran
+            average -= ran // bonus if bonus else ran
+            average = 0 if average < 0 else average
         slept = engine.now - stopped
-        average, bonus, most = entity.average, entity.bonus, self.max_bonus
-        full = self.max_sleep_average
         if slept > entity.interactive_sleep:
             # A long sleep makes interactive, but leaves something to be earned.
             average = max(0, full - self.time_slice)
-        else:
+        elif slept:
             average += slept * (most - bonus if bonus < most else 1)
             average = full if average > full else average
         entity.average = average
