@@ -1,4 +1,4 @@
-"""Chat rooms: who handles how many messages, and what a room holds meanwhile."""
+"""Chat rooms: who handles how many messages, and on which data."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
+from dfopt.simulate.run_queue.steps import CLEAN, DIRTY
 from dfopt.simulate.run_queue.workloads import WORKLOADS
 from dfopt.simulate.run_queue.workloads.chat import CLIENT, SERVER, Chat
 from tests.simulate.run_queue.scenarios import small_chat
@@ -81,30 +82,20 @@ def test_a_room_is_a_fragment_of_each_process() -> None:
         assert thread.application == (CLIENT if is_client else SERVER)
 
 
-def test_a_room_grows_with_the_messages_that_wait_there() -> None:
-    # One CPU, first come first served, no time slice in the way. Both senders run first: when the
-    # first reader has taken one message, 13 wait, 6 for each of two users, of 2 lines each. The
-    # receivers wait already: the first wakes up for a message, the second when 6 wait.
-    done = simulated(small_chat(rooms=1, users=2, messages=7, message_size=100), cpus=1)
-    lines = {
-        done.trace.tasks[task].name.removeprefix("room0-"): line
-        for task, line in zip(done.trace.task, lines_of(done), strict=True)
-    }
-    assert lines["user0-sender"] == lines["user1-sender"] == 2 * 8
-    assert lines["user0-reader"] == lines["user1-reader"] == 2 * 8 + 2 * 6
-    assert lines["user1-receiver"] == 2 * 8
-    assert lines["user0-receiver"] == 2 * 8 + 2 * 3
-
-
-def test_no_burst_reads_more_than_a_cache_holds() -> None:
-    done = simulated(small_chat(messages=50, cache_lines=30))
-    assert lines_of(done).max() == 30
-
-
-def test_bursts_stay_within_the_sizes_of_the_fragments() -> None:
-    chat = small_chat(rooms=1, users=2, messages=9)
+def test_a_room_has_lines_and_a_message_for_each_user() -> None:
+    chat = small_chat(rooms=1, users=3, user_lines=5, message_size=65)
+    assert chat.build(Random(0)).sizes == (3 * 7, 3 * 7)
     done = simulated(chat, cpus=1)
-    assert lines_of(done).max() <= chat.build(Random(0)).sizes[0]
+    assert set(lines_of(done)[done.trace.fragment >= 0].tolist()) == {3 * 7}
+
+
+def test_who_receives_only_looks() -> None:
+    done = simulated(small_chat())
+    assert done.trace.leaves is not None
+    for task, leaves in zip(done.trace.task, done.trace.leaves, strict=True):
+        name = done.trace.tasks[task].name
+        if "-" in name:
+            assert leaves == (CLEAN if name.endswith("receiver") else DIRTY)
 
 
 @pytest.mark.parametrize(
