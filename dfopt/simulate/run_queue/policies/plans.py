@@ -70,6 +70,7 @@ class Plans:
         self._capacity = capacity
         self._effort = effort
         self._seconds = seconds
+        self._is_matrix = isinstance(penalty, PenaltyMatrix)
         self._tells_lines = isinstance(penalty, PenaltyF)
         self._known: dict[tuple[tuple[State, ...], tuple[tuple[Kind, int], ...]], Plan] = {}
 
@@ -99,15 +100,39 @@ class Plans:
         """
         if not self._tells_lines:
             states = [(held, CLEAN) for held, _ in states]
+        names = self._canonical(states, counts)
+        new = {old: number for number, old in enumerate(names)}
+        states = [(new.get(held, held), left) for held, left in states]
         cpus = sorted(range(len(states)), key=lambda cpu: (states[cpu], is_busy[cpu]))
-        window = (tuple([states[cpu] for cpu in cpus]), tuple(sorted(counts.items())))
+        renamed = [
+            ((new[fragment], lines, leaves), count)
+            for (fragment, lines, leaves), count in counts.items()
+        ]
+        window = (tuple([states[cpu] for cpu in cpus]), tuple(sorted(renamed)))
         known = self._known.get(window)
         if known is None:
             known = self._known[window] = self._solved(*window)
         parts: list[tuple[Kind, ...]] = [()] * len(cpus)
         for cpu, part in zip(cpus, known, strict=True):
-            parts[cpu] = part
+            parts[cpu] = tuple(
+                [(names[fragment], lines, leaves) for fragment, lines, leaves in part]
+            )
         return tuple(parts)
+
+    def _canonical(self, states: Sequence[State], counts: dict[Kind, int]) -> Sequence[int]:
+        """Return the fragments in an order that depends on their numbers under a matrix alone."""
+        if self._is_matrix:
+            return range(len(self._fragments))
+        told: dict[int, tuple[list[tuple[int, ...]], list[int]]] = {}
+        for (fragment, lines, leaves), count in counts.items():
+            told.setdefault(fragment, ([], []))[0].append((lines, leaves, count))
+        for held, left in states:
+            if held != UNMANAGED:
+                told.setdefault(held, ([], []))[1].append(left)
+        for dispatches, holders in told.values():
+            dispatches.sort()
+            holders.sort()
+        return sorted(told, key=told.__getitem__)
 
     def _solved(self, states: Sequence[State], counts: Sequence[tuple[Kind, int]]) -> Plan:
         instance = Instance(

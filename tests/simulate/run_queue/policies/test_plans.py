@@ -83,6 +83,15 @@ def test_equal_windows_are_solved_once() -> None:
     assert planner.solved == 2
 
 
+def test_windows_that_differ_in_names_alone_are_solved_once() -> None:
+    planner = plans(LINES)
+    for one, other in [(0, 1), (1, 0), (2, 0)]:
+        window: dict[Kind, int] = {(one, 5, DIRTY): 2, (other, 7, CLEAN): 2}
+        found = planner.plan([(other, CLEAN), (one, DIRTY)], IDLE[:2], window)
+        assert found == (((other, 7, CLEAN),) * 2, ((one, 5, DIRTY),) * 2)
+    assert planner.solved == 1
+
+
 def test_of_equal_cpus_idle_ones_run_most() -> None:
     planner = plans(LINES, capacity="unlimited")
     a, held = (0, 5, CLEAN), [(0, CLEAN)] * 3
