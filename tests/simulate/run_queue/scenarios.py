@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dfopt.machine import Penalty, PenaltyF
 from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.simulation import simulate_once
 from dfopt.simulate.run_queue.workload import WorkloadKind
 from dfopt.simulate.run_queue.workloads.aim import Aim
 from dfopt.simulate.run_queue.workloads.chat import Chat
 from dfopt.simulate.run_queue.workloads.custom import Custom
 from dfopt.simulate.run_queue.workloads.fine_grained import FineGrained
 from dfopt.simulate.run_queue.workloads.hackbench import Hackbench
+from dfopt.simulate.run_queue.workloads.replay import Replay
 from dfopt.simulate.run_queue.workloads.web_server import WebServer, web_server_penalty
 
 LINES = PenaltyF(read_line=100, write_back=1_000)
@@ -39,17 +42,24 @@ def small_web_server(**parameters: int) -> WebServer:
     return WebServer(**(small | {"disks": 1, "think_time": 5_000_000} | parameters))
 
 
+def small_scenario(kind: WorkloadKind, penalty: Penalty = LINES) -> Scenario:
+    return Scenario(name=kind.name, workload=kind, machine=Machine(cpus=3), penalty=penalty)
+
+
+def small_replay() -> Replay:
+    """Return the replay of chat rooms, as first come, first served ran them."""
+    recorded = simulate_once(small_scenario(small_chat()), FirstComeFirstServed)
+    return Replay(trace=recorded.trace)
+
+
 def small_scenarios() -> list[Scenario]:
-    """Return fresh scenarios, none of which takes longer than a blink."""
-    kinds: list[tuple[WorkloadKind, Penalty]] = [
-        (small_chat(), LINES),
-        (small_hackbench(), LINES),
-        (small_custom(), LINES),
-        (small_fine_grained(), LINES),
-        (small_web_server(), web_server_penalty()),
-        (Aim(users=3, jobs=2, round_trips=3, forks=2, blocks=2, lines=10), LINES),
-    ]
+    """Return scenarios with all kinds of workloads, none of which takes longer than a blink."""
     return [
-        Scenario(name=kind.name, workload=kind, machine=Machine(cpus=3), penalty=penalty)
-        for kind, penalty in kinds
+        small_scenario(Aim(users=3, jobs=2, round_trips=3, forks=2, blocks=2, lines=10)),
+        small_scenario(small_chat()),
+        small_scenario(small_custom()),
+        small_scenario(small_fine_grained()),
+        small_scenario(small_hackbench()),
+        small_scenario(small_replay()),
+        small_scenario(small_web_server(), web_server_penalty()),
     ]
