@@ -208,7 +208,7 @@ def test_impossible_parameters_are_refused(parameters: dict[str, object], messag
 def test_solvers_are_loaded_by_who_plans() -> None:
     code = (
         "import sys; from dfopt.simulate.run_queue.policies import POLICIES; "
-        "print([name for name in sys.modules if name in ('numpy', 'dfopt.solvers.parts')])"
+        "print([name for name in sys.modules if name.startswith('dfopt.solvers.parts')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
