@@ -257,6 +257,8 @@ class LinuxO1(BalancedQueues):
             self.engine.acquire(queue.lock)
         queue.waiting += 1
         if why is YIELDED:
+            if entity.left <= 0:
+                self.refill(entity)
             queue.expired.append(thread, entity.priority)
         elif entity.left <= 0:
             self.expire(thread, entity, queue)

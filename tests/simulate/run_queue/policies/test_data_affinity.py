@@ -98,6 +98,19 @@ def test_with_as_many_threads_the_fewest_groups_decide() -> None:
     assert places(done, "b") == [(1, 10)]
 
 
+def test_a_thread_that_changes_does_not_count_itself() -> None:
+    done = run(
+        lambda: [
+            thread("sleeper", Burst(1, A), Sleep(100), application=1),
+            thread("b", Burst(50, B)),
+            thread("t", Burst(5, A), Burst(5, C), arrival=2),
+        ],
+        cpus=2,
+    )
+    # Nobody else is on CPU 0, though more groups are.
+    assert places(done, "t") == [(0, 2), (0, 7)]
+
+
 # Rule 2.
 
 

@@ -93,6 +93,17 @@ def test_a_yield_goes_to_the_expired_array() -> None:
     assert order(done) == ["a", "b", "a"]
 
 
+def test_a_yield_at_the_end_of_a_slice_gives_a_new_one() -> None:
+    done = run(
+        lambda: [thread("a", Burst(100), Yield(), Burst(150)), thread("b", Burst(10))],
+    )
+    assert places(done, "a") == [(0, 0), (0, 110)]
+    again = run(
+        lambda: [thread("a", Burst(100), Yield(), Burst(150)), thread("b", Burst(150))],
+    )
+    assert places(again, "a") == [(0, 0), (0, 200), (0, 350)]
+
+
 # The sleep average.
 
 
@@ -187,16 +198,16 @@ def test_a_parent_gets_back_what_its_child_has_not_used() -> None:
     assert places(done, "other") == [(0, 45 + 58)]
 
 
-def test_children_inherit_most_of_a_bonus() -> None:
+def test_bonuses_are_shared_with_children() -> None:
     def make() -> list[NewThread]:
         child = thread("child", Burst(1))
-        return [thread("parent", Burst(1), Sleep(100), Spawn(child), Burst(50), Sleep(1))]
+        return [thread("parent", Burst(1), Sleep(100), Spawn(child), Sleep(20), Yield())]
 
     done = run(make)
-    # 95 percent of 10, in whole steps; less the one that it ran, a ninth of it.
+    # 95 percent of 10, in whole steps.
     assert entity(done, "child").average == 900
-    # Which takes a quarter of the difference from its parent.
-    assert entity(done, "parent").average < 1000
+    # The child takes a quarter of the difference along; 20 are slept, once each for a full bonus.
+    assert entity(done, "parent").average == 1000 - 25 + 20
 
 
 # CPUs.
@@ -249,6 +260,23 @@ def test_threads_with_data_in_the_cache_are_pulled_after_failures(
     )
     # CPU 1 rests from 1 on, and looks every 10. On CPU 0, a preempts c at 2, which waits then.
     assert min(start for name in "ac" for cpu, start in places(done, name) if cpu) == pulled
+
+
+def test_failures_are_counted_only_while_a_cpu_is_idle() -> None:
+    done = run(
+        lambda: [
+            thread("a", Burst(1), Sleep(1), Burst(200)),
+            thread("b", *[Burst(1), Sleep(5)] * 5),
+            thread("c", Burst(10), Yield(), Burst(200)),
+        ],
+        cpus=2,
+        cache_hot_time=1000,
+        idle_rebalance_interval=1000,
+        rebalance_interval=0,
+        max_sleep_average=10,
+    )
+    # CPU 1 becomes idle five times, which is no reason to leave a cache.
+    assert {cpu for name in "ac" for cpu, _ in places(done, name)} == {0}
 
 
 def test_all_cpus_rebalance_at_times() -> None:
