@@ -12,10 +12,10 @@ from dfopt.simulate.run_queue.thread import Thread
 class FixedProcessor(Policy):
     """Every thread always runs on the CPU that it was assigned to when it appeared.
 
-    The strictest of the policies of [1]_. A CPU serves its threads in the order in which they
-    became ready, and idles while threads of other CPUs wait. [1]_ assumes that all CPUs have
-    equally many threads; here a new one goes to the CPU that has fewest (of several, the lowest
-    number), which is round robin until threads end.
+    The strictest of Squillante and Lazowska's policies. A CPU serves its threads in the order in
+    which they became ready, and idles while threads of other CPUs wait. They assume that all CPUs
+    have equally many threads; here a new one goes to the CPU that has fewest (of several, the
+    lowest number), which is round robin until threads end.
 
     Parameters
     ----------
@@ -24,9 +24,9 @@ class FixedProcessor(Policy):
 
     References
     ----------
-    .. [1] M. S. Squillante and E. D. Lazowska, "Using Processor-Cache Affinity Information in
-       Shared-Memory Multiprocessor Scheduling", IEEE Transactions on Parallel and Distributed
-       Systems 4(2), 1993, pp. 131-143: policy FP.
+    M. S. Squillante and E. D. Lazowska, "Using Processor-Cache Affinity Information in
+    Shared-Memory Multiprocessor Scheduling", IEEE Transactions on Parallel and Distributed
+    Systems 4(2), 1993, pp. 131-143: policy FP.
     """
 
     name: ClassVar[str] = "fp"

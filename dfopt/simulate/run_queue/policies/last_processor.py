@@ -13,10 +13,11 @@ from dfopt.simulate.run_queue.thread import Thread
 class LastProcessor(Policy):
     """A CPU takes the first ready thread whose last CPU it was; if there is none, the first.
 
-    All that is remembered of a thread is where it ran last [1]_. A thread that becomes ready goes
-    to that CPU if it is idle, and else to any that is. In [1]_ threads leave their CPU for a
-    while. One that stays ready, since it yields or its slice is used up, could keep its CPU for
-    ever; here it waits in the common queue without preference until it has run again.
+    All that is remembered of a thread is where it ran last. A thread that becomes ready goes to
+    that CPU if it is idle, and else to any that is. In Squillante and Lazowska's model threads
+    leave their CPU for a while. One that stays ready, since it yields or its slice is used up,
+    could keep its CPU for ever; here it waits in the common queue without preference until it has
+    run again.
 
     Parameters
     ----------
@@ -25,9 +26,9 @@ class LastProcessor(Policy):
 
     References
     ----------
-    .. [1] M. S. Squillante and E. D. Lazowska, "Using Processor-Cache Affinity Information in
-       Shared-Memory Multiprocessor Scheduling", IEEE Transactions on Parallel and Distributed
-       Systems 4(2), 1993, pp. 131-143: policy LP.
+    M. S. Squillante and E. D. Lazowska, "Using Processor-Cache Affinity Information in
+    Shared-Memory Multiprocessor Scheduling", IEEE Transactions on Parallel and Distributed
+    Systems 4(2), 1993, pp. 131-143: policy LP.
     """
 
     name: ClassVar[str] = "lp"

@@ -14,16 +14,16 @@ from dfopt.simulate.run_queue.thread import Thread
 class MinimumIntervening(Policy):
     """A CPU takes the ready thread with the fewest intervening ones: those that ran there since.
 
-    The more threads ran on a CPU since a thread did, the less of its data is left there [1]_. A
+    The more threads ran on a CPU since a thread did, the less of its data is left there. A
     CPU that is free takes, of the threads that ran on it, the one with the fewest intervening
     ones, and if none is ready that ever did, the first of the common queue; a thread that becomes
     ready while several CPUs are idle goes to the one where it has the fewest.
 
     What counts as intervening are executions, so that one thread that ran twice counts twice;
-    where a CPU chooses among threads this makes no difference. In [1]_ threads leave their CPU
-    for a while. One that stays ready, since it yields or its slice is used up, would have none
-    intervening and could keep its CPU for ever; here it waits in the common queue without
-    preference until it has run again.
+    where a CPU chooses among threads this makes no difference. In Squillante and Lazowska's model
+    threads leave their CPU for a while. One that stays ready, since it yields or its slice is used
+    up, would have none intervening and could keep its CPU for ever; here it waits in the common
+    queue without preference until it has run again.
 
     Parameters
     ----------
@@ -32,9 +32,9 @@ class MinimumIntervening(Policy):
 
     References
     ----------
-    .. [1] M. S. Squillante and E. D. Lazowska, "Using Processor-Cache Affinity Information in
-       Shared-Memory Multiprocessor Scheduling", IEEE Transactions on Parallel and Distributed
-       Systems 4(2), 1993, pp. 131-143: policy MI.
+    M. S. Squillante and E. D. Lazowska, "Using Processor-Cache Affinity Information in
+    Shared-Memory Multiprocessor Scheduling", IEEE Transactions on Parallel and Distributed
+    Systems 4(2), 1993, pp. 131-143: policy MI.
     """
 
     name: ClassVar[str] = "mi"

@@ -11,6 +11,14 @@ from dfopt.simulate.run_queue.workloads.hackbench import Hackbench
 from dfopt.simulate.run_queue.workloads.replay import Replay
 from dfopt.simulate.run_queue.workloads.web_server import WebServer
 
-_ALL: tuple[type[WorkloadKind], ...] = (Aim, Chat, Custom, FineGrained, Hackbench, Replay, WebServer)
+_ALL: tuple[type[WorkloadKind], ...] = (
+    Aim,
+    Chat,
+    Custom,
+    FineGrained,
+    Hackbench,
+    Replay,
+    WebServer,
+)
 
 WORKLOADS: dict[str, type[WorkloadKind]] = {kind.name: kind for kind in _ALL}
