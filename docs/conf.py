@@ -28,6 +28,7 @@ extensions = [
     "command_help",
     "mathml",
     "model_formula",
+    "parameter_lists",
 ]
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}

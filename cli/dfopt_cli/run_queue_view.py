@@ -75,7 +75,7 @@ def _table(runs: Sequence[Run]) -> RenderableType:
 def _columns(unit: str) -> dict[str, tuple[Figure, int]]:
     """Return by heading the figure and how many decimal places it has."""
     return {
-        **_times({"penalty": (lambda run: run.penalty, 1)}, unit),
+        **_times({"penalty": (lambda run: run.penalty, 2)}, unit),
         f"each, {unit}": (lambda run: run.penalty_per_dispatch, 1),
         **{heading: (figure, 0) for heading, figure in COUNTS.items()},
         "idle, %": (lambda run: 100 * run.idle_share, 1),

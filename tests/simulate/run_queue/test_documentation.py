@@ -1,0 +1,33 @@
+"""The reference of scenarios lists what there is: the page is made from the docstrings."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dfopt.simulate.parameters import parameters_of
+from dfopt.simulate.run_queue.policies import POLICIES
+from dfopt.simulate.run_queue.scenario_document import KEYS, shipped_scenarios
+from dfopt.simulate.run_queue.workloads import WORKLOADS
+
+REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "scenario.md"
+
+
+@pytest.mark.parametrize("kind", [*WORKLOADS.values(), *POLICIES.values()], ids=lambda k: k.name)
+def test_every_parameter_is_documented(kind):
+    sections = [base.__doc__ or "" for base in kind.__mro__[:-1]]
+    documented: set[str] = set()
+    for text in sections:
+        for names in re.findall(r"^    (\w[\w, ]*)$", text, re.MULTILINE):
+            documented |= set(names.split(", "))
+    assert set(parameters_of(kind)) <= documented
+    assert kind.__doc__
+
+
+def test_every_key_is_on_the_page():
+    text = REFERENCE.read_text("utf-8")
+    for key in KEYS:
+        shown = "policy.NAME" if key == "policy" else key
+        assert re.search(rf"`{shown}`", text), key
+    for name in shipped_scenarios():
+        assert f"`{name}`" in text
