@@ -307,8 +307,11 @@ def closed_model(grid: Grid) -> str:
         f"round {ROUNDS} times. The gain is then (b + m)/(b + m/min(PROCESS_LENGTH, {ROUNDS})) "
         "with b = switch + G · increment + creation/PROCESS_LENGTH and m = f · miss. The "
         f"simulated misses differ from that by at most {max(misses):.1%}, the gains by at most "
-        f"{max(gains):.1%}. The relative gain falls with granularity only if lines that follow "
-        "each other are read much faster than others, which caches of lines do not model."
+        f"{max(gains):.1%}. For long processes m/b, and with it the relative gain, falls with "
+        "granularity only if lines that follow each other are read in less than "
+        f"{INTEGERS_OF_A_LINE * STACK_LINES * MISS * INCREMENT / SWITCH:.0f} ns "
+        "(8 · s · miss · increment / switch), which caches of lines, where all misses cost the "
+        "same, do not model."
     )
 
 
@@ -346,8 +349,8 @@ def creation_times() -> str:
     columns = [f"{name}, G = {g}" for g in (1, 128) for name in ON_SMP]
     return (
         "At PROCESS_LENGTH 1 the main thread, which makes all the others one after the other, "
-        "is what four processors wait for. How much faster they are depends on what that takes; "
-        "that memory is a bus which they share is not modelled:\n\n"
+        "is what four processors wait for. How much faster they are than one depends on what that "
+        "takes. That they share a bus to the memory is not modelled.\n\n"
         + table(["creation", *columns], rows)
     )
 
