@@ -102,12 +102,14 @@ def test_a_thread_that_changes_does_not_count_itself() -> None:
     done = run(
         lambda: [
             thread("sleeper", Burst(1, A), Sleep(100), application=1),
-            thread("b", Burst(50, B)),
+            thread("b1", Burst(50, B)),
+            thread("b2", Burst(50, B)),
             thread("t", Burst(5, A), Burst(5, C), arrival=2),
+            thread("u", Burst(50), arrival=3),
         ],
         cpus=2,
     )
-    # Nobody else is on CPU 0, though more groups are.
+    # Beside it there is one on CPU 0, though more groups, and two are on CPU 1.
     assert places(done, "t") == [(0, 2), (0, 7)]
 
 

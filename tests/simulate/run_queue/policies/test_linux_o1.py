@@ -266,7 +266,7 @@ def test_failures_are_counted_only_while_a_cpu_is_idle() -> None:
     done = run(
         lambda: [
             thread("a", Burst(1), Sleep(1), Burst(200)),
-            thread("b", *[Burst(1), Sleep(5)] * 5),
+            thread("b", *(Burst(1), Sleep(5)) * 5),
             thread("c", Burst(10), Yield(), Burst(200)),
         ],
         cpus=2,
