@@ -94,7 +94,8 @@ class TwoLevelMultiScan(Policy):
         running = engine.running
         if running[affinity] is None:
             return affinity
-        for other in (*range(affinity + 1, cpus), *range(affinity)):
+        for distance in range(1, cpus):
+            other = (affinity + distance) % cpus
             if running[other] is None:
                 return other
         return affinity
