@@ -9,7 +9,7 @@ from rich.text import Text
 
 from dfopt.compare.comparison import Cause, Comparison, CpuResult, WindowResult
 from dfopt.compare.model import CostModel
-from dfopt.machine import PenaltyF, PenaltyG
+from dfopt.machine import PenaltyG, PenaltyMatrix
 from dfopt_cli.common import printable
 from dfopt_cli.tables import counted, pairs, plain_table, share, times
 
@@ -20,6 +20,7 @@ SHORT = {
     Cause.MIGRATION: "migration",
     Cause.UNMANAGED: "unmanaged",
     Cause.WRITE_BACK: "write-back",
+    Cause.SAME_TYPE: "same type",
 }
 """Causes where there is little room."""
 
@@ -83,12 +84,13 @@ def unit_of(comparison: Comparison) -> str:
 
 def costs(model: CostModel) -> str:
     """Return the switch costs in words."""
-    penalty = model.switching
+    penalty = model.penalty
+    if isinstance(penalty, PenaltyMatrix):
+        return f"matrix: by the types of two dispatches, {counted(len(penalty.types), 'type')}"
     if model.counts_switches:
         return "g: every change of fragment costs 1"
     if isinstance(penalty, PenaltyG):
         return f"g: fill {penalty.fill:,}, write_back {penalty.write_back:,} at every change"
-    assert isinstance(penalty, PenaltyF)
     said = f"f: read_line {penalty.read_line:,}, write_back {penalty.write_back:,}"
     if model.lines is not None:
         most = ", or what the run time allows," if model.lines_by_run_time else ""

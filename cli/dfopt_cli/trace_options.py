@@ -93,11 +93,12 @@ class CostOptions:
     """What switches cost."""
 
     penalty: Annotated[
-        Literal["f", "g"] | None,
+        Literal["f", "g", "matrix"] | None,
         typer.Option(
             show_default=False,
-            help="f: lines are read one by one; g: the whole cache at every change of fragment. "
-            "Follows from the costs that are given.",
+            help="f: lines are read one by one; g: the whole cache at every change of fragment; "
+            "matrix: by type, as in the trace's header or the instance of --model. Follows from "
+            "the costs that are given.",
         ),
     ] = None
     fill: Annotated[

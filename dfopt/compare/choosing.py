@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dfopt.compare.model import COUNTING, CostModel
+from dfopt.compare.type_costs import has_types
 from dfopt.errors import DfoptError, MethodError
 from dfopt.instance import Instance, Objective
 from dfopt.machine import Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
@@ -37,7 +38,7 @@ class ModelChoice:
         When two of them contradict each other.
     """
 
-    kind: Literal["f", "g"] | None = None
+    kind: Literal["f", "g", "matrix"] | None = None
     fill: int | None = None
     read_line: int | None = None
     write_back: int | None = None
@@ -59,12 +60,22 @@ class ModelChoice:
             raise DfoptError(f"{option(of_f[0])} belongs to penalty f, and {against} means g")
         if of_g and self.kind == "f":
             raise DfoptError("--fill belongs to penalty g, and --penalty f was given")
+        costs = [
+            name
+            for name in ("fill", "read_line", "write_back", "lines", "leaves")
+            if self.has(name)
+        ]
+        if costs and self.kind == "matrix":
+            raise DfoptError(
+                f"{option(costs[0])} belongs to the penalties f and g, and --penalty matrix was "
+                "given"
+            )
 
     def has(self, name: str) -> bool:
         """Whether a parameter is given."""
         return getattr(self, name) is not None
 
-    def kind_beside(self, base: Penalty | None) -> Literal["f", "g"] | None:
+    def kind_beside(self, base: Penalty | None) -> Literal["f", "g", "matrix"] | None:
         """Return the kind of penalty that is meant; None if ``base`` is to stay as it is."""
         if self.kind is not None:
             return self.kind
@@ -163,7 +174,7 @@ def with_costs(
     """Return a trace whose header says what was chosen, and the costs that hold for it.
 
     Its header stays as it is where nothing was chosen. There are no costs where no dispatch is
-    managed, or where the header has a table of costs.
+    managed, or where the header has a matrix that not all fragments are types of.
 
     Raises
     ------
@@ -171,7 +182,8 @@ def with_costs(
         When a cost is missing or impossible.
     """
     chosen = choice != ModelChoice() or instance is not None
-    if not chosen and isinstance(trace.header.penalty, PenaltyMatrix):
+    table = trace.header.penalty
+    if not chosen and isinstance(table, PenaltyMatrix) and not has_types(trace, table):
         return trace, None
     # What a switch costs does not depend on the objective.
     summing = replace(choice, objective=Objective.TOTAL_PENALTY)
@@ -207,6 +219,13 @@ def _penalty(choice: ModelChoice, base: Penalty | None) -> Penalty:
     kind = choice.kind_beside(base)
     if kind is None:
         return COUNTING if base is None else base
+    if kind == "matrix":
+        if not isinstance(base, PenaltyMatrix):
+            raise MethodError(
+                "there is no matrix; a trace has it in its header (as dfopt-trace/1), or take that "
+                "of an instance (--model)"
+            )
+        return base
     if kind == "g":
         return _penalty_g(choice, base if isinstance(base, PenaltyG) else None)
     return _penalty_f(choice, base if isinstance(base, PenaltyF) else None)

@@ -95,6 +95,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     counted = realised.worst if by_worst else realised.total
     return Comparison(
         name=trace.header.name or "trace",
+        policy=trace.header.policy,
         model=model,
         cost_unit="switches" if model.counts_switches else trace.header.time_unit or "unit",
         time_unit=trace.header.time_unit,

@@ -13,7 +13,9 @@ class Cause(StrEnum):
     """Why a charge was made; every charge has exactly one cause.
 
     What a dispatch pays for reading its fragment is put down to the latest earlier dispatch of
-    the same fragment, on whatever CPU; what is paid for writing back is a cause of its own.
+    the same fragment, on whatever CPU; what is paid for writing back is a cause of its own. So is
+    what is paid under a matrix for following one's own type; what is paid for following another
+    one, or nothing, is put down like a reading.
     """
 
     FIRST_LOAD = "first load"
@@ -32,7 +34,11 @@ class Cause(StrEnum):
     """It is no managed task's: an unmanaged one evicts what it finds."""
 
     WRITE_BACK = "write-back forced"
-    """A fragment that was not left clean is written back."""
+    """A fragment that was not left clean is written back; under a matrix, what ends a CPU's work
+    costs."""
+
+    SAME_TYPE = "same type again"
+    """Under a matrix: one of the same type ran before on this CPU."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,6 +189,8 @@ class Comparison:
         How far the trace can be trusted.
     is_complete
         Whether no length of window was left out because of an interrupt.
+    policy
+        The scheduler, if the trace names it.
     """
 
     name: str
@@ -199,3 +207,4 @@ class Comparison:
     unlabelled_share: float
     quality: Quality
     is_complete: bool = True
+    policy: str | None = None

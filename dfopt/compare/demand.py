@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from dfopt.compare.runs import Rows, Runs
+from dfopt.compare.type_costs import TypeCosts
 from dfopt.errors import MethodError
 from dfopt.trace.events import Flags, Integers, Numbers
 from dfopt.trace.trace import UNMANAGED
@@ -30,6 +31,8 @@ class WindowedRuns:
         What is paid when another fragment follows, by those that leave their fragment dirty.
     leaves
         Index into :data:`~dfopt.trace.trace.LEAVES`; None where all pay ``exit``.
+    types
+        Costs between fragments that are types of a matrix, which then stand for all others.
     starts
         At which dispatch each window begins.
     freed
@@ -42,6 +45,7 @@ class WindowedRuns:
     entry: Integers
     exit: int
     leaves: Numbers | None
+    types: TypeCosts | None
     starts: Rows
     freed: dict[int, list[int]]
 
@@ -75,6 +79,7 @@ class WindowedRuns:
             entry=self.entry[rows],
             exit=self.exit,
             leaves=None if self.leaves is None else self.leaves[rows],
+            types=self.types,
             starts=self.starts[first:last] - ends[first],
             freed={
                 number - first: cpus
@@ -97,6 +102,7 @@ def windowed(runs: Runs, starts: Rows) -> WindowedRuns:
         entry=runs.entry,
         exit=int(max(runs.exit.max(), runs.always.max())),
         leaves=_leaves(runs),
+        types=runs.types,
         starts=starts,
         freed=freed,
     )

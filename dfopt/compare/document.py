@@ -36,6 +36,7 @@ def _trace(comparison: Comparison) -> dict[str, Any]:
     realised = comparison.realised
     return {
         "trace": comparison.name,
+        "policy": comparison.policy,
         "model": _model(comparison.model),
         "cost_unit": comparison.cost_unit,
         "time_unit": comparison.time_unit,

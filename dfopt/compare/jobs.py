@@ -53,6 +53,11 @@ class Job:
 
     def perform(self) -> Answer:
         """Return what the job asks for."""
+        if self.windows.types is not None:
+            from dfopt.compare.matrix import MatrixWindows
+
+            matrix = MatrixWindows(self.windows, self.rules, self.seconds, thorough=self.thorough)
+            return matrix.bounds() if self.kind == "bound" else matrix.rolling()
         if self.windows.leaves is not None:
             from dfopt.compare.general import GeneralWindows
 

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL, check_choice, check_integer, described
+from dfopt.compare.type_costs import TypeCosts, type_costs
 from dfopt.errors import InstanceError, MethodError
 from dfopt.instance import Instance, Objective
 from dfopt.machine import Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
@@ -26,7 +27,8 @@ class CostModel:
     Parameters
     ----------
     penalty
-        The switch penalty, f or g; by default every change of fragment costs 1.
+        The switch penalty; by default every change of fragment costs 1. The fragments of a
+        trace are the types of a matrix.
     lines
         Under f: lines that a dispatch reads, where the trace does not say itself.
     lines_by_run_time
@@ -43,7 +45,7 @@ class CostModel:
         the trace put on one CPU, so that the trace itself is always admissible.
     unmanaged
         ``"transparent"``: dispatches without a fragment do not disturb the caches; ``"evict"``:
-        each uses a fragment of its own, on the CPU where it ran.
+        each uses a fragment of its own, on the CPU where it ran; not under a matrix.
     broken_chains
         ``"bridge"``: where a switch is missing, what ran there is transparent too; ``"cut"``:
         nothing is claimed across the place, as across lost events.
@@ -68,11 +70,6 @@ class CostModel:
     broken_chains: Literal["bridge", "cut"] = "bridge"
 
     def __post_init__(self) -> None:
-        if isinstance(self.penalty, PenaltyMatrix):
-            raise MethodError(
-                "traces are compared under the penalties f and g; give one of these (--penalty f "
-                "or g)"
-            )
         check_choice(self.objective, Objective, "objective")
         check_choice(self.leaves, Leaves, "leaves")
         if self.objective is Objective.MAKESPAN:
@@ -86,12 +83,11 @@ class CostModel:
             check_integer(self.capacity, "capacity", least=1)
         _check_word(self.unmanaged, ("transparent", "evict"), "unmanaged")
         _check_word(self.broken_chains, ("bridge", "cut"), "broken_chains")
-
-    @property
-    def switching(self) -> PenaltyF | PenaltyG:
-        """The penalty, f or g."""
-        assert not isinstance(self.penalty, PenaltyMatrix)
-        return self.penalty
+        if isinstance(self.penalty, PenaltyMatrix) and self.unmanaged == "evict":
+            raise MethodError(
+                "a matrix has no type for tasks without a fragment, so that they cannot evict; "
+                "treat them as transparent (--unmanaged transparent)"
+            )
 
     @property
     def counts_switches(self) -> bool:
@@ -130,12 +126,15 @@ class DispatchCosts:
         Paid when another fragment follows: T_w under f, if it leaves its fragment dirty.
     always
         Paid whatever follows: T_w under f, if it leaves its fragment invalidated.
+    types
+        What is paid instead under a matrix, by the types of two dispatches.
     """
 
     read: Integers
     entry_write: int
     exit: Integers
     always: Integers
+    types: TypeCosts | None = None
 
 
 def dispatch_costs(trace: Trace, model: CostModel) -> DispatchCosts:
@@ -144,13 +143,18 @@ def dispatch_costs(trace: Trace, model: CostModel) -> DispatchCosts:
     Raises
     ------
     InstanceError
-        When neither trace nor model says how many lines are read, or the costs are too large.
+        When neither trace nor model says how many lines are read, a fragment is no type of the
+        matrix, or the costs are too large.
     """
     count = len(trace)
-    penalty = model.switching
+    penalty = model.penalty
+    nothing = np.zeros(count, np.int64)
+    if isinstance(penalty, PenaltyMatrix):
+        types = type_costs(trace, penalty)
+        _check_sum(trace, types.largest)
+        return DispatchCosts(read=nothing, entry_write=0, exit=nothing, always=nothing, types=types)
     if isinstance(penalty, PenaltyG):
         _check_sum(trace, penalty.fill + penalty.write_back)
-        nothing = np.zeros(count, np.int64)
         return DispatchCosts(
             read=np.full(count, penalty.fill, np.int64),
             entry_write=penalty.write_back,
@@ -190,7 +194,7 @@ def lines_read(trace: Trace, model: CostModel) -> Integers:
             )
         return np.where(given == NOT_GIVEN, 0, given)
     lines = np.full(len(trace), model.lines, np.int64)
-    penalty = model.switching
+    penalty = model.penalty
     if model.lines_by_run_time and isinstance(penalty, PenaltyF) and penalty.read_line:
         lines = np.minimum(lines, (trace.end - trace.start) // penalty.read_line)
     return np.where(given == NOT_GIVEN, lines, given)

@@ -10,6 +10,7 @@ import numpy as np
 from dfopt.compare.comparison import Cause, CpuResult, FragmentResult, Realised
 from dfopt.compare.model import CostModel
 from dfopt.compare.runs import NOTHING, Rows, Runs, latest_of_same
+from dfopt.compare.type_costs import TypeCosts
 from dfopt.trace import Trace
 from dfopt.trace.events import Flags, Integers, Numbers
 from dfopt.trace.trace import UNMANAGED
@@ -41,6 +42,8 @@ class Charges:
 
 def charges_of(runs: Runs, model: CostModel) -> Charges:
     """Return every charge of a trace, each with its one cause."""
+    if runs.types is not None:
+        return _charges_between(runs, runs.types, model)
     previous = runs.previous
     changes = runs.changes
     cold = (previous == NOTHING) & model.cold_start
@@ -71,6 +74,29 @@ def charges_of(runs: Runs, model: CostModel) -> Charges:
         fragment=np.concatenate(fragment)[paid],
         cause=np.concatenate(cause)[paid].astype(np.int32),
         cost=np.concatenate(cost)[paid],
+    )
+
+
+def _charges_between(runs: Runs, types: TypeCosts, model: CostModel) -> Charges:
+    """Return what is paid under a matrix: one charge a dispatch, and one a CPU in the end."""
+    previous, fragment, last = runs.previous, runs.fragment, _last(runs)
+    follows = previous >= 0
+    before = fragment[np.maximum(previous, 0)]
+    paid_for = np.where(follows, np.array(types.switch, np.int64)[before, fragment], 0)
+    if model.cold_start:
+        paid_for += np.where(previous == NOTHING, np.array(types.start, np.int64)[fragment], 0)
+    finish = np.array(types.finish, np.int64)[fragment[last]] * model.final_write_back
+    repeats = follows & (before == fragment)
+    cause = np.where(repeats, CAUSES.index(Cause.SAME_TYPE), _read_causes(runs))
+    run = np.concatenate([np.arange(len(runs)), last])
+    cost = np.concatenate([paid_for, finish])
+    ends = np.full(len(last), CAUSES.index(Cause.WRITE_BACK))
+    paid = cost > 0
+    return Charges(
+        run=run[paid],
+        fragment=fragment[run[paid]],
+        cause=np.concatenate([cause, ends])[paid].astype(np.int32),
+        cost=cost[paid],
     )
 
 

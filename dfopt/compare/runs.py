@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfopt.compare.model import CostModel, dispatch_costs
+from dfopt.compare.type_costs import TypeCosts
 from dfopt.errors import DfoptError
 from dfopt.trace import Trace
 from dfopt.trace.events import Flags, Integers, Numbers
@@ -40,6 +41,8 @@ class Runs:
         See :class:`~dfopt.compare.model.DispatchCosts`.
     entry_write
         The same for all.
+    types
+        Costs between fragments that are types of a matrix; then the others are all 0.
     previous
         Which one ran before on the same CPU; :data:`NOTHING` or :data:`UNKNOWN` for the first.
     gap_cpu, gap_end
@@ -57,6 +60,7 @@ class Runs:
     exit: Integers
     always: Integers
     entry_write: int
+    types: TypeCosts | None
     previous: Rows
     gap_cpu: Numbers
     gap_end: Integers
@@ -112,6 +116,7 @@ def runs_of(trace: Trace, model: CostModel) -> Runs:
         exit=costs.exit[row],
         always=costs.always[row],
         entry_write=costs.entry_write,
+        types=costs.types,
         previous=_previous(cpu, start, gap_cpu, gap_end),
         gap_cpu=gap_cpu,
         gap_end=gap_end,

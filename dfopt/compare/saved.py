@@ -34,6 +34,7 @@ TRACE_KEYS = (
     "trace", "model", "cost_unit", "time_unit", "dispatches", "managed", "realised", "windows",
     "complete", "causes", "fragments", "cpus", "quality",
 )  # fmt: skip
+OPTIONAL_KEYS = ("policy",)
 
 
 def read_comparisons(path: str | Path) -> tuple[Comparison, ...]:
@@ -65,12 +66,18 @@ def read_comparisons(path: str | Path) -> tuple[Comparison, ...]:
 
 
 def _comparison(value: object) -> Comparison:
-    fields = fields_of(value, TRACE_KEYS, required=TRACE_KEYS, nullable=("time_unit",))
+    fields = fields_of(
+        value,
+        (*TRACE_KEYS, *OPTIONAL_KEYS),
+        required=TRACE_KEYS,
+        nullable=("time_unit", *OPTIONAL_KEYS),
+    )
     quality = dict(_object(fields["quality"], "quality"))
     unlabelled = at("quality.unlabelled_share", number, quality.pop("unlabelled_share", 0))
     quality.pop("warnings", None)
     return Comparison(
         name=at("trace", string, fields["trace"]),
+        policy=at("policy", or_null(string), fields.get("policy")),
         model=at("model", _model, fields["model"]),
         cost_unit=at("cost_unit", string, fields["cost_unit"]),
         time_unit=at("time_unit", or_null(string), fields["time_unit"]),
@@ -116,8 +123,9 @@ def _reader(
 
 def _causes(value: object) -> dict[Cause, int]:
     words = tuple(map(str, Cause))
-    fields = fields_of(value, words, required=words)
-    return {cause: at(str(cause), integer, fields[str(cause)]) for cause in Cause}
+    # What a document of before there were matrices does not name was not paid.
+    fields = fields_of(value, words, required=[one for one in words if one != Cause.SAME_TYPE])
+    return {cause: at(str(cause), integer, fields.get(str(cause), 0)) for cause in Cause}
 
 
 def _realised(value: object) -> Realised:

@@ -11,10 +11,11 @@ import numpy as np
 
 from dfopt.compare.model import CostModel, lines_read, states_left
 from dfopt.compare.runs import Rows, runs_of
+from dfopt.compare.type_costs import type_costs
 from dfopt.compare.windows import Window, in_unit_of, window_starts
 from dfopt.errors import DfoptError, InstanceError
 from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import PenaltyF
+from dfopt.machine import Penalty, PenaltyF, PenaltyMatrix
 from dfopt.trace import Trace
 from dfopt.trace.events import Integers
 from dfopt.trace.trace import LEAVES, UNMANAGED
@@ -56,6 +57,8 @@ def trace_instance(
             "an instance cannot keep unmanaged tasks on their CPUs; treat these as transparent "
             "(--unmanaged transparent)"
         )
+    if isinstance(model.penalty, PenaltyMatrix):
+        type_costs(trace, model.penalty)
     managed = np.flatnonzero(trace.fragment != UNMANAGED)
     if not len(managed):
         raise DfoptError("has no managed dispatch; label it, for example by process (--df tgid)")
@@ -68,7 +71,7 @@ def trace_instance(
         # Changes of fragment are counted, not timed.
         time_unit=None if model.counts_switches and not timed else trace.header.time_unit,
         cpus=trace.cpus,
-        penalty=model.penalty,
+        penalty=_counting(model),
         objective=objective,
         cold_start=model.cold_start,
         final_write_back=model.final_write_back,
@@ -80,6 +83,17 @@ def trace_instance(
         tasks=_single_tasks(trace, model, managed, kinds)
         if each
         else _classes(trace, model, kinds),
+    )
+
+
+def _counting(model: CostModel) -> Penalty:
+    """Return the penalty without what does not count, which an instance would warn of."""
+    if not isinstance(model.penalty, PenaltyMatrix):
+        return model.penalty
+    return replace(
+        model.penalty,
+        start=model.penalty.start if model.cold_start else None,
+        finish=model.penalty.finish if model.final_write_back else None,
     )
 
 
@@ -145,9 +159,11 @@ def _kinds(trace: Trace, model: CostModel, rows: Rows, *, timed: bool) -> list[K
 
 def _task(trace: Trace, model: CostModel, kind: Kind, name: str, count: int | None) -> Task:
     fragment, lines, leaves, run_time = kind
+    by_type = isinstance(model.penalty, PenaltyMatrix)
     return Task(
         id=name,
-        df=trace.fragments[fragment],
+        df=None if by_type else trace.fragments[fragment],
+        type=trace.fragments[fragment] if by_type else None,
         lines=lines if isinstance(model.penalty, PenaltyF) else None,
         leaves=LEAVES[leaves],
         exec=run_time,

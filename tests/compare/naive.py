@@ -7,7 +7,7 @@ from itertools import pairwise, permutations
 from dfopt.compare import CostModel
 from dfopt.compare.problem import EMPTY, FOREIGN, FREE, WindowProblem
 from dfopt.instance import Task
-from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG
+from dfopt.machine import CacheState, Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.penalty import reading_cost, switch_cost
 from dfopt.trace import Trace
 from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, NOT_GIVEN, UNMANAGED
@@ -18,17 +18,22 @@ State = CacheState | Task | int
 ELSEWHERE = "fragment of no dispatch"
 
 
-def first_cost(penalty: PenaltyF | PenaltyG, state: State, task: Task) -> int:
+def first_cost(penalty: Penalty, state: State, task: Task) -> int:
     """Return what a task pays that finds a cache in some state."""
     if isinstance(state, int):
+        if isinstance(penalty, PenaltyMatrix):
+            start = penalty.start or (0,) * len(penalty.types)
+            return start[penalty.types.index(task.type)] if state == EMPTY else 0
         return reading_cost(penalty, task) if state == EMPTY else 0
     return switch_cost(penalty, state, task)
 
 
-def left_cost(penalty: PenaltyF | PenaltyG, state: State) -> int:
+def left_cost(penalty: Penalty, state: State) -> int:
     """Return what a cache pays when everything is written back."""
     if isinstance(state, int) or isinstance(penalty, PenaltyG):
         return 0
+    if isinstance(penalty, PenaltyMatrix):
+        return penalty.finish[penalty.types.index(state.type)] if penalty.finish else 0
     return 0 if state.leaves is Leaves.CLEAN else penalty.write_back
 
 
@@ -71,6 +76,7 @@ def counted(trace: Trace, model: CostModel) -> list[Dispatch]:
                 task=Task(
                     id=str(row),
                     df=trace.fragments[fragment] if managed else f"evicts {row}",
+                    type=trace.fragments[fragment] if managed else None,
                     lines=model.lines if lines == NOT_GIVEN else lines,
                     leaves=model.leaves if left == NOT_GIVEN else LEAVES[left],
                 ),
@@ -89,11 +95,11 @@ def costs_by_row(trace: Trace, model: CostModel) -> dict[int, int]:
     costs: dict[int, int] = {}
     for one in counted(trace, model):
         held = state.get(one.cpu, EMPTY if model.cold_start else FREE)
-        costs[one.row] = first_cost(model.switching, FREE if one.freed else held, one.task)
+        costs[one.row] = first_cost(model.penalty, FREE if one.freed else held, one.task)
         state[one.cpu], last[one.cpu] = one.task, one.row
     if model.final_write_back:
         for cpu, row in last.items():
-            costs[row] += left_cost(model.switching, state[cpu])
+            costs[row] += left_cost(model.penalty, state[cpu])
     return costs
 
 
@@ -111,7 +117,7 @@ def switches(trace: Trace, model: CostModel) -> int:
 class Window:
     """What is to be scheduled: tasks wherever there is room, and those that stay where they are."""
 
-    penalty: PenaltyF | PenaltyG
+    penalty: Penalty
     tasks: tuple[Task, ...]
     states: tuple[State, ...]
     fixed: tuple[tuple[Task, ...], ...]

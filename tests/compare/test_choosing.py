@@ -69,10 +69,18 @@ def test_a_header_with_a_penalty_means_its_largest_sum() -> None:
     )
 
 
-def test_what_traces_are_not_compared_under() -> None:
+def test_a_matrix_comes_from_the_header_or_an_instance() -> None:
     table = PenaltyMatrix(types=("T",), switch=((0,),))
-    with pytest.raises(MethodError, match="give one of these"):
-        model(TraceHeader(penalty=table))
+    instance = Instance(cpus=1, penalty=table)
+    assert model(TraceHeader(penalty=table)).penalty == table
+    assert model(TraceHeader(penalty=table), kind="matrix").penalty == table
+    assert model(TraceHeader(penalty=G), instance).penalty == table
+    assert model(TraceHeader(penalty=table), kind="g").penalty == COUNTING
+
+
+def test_what_traces_are_not_compared_under() -> None:
+    with pytest.raises(MethodError, match="there is no matrix; a trace has it in its header"):
+        model(TraceHeader(penalty=G), kind="matrix")
     with pytest.raises(MethodError, match="give the objective"):
         model(TraceHeader(penalty=G, objective=Objective.MAKESPAN))
     with pytest.raises(MethodError, match="penalty g needs --fill N as well"):
@@ -88,6 +96,7 @@ def test_what_traces_are_not_compared_under() -> None:
         ({"kind": "g", "lines": 1}, "--lines belongs to penalty f, and --penalty g"),
         ({"kind": "g", "leaves": Leaves.CLEAN}, "--leaves belongs to penalty f"),
         ({"fill": 1, "read_line": 1}, "--read-line belongs to penalty f, and --fill means g"),
+        ({"kind": "matrix", "write_back": 1}, "--write-back belongs to the penalties f and g"),
         ({"kind": "f", "fill": 1}, "--fill belongs to penalty g, and --penalty f"),
     ],
 )

@@ -75,7 +75,7 @@ def naive_windows(
             begins = [FREE if cpu in table.freed.get(0, ()) else EMPTY for cpu in range(trace.cpus)]
         found.append(
             naive.Window(
-                penalty=model.switching,
+                penalty=model.penalty,
                 tasks=tuple(one.task for one in managed),
                 states=tuple(begins),
                 fixed=tuple(
@@ -396,7 +396,10 @@ def test_costs_near_the_limit_are_exact() -> None:
         ({"capacity": "plenty"}, InstanceError),
         ({"objective": "max-penalty"}, InstanceError),
         ({"objective": Objective.MAKESPAN}, MethodError),
-        ({"penalty": PenaltyMatrix(types=("a",), switch=((0,),))}, MethodError),
+        (
+            {"penalty": PenaltyMatrix(types=("a",), switch=((0,),)), "unmanaged": "evict"},
+            MethodError,
+        ),
         ({"lines": -1}, InstanceError),
         ({"leaves": "dusty"}, InstanceError),
         ({"unmanaged": "Evict"}, DfoptError),

@@ -1,0 +1,116 @@
+"""The transportation problem with limits, in whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+Table = list[list[int]]
+
+UNREACHED = 1 << 200
+"""Longer than any way."""
+
+
+def least_transport(
+    supplies: Sequence[int],
+    demands: Sequence[int],
+    costs: Sequence[Sequence[int]],
+    limits: Sequence[Sequence[int]],
+) -> tuple[int, Table] | None:
+    """Return the least cost of bringing all supplies to the demands, and how much goes where.
+
+    Parameters
+    ----------
+    supplies, demands
+        What the rows give and the columns take, at least 0; their sums are equal.
+    costs
+        Of one piece from a row to a column, at least 0.
+    limits
+        How many pieces may go from a row to a column.
+
+    Returns
+    -------
+    tuple or None
+        None where the limits leave no way. All costs are exact, however large.
+
+    Notes
+    -----
+    Successive shortest paths: each augmentation uses a path that is shortest given what flows
+    already, so that what flows is always the cheapest for its amount.
+    """
+    rows, columns = range(len(supplies)), range(len(demands))
+    left, wanted = list(supplies), list(demands)
+    room = [list(row) for row in limits]
+    flow = [[0] * len(demands) for _ in rows]
+    missing = sum(left)
+    while missing:
+        from_row, to_row, distance = _shortest_ways(left, costs, room, flow)
+        last = min(
+            (column for column in columns if wanted[column]),
+            key=distance.__getitem__,
+        )
+        if distance[last] == UNREACHED:
+            return None
+        way = []
+        column = last
+        while True:
+            row = from_row[column]
+            way.append((row, column))
+            column = to_row[row]
+            if column < 0:
+                break
+        # Between two rows of the way something is taken back from the column between them.
+        back = [(row, column) for (row, _), (_, column) in pairwise(way)]
+        amount = min(
+            left[way[-1][0]],
+            wanted[last],
+            *(room[row][column] for row, column in way),
+            *(flow[row][column] for row, column in back),
+        )
+        for row, column in way:
+            room[row][column] -= amount
+            flow[row][column] += amount
+        for row, column in back:
+            room[row][column] += amount
+            flow[row][column] -= amount
+        left[way[-1][0]] -= amount
+        wanted[last] -= amount
+        missing -= amount
+    total = sum(
+        amount * cost
+        for flows, prices in zip(flow, costs, strict=True)
+        for amount, cost in zip(flows, prices, strict=True)
+        if amount
+    )
+    return total, flow
+
+
+def _shortest_ways(
+    left: Sequence[int], costs: Sequence[Sequence[int]], room: Table, flow: Table
+) -> tuple[list[int], list[int], list[int]]:
+    """Return how each column and each row is reached first, and how far the columns are."""
+    columns = len(room[0])
+    near = [0 if amount else UNREACHED for amount in left]
+    far = [UNREACHED] * columns
+    from_row, to_row = [-1] * columns, [-1] * len(left)
+    fresh = [row for row, amount in enumerate(left) if amount]
+    while fresh:
+        changed = set()
+        for row in fresh:
+            base, prices = near[row], costs[row]
+            for column, free in enumerate(room[row]):
+                if free and base + prices[column] < far[column]:
+                    far[column] = base + prices[column]
+                    from_row[column] = row
+                    changed.add(column)
+        again = set()
+        for column in changed:
+            for row, flows in enumerate(flow):
+                if flows[column]:
+                    reached = far[column] - costs[row][column]
+                    if reached < near[row]:
+                        near[row] = reached
+                        to_row[row] = column
+                        again.add(row)
+        fresh = sorted(again)
+    return from_row, to_row, far

@@ -1,0 +1,431 @@
+"""Traces under a matrix: what was paid, bounds against all schedules, and schedules made real."""
+
+import random
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dfopt import solve
+from dfopt.compare import Comparison, CostModel, Window, compare_trace, parse_window
+from dfopt.compare.comparison import Cause
+from dfopt.compare.matrix import ATTEMPTS, MatrixWindows, TypeSchedule
+from dfopt.compare.problem import EMPTY, FREE
+from dfopt.compare.to_instance import trace_instance
+from dfopt.compare.type_costs import TypeCosts, type_costs
+from dfopt.compare.type_flow import TypeFlow, TypeWindow, least_flow
+from dfopt.compare.type_instance import improved, is_solvable
+from dfopt.compare.walks import Walk, inserted_walks, walks_of
+from dfopt.errors import InstanceError, MethodError
+from dfopt.instance import Objective
+from dfopt.machine import PenaltyMatrix
+from dfopt.trace import Trace, TraceHeader
+from dfopt.trace.from_schedule import trace_from_schedule
+from dfopt.trace.trace import LOST_EVENTS
+from tests.compare.drawn import labelled_traces, windows
+from tests.compare.naive import costs_by_row
+from tests.strategies import FRAGMENTS
+from tests.trace.traces import trace_from_rows
+
+WEB = PenaltyMatrix(
+    types=("HTTP", "PHP-short", "PHP-long"),
+    switch=((1, 6, 9), (4, 2, 8), (7, 5, 3)),
+    start=(10, 20, 30),
+    finish=(100, 200, 300),
+)
+"""Costs of which each sum names its parts."""
+
+ROWS = [
+    (0, 0, 1, "a", "HTTP", None, None),
+    (1, 0, 1, "b", "PHP-long", None, None),
+    (0, 1, 2, "a", "HTTP", None, None),
+    (1, 2, 3, "c", "PHP-short", None, None),
+    (0, 3, 4, "x", None, None, None),
+    (0, 4, 5, "b", "PHP-long", None, None),
+    (0, 5, 6, "a", "HTTP", None, None),
+]
+"""CPU 0: HTTP HTTP long HTTP, between them one that does not count; CPU 1: long short."""
+
+TRACE = trace_from_rows(ROWS, header=TraceHeader(time_unit="us", penalty=WEB))
+
+
+@st.composite
+def matrices(draw: st.DrawFn) -> PenaltyMatrix:
+    size = len(FRAGMENTS)
+    row = st.tuples(*(st.integers(0, draw(st.sampled_from((1, 9)))) for _ in range(size)))
+    return PenaltyMatrix(
+        types=FRAGMENTS,
+        switch=tuple(draw(row) for _ in FRAGMENTS),
+        start=draw(st.none() | row),
+        finish=draw(st.none() | row),
+    )
+
+
+def models(**fixed: object) -> st.SearchStrategy[CostModel]:
+    given: dict[str, object] = {
+        "penalty": matrices(),
+        "objective": st.sampled_from((Objective.TOTAL_PENALTY, Objective.MAX_PENALTY)),
+        "cold_start": st.booleans(),
+        "final_write_back": st.booleans(),
+        "broken_chains": st.sampled_from(("bridge", "cut")),
+        "capacity": st.sampled_from(("observed", "balanced", "unlimited")),
+    }
+    given.update((name, st.just(value)) for name, value in fixed.items())
+    return st.builds(CostModel, **given)  # type: ignore[arg-type]
+
+
+@st.composite
+def problems(draw: st.DrawFn, *, most: int = 6) -> tuple[TypeWindow, TypeCosts]:
+    """Draw a window with at most ``most`` dispatches, and what they cost."""
+    size = draw(st.integers(1, 4))
+    row = st.tuples(*(st.integers(0, draw(st.sampled_from((1, 9)))) for _ in range(size)))
+    costs = TypeCosts(
+        switch=tuple(draw(row) for _ in range(size)), start=draw(row), finish=draw(row)
+    )
+    names = draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=most))
+    counts = sorted(Counter(names).items())
+    cpus = draw(st.integers(1, 3))
+    kinds = st.sampled_from([FREE, EMPTY, *range(size)])
+    window = TypeWindow(
+        capacity=draw(st.integers(-(-len(names) // cpus), len(names))),
+        types=tuple(one for one, _ in counts),
+        sizes=tuple(count for _, count in counts),
+        states=tuple(sorted(draw(kinds) for _ in range(cpus))),
+        final=draw(st.booleans()),
+        by_worst=draw(st.booleans()),
+    )
+    return window, costs
+
+
+def order_cost(window: TypeWindow, costs: TypeCosts, state: int, order: tuple[int, ...]) -> int:
+    """Return what a CPU pays that runs types in an order."""
+    if not order:
+        return costs.finish[state] if window.final and state >= 0 else 0
+    if state >= 0:
+        cost = costs.switch[state][order[0]]
+    else:
+        cost = costs.start[order[0]] if state == EMPTY else 0
+    cost += sum(costs.switch[one][other] for one, other in pairwise(order))
+    return cost + (costs.finish[order[-1]] if window.final else 0)
+
+
+def least_cost(window: TypeWindow, costs: TypeCosts) -> int:
+    """Return the cost of the best schedule, by trying all of them."""
+    tasks = [one for one, size in zip(window.types, window.sizes, strict=True) for _ in range(size)]
+    least = {0: 0}
+    for state in window.states:
+        found: dict[int, int] = {}
+        for chosen in range(1 << len(tasks)):
+            own = [task for place, task in enumerate(tasks) if chosen >> place & 1]
+            if len(own) > window.capacity:
+                continue
+            cost = min(order_cost(window, costs, state, one) for one in set(permutations(own)))
+            for before, paid in least.items():
+                if not before & chosen:
+                    both = max(paid, cost) if window.by_worst else paid + cost
+                    found[before | chosen] = min(both, found.get(before | chosen, both))
+        least = found
+    return least[(1 << len(tasks)) - 1]
+
+
+def assert_real(window: TypeWindow, costs: TypeCosts, walks: list[Walk]) -> None:
+    """Assert that walks run all dispatches, within the capacity, for what they say they cost."""
+    ran: Counter[int] = Counter()
+    assert tuple(walk.state for walk in walks) == window.states
+    for walk in walks:
+        order = tuple(walk.order())
+        assert len(order) == walk.load <= window.capacity
+        assert walk.cost == order_cost(window, costs, walk.state, order)
+        assert not order or (order[0], order[-1]) == (walk.first, walk.last)
+        ran.update(order)
+    assert ran == dict(zip(window.types, window.sizes, strict=True))
+
+
+@given(problems())
+@settings(max_examples=300, deadline=None)
+def test_flows_bound_all_schedules_and_walks_are_some(problem) -> None:
+    window, costs = problem
+    flow = least_flow(window, costs)
+    least = least_cost(window, costs)
+    assert (-(-flow.cost // len(window.states)) if window.by_worst else flow.cost) <= least
+    for walks in (walks_of(window, costs, flow), *(one(window, costs, flow) for one in ATTEMPTS)):
+        assert_real(window, costs, walks)
+        paid = [walk.cost for walk in walks]
+        assert least <= (max(paid) if window.by_worst else sum(paid))
+
+
+@pytest.mark.parametrize("cpus", [1, 2, 4])
+@pytest.mark.parametrize("types", [2, 3, 5, 8])
+def test_walks_of_long_windows_are_real(types: int, cpus: int) -> None:
+    source = random.Random(types * cpus)
+    for room in (1.0, 1.02, 2.0):
+        costs = TypeCosts(
+            switch=tuple(tuple(source.choices(range(99), k=types)) for _ in range(types)),
+            start=(0,) * types,
+            finish=tuple(source.choices(range(99), k=types)),
+        )
+        sizes = tuple(source.choices(range(1, 200), k=types))
+        window = TypeWindow(
+            capacity=int(-(-sum(sizes) // cpus) * room),
+            types=tuple(range(types)),
+            sizes=sizes,
+            states=tuple(sorted(source.choices(range(FREE, types), k=cpus))),
+            final=True,
+            by_worst=source.random() < 0.5,
+        )
+        flow = least_flow(window, costs)
+        for make in (walks_of, *ATTEMPTS):
+            walks = make(window, costs, flow)
+            assert_real(window, costs, walks)
+            assert flow.cost <= sum(walk.cost for walk in walks)
+
+
+def test_circles_that_no_cpu_comes_by_are_entered() -> None:
+    # 0 stays 0 for nothing; 1 and 2 follow each other for nothing. One CPU has to go across.
+    far = 50
+    costs = TypeCosts(
+        switch=((0, far, far + 7), (far, 9, 0), (far, 0, 9)), start=(0,) * 3, finish=(0,) * 3
+    )
+    window = TypeWindow(capacity=10, types=(0, 1, 2), sizes=(4, 3, 3), states=(FREE,))
+    flow = least_flow(window, costs)
+    assert (flow.cost, flow.is_complete) == (far, True)
+    assert sum(walk.cost for walk in walks_of(window, costs, flow)) == far
+
+
+def test_types_that_go_together_need_as_many_cpus_as_their_dispatches() -> None:
+    # 0 and 1 take turns for nothing, 7 of them where a CPU has room for 3: three CPUs at least.
+    far = 50
+    costs = TypeCosts(
+        switch=((9, 0, far), (0, 9, far), (far, far, 0)), start=(0,) * 3, finish=(0,) * 3
+    )
+    window = TypeWindow(
+        capacity=3, types=(0, 1, 2), sizes=(4, 3, 4), states=(FREE,) * 4, final=False
+    )
+    assert least_cost(window, costs) == far
+    flow = least_flow(window, costs)
+    assert flow.cost == far
+    assert sum(walk.cost for walk in walks_of(window, costs, flow)) == far
+
+
+def test_a_search_that_ends_early_still_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dfopt.compare.type_flow.MOST_BRANCHES", 1)
+    far = 50
+    costs = TypeCosts(
+        switch=((0, far, far), (far, 9, 0), (far, 0, 9)), start=(0,) * 3, finish=(0,) * 3
+    )
+    window = TypeWindow(capacity=10, types=(0, 1, 2), sizes=(4, 3, 3), states=(FREE,))
+    flow = least_flow(window, costs)
+    assert (flow.cost, flow.is_complete) == (0, False)
+    assert_real(window, costs, walks_of(window, costs, flow))
+
+
+@given(problems(most=5))
+@settings(max_examples=25, deadline=None)
+def test_solvers_close_what_flows_leave_open(problem) -> None:
+    window, costs = problem
+    if not is_solvable(window):
+        return
+    walks = inserted_walks(window, costs)
+    paid = [walk.cost for walk in walks]
+    cost = max(paid) if window.by_worst else sum(paid)
+    known = TypeSchedule(walks=tuple(walks), cost=cost, lower_bound=0)
+    found = improved(window, costs, known, 5.0)
+    assert found.is_closed
+    assert found.cost == least_cost(window, costs)
+    assert_real(window, costs, list(found.walks))
+
+
+def compared(trace: Trace, model: CostModel, *lengths: Window) -> Comparison:
+    return compare_trace(trace, model, windows=lengths, time_limit=1.0, workers=1)
+
+
+def test_a_trace_by_hand() -> None:
+    model = CostModel(penalty=WEB, cold_start=True, final_write_back=True)
+    found = compared(TRACE, model, parse_window("whole"))
+    # CPU 0: 10 + 1 + 9 + 7 + 100; CPU 1: 30 + 5 + 200.
+    assert [cpu.cost for cpu in found.cpus] == [127, 235]
+    assert {cause: cost for cause, cost in found.causes.items() if cost} == {
+        # The first HTTP, and both firsts on CPU 1.
+        Cause.FIRST_LOAD: 10 + 30 + 5,
+        Cause.SAME_TYPE: 1,
+        # The long one ran on CPU 1 last, and so did its task.
+        Cause.MIGRATION: 9,
+        Cause.REVISITED: 7,
+        Cause.WRITE_BACK: 300,
+    }
+    assert found.realised.switches == 3
+    # There is room for 4 on a CPU, so that both run something, and end with HTTP: HTTP HTTP, and
+    # short long long HTTP.
+    (whole,) = found.windows
+    assert whole.closed == whole.count == 1
+    assert whole.bound == (10 + 1 + 100) + (20 + 8 + 3 + 7 + 100)
+    assert whole.rolling == whole.bound
+    assert found.cost_unit == "us"
+
+
+def test_without_ends_only_switches_cost() -> None:
+    found = compared(TRACE, CostModel(penalty=WEB), parse_window("whole"))
+    assert found.realised.total == 1 + 9 + 7 + 5
+    # short HTTP HTTP HTTP and long long, both from a free start.
+    assert [(one.bound, one.rolling) for one in found.windows] == [(4 + 1 + 1 + 3, 9)]
+
+
+def test_nothing_is_paid_across_a_gap() -> None:
+    gap = trace_from_rows(
+        [(0, 0, 1, "a", "HTTP", None, None), (0, 9, 10, "a", "PHP-long", None, None)],
+        gaps=[(0, 1, 9, LOST_EVENTS)],
+        cpus=1,
+    )
+    found = compared(gap, CostModel(penalty=WEB, cold_start=True), parse_window("whole"))
+    assert found.realised.total == 10
+    assert [(one.count, one.bound, one.rolling) for one in found.windows] == [(2, 10, 10)]
+
+
+@given(labelled_traces(most=7, mixed=False), models(capacity="observed"), windows)
+@settings(max_examples=100, deadline=None)
+def test_what_is_paid_and_what_bounds_it(trace: Trace, model: CostModel, window: Window) -> None:
+    found = compared(trace, model, window)
+    rows = costs_by_row(trace, model)
+    by_cpu = [0] * trace.cpus
+    for row, cost in rows.items():
+        by_cpu[trace.cpu[row]] += cost
+    assert [cpu.cost for cpu in found.cpus] == by_cpu
+    assert sum(found.causes.values()) == found.realised.total == sum(by_cpu)
+    assert sum(one.cost for one in found.fragments) == sum(by_cpu)
+    (result,) = found.windows
+    assert result.bound <= min(result.realised, result.rolling)
+    assert result.ratio is None or result.ratio >= 1
+    assert result.bound <= result.balanced
+
+
+@given(labelled_traces(most=6, mixed=False, gaps=False), models())
+@settings(max_examples=40, deadline=None)
+def test_the_whole_trace_against_its_instance(trace: Trace, model: CostModel) -> None:
+    (result,) = compared(trace, model, parse_window("whole")).windows
+    best = solve(trace_instance(trace, model))
+    assert best.objective is not None
+    assert result.bound <= best.objective <= result.rolling
+    if result.closed:
+        assert result.bound == best.objective
+        assert result.rolling == best.objective
+
+
+@given(
+    labelled_traces(most=9, mixed=False),
+    models(),
+    windows,
+    st.integers(1, 10**6),
+    st.randoms(use_true_random=False),
+)
+@settings(max_examples=60, deadline=None)
+def test_factors_and_numbers_of_cpus_do_not_matter(trace, model, window, factor, source) -> None:
+    model = replace(model, objective=Objective.TOTAL_PENALTY)
+    penalty = model.penalty
+
+    def scaled(row):
+        return None if row is None else tuple(factor * cost for cost in row)
+
+    times = replace(
+        penalty,
+        switch=tuple(map(scaled, penalty.switch)),
+        start=scaled(penalty.start),
+        finish=scaled(penalty.finish),
+    )
+    new = list(range(trace.cpus))
+    source.shuffle(new)
+    places = np.array(new, np.int32)
+    moved = replace(
+        trace, cpu=places[trace.cpu], gaps=replace(trace.gaps, cpu=places[trace.gaps.cpu])
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        # No clock decides.
+        patch.setattr("dfopt.compare.matrix.SECONDS_PER_WINDOW", 0.0)
+        (one,) = compare_trace(trace, model, windows=[window], time_limit=0, workers=1).windows
+        (other,) = compare_trace(
+            moved, replace(model, penalty=times), windows=[window], time_limit=0, workers=1
+        ).windows
+    assert one.realised * factor == other.realised
+    assert one.bound * factor == other.bound
+    assert one.balanced * factor == other.balanced
+    assert one.closed == other.closed
+
+
+@given(labelled_traces(most=10, mixed=False, gaps=False), models(), windows)
+@settings(max_examples=60, deadline=None)
+def test_the_rolling_schedule_is_a_schedule(trace, model, window) -> None:
+    """Played back window by window it costs what it says."""
+    seen: list[tuple[TypeWindow, TypeCosts, tuple[Walk, ...]]] = []
+    best = MatrixWindows.best
+
+    def remembered(self, problem):
+        found = best(self, problem)
+        seen.append((problem, self._costs, found.walks))
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MatrixWindows, "best", remembered)
+        compared(trace, model, window)
+    for problem, costs, walks in seen:
+        assert_real(problem, costs, list(walks))
+
+
+def test_equal_windows_are_solved_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [(0, n, n + 1, "t", ("HTTP", "PHP-long")[n % 2], None, None) for n in range(40)]
+    asked = []
+    flows = least_flow
+
+    def counted(window: TypeWindow, costs: TypeCosts) -> TypeFlow:
+        asked.append(window)
+        return flows(window, costs)
+
+    monkeypatch.setattr("dfopt.compare.matrix.least_flow", counted)
+    trace = trace_from_rows(rows, cpus=1)
+    (result,) = compared(trace, CostModel(penalty=WEB), parse_window("4")).windows
+    assert result.count == 10
+    assert result.closed == 10
+    # For the rolling schedule, the bound, and the balanced bound.
+    assert len(asked) <= 2 + 1 + 1 + 1
+
+
+def test_a_schedule_of_an_instance_has_the_optimum_of_its_instance() -> None:
+    model = CostModel(penalty=WEB, cold_start=True, capacity=4)
+    instance = trace_instance(TRACE, model)
+    best = solve(instance)
+    assert best.schedule is not None
+    trace = trace_from_schedule(instance, best.schedule)
+    (result,) = compared(trace, model, parse_window("whole")).windows
+    assert (result.realised, result.ratio) == (best.objective, 1.0)
+
+
+def test_costs_near_the_limit_are_exact() -> None:
+    cost = 2**57
+    table = PenaltyMatrix(types=("A", "B"), switch=((0, cost), (cost, 0)))
+    rows = [(0, n, n + 1, "t", "AB"[n % 2], None, None) for n in range(8)]
+    (result,) = compared(
+        trace_from_rows(rows, cpus=1), CostModel(penalty=table), parse_window("whole")
+    ).windows
+    assert (result.realised, result.bound, result.rolling) == (7 * cost, cost, cost)
+    with pytest.raises(InstanceError, match="coarser time unit"):
+        compared(trace_from_rows(rows * 4, cpus=1), CostModel(penalty=table), parse_window("whole"))
+
+
+def test_fragments_that_are_no_types_are_refused() -> None:
+    trace = trace_from_rows([(0, 0, 1, "t", "A", None, None)], cpus=1)
+    with pytest.raises(InstanceError, match="'A' is no type of the matrix"):
+        compare_trace(trace, CostModel(penalty=WEB))
+    # A name that no dispatch uses does not matter.
+    assert type_costs(replace(TRACE, fragments=(*TRACE.fragments, "A")), WEB).largest == 300
+
+
+def test_evicting_under_a_matrix_is_refused() -> None:
+    with pytest.raises(MethodError, match="--unmanaged transparent"):
+        CostModel(penalty=WEB, unmanaged="evict")
+
+
+def test_a_capacity_without_room_is_refused() -> None:
+    with pytest.raises(MethodError, match="no room for a window of 6"):
+        compare_trace(TRACE, CostModel(penalty=WEB, capacity=2))
