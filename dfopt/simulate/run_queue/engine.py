@@ -354,6 +354,11 @@ class Engine:
             if number in self._idle:
                 del self._idle[number]
             cpu.slice = (policy.slice(thread, number) if self._has_slices else 0) or FOREVER
+            if cpu.slice < 0:
+                raise DfoptError(
+                    f"the policy {policy.name!r} gives {thread.name} a time slice of {cpu.slice}; "
+                    "give it a positive one, or 0 for one without an end"
+                )
             thread.cpu = number
             if self._goes_on(cpu, thread, is_picked=True):
                 return

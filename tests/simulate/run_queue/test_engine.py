@@ -325,6 +325,7 @@ class Repeating(Broken):
     [
         (Forgetful(), [[Burst(1)], [Burst(1)]], "'broken' has lost 1 ready threads, t1 among them"),
         (Repeating(), [[Burst(1), Sleep(1)]], "lets t0 run on CPU 0, which is blocked"),
+        (Broken(time_slice=-1), [[Burst(1)]], "gives t0 a time slice of -1"),
         (Broken(), [[Receive(Channel("inbox"))]], "deadlock: 1 threads wait .* t0 for inbox"),
     ],
 )
