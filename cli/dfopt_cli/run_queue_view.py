@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from dfopt_cli.common import printable
@@ -19,16 +19,8 @@ MILLISECOND = 1_000_000
 
 Figure = Callable[["Run"], float]
 
-COUNTS: dict[str, Figure] = {
-    "migrations": lambda run: run.counters.migrations,
-    "fragment switches": lambda run: run.counters.fragment_switches,
-}
-
-TIMES: dict[str, tuple[Figure, int]] = {
-    "response": (lambda run: run.mean_response, 3),
-    "end": (lambda run: run.counters.end, 1),
-}
-"""By heading: the figure, and how many decimal places it has in milliseconds."""
+LARGE, SMALL = 1000, 10
+"""From here on nobody wants decimal places, and below there that one is enough."""
 
 NOTE = (
     "penalty of all dispatches, and of each on average; response: mean time from woken up to "
@@ -54,53 +46,54 @@ def _scenario_tables(scenario: Scenario, runs: Sequence[Run]) -> list[Renderable
     }
     if len(seeds) > 1:
         rows["replications"] = f"{len(seeds)}; ± 95 % confidence"
-    return [pairs(rows), "", _table(runs)]
+    return [pairs(rows), "", _table(runs, counts_switches=_counts_switches(scenario))]
 
 
-def _table(runs: Sequence[Run]) -> RenderableType:
+def _counts_switches(scenario: Scenario) -> bool:
+    """Whether every change of fragment costs 1, which says no more than how many there are."""
+    from dfopt.compare.model import COUNTING
+
+    return scenario.penalty == COUNTING and scenario.caches is None
+
+
+def _table(runs: Sequence[Run], *, counts_switches: bool) -> RenderableType:
     table = plain_table()
     table.add_column("policy", no_wrap=True)
-    columns = _columns(runs[0].time_unit)
+    columns = _columns(runs[0].time_unit, counts_switches=counts_switches)
     for heading in columns:
         table.add_column(heading, justify="right")
     for policy in dict.fromkeys(run.policy for run in runs):
         own = [run for run in runs if run.policy == policy]
         table.add_row(
             printable(policy),
-            *(_shown([figure(run) for run in own], places) for figure, places in columns.values()),
+            *(_shown([figure(run) for run in own]) for figure in columns.values()),
         )
     return table
 
 
-def _columns(unit: str) -> dict[str, tuple[Figure, int]]:
-    """Return by heading the figure and how many decimal places it has."""
-    return {
-        **_times({"penalty": (lambda run: run.penalty, 2)}, unit),
-        f"each, {unit}": (lambda run: run.penalty_per_dispatch, 1),
-        **{heading: (figure, 0) for heading, figure in COUNTS.items()},
-        "idle, %": (lambda run: 100 * run.idle_share, 1),
-        **_times(TIMES, unit),
+def _columns(unit: str, *, counts_switches: bool) -> dict[str, Figure]:
+    """Return the figures by heading; nanoseconds are too fine to be read."""
+    scale, shown = (MILLISECOND, "ms") if unit == NANOSECONDS else (1, unit)
+    costs: dict[str, Figure] = {
+        f"penalty {shown}": lambda run: run.penalty / scale,
+        f"each {unit}": lambda run: run.penalty_per_dispatch,
     }
-
-
-def _times(figures: Mapping[str, tuple[Figure, int]], unit: str) -> dict[str, tuple[Figure, int]]:
-    """Return times by heading; where nanoseconds are too fine to be read, in milliseconds."""
-    if unit != NANOSECONDS:
-        return {f"{heading}, {unit}": (figure, 1) for heading, (figure, _) in figures.items()}
-    return {
-        f"{heading}, ms": (_in_milliseconds(figure), places)
-        for heading, (figure, places) in figures.items()
+    figures: dict[str, Figure] = {
+        "migrations": lambda run: run.counters.migrations,
+        "fragment switches": lambda run: run.counters.fragment_switches,
+        "idle %": lambda run: 100 * run.idle_share,
+        f"response {shown}": lambda run: run.mean_response / scale,
+        f"end {shown}": lambda run: run.counters.end / scale,
     }
+    return figures if counts_switches else costs | figures
 
 
-def _in_milliseconds(figure: Figure) -> Figure:
-    return lambda run: figure(run) / MILLISECOND
-
-
-def _shown(values: Sequence[float], places: int) -> str:
+def _shown(values: Sequence[float]) -> str:
     from dfopt.simulate.statistics import confidence_interval
 
     interval = confidence_interval(values)
+    whole = all(isinstance(value, int) for value in values) and len(values) == 1
+    places = 0 if whole or interval.mean >= LARGE else 1 if interval.mean >= SMALL else 2
     shown = f"{interval.mean:,.{places}f}"
     if interval.half_width is None:
         return shown

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from dfopt_cli.common import naming
-from dfopt_cli.comparing import tell_warnings
+from dfopt_cli.comparing import names_of, tell_warnings
 from dfopt_cli.labelling import labelled_if_possible, tell_source
 from dfopt_cli.trace_options import CostOptions, LabelOptions, cost_choice, model_instance
 
@@ -84,11 +84,13 @@ def scenarios_of(
     choice, instance = cost_choice(costs), model_instance(costs)
     options: Iterator[LabelOptions] = iter(labels.of_each(len(recorded)) if recorded else ())
     found = []
+    names_of_recorded = dict(zip(recorded, short_names(recorded), strict=True))
     for name in listed:
         if name in recorded:
             trace = recorded_trace(name, next(options), choice, instance)
             with naming(name):
-                found.append(recorded_scenario(trace, settings, name=short_name(name)))
+                short = names_of_recorded[name]
+                found.append(recorded_scenario(trace, settings, name=short))
         else:
             with naming(name):
                 found.append(read_scenario(name, settings))
@@ -107,10 +109,17 @@ def is_recorded(name: str) -> bool:
         return toml_format(name) is None and not name.endswith(TOML)
 
 
-def short_name(file: str) -> str:
-    """Return what to call a recording: its file's name without the endings."""
-    name = "" if file.startswith(("/dev/", STANDARD_INPUT)) else PurePath(file).name
-    return name.lstrip(".").split(".")[0] or "recording"
+def short_names(files: Sequence[str]) -> list[str]:
+    """Return what to call recordings: no more of their files' names than tells them apart."""
+    whole = names_of(files)
+    short = [_without_endings(name) for name in whole]
+    return short if len(set(short)) == len(short) else whole
+
+
+def _without_endings(name: str) -> str:
+    if name.startswith("/dev/"):
+        return "recording"
+    return PurePath(name).name.lstrip(".").split(".")[0] or "recording"
 
 
 def recorded_trace(

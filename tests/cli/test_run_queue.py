@@ -199,6 +199,31 @@ def test_a_recording_may_be_compressed_and_its_loop_open(run, recording):
     assert "replay on 2 CPUs" in printed
 
 
+def test_recordings_are_told_apart(run, recording):
+    other = recording.with_name("first.again.jsonl")
+    other.write_text(RECORDING)
+    code, printed, _ = run(*RUN_QUEUE, recording, other, "--policy", "fcfs")
+    assert code == 0
+    assert "scenario  first.run.jsonl" in printed
+    assert "scenario  first.again.jsonl" in printed
+    # Every change of fragment costs 1, so their number says it all.
+    assert "each ns" not in printed
+    assert "fragment" in printed
+
+
+def test_recordings_under_a_matrix(run, tmp_path):
+    folder = tmp_path / "traces"
+    web = ("web-server", "--policy", "fcfs", "--set", "until=50000000")
+    assert run(*RUN_QUEUE, *web, "-o", folder)[0] == 0
+    code, printed, said = run(
+        *RUN_QUEUE, folder / "web-server-fcfs.jsonl.gz", "--policy", "lifo", "--json"
+    )
+    assert (code, said) == (0, "")
+    (one,) = json.loads(printed)["runs"]
+    assert one["scenario"] == "web-server-fcfs"
+    assert one["penalty"]["total"] > 0
+
+
 def test_what_is_wrong_with_a_recording_is_said_with_its_name(run, recording, small):
     code, _, said = run(
         *RUN_QUEUE, recording, "--penalty", "f", "--read-line", "1", "--write-back", "0"
