@@ -39,7 +39,8 @@ def small_fine_grained(**parameters: int) -> FineGrained:
 
 def small_web_server(**parameters: int) -> WebServer:
     small = {"clients": 4, "requests": 2, "http_slices": 4, "php_slices": 2, "php_threads": 2}
-    return WebServer(**(small | {"disks": 1, "think_time": 5_000_000} | parameters))
+    small |= {"disks": 1, "think_time": 5_000_000, "network_wait": 5_000_000, "interval": 1_000_000}
+    return WebServer(**(small | parameters))
 
 
 def small_scenario(kind: WorkloadKind, penalty: Penalty = LINES) -> Scenario:
