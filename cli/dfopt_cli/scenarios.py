@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -113,7 +114,8 @@ def short_names(files: Sequence[str]) -> list[str]:
     """Return what to call recordings: no more of their files' names than tells them apart."""
     whole = names_of(files)
     short = [_without_endings(name) for name in whole]
-    return short if len(set(short)) == len(short) else whole
+    count = Counter(short)
+    return [long if count[name] > 1 else name for long, name in zip(whole, short, strict=True)]
 
 
 def _without_endings(name: str) -> str:
@@ -129,11 +131,14 @@ def recorded_trace(
     from dfopt.compare.choosing import with_costs
     from dfopt.compare.model import COUNTING, lines_read, states_left
     from dfopt.machine import PenaltyF
+    from dfopt.trace.trace import UNMANAGED
 
     trace, source = labelled_if_possible(file, labels)
     if labels == LabelOptions():
         tell_source(file, source)
     tell_warnings(file, trace.quality.warnings)
+    if not (trace.fragment != UNMANAGED).any():
+        tell_warnings(file, ["no dispatch has a fragment, so nothing is paid; --df says which"])
     with naming(file):
         trace, model = with_costs(trace, choice, instance=instance)
         penalty: Penalty | None = trace.header.penalty

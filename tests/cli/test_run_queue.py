@@ -211,6 +211,14 @@ def test_recordings_are_told_apart(run, recording):
     assert "fragment" in printed
 
 
+def test_a_recording_without_fragments_is_simulated_and_told(run, recording):
+    recording.write_text(RECORDING.replace('"df": "x"', '"df": null').replace('"y"', "null"))
+    code, printed, said = run(*RUN_QUEUE, recording, "--policy", "fcfs", "--json")
+    assert code == 0
+    assert json.loads(printed)["runs"][0]["executed"] == 16_000
+    assert said.startswith(f"dfopt: {recording}: warning: no dispatch has a fragment")
+
+
 def test_recordings_under_a_matrix(run, tmp_path):
     folder = tmp_path / "traces"
     web = ("web-server", "--policy", "fcfs", "--set", "until=50000000")
