@@ -7,11 +7,17 @@ from collections.abc import Mapping, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from dfopt.compare.comparison import Cause, Comparison, CpuResult, WindowResult
+from dfopt.compare.comparison import (
+    Cause,
+    Comparison,
+    CpuResult,
+    WindowResult,
+    policies_of,
+)
 from dfopt.compare.model import CostModel
 from dfopt.machine import PenaltyG, PenaltyMatrix
 from dfopt_cli.common import printable
-from dfopt_cli.tables import counted, pairs, plain_table, share, times
+from dfopt_cli.tables import LARGE, counted, pairs, plain_table, share, times
 
 SHORT = {
     Cause.FIRST_LOAD: "first load",
@@ -236,29 +242,64 @@ def cpus_table(comparison: Comparison) -> Table:
 
 
 def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
-    """Return what a terminal shows of several traces: one row for each, or for every window."""
+    """Return what a terminal shows of several traces: one row for each, or for every window.
+
+    Where each trace names another policy they are called by these, and costs for each dispatch
+    let runs of different length compare.
+    """
+    policies = policies_of(comparisons)
+    names = [printable(name) for name in policies or [one.name for one in comparisons]]
     several = any(len(comparison.windows) > 1 for comparison in comparisons)
+    apart = several or policies is not None
     table = plain_table()
-    table.add_column("trace", overflow="fold", min_width=10)
+    table.add_column("trace" if policies is None else "policy", overflow="fold", min_width=10)
     if several:
         table.add_column("window", no_wrap=True)
     for heading in ("realised", "bound", "ratio", "rolling", "ratio"):
         table.add_column(heading, justify="right", no_wrap=True)
-    if not several:
+    if not apart:
         add_loss_columns(table)
-    for comparison in comparisons:
-        name = printable(comparison.name)
+    for name, comparison in zip(names, comparisons, strict=True):
+        first = name
         for window in comparison.windows:
             cells = [f"{window.realised:,}", *window_cells(window)]
             if several:
-                table.add_row(name, printable(window.window), *cells)
-            else:
-                table.add_row(name, *cells, *loss_cells(comparison))
-            name = ""
-    losses: list[Table | Text] = [losses_table(comparisons), Text("")] if several else []
-    meanings = {name: EXPLANATION[name] for name in ("bound", "rolling", "ignored")}
-    said = pairs({**models(comparisons), **meanings}, style="dim")
-    return [table, Text(""), *losses, said]
+                cells = [printable(window.window), *cells]
+            if not apart:
+                cells += loss_cells(comparison)
+            table.add_row(first, *cells)
+            first = ""
+    losses: list[Table | Text] = []
+    if policies is not None:
+        losses = [policies_table(names, comparisons), Text("")]
+    elif several:
+        losses = [losses_table(comparisons), Text("")]
+    said = {name: EXPLANATION[name] for name in ("bound", "rolling", "ignored")}
+    if policies is not None:
+        said = {"traces": ", ".join(printable(one.name) for one in comparisons), **said}
+    return [table, Text(""), *losses, pairs({**models(comparisons), **said}, style="dim")]
+
+
+def policies_table(names: Sequence[str], comparisons: Sequence[Comparison]) -> Table:
+    """Return one row a policy: its dispatches, what each paid on average, and why most."""
+    table = plain_table()
+    table.add_column("policy", overflow="fold", min_width=10)
+    table.add_column("dispatches", justify="right", no_wrap=True)
+    table.add_column("cost of each", justify="right", no_wrap=True)
+    add_loss_columns(table)
+    for name, comparison in zip(names, comparisons, strict=True):
+        table.add_row(
+            name,
+            f"{comparison.managed:,}",
+            average(comparison.realised.total / max(1, comparison.managed)),
+            *loss_cells(comparison),
+        )
+    return table
+
+
+def average(cost: float) -> str:
+    """Return a mean cost."""
+    return f"{cost:,.0f}" if cost >= LARGE else f"{cost:.3g}"
 
 
 def losses_table(comparisons: Sequence[Comparison]) -> Table:

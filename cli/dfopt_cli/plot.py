@@ -111,14 +111,21 @@ def gap(
     """Draw what traces cost by cause, beside the least possible.
 
     The options are those of 'dfopt compare'. Bound and rolling schedule are those of the last
-    window.
+    window. Several traces stand side by side under the names of their policies, with costs for
+    each dispatch and the foresight curve of each; without --window the windows are then those of
+    --foresight.
 
-    Example: dfopt plot gap old.txt new.txt --df labels.csv --window 10ms -o gap.svg
+    Example: dfopt plot gap old.txt new.txt --df labels.csv -o gap.svg
     """
-    from dfopt.plot import plot_gap
+    plan = planned(labels, model, windows, default="foresight" if len(traces) > 1 else "whole")
+    draw(plot_beside_the_best, traces, output, plan, quiet=quiet)
 
-    plan = planned(labels, model, windows, default="whole")
-    draw(plot_gap, traces, output, plan, quiet=quiet)
+
+def plot_beside_the_best(comparisons: Sequence[Comparison]) -> Axes:
+    """Draw one trace by itself, or several side by side."""
+    from dfopt.plot import plot_gap, plot_policies
+
+    return (plot_gap if len(comparisons) == 1 else plot_policies)(comparisons)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -208,3 +209,9 @@ class Comparison:
     quality: Quality
     is_complete: bool = True
     policy: str | None = None
+
+
+def policies_of(comparisons: Sequence[Comparison]) -> list[str] | None:
+    """Return the policies of comparisons; None unless all have one, and each another one."""
+    policies = [one.policy for one in comparisons if one.policy is not None]
+    return policies if len(set(policies)) == len(comparisons) else None

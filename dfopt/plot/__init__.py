@@ -4,11 +4,13 @@ from dfopt.plot.foresight import plot_foresight
 from dfopt.plot.gantt import plot_schedule
 from dfopt.plot.gap import plot_gap
 from dfopt.plot.picture import check_picture_name, save_picture
+from dfopt.plot.policies import plot_policies
 
 __all__ = [
     "check_picture_name",
     "plot_foresight",
     "plot_gap",
+    "plot_policies",
     "plot_schedule",
     "save_picture",
 ]

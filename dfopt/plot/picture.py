@@ -33,11 +33,15 @@ RESOLUTION = 150
 
 def new_axes(width: float, height: float) -> Axes:
     """Return the Axes of a new figure of this size in inches."""
+    return new_figure(width, height).add_subplot()
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return a new figure of this size in inches."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1)
-    return Figure(figsize=(width, height), layout=layout).add_subplot()
+    return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
 
 
 def lay_out(ax: Axes) -> None:

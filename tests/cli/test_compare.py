@@ -16,7 +16,7 @@ from dfopt.machine import PenaltyG
 from dfopt.trace import Trace
 from dfopt.trace.labels import Inferred
 from tests.cli.conftest import EXECUTABLE, Run
-from tests.compare.examples import write_trace
+from tests.compare.examples import ROWS, write_trace
 
 
 @pytest.fixture
@@ -104,6 +104,45 @@ def test_the_header_gives_the_model(run: Run, tmp_path: Path) -> None:
     assert found["trace"] == "mine"
     assert found["model"]["objective"] == "max-penalty"
     assert found["realised"]["total"] == 12
+
+
+def test_a_header_with_a_matrix_compares_types(run: Run, tmp_path: Path) -> None:
+    table = {"kind": "matrix", "types": ["A", "B"], "switch": [[1, 7], [5, 2]], "start": [3, 4]}
+    header = {"penalty": table, "objective": "total-penalty", "cold_start": True, "policy": "fcfs"}
+    rows = [row for row in ROWS if row[3] is not None]
+    trace = write_trace(tmp_path / "types.jsonl", rows, time_unit="us", **header)
+    found = document(run, trace)
+    assert found["policy"] == "fcfs"
+    assert found["model"]["penalty"] == table
+    # CPU 0: A B A A; CPU 1: B A B.
+    assert found["realised"] == {"total": (3 + 7 + 5 + 1) + (4 + 5 + 7), "max": 16, "switches": 4}
+    # A A A A and B B B.
+    assert [one["bound"] for one in found["windows"]] == [(3 + 1 + 1 + 1) + (4 + 2 + 2)]
+    assert found["causes"]["same type again"] == 1
+    assert document(run, trace, "--penalty", "matrix") == found
+    assert document(run, trace, "--penalty", "g")["realised"]["total"] == 6
+    code, out, err = run("compare", trace)
+    assert (code, err) == (0, "")
+    assert pairs(out)["costs"] == "matrix: by the types of two dispatches, 2 types"
+    code, out, err = run("compare", trace, "--unmanaged", "evict")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "--unmanaged transparent" in err
+    strange = write_trace(tmp_path / "strange.jsonl", penalty={**table, "types": ["A", "C"]})
+    code, out, err = run("compare", strange)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "'B' is no type of the matrix" in err
+
+
+def test_several_traces_are_drawn_side_by_side(run: Run, tmp_path: Path, trace: Path) -> None:
+    other = write_trace(tmp_path / "other.jsonl", policy="fcfs", time_unit="ns")
+    picture = tmp_path / "gap.svg"
+    code, _, err = run("plot", "gap", trace, other, "-o", picture)
+    assert (code, err) == (0, "")
+    # Without --window there are those of the foresight curve, in axes of their own.
+    assert 'id="axes_2"' in picture.read_text()
+    code, _, err = run("plot", "gap", trace, other, "--window", "whole", "-o", picture)
+    assert (code, err) == (0, "")
+    assert 'id="axes_2"' not in picture.read_text()
 
 
 def test_labels_are_taken_from_a_file_and_written_to_one(

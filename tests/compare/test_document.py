@@ -15,8 +15,8 @@ from dfopt.compare.saved import read_comparisons
 from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt.instance import Objective
-from dfopt.machine import Leaves, PenaltyF
-from tests.compare.examples import comparison, window
+from dfopt.machine import Leaves, PenaltyF, PenaltyMatrix
+from tests.compare.examples import causes, comparison, window
 
 F_MODEL = CostModel(
     penalty=PenaltyF(read_line=2, write_back=500),
@@ -30,6 +30,13 @@ EXAMPLES = [
     comparison(),
     comparison(model=F_MODEL, time_unit=None),
     comparison(windows=(), fragments=(), is_complete=False),
+    comparison(
+        policy="fcfs",
+        model=CostModel(
+            penalty=PenaltyMatrix(types=("A", "B"), switch=((1, 2), (3, 4)), start=(5, 6))
+        ),
+        causes=causes(same_type=12),
+    ),
 ]
 
 
@@ -131,3 +138,12 @@ def test_wrong_documents_are_refused(
     with pytest.raises(DfoptError) as caught:
         read_comparisons(file)
     assert str(caught.value).startswith(f"{file}: {problem}")
+
+
+def test_documents_of_before_there_were_matrices_are_read(tmp_path: Path) -> None:
+    document = comparison_document(comparison())
+    del document["policy"]
+    for holder in (document, *document["fragments"], *document["cpus"]):
+        del holder["causes"][str(Cause.SAME_TYPE)]
+    Draft202012Validator(schema("comparison")).validate(document)
+    assert read_comparisons(save(tmp_path / "old.json", document)) == (comparison(),)

@@ -1,0 +1,169 @@
+"""Policies side by side: bars for each dispatch, rolling schedules and bounds, and curves."""
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+
+from dfopt.compare.comparison import Comparison, Realised
+from dfopt.compare.model import CostModel
+from dfopt.errors import DfoptError
+from dfopt.instance import Objective
+from dfopt.machine import PenaltyG
+from dfopt.plot import plot_policies, save_picture
+from dfopt.plot.picture import lay_out
+from dfopt.plot.policies import MARKERS, line_style
+from tests.compare.examples import causes, comparison, window
+
+FIRST = comparison(policy="fcfs", model=CostModel(penalty=PenaltyG(fill=2, write_back=0)))
+SECOND = replace(
+    FIRST,
+    policy="data-affinity",
+    managed=36,
+    realised=Realised(total=18, worst=9, switches=9),
+    causes=causes(first_load=18),
+    windows=(
+        window("5", bound=0, rolling=18, realised=18),
+        window("whole", bound=9, rolling=9, realised=18),
+    ),
+)
+
+
+def second_axes(ax: Axes) -> Axes:
+    found: Axes = ax.figure.axes[1]
+    return found
+
+
+def bars(ax: Axes, row: int) -> list[float]:
+    """Return the lengths of the bars of a row, from top to bottom and left to right."""
+    own = [
+        bar
+        for bar in ax.patches
+        if row - 0.5 < bar.get_y() + bar.get_height() / 2 < row + 0.5 and bar.get_width()
+    ]
+    own.sort(key=lambda bar: (round(bar.get_y() + bar.get_height() / 2, 3), bar.get_x()))
+    return [bar.get_width() for bar in own]
+
+
+def curves(ax: Axes) -> list[list[float]]:
+    return [[float(y) for y in line.get_ydata()] for line in ax.lines if len(line.get_ydata()) > 2]
+
+
+def test_bars_are_costs_of_a_dispatch() -> None:
+    ax = plot_policies([FIRST, SECOND])
+    # By cause, then the rolling schedule and the bound; of 18 dispatches and of 36.
+    assert bars(ax, 0) == pytest.approx([2 / 18, 6 / 18, 4 / 18, 6 / 18, 4 / 18])
+    assert bars(ax, 1) == pytest.approx([18 / 36, 9 / 36, 9 / 36])
+    texts = [text.get_text() for text in ax.texts]
+    assert "3.00 × bound" in texts
+    assert "2.00 × bound" in texts
+    assert "50%" in texts
+    assert ax.get_xlabel() == "penalty on all CPUs (ns) for each managed dispatch"
+
+
+def test_curves_begin_with_what_was_paid() -> None:
+    ax = second_axes(plot_policies([FIRST, SECOND]))
+    assert curves(ax) == [
+        pytest.approx([12 / 18, 9 / 18, 6 / 18]),
+        pytest.approx([18 / 36, 18 / 36, 9 / 36]),
+    ]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["as it\nran", "5", "whole"]
+
+
+def test_policies_are_called_by_their_names_where_these_differ() -> None:
+    def names(*comparisons: Comparison) -> list[str]:
+        ax = plot_policies(comparisons)
+        return [label.get_text() for label in ax.get_yticklabels()]
+
+    assert names(FIRST, SECOND) == ["fcfs", "data-affinity"]
+    assert names(FIRST, replace(SECOND, policy="fcfs", name="other")) == ["made by hand", "other"]
+    assert names(FIRST, replace(SECOND, policy=None, name="$x_1$")) == ["made by hand", "$x_1$"]
+
+
+def test_lines_have_keys_beside_their_bars() -> None:
+    ax = plot_policies([FIRST, SECOND])
+    beside = [line for line in ax.lines if line.get_marker() in MARKERS]
+    drawn = [line for line in second_axes(ax).lines if line.get_marker() in MARKERS]
+    assert [line.get_marker() for line in beside] == [line.get_marker() for line in drawn]
+    assert [to_rgb(line.get_color()) for line in beside] == [
+        to_rgb(line.get_color()) for line in drawn
+    ]
+    assert [float(line.get_ydata()[0]) for line in beside] == [0, 1]
+
+
+def test_no_two_of_many_lines_are_alike() -> None:
+    styles = [line_style(number) for number in range(24)]
+    assert len({(style["color"], str(style["linestyle"])) for style in styles}) == 24
+    assert len({(style["color"], style["marker"]) for style in styles}) == 24
+
+
+def test_one_length_of_window_has_no_curves() -> None:
+    ax = plot_policies([replace(one, windows=one.windows[-1:]) for one in (FIRST, SECOND)])
+    assert len(ax.figure.axes) == 1
+
+
+def test_the_dearest_cpu_under_max_penalty() -> None:
+    model = CostModel(objective=Objective.MAX_PENALTY)
+    ax = plot_policies([replace(one, model=model) for one in (FIRST, SECOND)])
+    assert bars(ax, 0)[:3] == pytest.approx([1 / 18, 4 / 18, 2 / 18])
+    assert ax.get_xlabel().startswith("changes of fragment on the dearest CPU")
+
+
+@pytest.mark.parametrize("count", [2, 9, 16])
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+def test_nothing_overlaps(tmp_path: Path, count: int, ending: str) -> None:
+    lengths = [str(step * 10**power) for power in range(1, 5) for step in (1, 2, 5)]
+    drawn = [
+        replace(
+            FIRST,
+            policy=f"a policy with quite a long name, the number {number} of all",
+            windows=tuple(
+                window(label, bound=2, rolling=2 * place + 6 * 60**number)
+                for place, label in enumerate([*lengths, "whole"])
+            ),
+        )
+        for number in range(count)
+    ]
+    ax = plot_policies(drawn)
+    save_picture(ax, tmp_path / f"policies.{ending}")
+    lay_out(ax)  # at the figure's own resolution again
+    figure = ax.figure
+    for axis in (ax.yaxis, second_axes(ax).xaxis):
+        boxes = [label.get_window_extent() for label in axis.get_ticklabels() if label.get_text()]
+        for one, other in pairwise(boxes):
+            assert not one.overlaps(other)
+    # Names end before the keys begin, and nothing leaves the figure.
+    key = min(line.get_window_extent().x0 for line in ax.lines)
+    assert max(label.get_window_extent().x1 for label in ax.get_yticklabels()) <= key
+    for part in (*figure.axes, ax.get_legend(), *ax.texts):
+        box = part.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
+    assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1 - 1
+
+
+def test_costs_of_nothing() -> None:
+    nothing = replace(
+        FIRST,
+        causes=causes(),
+        realised=Realised(total=0, worst=0, switches=0),
+        windows=(window("5", bound=0, rolling=0, realised=0), FIRST.windows[1]),
+    )
+    nothing = replace(
+        nothing, windows=(nothing.windows[0], replace(nothing.windows[0], window="9"))
+    )
+    ax = plot_policies([nothing, replace(nothing, policy="other")])
+    assert bars(ax, 0) == []
+
+
+def test_nothing_to_draw_is_refused() -> None:
+    for comparisons in ([], [replace(FIRST, windows=()), SECOND]):
+        with pytest.raises(DfoptError, match="there is no window to draw"):
+            plot_policies(comparisons)
+    with pytest.raises(DfoptError, match="share no axis"):
+        plot_policies(
+            [FIRST, replace(SECOND, windows=(window("5ms", bound=1, rolling=1), SECOND.windows[1]))]
+        )
