@@ -6,6 +6,8 @@ from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
 from dfopt.machine import PenaltyG
@@ -273,3 +275,36 @@ def test_a_simulated_trace_is_replayed_through_a_file(policy, tmp_path):
     read = Replay(trace=str(file)).build(Random(0))
     assert {thread.name for thread in read.threads} == {"a", "b"}
     assert read.fragments == ("x", "y")
+
+
+@st.composite
+def recordings(draw):
+    """Draw a trace with a coarse clock: much happens at one time, and not all of it is possible."""
+    dispatches = []
+    free = {A: 0, B: 0, C: 0}
+    now = [0, 0]
+    for _ in range(draw(st.integers(1, 12))):
+        cpu, task = draw(st.integers(0, 1)), draw(st.sampled_from([A, B, C]))
+        start = max(now[cpu], free[task]) + draw(st.integers(0, 2))
+        end = start + draw(st.integers(0, 3))
+        dispatches.append((cpu, start, end, task, draw(st.integers(-1, 1))))
+        now[cpu] = free[task] = end
+    times = st.integers(0, max(now))
+    wakeups = st.tuples(times, st.integers(-1, 2), st.integers(0, 2))
+    forks = st.tuples(times, st.just(A), st.sampled_from([B, C])) | st.tuples(
+        times, st.just(B), st.just(C)
+    )
+    gaps = st.tuples(st.integers(0, 1), times, times).filter(lambda gap: gap[1] < gap[2])
+    return recording(
+        dispatches,
+        wakeups=sorted(draw(st.lists(wakeups, max_size=15)), key=lambda one: one[0]),
+        forks=sorted(draw(st.lists(forks, max_size=2, unique_by=lambda one: one[2]))),
+        gaps=sorted(draw(st.lists(gaps, max_size=2)), key=lambda one: one[1]),
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(recordings(), st.sampled_from(["wakeups", "waits"]))
+def test_nothing_is_lost_and_nobody_waits_for_ever(trace, timing):
+    if (trace.end > trace.start).any():
+        check_replay(trace, timing)
