@@ -31,6 +31,47 @@ CLIENT, SERVER = range(2)
 """The two processes, which are applications of their own."""
 
 
+class _Room:
+    """A room in one of the processes: a data fragment."""
+
+    def __init__(self, fragment: int, chat: Chat) -> None:
+        self.waiting = 0
+        """Messages that have come and not been taken, counted for each who waits for them."""
+        self._fragment = fragment
+        self._chat = chat
+        self._bursts: dict[tuple[int, int], Burst] = {}
+
+    def burst(self, leaves: int) -> Burst:
+        """Return the burst that handles one message, with the room as it is."""
+        chat = self._chat
+        grown = self.waiting // chat.users * chat.waiting_lines
+        burst = self._bursts.get((grown, leaves))
+        if burst is None:
+            burst = Burst(chat.message_time, self._fragment, chat.room_lines + grown, leaves)
+            self._bursts[grown, leaves] = burst
+        return burst
+
+    def steps(
+        self,
+        times: int,
+        leaves: int,
+        *,
+        incoming: Channel | None = None,
+        outgoing: Sequence[Send] = (),
+        to: _Room | None = None,
+    ) -> Steps:
+        """Take a message so often, handle it, and pass it on to a room."""
+        receive = None if incoming is None else Receive(incoming)
+        for _ in range(times):
+            if receive is not None:
+                yield receive
+                self.waiting -= 1
+            yield self.burst(leaves)
+            if to is not None:
+                to.waiting += len(outgoing)
+                yield from outgoing
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chat:
     """Chat rooms.
@@ -59,6 +100,9 @@ class Chat:
         threads, and their sockets. The paper does not give them either.
     line_size
         Bytes of a line.
+    waiting_lines
+        By how many lines a room grows in a process for each message that waits there for every
+        user; a thread reads them all with the rest of the room. 0: it does not grow.
     spawn_time
         Execution time to make a thread.
     """
@@ -72,10 +116,11 @@ class Chat:
     message_time: int = 2_000
     user_lines: int = 40
     line_size: int = 64
+    waiting_lines: int = 0
     spawn_time: int = 20_000
 
     def __post_init__(self) -> None:
-        least = {"users": 2, "message_size": 0, "user_lines": 0}
+        least = {"users": 2, "message_size": 0, "user_lines": 0, "waiting_lines": 0}
         for field in fields(self):
             check_integer(getattr(self, field.name), field.name, least=least.get(field.name, 1))
 
@@ -86,7 +131,8 @@ class Chat:
         for number in range(self.rooms):
             for process, made in zip(children, self._room(number), strict=True):
                 process.extend(made)
-        size = self._lines()
+        # At most, all messages of all users wait for everybody.
+        size = self.room_lines + self.waiting_lines * self.users * self.messages
         return Workload(
             threads=(
                 NewThread(name="client", steps=self._main(children[CLIENT]), application=CLIENT),
@@ -104,17 +150,14 @@ class Chat:
             yield burst
             yield child
 
-    def _lines(self) -> int:
-        """Return how many lines a room has in a process."""
+    @property
+    def room_lines(self) -> int:
+        """Lines of a room in each process while no message waits."""
         return self.users * (self.user_lines - (-self.message_size // self.line_size))
 
     def _room(self, number: int) -> tuple[list[Spawn], list[Spawn]]:
         """Return the threads of a room, in the client and in the server."""
-        lines = self._lines()
-        in_client = Burst(self.message_time, 2 * number + CLIENT, lines, DIRTY)
-        # Who receives a message only looks at it.
-        looks = Burst(self.message_time, 2 * number + CLIENT, lines, CLEAN)
-        in_server = Burst(self.message_time, 2 * number + SERVER, lines, DIRTY)
+        client, server = _Room(2 * number + CLIENT, self), _Room(2 * number + SERVER, self)
         users = range(self.users)
         names = [f"room{number}-user{user}" for user in users]
         to_write = [Channel(f"{name}-to-write") for name in names]
@@ -123,35 +166,21 @@ class Chat:
         for user, name in enumerate(names):
             up, down = Channel(f"{name}-to-server"), Channel(f"{name}-to-client")
             others = [Send(to_write[other]) for other in users if other != user]
-            for role, steps in (
-                ("receiver", _handle(to_others, looks, incoming=down)),
-                ("sender", _handle(once, in_client, outgoing=[Send(up)])),
-            ):
-                clients.append(_spawn(f"{name}-{role}", steps, CLIENT))
-            for role, steps in (
-                ("reader", _handle(once, in_server, incoming=up, outgoing=others)),
-                (
-                    "writer",
-                    _handle(to_others, in_server, incoming=to_write[user], outgoing=[Send(down)]),
-                ),
-            ):
-                servers.append(_spawn(f"{name}-{role}", steps, SERVER))
+            # Who receives a message only looks at it.
+            receiver = client.steps(to_others, CLEAN, incoming=down)
+            sender = client.steps(once, DIRTY, outgoing=[Send(up)], to=server)
+            reader = server.steps(once, DIRTY, incoming=up, outgoing=others, to=server)
+            writer = server.steps(
+                to_others, DIRTY, incoming=to_write[user], outgoing=[Send(down)], to=client
+            )
+            clients.append(_spawn(f"{name}-receiver", receiver, CLIENT))
+            clients.append(_spawn(f"{name}-sender", sender, CLIENT))
+            servers.append(_spawn(f"{name}-reader", reader, SERVER))
+            servers.append(_spawn(f"{name}-writer", writer, SERVER))
         return clients, servers
 
 
 _SIDES = ("client", "server")
-
-
-def _handle(
-    times: int, burst: Burst, *, incoming: Channel | None = None, outgoing: Sequence[Send] = ()
-) -> Steps:
-    """Take a message so often, handle it, and pass it on."""
-    receive = None if incoming is None else Receive(incoming)
-    for _ in range(times):
-        if receive is not None:
-            yield receive
-        yield burst
-        yield from outgoing
 
 
 def _spawn(name: str, steps: Steps, application: int) -> Spawn:

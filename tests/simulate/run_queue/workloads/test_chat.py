@@ -89,6 +89,23 @@ def test_a_room_has_lines_and_a_message_for_each_user() -> None:
     assert set(lines_of(done)[done.trace.fragment >= 0].tolist()) == {3 * 7}
 
 
+def test_a_room_may_grow_with_the_messages_that_wait_there() -> None:
+    # One CPU, first come first served, no time slice in the way. Both senders run first: when the
+    # first reader has taken one message, 13 wait, 6 for each of two users. The receivers wait
+    # already: the first wakes up for a message, the second when 6 wait, 3 for each user.
+    chat = small_chat(rooms=1, users=2, messages=7, user_lines=8, message_size=0, waiting_lines=5)
+    done = simulated(chat, cpus=1)
+    lines = {
+        done.trace.tasks[task].name.removeprefix("room0-"): line
+        for task, line in zip(done.trace.task, lines_of(done), strict=True)
+    }
+    assert lines["user0-sender"] == lines["user1-sender"] == 16
+    assert lines["user0-reader"] == lines["user1-reader"] == 16 + 6 * 5
+    assert lines["user1-receiver"] == 16
+    assert lines["user0-receiver"] == 16 + 3 * 5
+    assert chat.build(Random(0)).sizes == (16 + 2 * 7 * 5,) * 2
+
+
 def test_who_receives_only_looks() -> None:
     done = simulated(small_chat())
     assert done.trace.leaves is not None
