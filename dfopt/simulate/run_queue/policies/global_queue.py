@@ -43,11 +43,14 @@ class GlobalQueue(Policy):
         return (self._queue.lock,)
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
-        """Put it into the list of its band, and call the CPU that is idle for longest."""
+        """Put it into the list of its band, and call the idle CPUs."""
         del why, cpu
         self._queue.put(self.engine, thread, thread.band)
-        idle = self.engine.idle()
-        return idle[0] if idle else 0
+        return self._queue.call(self.engine, self._call)
+
+    def _call(self) -> None:
+        for cpu in self.engine.idle():
+            self.engine.offer(cpu)
 
     def pick(self, cpu: int) -> Thread | None:
         """Take the first thread of the most urgent list."""

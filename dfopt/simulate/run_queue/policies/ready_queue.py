@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from dfopt.simulate.run_queue.spin_lock import SpinLock
@@ -10,6 +11,10 @@ from dfopt.simulate.run_queue.spin_lock import SpinLock
 if TYPE_CHECKING:
     from dfopt.simulate.run_queue.engine import Engine
     from dfopt.simulate.run_queue.thread import Thread
+
+
+NOBODY = -1
+"""No CPU has this number: returned by ``ready``, it lets the engine ask none."""
 
 
 class ReadyQueue:
@@ -40,6 +45,15 @@ class ReadyQueue:
         engine.acquire(self.lock)
         self._lists[index].append(thread)
         self.count += 1
+
+    def call(self, engine: Engine, caller: Callable[[], None]) -> int:
+        """Call idle CPUs, if there are any, as soon as what was put is in and the lock is free."""
+        if None in engine.running:
+            if self.lock.free_at > engine.now:
+                engine.call_at(self.lock.free_at, caller)
+            else:
+                caller()
+        return NOBODY
 
     def holds(self, lists: int) -> bool:
         """Return whether there are threads in the first so many lists; needs no lock."""

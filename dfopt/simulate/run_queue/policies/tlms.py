@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar
 
 from dfopt.checks import check_integer
@@ -37,9 +38,9 @@ class TwoLevelMultiScan(Policy):
     as a CPU has a user-mode thread, and a third one costs nothing. With a single scan they are
     the same.
 
-    The paper is silent on what wakes an idle CPU. Reading: a ready thread calls its affinity CPU
-    or, should that be busy, the first idle one in the circle. A thread that is ready preempts
-    none.
+    An idle CPU is woken up "by the interrupt" (``local_scheduler()``, line 17). Reading: as soon
+    as a thread is in its queue and the lock is free, the idle CPUs are called, its affinity CPU
+    first and then the others in the circle. A thread that is ready preempts none.
 
     Parameters
     ----------
@@ -90,15 +91,16 @@ class TwoLevelMultiScan(Policy):
         if why is Why.NEW or affinity is None:
             affinity = self._next
             self._next = (affinity + 1) % cpus
-        self._queues[affinity].put(engine, thread, self.lists[thread.band])
-        running = engine.running
-        if running[affinity] is None:
-            return affinity
-        for distance in range(1, cpus):
-            other = (affinity + distance) % cpus
-            if running[other] is None:
-                return other
-        return affinity
+        queue = self._queues[affinity]
+        queue.put(engine, thread, self.lists[thread.band])
+        return queue.call(engine, partial(self._call, affinity))
+
+    def _call(self, affinity: int) -> None:
+        engine, cpus = self.engine, len(self._queues)
+        for distance in range(cpus):
+            cpu = (affinity + distance) % cpus
+            if engine.running[cpu] is None:
+                engine.offer(cpu)
 
     def pick(self, cpu: int) -> Thread | None:
         """Scan the queues."""

@@ -1,7 +1,7 @@
 """The one ready queue of priority lists, by hand."""
 
 from dfopt.simulate.run_queue.policies.global_queue import GlobalQueue
-from dfopt.simulate.run_queue.steps import Device, InputOutput
+from dfopt.simulate.run_queue.steps import Channel, Device, InputOutput, Receive, Send
 from tests.simulate.run_queue.by_hand import kernel, order, run_threads, user
 
 
@@ -38,3 +38,11 @@ def test_all_operations_go_through_one_lock():
 def test_an_idle_cpu_does_not_lock_an_empty_queue():
     done = run_threads(GlobalQueue(), [user(5)], cpus=3, lock_time=1)
     assert done.policy.locks[0].attempts == 2
+
+
+def test_who_wakes_up_several_calls_several():
+    channel = Channel("channel")
+    waits = [user(1), Receive(channel), user(5)]
+    done = run_threads(GlobalQueue(), [user(3), Send(channel, 2), user(9)], waits, waits, cpus=3)
+    assert done.counters.end == 12
+    assert done.counters.longest_wait == 0

@@ -3,7 +3,7 @@
 import pytest
 
 from dfopt.simulate.run_queue.policies.tlms import OneScan, ThreeScans, TwoScans
-from dfopt.simulate.run_queue.steps import Device, InputOutput, Sleep
+from dfopt.simulate.run_queue.steps import Channel, Device, InputOutput, Receive, Send, Sleep
 from tests.simulate.run_queue.by_hand import kernel, order, run_threads, user
 
 ALL = pytest.mark.parametrize("policy", [OneScan, TwoScans, ThreeScans])
@@ -119,3 +119,19 @@ def test_a_count_of_the_whole_queue_locks_it_in_vain(policy, of_queue, attempts)
     done = run_threads(policy(count_of_queue=of_queue), [user(5)], [user(5)], lock_time=1)
     # In user mode: the first scan finds none, nor does the second of three.
     assert done.policy.locks[0].attempts == attempts
+
+
+@ALL
+def test_idle_cpus_are_called_once_the_lock_is_free(policy):
+    done = run_threads(policy(), [user(5)], [user(5)], cpus=2, lock_time=2)
+    # In the queue at 2, and out of it at 4.
+    assert (order(done, 0), order(done, 1)) == ("t0@4", "t1@4")
+    assert [lock.misses for lock in done.policy.locks] == [0, 0]
+
+
+@ALL
+def test_who_wakes_up_several_calls_several(policy):
+    channel = Channel("channel")
+    waits = [user(1), Receive(channel), user(5)]
+    done = run_threads(policy(), [user(3), Send(channel, 2), user(9)], waits, waits, cpus=3)
+    assert (order(done, 1), order(done, 2)) == ("t1@0 t1@3", "t2@0 t2@3")
