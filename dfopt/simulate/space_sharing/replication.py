@@ -102,10 +102,10 @@ class _Run:
         for time, numbers in self._arrivals().items():
             engine.call_after(time, partial(self._arrive, numbers))
         engine.run()
-        for processor in range(self._mix.machine.processors):
-            if engine.owner(processor) is not None:
-                engine.take(processor)
         for job in engine.jobs:
+            # Idle ones first: nobody goes on there with what is cut short on the others.
+            for processor in (*job.idle, *(one for one in job.held if one not in job.idle)):
+                engine.take(processor)
             check_conservation(job)
         return Replication(
             seed=self._seed,

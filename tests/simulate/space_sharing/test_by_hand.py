@@ -130,6 +130,20 @@ def test_stays_are_a_trace():
     ]
 
 
+def test_the_end_of_a_simulation_gives_nobody_work():
+    # At 5 s A's second job has an idle processor since 4 s, and a thread on the other one.
+    uneven = graph({"long": 3.0, "short": 1.0})
+    stays = Stays()
+    replicate(
+        mix(uneven, blocks(2, 5.0), restart=True), POLICIES["equipartition"], seed=0, stays=stays
+    )
+    trace = stays.trace(name="small", policy="equipartition", processors=4)
+    ends = {
+        trace.tasks[task].name: int(end) for task, end in zip(trace.task, trace.end, strict=True)
+    }
+    assert (ends["A#2/0"], ends["A#2/1"]) == (5 * 10**9, 4 * 10**9)
+
+
 def test_jobs_restart_until_all_have_run():
     constant = mix(blocks(4, 3.0), blocks(4, 0.9), processors=4, restart=True)
     done = replicate(constant, POLICIES["equipartition"], seed=0)
