@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dfopt.errors import DfoptError
+
 if TYPE_CHECKING:
     from dfopt.simulate.space_sharing.job import Job
 
@@ -59,6 +61,8 @@ def figures_of(job: Job) -> Figures:
     ------
     ConservationError
         When the account does not balance, or other work was done than was given.
+    DfoptError
+        When it took no time at all.
     """
     check_conservation(job)
     assert job.end is not None
@@ -66,6 +70,11 @@ def figures_of(job: Job) -> Figures:
     if abs(job.work - given) > ROUNDING * max(1.0, given):
         raise ConservationError(f"{job.name}: work {job.work!r} done, {given!r} given")
     response_time = job.end - job.arrival
+    if not response_time:
+        raise DfoptError(
+            f"{job.name} arrives and ends at {job.end:g} s, so that it has no figures; give its "
+            "application more work or less variation"
+        )
     return Figures(
         response_time=response_time,
         work=job.work,
@@ -90,7 +99,8 @@ def check_conservation(job: Job) -> None:
         When the two differ by more than rounding.
     """
     spent = job.work + job.waste + job.overhead
-    if abs(job.processor_time - spent) > ROUNDING * max(1.0, spent):
+    # One side consists of differences of times, which late ones make coarse.
+    if abs(job.processor_time - spent) > ROUNDING * max(1.0, spent, job.changed):
         raise ConservationError(
             f"{job.name}: {job.processor_time!r} processor-seconds held, but work {job.work!r} + "
             f"waste {job.waste!r} + overhead {job.overhead!r} = {spent!r}"

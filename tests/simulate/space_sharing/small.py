@@ -49,6 +49,7 @@ def mix(  # noqa: PLR0913 - options, all by keyword
     latency: float = 0.0,
     arrivals: Iterable[float] = (),
     restart: bool = False,
+    runs: int = 1,
     **parameters: object,
 ) -> Mix:
     """A mix of one job for each structure, called A, B, …; credit hardly matters."""
@@ -63,6 +64,7 @@ def mix(  # noqa: PLR0913 - options, all by keyword
             for name, structure, time in zip("ABCDEFG", structures, times, strict=False)
         ),
         restart=restart,
+        runs=runs,
     )
 
 

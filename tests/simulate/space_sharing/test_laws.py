@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dfopt.errors import DfoptError
 from dfopt.simulate.space_sharing import (
     POLICIES,
     Blocks,
@@ -243,6 +244,29 @@ def test_an_account_that_does_not_balance_is_a_defect(account):
     setattr(job, account, getattr(job, account) + 1e-6)
     with pytest.raises(ConservationError, match="A#1"):
         check_conservation(job)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_late_arrival_is_no_defect(policy):
+    shaped = Blocks(work=1.0, threads=50, variation=0.4)
+    late = mix(shaped, processors=2, penalties=COSTLY, arrivals=[1e9], restart=True, runs=5)
+    for job in replicate(late, POLICIES[policy], seed=0).jobs:
+        figures = job.figures
+        spent = figures.work + figures.waste + figures.overhead
+        assert figures.allocation * figures.response_time == pytest.approx(spent, rel=1e-5)
+
+
+def test_a_job_that_takes_no_time_has_no_figures():
+    with pytest.raises(DfoptError, match=r"A#1 arrives and ends at 2 s, so that it has no figures"):
+        replicate(mix(blocks(3, 0.0), arrivals=[2.0]), POLICIES["dynamic"], seed=0)
+
+
+@pytest.mark.parametrize("variation", [0.0, 1e-200, 1e-17])
+def test_threads_that_hardly_vary_are_equal(variation):
+    found = replicate(
+        mix(Blocks(work=8.0, threads=4, variation=variation)), POLICIES["dynamic"], seed=0
+    )
+    assert found.jobs[0].figures.response_time == 2.0
 
 
 class Forgetful(Blocks):

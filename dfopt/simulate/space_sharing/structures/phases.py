@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -62,9 +63,10 @@ class Draws:
         mean
             Of their work, in seconds.
         variation
-            Coefficient of variation: standard deviation over mean. At 0 all are equal.
+            Coefficient of variation: standard deviation over mean. At 0 all are equal, as they
+            are, to rounding, below the smallest difference of floats.
         """
-        if not variation:
+        if variation < sys.float_info.epsilon:
             return [mean] * count
         shape = variation**-2
         drawn: list[float] = self._random.gamma(shape, mean / shape, count).tolist()
