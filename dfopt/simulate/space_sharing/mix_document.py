@@ -28,6 +28,12 @@ FORMAT = "dfopt-mix/1"
 
 MOST_THREADS = 10**7
 
+LATEST_ARRIVAL = 1e9
+"""In seconds; floats tell times apart by a tenth of a microsecond there."""
+
+SHORTEST_REVIEW = 1e-6
+"""In seconds; shorter ones would hardly move the clock, or not at all."""
+
 
 def read_mix(path: str | Path) -> Mix:
     """Return the mix in a file, or one that comes with the package.
@@ -114,6 +120,20 @@ def _not_negative(value: object) -> float:
     return float(value)  # type: ignore[arg-type]
 
 
+def _arrival(value: object) -> float:
+    seconds = _not_negative(value)
+    if seconds > LATEST_ARRIVAL:
+        raise FileError(f"must be at most {LATEST_ARRIVAL:g} s, not {described_json(value)}")
+    return seconds
+
+
+def _review(value: object) -> float:
+    seconds = _not_negative(value)
+    if 0 < seconds < SHORTEST_REVIEW:
+        raise FileError(f"must be 0, or at least {SHORTEST_REVIEW:g}, not {described_json(value)}")
+    return seconds
+
+
 def _count(value: object) -> int:
     count = integer(value)
     if not 1 <= count <= MOST_THREADS:
@@ -131,7 +151,7 @@ POLICY: dict[str, Reader] = {
     "credit_decay": _positive,
     "credit_per_processor": _positive,
     "preemption_margin": _not_negative,
-    "review_interval": _not_negative,
+    "review_interval": _review,
     "yield_delay": _not_negative,
     "victim": choice(Choice),
     "worker": choice(Choice),
@@ -145,8 +165,8 @@ PENALTIES: dict[str, Reader] = {
 JOB: dict[str, Reader] = {
     "application": string,
     "copies": _count,
-    "arrival": _not_negative,
-    "interarrival": _not_negative,
+    "arrival": _arrival,
+    "interarrival": _arrival,
 }
 NUMBERS: dict[str, dict[str, Reader]] = {
     "blocks": {"work": _positive, "threads": _count, "variation": _not_negative},
@@ -241,11 +261,23 @@ def _structure(table: Table) -> Structure:
     for key in NUMBERS[kind]:
         if key not in table:
             raise FileError(f"is missing; the structure {kind!r} needs it", place=key)
+    if kind == "wave-front" and table["rows"] * table["columns"] > MOST_THREADS:
+        raise FileError(
+            f"has {table['rows'] * table['columns']:,} threads, and {MOST_THREADS:,} is the most; "
+            "take fewer rows or columns"
+        )
     return KINDS[kind](**{key: table[key] for key in NUMBERS[kind]})
 
 
 def _penalties(table: Table, quantum: float) -> Penalties:
     rows = table.get("penalties", [])
+    quanta = [row["quantum"] for row in rows]
+    for place, one in enumerate(quanta):
+        if one in quanta[:place]:
+            raise FileError(
+                f"{one:g} is there more than once; keep one row of each",
+                place=f"penalties[{place}].quantum",
+            )
     for row in rows:
         if row["quantum"] == quantum:
             return Penalties(no_affinity=row["no_affinity"], affinity=row["affinity"])
