@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -93,6 +93,9 @@ class _Run:
         self._mix = mix
         self._seed = seed
         self._entries = [entry for entry in mix.jobs for _ in range(entry.copies)]
+        self._names = _names(self._entries)
+        self._wanted = mix.runs if mix.restart else 1
+        self._unfinished = len(self._entries)  # those that have not ended so often yet
         self._ended: list[Ended] = []
         self._runs: Counter[int] = Counter()
         self._engine = Engine(mix, policy, seed=seed, on_end=self._end, stays=stays)
@@ -136,17 +139,12 @@ class _Run:
         entry, run = self._entries[number], self._runs[number]
         seed = np.random.SeedSequence([self._seed, number, run]).generate_state(1, np.uint64)[0]
         return Job(
-            f"{self._name(entry, number)}#{run + 1}",
+            f"{self._names[number]}#{run + 1}",
             number,
             entry.application,
             entry.application.structure.program(int(seed)),
             processors=self._mix.machine.processors,
         )
-
-    def _name(self, entry: JobEntry, number: int) -> str:
-        name = entry.application.name
-        same = [place for place, one in enumerate(self._entries) if one.application.name == name]
-        return name if len(same) == 1 else f"{name}.{same.index(number) + 1}"
 
     def _end(self, job: Job) -> Job | None:
         assert job.end is not None
@@ -160,8 +158,19 @@ class _Run:
                 figures=figures_of(job),
             )
         )
-        wanted = self._mix.runs if self._mix.restart else 1
-        if all(self._runs[number] >= wanted for number in range(len(self._entries))):
+        self._unfinished -= self._runs[job.entry] == self._wanted
+        if not self._unfinished:
             self._engine.stop()
             return None
         return self._job(job.entry) if self._mix.restart else None
+
+
+def _names(entries: Sequence[JobEntry]) -> list[str]:
+    """Return the name of each job: its application's, with a number where there are several."""
+    applications = [entry.application.name for entry in entries]
+    counts, seen = Counter(applications), Counter[str]()
+    names = []
+    for name in applications:
+        seen[name] += 1
+        names.append(name if counts[name] == 1 else f"{name}.{seen[name]}")
+    return names

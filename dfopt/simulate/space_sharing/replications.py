@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from dfopt.errors import DfoptError
 from dfopt.processes import performed
 from dfopt.simulate.space_sharing.figures import Figures
 from dfopt.simulate.space_sharing.parameters import Mix
@@ -133,9 +134,10 @@ def simulate(  # noqa: PLR0913 - what, how often, and where
     Raises
     ------
     DfoptError
-        When a policy cannot be had, or leaves jobs without processors for ever.
+        When a policy cannot be had, has the name of another, or leaves jobs without processors
+        for ever.
     """
-    names = {source: policy_named(source).name for source in policies}
+    names = _names(policies)
     tasks = [
         ReplicationTask(
             mix=mix,
@@ -159,6 +161,19 @@ def simulate(  # noqa: PLR0913 - what, how often, and where
         complete = False
     summaries = tuple(summary(names[source], found[source]) for source in names if found[source])
     return summaries, complete
+
+
+def _names(policies: Sequence[str]) -> dict[str, str]:
+    """Return the name of each policy, which figures and traces are told apart by."""
+    sources: dict[str, str] = {}
+    for source in policies:
+        name = policy_named(source).name
+        if sources.setdefault(name, source) != source:
+            raise DfoptError(
+                f"{sources[name]!r} and {source!r} are both called {name!r}; rename one of these "
+                "policies"
+            )
+    return {source: name for name, source in sources.items()}
 
 
 def trace_name(mix: str, policy: str, seed: int) -> str:

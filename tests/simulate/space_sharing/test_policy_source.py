@@ -80,3 +80,16 @@ def test_what_is_no_policy(own, source, message):
     with pytest.raises(DfoptError) as caught:
         policy_named(source)
     assert message in str(caught.value)
+
+
+def test_two_policies_of_one_name_are_refused(own, tmp_path):
+    own.with_name("second.py").write_text(OWN)
+    with pytest.raises(DfoptError) as caught:
+        simulate(
+            read_mix("mix-1"), ["greedy_policy.py", "dynamic", "second.py"],
+            seeds=range(1), trace_folder=tmp_path,
+        )  # fmt: skip
+    assert str(caught.value) == (
+        "'greedy_policy.py' and 'second.py' are both called 'Greedy'; rename one of these policies"
+    )
+    assert not list(tmp_path.glob("*.jsonl"))
