@@ -279,7 +279,7 @@ def test_no_length_of_window_compares_nothing() -> None:
 
 
 def test_an_interrupt_leaves_the_lengths_that_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    perform = jobs.perform
+    perform = Job.perform
     asked = 0
 
     def interrupted(job: Job) -> jobs.Answer:
@@ -289,7 +289,7 @@ def test_an_interrupt_leaves_the_lengths_that_are_done(monkeypatch: pytest.Monke
             raise KeyboardInterrupt
         return perform(job)
 
-    monkeypatch.setattr(jobs, "perform", interrupted)
+    monkeypatch.setattr(Job, "perform", interrupted)
     found = compare_trace(BUSY, windows=[parse_window("5"), WHOLE], workers=1)
     assert not found.is_complete
     assert [one.window for one in found.windows] == ["5"]
