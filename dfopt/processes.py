@@ -7,14 +7,18 @@ standard input and answers go to its standard output, both pickled.
 
 from __future__ import annotations
 
+import io
+import os
 import pickle
 import queue
+import select
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Generator, Sequence
-from contextlib import suppress
+import traceback
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, Protocol, TypeVar
 
 from dfopt.errors import DfoptError
@@ -46,7 +50,8 @@ def performed(
     Raises
     ------
     DfoptError
-        When a task raises one, or a process ends without an answer.
+        When a task raises one, or a process ends without an answer. A task that raises anything
+        else in another process leaves its traceback on standard error.
     """
     processes = min(processes, len(tasks))
     if processes <= 1:
@@ -56,7 +61,7 @@ def performed(
     waiting: queue.SimpleQueue[Task[AnswerT]] = queue.SimpleQueue()
     for task in tasks:
         waiting.put(task)
-    answers: queue.SimpleQueue[tuple[Task[AnswerT], Any]] = queue.SimpleQueue()
+    answers: queue.SimpleQueue[tuple[Task[AnswerT], Any, Exception | None]] = queue.SimpleQueue()
     children: list[subprocess.Popen[bytes]] = []
     try:
         for _ in range(processes):
@@ -65,9 +70,9 @@ def performed(
                 target=_feed, args=(children[-1], waiting, answers), daemon=True
             ).start()
         for _ in tasks:
-            task, answer = answers.get()
-            if isinstance(answer, Exception):
-                raise answer
+            task, answer, error = answers.get()
+            if error is not None:
+                raise error
             yield task, answer
     finally:
         # Whatever ended this early, nobody waits for what is still at work.
@@ -79,13 +84,27 @@ def performed(
 
 def _child() -> subprocess.Popen[bytes]:
     command = [sys.executable, "-P", "-m", CHILD]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with _deaf_to_interrupts():
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Block Ctrl-C; whoever is born here never hears it, not even while it still starts.
+
+    It is for the parent, which ends its children.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _feed(
     child: subprocess.Popen[bytes],
     waiting: queue.SimpleQueue[Any],
-    answers: queue.SimpleQueue[tuple[Any, Any]],
+    answers: queue.SimpleQueue[tuple[Any, Any, Exception | None]],
 ) -> None:
     """Let a child do tasks until there are no more."""
     assert child.stdin is not None
@@ -100,14 +119,15 @@ def _feed(
             try:
                 pickle.dump(task, child.stdin)
                 child.stdin.flush()
-                answer = pickle.load(child.stdout)
-            except (OSError, EOFError):  # it has ended: by a defect, or because it was killed
-                answers.put((task, _ended(child.wait())))
+                answer, error = pickle.load(child.stdout)
+            # It has ended, perhaps amid an answer: by a defect, or because it was killed.
+            except (OSError, EOFError, pickle.UnpicklingError):
+                answers.put((task, None, _ended(child.wait())))
                 return
-            except Exception as error:  # somebody waits for an answer
-                answers.put((task, error))
+            except Exception as raised:  # somebody waits for an answer
+                answers.put((task, None, raised))
                 return
-            answers.put((task, answer))
+            answers.put((task, answer, error))
 
 
 def _ended(code: int) -> DfoptError:
@@ -119,20 +139,41 @@ def _ended(code: int) -> DfoptError:
 
 def main() -> None:
     """Do the tasks on standard input, as long as there are any."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
-    answers = sys.stdout.buffer
-    sys.stdout = sys.stderr  # whatever a task prints is no answer
-    while True:
+    # Whatever tasks and the libraries they call read or print is neither task nor answer.
+    tasks, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    threading.Thread(target=_end_with_parent, args=(tasks.fileno(),), daemon=True).start()
+    with suppress(BrokenPipeError), tasks, answers:  # the parent may have gone
+        while tasks.peek(1):
+            answers.write(_answer(tasks))
+            answers.flush()
+
+
+def _end_with_parent(descriptor: int) -> None:
+    """End this process as soon as nobody can send it tasks, even amid one."""
+    hung_up = select.poll()
+    hung_up.register(descriptor, 0)
+    hung_up.poll()
+    os._exit(0)
+
+
+def _answer(tasks: io.BufferedReader) -> bytes:
+    """Return what the next task gives, and the error if it fails, pickled."""
+    try:
         try:
-            task = pickle.load(sys.stdin.buffer)
-        except EOFError:
-            return
-        try:
-            answer = task.perform()
+            return pickle.dumps((pickle.load(tasks).perform(), None))
         except DfoptError as error:
-            answer = error
-        pickle.dump(answer, answers)
-        answers.flush()
+            return pickle.dumps((None, error))
+    except BaseException as error:  # SystemExit too, since somebody waits for an answer
+        traceback.print_exc()
+        failure = DfoptError(
+            f"a task failed with {type(error).__name__} ({error}); "
+            "its traceback is on standard error"
+        )
+        return pickle.dumps((None, failure))
 
 
 if __name__ == "__main__":

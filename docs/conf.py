@@ -83,7 +83,7 @@ for name, orders in {
     save_picture(plot_schedule(worked, evaluate(worked, orders)), PICTURES / f"{name}.svg")
 save_picture(hackbench.foresight(["4"]), PICTURES / "foresight-4.svg")
 save_picture(hackbench.foresight(["4", "16"]), PICTURES / "foresight-16.svg")
-save_picture(hackbench.gap(["4", "4-batch"], "100"), PICTURES / "gap.svg")
+save_picture(hackbench.gap(["4", "4-batch"]), PICTURES / "gap.svg")
 
 mix_5 = read_model("mix-5")
 save_picture(model_plot.plot_crossovers([mix_5]).axes[0], PICTURES / "crossover.svg")

@@ -1,6 +1,8 @@
 """What every test may ask for."""
 
 import os
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,19 @@ if "CI" not in os.environ:
     settings.load_profile("local")
 
 ROOT = Path(__file__).parents[1]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Wait for compilers that a test has left at work.
+
+    They change the filters of warnings, so that in the next test one would come through that is
+    ignored there.
+    """
+    compiled = sys.modules.get("dfopt.solvers.compiled")
+    for thread in threading.enumerate() if compiled else ():
+        if thread.name.startswith(compiled.COMPILER):
+            thread.join()
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,9 @@
 import os
+import signal
+import subprocess
+import sys
 from dataclasses import dataclass
+from types import ModuleType
 
 import pytest
 
@@ -7,6 +11,72 @@ from dfopt.errors import DfoptError
 from dfopt.processes import performed
 from dfopt.simulate.space_sharing import read_mix
 from dfopt.simulate.space_sharing.replications import ReplicationTask
+
+CHORES = """
+import os
+import signal
+import sys
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Chore:
+    what: str
+
+    def perform(self):
+        return getattr(self, self.what)()
+
+    def fail(self):
+        raise LookupError("nothing\\nthere")
+
+    def leave(self):
+        sys.exit("enough")
+
+    def vanish(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def answer_what_cannot_travel(self):
+        return lambda: None
+
+    def ask(self):
+        return input()
+
+    def chatter(self):
+        print("in Python")
+        os.write(1, b"below Python\\n")
+        return "quiet"
+
+    def blocked(self):
+        return signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+    def sleep(self):
+        time.sleep(600)
+
+    def bereave(self):
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(600)
+"""
+
+BEREAVED = """
+from chores import Chore
+from dfopt.processes import performed
+
+list(performed([Chore("bereave")] * 2, 2))
+"""
+
+
+@pytest.fixture
+def chores(tmp_path, monkeypatch) -> ModuleType:
+    """A module whose tasks other processes can do as well."""
+    (tmp_path / "chores.py").write_text(CHORES)
+    path = os.environ.get("PYTHONPATH")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *([path] if path else [])]))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "chores", raising=False)
+    import chores  # type: ignore[import-not-found]
+
+    return chores
 
 
 def tasks(*policies):
@@ -43,3 +113,50 @@ class Here:
 
 def test_one_task_needs_no_other_process():
     assert list(performed([Here()], 8)) == [(Here(), os.getpid())]
+
+
+@pytest.mark.parametrize(
+    ("what", "told", "line"),
+    [
+        ("fail", r"failed with LookupError \(nothing there\); its traceback is on", "in fail"),
+        ("leave", r"failed with SystemExit \(enough\)", "in leave"),
+        ("ask", r"failed with EOFError", "in ask"),
+        ("answer_what_cannot_travel", r"failed with \w+ \(.*lambda", "pickle"),
+    ],
+)
+def test_what_fails_elsewhere_shows_where(chores, capfd, what, told, line):
+    with pytest.raises(DfoptError, match=told) as caught:
+        list(performed([chores.Chore(what)] * 2, 2))
+    assert "\n" not in str(caught.value)
+    said = capfd.readouterr().err
+    assert "Traceback" in said
+    assert line in said
+
+
+def test_whoever_is_killed_is_missed(chores):
+    with pytest.raises(DfoptError, match=f"ended with code {-signal.SIGKILL}; take fewer workers"):
+        list(performed([chores.Chore("vanish"), chores.Chore("sleep")], 2))
+
+
+def test_what_tasks_print_is_no_answer(chores, capfd):
+    answers = [answer for _, answer in performed([chores.Chore("chatter")] * 3, 2)]
+    assert answers == ["quiet"] * 3
+    printed, said = capfd.readouterr()
+    assert printed == ""
+    assert (said.count("in Python"), said.count("below Python")) == (3, 3)
+
+
+def test_interrupts_are_for_the_parent_alone(chores):
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    for _, blocked in performed([chores.Chore("blocked")] * 2, 2):
+        assert signal.SIGINT in blocked
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
+
+
+def test_whoever_loses_its_parent_ends(chores):
+    """Standard error ends only with the last process that holds it."""
+    done = subprocess.run(
+        [sys.executable, "-c", BEREAVED],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")

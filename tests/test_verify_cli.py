@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from dfopt.files import schema, write_instance
 from dfopt_cli.app import app
-from tests.test_verify import THREE_FRAGMENTS, crowded, optimal_document
+from tests.claims import THREE_FRAGMENTS, crowded, optimal_document
 
 
 @pytest.fixture

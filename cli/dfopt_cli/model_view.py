@@ -11,21 +11,14 @@ from rich.text import Text
 
 from dfopt_cli.common import printable
 from dfopt_cli.tables import pairs, plain_table
+from dfopt_models.growth import GrowthPath, growth_text
 
 if TYPE_CHECKING:
     from dfopt_models.response_time import (
         CrossoverRow,
-        GrowthPath,
         ResponseModel,
         ResponseTimeRow,
     )
-
-PATHS = {
-    "equal": "speed and cache grow alike",
-    "speed": "speed grows, the cache stays as it is",
-    "cache": "the cache grows, speed stays as it is",
-    "limit": "caches are so large that what has affinity pays no penalty",
-}
 
 OWN = "÷ base"
 MEANINGS = {
@@ -38,8 +31,6 @@ MEANINGS = {
     "it is",
 }
 
-LARGE = 1000
-HUGE = 10**9
 MILLISECONDS = 1000
 ROUNDING = 1e-12
 
@@ -82,7 +73,8 @@ def machine_table(
     speed, cache = machine
     today = " (today)" if machine == (1.0, 1.0) else ""
     table = plain_table()
-    table.title = Text(f"speed × {number(speed)}, cache × {number(cache)}{today}", style="bold")
+    machine_text = f"speed × {growth_text(speed)}, cache × {growth_text(cache)}{today}"
+    table.title = Text(machine_text, style="bold")
     table.title_justify = "left"
     table.add_column("job", overflow="fold")
     table.add_column("policy", overflow="fold")
@@ -132,12 +124,12 @@ def crossover_tables(
     if ranged:
         table.add_column("within the ranges")
     for row in rows:
-        crossings = [(number(one.product), str(one.direction)) for one in row.crossovers]
+        crossings = [(growth_text(one.product), str(one.direction)) for one in row.crossovers]
         for line, (product, says) in enumerate(crossings or [("none", without(row))]):
             possible = [intervals(row) if line == 0 else ""] if ranged else []
             names = [printable(row.job), printable(row.policy), f"{row.today:.3f}"]
             table.add_row(*(names if line == 0 else [""] * 3), product, says, *possible)
-    return [heading(model, {"path": f"{path}, {PATHS[path]}"}), Text(""), table]
+    return [heading(model, {"path": f"{path}, {path.meaning}"}), Text(""), table]
 
 
 def without(row: CrossoverRow) -> str:
@@ -157,11 +149,5 @@ def intervals(row: CrossoverRow) -> str:
 def interval(least: float, most: float) -> str:
     """Return an interval of products."""
     if math.isinf(most):
-        return f"{number(least)} and on"
-    return number(least) if least == most else f"{number(least)} to {number(most)}"
-
-
-def number(value: float) -> str:
-    """Return a number in four significant digits."""
-    shown = f"{value:.4g}"
-    return f"{float(shown):,.0f}" if LARGE <= value < HUGE else shown
+        return f"{growth_text(least)} and on"
+    return growth_text(least) if least == most else f"{growth_text(least)} to {growth_text(most)}"

@@ -14,6 +14,9 @@ from numba import njit
 
 SECONDS_PER_CHECK = 0.02
 
+COMPILER = "dfopt-compiler"
+"""How the names of threads begin in which functions are compiled."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -30,9 +33,10 @@ def load(first_calls: Callable[[], None], check: Callable[[], None]) -> None:
     """Wait for ``first_calls``, which load compiled functions or compile them.
 
     That takes seconds where nothing is kept on disk yet. Meanwhile ``check`` is called again and
-    again; what it raises ends the waiting, and the compiler goes on in its thread.
+    again; what it raises ends the waiting, and the compiler goes on in its thread. As long as it
+    does, numba changes the filters of warnings, which are those of the whole process.
     """
-    thread = ThreadPoolExecutor(1)
+    thread = ThreadPoolExecutor(1, COMPILER)
     try:
         calls = thread.submit(first_calls)
         while not calls.done():

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dfopt.compare import compare_trace, foresight_windows, parse_window
-from dfopt.plot import plot_foresight, plot_gap
+from dfopt.compare import compare_trace, foresight_windows
+from dfopt.plot import plot_foresight, plot_policies
 from dfopt.trace import Trace, read_trace
 
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ def foresight(kinds: Sequence[str], ax: Axes | None = None) -> Axes:
     return plot_foresight(comparisons, ax=ax)
 
 
-def gap(kinds: Sequence[str], window: str) -> Axes:
-    """Draw what recordings paid by cause, beside the least for one length of window."""
-    windows = [parse_window(window)]
-    return plot_gap([compare_trace(recording(kind), windows=windows) for kind in kinds])
+def gap(kinds: Sequence[str]) -> Axes:
+    """Draw what recordings paid by cause, beside what look-ahead would have made of them."""
+    traces = map(recording, kinds)
+    return plot_policies(
+        [compare_trace(trace, windows=foresight_windows(trace)) for trace in traces]
+    )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+LARGE, HUGE = 1000, 10**9
+"""Between these a number is written out, with its thousands set apart."""
+
 
 class GrowthPath(StrEnum):
     """A path through the plane of speed and cache, both relative to today's machine.
@@ -22,3 +25,22 @@ class GrowthPath(StrEnum):
 
     LIMIT = "limit"
     """Caches are so large that what has affinity pays no penalty: the affinity term is dropped."""
+
+    @property
+    def meaning(self) -> str:
+        """The path in a few words."""
+        return MEANINGS[self]
+
+
+MEANINGS = {
+    GrowthPath.EQUAL: "both growing alike",
+    GrowthPath.SPEED: "cache as today",
+    GrowthPath.CACHE: "speed as today",
+    GrowthPath.LIMIT: "caches so large that affinity costs nothing",
+}
+
+
+def growth_text(growth: float) -> str:
+    """Return a speed, a cache or their product, relative to today, in four significant digits."""
+    shown = f"{growth:.4g}"
+    return f"{float(shown):,.0f}" if LARGE <= growth < HUGE else shown

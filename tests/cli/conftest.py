@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from dfopt.files import fingerprint, write_instance, write_result
 from dfopt.result import Result, Status, StopReason
 from dfopt_cli.app import app
+from tests.compare.examples import write_trace
 from tests.plot.worked_example import DATA_AFFINITY, INSTANCE
 
 EXECUTABLE = Path(sysconfig.get_path("scripts"), "dfopt")
@@ -66,6 +67,12 @@ def start() -> Start:
         )
 
     return popen
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """A trace to compare, as a file."""
+    return write_trace(tmp_path / "trace.jsonl", time_unit="ns")
 
 
 @pytest.fixture

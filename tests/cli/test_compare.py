@@ -1,9 +1,8 @@
-"""``dfopt compare`` and the pictures of comparisons."""
+"""``dfopt compare``."""
 
 import json
 import re
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,11 +16,6 @@ from dfopt.trace import Trace
 from dfopt.trace.labels import Inferred
 from tests.cli.conftest import EXECUTABLE, Run
 from tests.compare.examples import ROWS, write_trace
-
-
-@pytest.fixture
-def trace(tmp_path: Path) -> Path:
-    return write_trace(tmp_path / "trace.jsonl", time_unit="ns")
 
 
 def document(run: Run, *arguments: str | Path) -> dict:
@@ -324,105 +318,6 @@ def test_ctrl_c_keeps_the_traces_that_are_done(
     assert json.loads(out)["trace"] == "trace.jsonl"
 
 
-USAGE = [
-    (["--window", "0"], "--window: '0' is no window"),
-    (["--window", "ten"], "--window: 'ten' is no window"),
-    (["--window", "-5"], "is no window"),
-    (["--window", "10", "--foresight"], "exclude each other"),
-    (["--lines", "-1"], "is no number of lines"),
-    (["--lines", "runtime:"], "is no number of lines"),
-    (["--read-line", "-1"], "Invalid value for '--read-line'"),
-    (["--penalty", "g", "--read-line", "1"], "belongs to penalty f"),
-    (["--penalty", "f", "--fill", "1"], "belongs to penalty g"),
-    (["--fill", "1", "--lines", "1"], "belongs to penalty f"),
-    (["--penalty", "table"], "'f', 'g', 'matrix'"),
-    (["--penalty", "matrix", "--fill", "1"], "belongs to the penalties f and g"),
-    (["--capacity", "full"], "is no capacity"),
-    (["--capacity", "0"], "at least 1"),
-    (["--objective", "makespan"], "total-penalty or max-penalty"),
-    (["--infer-df", "wakeups", "--df", "tgid"], "contradict each other"),
-    (["--infer-df", "wakeups", "--df", "wakeups", "--df", "own"], "contradict each other"),
-    (["--df", "own", "--df", "own"], "once for each in their order; it is given 2 times for 1"),
-    (["--unmanaged", "sometimes"], "'transparent', 'evict'"),
-    (["--workers", "0"], "Invalid value for '--workers'"),
-]
-
-
-@pytest.mark.parametrize(("options", "problem"), USAGE, ids=" ".join)
-def test_wrong_usage_is_2(run: Run, trace: Path, options: list[str], problem: str) -> None:
-    code, out, err = run("compare", trace, *options)
-    assert (code, out) == (2, "")
-    assert problem in " ".join(err.split())
-
-
-def test_labels_of_several_traces_go_to_no_single_file(run: Run, trace: Path) -> None:
-    code, out, err = run("compare", trace, trace, "--labels-out", "labels.csv")
-    assert (code, out) == (2, "")
-    assert "--labels-out is for one trace" in err
-
-
-FAILURES = [
-    ("", [], "is empty"),
-    ("no trace\n", [], "holds no trace that dfopt knows"),
-    ("\x00\x01\x02", [], ""),
-    ('{"format": "dfopt-trace/1"}\n', [], "line 1, cpus: is missing"),
-    ('{"format": "dfopt-trace/1", "cpus": 1}\n', [], "has no dispatch"),
-    ('{"format": "dfopt-trace/2", "cpus": 1}\n', [], "dfopt-trace/1"),
-    ('{"format": "dfopt-trace/1", "cpus": 1}\n{"cpu": 0,', [], "line 2"),
-    ("trace", ["--df", "tgid"], "which process"),
-    ("trace", ["--df", "marks"], "has no marks"),
-    ("trace", ["--df", "wakeups"], "wake"),
-    ("trace", ["--df", "nonsense"], "nonsense"),
-    ("trace", ["--df", "comm:("], "regular expression"),
-    ("trace", ["--only", "99"], "99"),
-    ("trace", ["--penalty", "g", "--write-back", "5"], "penalty g needs --fill N as well"),
-    ("trace", ["--read-line", "1"], "penalty f needs --write-back N as well"),
-    (
-        "trace",
-        ["--read-line", "1", "--write-back", "1"],
-        "give their number (--lines N or --lines runtime:N)",
-    ),
-    ("trace", ["--leaves", "clean"], "--leaves belongs to penalty f"),
-    ("trace", ["--model", "missing.json"], "there is no such file"),
-    ("unmanaged", [], "has no line that says which fragment a dispatch uses"),
-]
-
-
-@pytest.mark.parametrize(("text", "options", "problem"), FAILURES)
-def test_what_cannot_be_compared_is_one_line(
-    run: Run, trace: Path, text: str, options: list[str], problem: str
-) -> None:
-    if text == "unmanaged":
-        write_trace(trace, [(0, 0, "a", None)])
-    elif text != "trace":
-        trace.write_text(text)
-    code, out, err = run("compare", trace, *options)
-    assert (code, out) == (1, "")
-    assert err.startswith("dfopt: ")
-    assert err.count("\n") == 1
-    assert problem in err
-    assert str(trace) in err or "missing.json" in err
-
-
-def test_what_is_no_trace_says_what_it_is(
-    run: Run, tmp_path: Path, trace: Path, instance_file: Path, result_file: Path
-) -> None:
-    saved = tmp_path / "saved.json"
-    saved.write_text(run("compare", trace, "--json")[1])
-    for files, problem in [
-        ((result_file,), "is a result; name its instance first"),
-        ((trace, instance_file), "is an instance among traces; leave it out"),
-        ((instance_file, trace), "is no result"),
-        ((saved,), "is a comparison already"),
-        ((trace, tmp_path / "none.txt"), "there is no such file"),
-    ]:
-        code, out, err = run("compare", *files)
-        assert (code, out) == (1, "")
-        assert err.startswith(f"dfopt: {files[-1]}: ")
-        assert problem in err
-        assert err.count("\n") == 1
-
-
 def test_results_stand_beside_the_optimum(
     run: Run, instance_file: Path, result_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -473,57 +368,3 @@ def test_an_instance_needs_results_and_no_options_of_traces(
     code, out, err = run("compare", *files, *options)
     assert (code, out) == (2, "")
     assert "Error: " in err
-
-
-@pytest.mark.parametrize("picture", ["foresight", "gap"])
-def test_pictures_are_drawn_from_traces_and_from_saved_comparisons(
-    run: Run, tmp_path: Path, trace: Path, picture: str
-) -> None:
-    saved = tmp_path / "saved.json"
-    saved.write_text(run("compare", trace, "--foresight", "--json")[1])
-    for name, files in (("a", [trace]), ("b", [saved]), ("c", [saved, trace])):
-        path = tmp_path / f"{name}.svg"
-        assert run("plot", picture, *files, "-o", path) == (0, "", "")
-        assert path.stat().st_size > 1000
-
-
-@pytest.mark.parametrize("picture", ["foresight", "gap"])
-def test_pictures_that_cannot_be_drawn(
-    run: Run, tmp_path: Path, trace: Path, instance_file: Path, picture: str
-) -> None:
-    saved = tmp_path / "saved.json"
-    saved.write_text(run("compare", trace, "--json")[1])
-    output = tmp_path / "a.svg"
-    for code, arguments, problem in [
-        (1, (trace, "-o", tmp_path / "a.jpg"), ".svg, .png or .pdf"),
-        (1, (instance_file, "-o", output), "is an instance and no trace"),
-        (1, (tmp_path / "none", "-o", output), "there is no such file"),
-        (1, (saved, "-o", saved), ".svg, .png or .pdf"),
-        (2, (saved, "--fill", "3", "-o", output), "have their labels, costs and windows"),
-        (2, (trace, "--window", "0", "-o", output), "is no window"),
-    ]:
-        found, out, err = run("plot", picture, *arguments)
-        assert (found, out) == (code, "")
-        assert problem in " ".join(err.split())
-    assert not output.exists()
-
-
-@pytest.mark.parametrize("picture", ["foresight", "gap"])
-def test_no_picture_is_drawn_of_nothing_known(
-    run: Run, tmp_path: Path, trace: Path, picture: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole, output = dfopt.compare.compare_trace, tmp_path / "a.svg"
-    monkeypatch.setattr(
-        dfopt.compare,
-        "compare_trace",
-        lambda *rest, **more: replace(whole(*rest, **more), windows=(), is_complete=False),
-    )
-    assert run("plot", picture, trace, "-o", output) == (130, "", "")
-    assert not output.exists()
-
-
-def test_windows_that_share_no_axis(run: Run, tmp_path: Path, trace: Path) -> None:
-    windows = ("--window", "5", "--window", "10ns")
-    code, out, err = run("plot", "foresight", trace, *windows, "-o", tmp_path / "a.svg")
-    assert (code, out) == (1, "")
-    assert err.startswith(f"dfopt: {trace}: windows in dispatches and windows in time")

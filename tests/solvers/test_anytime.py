@@ -12,40 +12,20 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from dfopt.errors import MethodError
-from dfopt.generate import matrix, tight, zipf
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.generate import matrix, zipf
+from dfopt.instance import Instance, Task
+from dfopt.machine import PenaltyF
 from dfopt.result import Progress, Result, Status, StopReason
 from dfopt.solvers import METHODS, solve
 from dfopt.solvers.cp_sat import solve_by_cp_sat
 from dfopt.solvers.cp_sat.circuits import CircuitModel
 from dfopt.solvers.cp_sat.runner import minimise
 from dfopt.solvers.search import SearchOver
-from dfopt.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
+from dfopt.stop import FirstOf, GapLimit, TimeLimit
 from dfopt.verify import verify
 from tests.solvers.drawn import drawn_instances
+from tests.solvers.hard import HARD, HARD_ONES, HARD_PARTS, HARD_TABLE, HARD_TIMED, UNTIMED
 from tests.solvers.optimum import badly_started
-
-HARD = zipf(tasks=64, cpus=8, fragments=24, seed=3)
-"""Not proven optimal within seconds."""
-
-HARD_TABLE = matrix(tasks=40, cpus=4, types=12, seed=3)
-
-UNTIMED = zipf(tasks=24, cpus=3, fragments=6, seed=3, objective=Objective.MAKESPAN)
-
-HARD_TIMED = replace(
-    UNTIMED,
-    tasks=tuple(
-        replace(task, exec=5 + number % 7, after=(f"t{number // 2}",) if number % 3 == 2 else ())
-        for number, task in enumerate(UNTIMED.tasks)
-    ),
-)
-
-HARD_PARTS = tight(
-    cpus=16, per_cpu=25, fragments=60, seed=1, penalty=PenaltyG(fill=40, write_back=20)
-)
-
-HARD_ONES = {"f": HARD, "matrix": HARD_TABLE, "timed": HARD_TIMED, "g": HARD_PARTS}
 
 
 @dataclass
@@ -261,55 +241,6 @@ def test_a_model_that_is_built_too_late_is_not_solved() -> None:
     while threading.active_count() > 1 and time.monotonic() < deadline:
         time.sleep(0.05)
     assert threading.enumerate() == [threading.main_thread()]
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_seed_and_one_worker_fix_the_schedule(method: str) -> None:
-    for instance in drawn_instances(20, seed=10, most_tasks=7, kinds=("f", "g", "matrix")):
-        unknown_order = instance.is_timed or isinstance(instance.penalty, PenaltyMatrix)
-        if method in ("dp", "configuration") and unknown_order:
-            continue
-        one, other = (solve(instance, method=method, seed=5, workers=1) for _ in range(2))
-        assert one.schedule == other.schedule
-        assert one.seed == 5
-
-
-def test_configurations_of_one_seed_are_the_same() -> None:
-    """Dives and branching included: from the first schedule to the proof."""
-    medium = zipf(tasks=40, cpus=4, fragments=8, seed=2)
-    one, other = (
-        solve(medium, method="configuration", seed=5, workers=1, stop=TimeLimit(60))
-        for _ in range(2)
-    )
-    assert one.status is Status.OPTIMAL
-    assert one.schedule == other.schedule
-    assert one.certificate == other.certificate
-    steps = [[(step.lower_bound, step.objective) for step in run.history] for run in (one, other)]
-    assert steps[0] == steps[1]
-
-
-def test_seeds_lead_to_different_schedules() -> None:
-    medium = zipf(tasks=40, cpus=4, fragments=8, seed=2)
-    gap = FirstOf(GapLimit(0.3), TimeLimit(30))
-    schedules = {solve(medium, seed=seed, stop=gap, workers=1).schedule for seed in range(4)}
-    assert len(schedules) > 1
-
-
-@pytest.mark.parametrize("instance", HARD_ONES.values(), ids=HARD_ONES)
-def test_first_schedules_are_reproducible(instance: Instance) -> None:
-    """The heuristics alone, ended after a number of schedules instead of a time."""
-
-    def second_schedule() -> StoppingCriterion:
-        seen: set[int | None] = set()
-
-        def criterion(progress: Progress) -> StopReason | None:
-            seen.add(progress.objective)
-            return StopReason.INTERRUPT if len(seen) >= 3 else None
-
-        return criterion
-
-    results = [solve(instance, seed=3, stop=second_schedule(), workers=1) for _ in range(2)]
-    assert results[0].schedule == results[1].schedule
 
 
 def test_unknown_methods_are_refused_with_the_known_ones() -> None:

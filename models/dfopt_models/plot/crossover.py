@@ -7,22 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dfopt.errors import DfoptError
 from dfopt.plot.colours import INK, PAPER, Colour
-from dfopt.plot.picture import new_axes
-from dfopt_models.growth import GrowthPath
+from dfopt_models.growth import GrowthPath, growth_text
 from dfopt_models.plot.style import (
-    FONT_SIZE,
     LINE_WIDTH,
     SHADING,
-    SIZE,
     add_legend,
+    begun,
+    chosen_job,
     label,
     line_colour,
     policy_colours,
-    prepare,
     product_axis,
-    product_text,
     products_up_to,
 )
 from dfopt_models.response_time.crossover import CrossoverRow, crossover_table
@@ -46,13 +42,6 @@ IN_VIEW = 1.2
 """How much more room a curve gets that is above the baseline everywhere."""
 EARLY = 0.55
 """As a share of the logarithmic axis."""
-
-PATH_NAMES = {
-    GrowthPath.EQUAL: "speed × cache, both growing alike",
-    GrowthPath.SPEED: "speed × cache, cache as today",
-    GrowthPath.CACHE: "speed × cache, speed as today",
-    GrowthPath.LIMIT: "speed × cache, caches without limit",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +101,7 @@ def plot_crossover(
     rows = [row for row in crossover_table(model, path) if row.job == name]
     alike = sheet_of([model], rows) if sheet is None else sheet
     end, palette = alike.largest, alike.colours
-    axes = new_axes(*SIZE) if ax is None else ax
-    prepare(axes)
+    axes = begun(ax, name)
     axes.set_xscale("log")
     product_axis(axes.xaxis)
     lowest, least_high, risen, lines = 1.0, 1.0, 1.0, []
@@ -142,8 +130,7 @@ def plot_crossover(
     room = max(LEAST_ROOM, 1.0 - lowest)
     above = max(room, IN_VIEW * (least_high - 1.0))
     axes.set_ylim(1.0 - 1.1 * room, 1.0 + ABOVE * above)
-    axes.set_title(name, loc="left", fontsize=FONT_SIZE + 2, parse_math=False)
-    label(axes, PATH_NAMES[path], f"response time ÷ {model.baseline}")
+    label(axes, f"speed × cache, {path.meaning}", f"response time ÷ {model.baseline}")
     add_legend(
         axes,
         lines,
@@ -159,16 +146,6 @@ def sheet_of(models: Sequence[ResponseModel], rows: Sequence[CrossoverRow]) -> S
     return Sheet(colours=policy_colours(models), largest=largest_product(rows))
 
 
-def chosen_job(model: ResponseModel, job: str | None) -> str:
-    """Return the name of a job of the model, or of its only one."""
-    if job is not None:
-        return model.job(job).name
-    if len(model.jobs) > 1:
-        names = ", ".join(repr(one.name) for one in model.jobs)
-        raise DfoptError(f"there are several jobs, {names}; name the one to draw")
-    return model.jobs[0].name
-
-
 def largest_product(rows: Sequence[CrossoverRow]) -> float:
     """Return how far an axis of products goes so that it has the crossovers on it."""
     products = [crossing.product for row in rows for crossing in row.crossovers]
@@ -180,4 +157,4 @@ def crossovers_text(row: CrossoverRow) -> str:
     """Return the crossovers of a policy, or that there is none."""
     if not row.crossovers:
         return "no crossover"
-    return ", ".join(product_text(crossing.product) for crossing in row.crossovers)
+    return ", ".join(growth_text(crossing.product) for crossing in row.crossovers)

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dfopt.plot.colours import INK
-from dfopt.plot.picture import new_axes
 from dfopt_models.growth import GrowthPath
-from dfopt_models.plot.crossover import PATH_NAMES, chosen_job
 from dfopt_models.plot.style import (
     LINE_WIDTH,
-    SIZE,
-    add_legend,
-    key,
+    begun,
+    chosen_job,
+    compared_in,
+    explain,
     label,
-    line_colour,
-    policy_colours,
-    prepare,
     product_axis,
     products_up_to,
 )
@@ -32,11 +27,7 @@ ROUNDING = 1e-12
 """An excess below this is none."""
 
 STYLES = {"response_time": "-", "perfect_affinity": "--", "zero_yield": ":"}
-MEANINGS = {
-    "response_time": "as it is",
-    "perfect_affinity": "perfect affinity",
-    "zero_yield": "no waste",
-}
+MEANINGS = {"-": "as it is", "--": "perfect affinity", ":": "no waste"}
 
 
 def plot_headroom(
@@ -73,30 +64,19 @@ def plot_headroom(
     import numpy as np
 
     name = chosen_job(model, job)
-    axes = new_axes(*SIZE) if ax is None else ax
-    colours = policy_colours([model])
-    prepare(axes)
+    axes = begun(ax, name)
     axes.set_xscale("log")
     axes.set_yscale("log")
     product_axis(axes.xaxis)
     products = products_up_to(LARGEST)
-    handles, names = [], []
-    for comparison in model.comparisons():
-        if comparison.job != name:
-            continue
-        colour = line_colour(colours[comparison.policy])
+    compared = compared_in(model, name)
+    for comparison, colour in compared:
         possible = bounds(comparison.case, *machines_along(path, products))
         for which, style in STYLES.items():
             excess = getattr(possible, which) / possible.ideal - 1
             visible = np.where(excess > ROUNDING, excess, np.nan)
             axes.plot(products, visible, style, color=colour, linewidth=LINE_WIDTH)
-        handles.append(key(colour))
-        names.append(comparison.policy)
-    for which, style in STYLES.items():
-        handles.append(key(INK, linestyle=style))
-        names.append(MEANINGS[which])
     axes.set_xlim(1.0, LARGEST)
-    axes.set_title(name, loc="left", parse_math=False)
-    label(axes, PATH_NAMES[path], "response time ÷ ideal − 1")
-    add_legend(axes, handles, names, place="upper left")
+    label(axes, f"speed × cache, {path.meaning}", "response time ÷ ideal − 1")
+    explain(axes, compared, MEANINGS, place="upper left")
     return axes

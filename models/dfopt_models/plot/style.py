@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dfopt.errors import DfoptError
 from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed
-from dfopt_models.response_time.model import ResponseModel
+from dfopt.plot.picture import new_axes
+from dfopt_models.growth import LARGE
+from dfopt_models.response_time.model import Comparison, ResponseModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,8 +31,6 @@ POINTS = 401
 """On a curve."""
 
 GRID = mixed(INK, PAPER, 0.85)
-LARGE, HUGE = 1000, 10**9
-SIGNIFICANT = 4
 
 
 def line_colour(colour: Colour) -> Colour:
@@ -49,12 +50,33 @@ def policy_colours(models: Iterable[ResponseModel]) -> dict[str, Colour]:
     return group_colours(names)
 
 
-def prepare(ax: Axes) -> None:
-    """Give axes their grid and take their frame away."""
-    ax.tick_params(labelsize=FONT_SIZE)
-    ax.grid(color=GRID, linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
+def compared_in(model: ResponseModel, job: str) -> list[tuple[Comparison, Colour]]:
+    """Return what is compared in a job, and the colour of its lines."""
+    colours = policy_colours([model])
+    return [
+        (one, line_colour(colours[one.policy])) for one in model.comparisons() if one.job == job
+    ]
+
+
+def chosen_job(model: ResponseModel, job: str | None) -> str:
+    """Return the name of a job of the model, or of its only one."""
+    if job is not None:
+        return model.job(job).name
+    if len(model.jobs) > 1:
+        names = ", ".join(repr(one.name) for one in model.jobs)
+        raise DfoptError(f"there are several jobs, {names}; name the one to draw")
+    return model.jobs[0].name
+
+
+def begun(ax: Axes | None, title: str) -> Axes:
+    """Return axes with a grid and without a frame, those of a figure of their own if None."""
+    axes = new_axes(*SIZE) if ax is None else ax
+    axes.tick_params(labelsize=FONT_SIZE)
+    axes.grid(color=GRID, linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(title, loc="left", fontsize=FONT_SIZE + 2, parse_math=False)
+    return axes
 
 
 def label(ax: Axes, across: str, up: str) -> None:
@@ -84,12 +106,6 @@ def decade_text(product: float) -> str:
     return f"{product:g}" if product <= LARGE else f"$10^{{{math.log10(product):.0f}}}$"
 
 
-def product_text(product: float) -> str:
-    """Return a product of speed and cache in four significant digits."""
-    shown = f"{product:.{SIGNIFICANT}g}"
-    return f"{float(shown):,.0f}" if LARGE <= product < HUGE else shown
-
-
 def key(colour: Colour, **style: Any) -> Line2D:
     """Return what stands for a curve in the legend."""
     from matplotlib.lines import Line2D
@@ -113,3 +129,17 @@ def add_legend(
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set_parse_math(False)
         text.set_text(name)
+
+
+def explain(
+    ax: Axes,
+    compared: Iterable[tuple[Comparison, Colour]],
+    styles: Mapping[str, str],
+    *,
+    marker: str = "",
+    **more: Any,
+) -> None:
+    """Say in a legend whose lines have which colour, and what the styles of lines mean."""
+    policies = {one.policy: key(colour, marker=marker) for one, colour in compared}
+    lines = [key(INK, linestyle=style) for style in styles]
+    add_legend(ax, [*policies.values(), *lines], [*policies, *styles.values()], **more)

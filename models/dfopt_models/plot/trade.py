@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dfopt.plot.colours import INK, PAPER
-from dfopt.plot.picture import new_axes
-from dfopt_models.growth import GrowthPath
-from dfopt_models.plot.crossover import chosen_job
+from dfopt.plot.colours import PAPER
+from dfopt_models.growth import GrowthPath, growth_text
 from dfopt_models.plot.style import (
     LINE_WIDTH,
-    SIZE,
-    add_legend,
-    key,
+    begun,
+    chosen_job,
+    compared_in,
+    explain,
     label,
-    line_colour,
-    policy_colours,
-    prepare,
-    product_text,
 )
 from dfopt_models.response_time.model import ResponseModel
 from dfopt_models.response_time.numeric import machines_along
@@ -73,30 +68,23 @@ def plot_trade(
     import numpy as np
 
     name = chosen_job(model, job)
-    axes = new_axes(*SIZE) if ax is None else ax
-    colours = policy_colours([model])
-    prepare(axes)
-    comparisons = [one for one in model.comparisons() if one.job == name]
-    right = ROOM * max(1.0, *(one.case.reallocations for one in comparisons))
+    axes = begun(ax, name)
+    compared = compared_in(model, name)
+    cases = [comparison.case for comparison, _ in compared]
+    right = ROOM * max(1.0, *(case.reallocations for case in cases))
     across = np.array([0.0, right])
-    handles, names = [], []
-    top = max(one.case.waste for one in comparisons)
-    for comparison in comparisons:
-        colour = line_colour(colours[comparison.policy])
-        for product, style in zip(products, STYLES, strict=False):
+    top = max(case.waste for case in cases)
+    styles = dict(zip(STYLES, products, strict=False))
+    for comparison, colour in compared:
+        for style, product in styles.items():
             line = trade(comparison, *machines_along(path, product)).most_waste(across)
             axes.plot(across, line, style, color=colour, linewidth=LINE_WIDTH)
             top = max(top, float(line.max()))
         point = comparison.case.reallocations, comparison.case.waste
         axes.plot(*point, "o", color=colour, markeredgecolor=PAPER, clip_on=False, zorder=4)
-        handles.append(key(colour, marker="o"))
-        names.append(comparison.policy)
-    for product, style in zip(products, STYLES, strict=False):
-        handles.append(key(INK, linestyle=style))
-        names.append(f"machine: s × c = {product_text(product)}")
     axes.set_xlim(0.0, right)
     axes.set_ylim(0.0, 1.1 * top)
-    axes.set_title(name, loc="left", parse_math=False)
     label(axes, "reallocations", "waste, processor-seconds")
-    add_legend(axes, handles, names, place="upper left", bbox_to_anchor=(1.0, 1.0))
+    meanings = {s: f"machine: s × c = {growth_text(product)}" for s, product in styles.items()}
+    explain(axes, compared, meanings, marker="o", place="upper left", bbox_to_anchor=(1.0, 1.0))
     return axes

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dfopt.plot.picture import new_axes
 from dfopt_models.growth import GrowthPath
-from dfopt_models.plot.crossover import chosen_job
 from dfopt_models.plot.style import (
     LINE_WIDTH,
     POINTS,
-    SIZE,
-    add_legend,
+    begun,
+    chosen_job,
+    compared_in,
+    explain,
     label,
-    line_colour,
-    policy_colours,
-    prepare,
     product_axis,
 )
 from dfopt_models.response_time.crossover import crossovers_against_waste
@@ -61,24 +58,15 @@ def plot_crossover_against_waste(
     import numpy as np
 
     name = chosen_job(model, job)
-    axes = new_axes(*SIZE) if ax is None else ax
-    colours = policy_colours([model])
-    prepare(axes)
+    axes = begun(ax, name)
     axes.set_yscale("log")
     product_axis(axes.yaxis)
-    comparisons = [one for one in model.comparisons() if one.job == name]
-    lines = []
-    for comparison in comparisons:
-        baseline = comparison.baseline
-        otherwise = (0.0, WASTE_SHARE * baseline.work)
+    compared = compared_in(model, name)
+    for comparison, colour in compared:
+        otherwise = (0.0, WASTE_SHARE * comparison.baseline.work)
         wastes = np.linspace(*comparison.baseline_ranges.get("waste", otherwise), POINTS)
-        lines += axes.plot(
-            wastes,
-            crossovers_against_waste(comparison, wastes, path),
-            color=line_colour(colours[comparison.policy]),
-            linewidth=LINE_WIDTH,
-        )
-    axes.set_title(name, loc="left", parse_math=False)
+        crossovers = crossovers_against_waste(comparison, wastes, path)
+        axes.plot(wastes, crossovers, color=colour, linewidth=LINE_WIDTH)
     label(axes, f"waste of {model.baseline}, processor-seconds", "speed × cache at the crossover")
-    add_legend(axes, lines, [comparison.policy for comparison in comparisons])
+    explain(axes, compared, {})
     return axes

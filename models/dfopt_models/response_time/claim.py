@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from dfopt_models.response_time.numeric import Numbers
 
-LARGEST_PRODUCT = 1e8
+FURTHEST_PRODUCT = 1e8
 """How far a largest spread is looked for; beyond that it only falls."""
 STEPS = 4001
 
@@ -96,7 +96,7 @@ def largest_spread(
     import numpy as np
     from scipy.optimize import minimize_scalar
 
-    exponents = np.linspace(0, np.log(LARGEST_PRODUCT), STEPS)
+    exponents = np.linspace(0, np.log(FURTHEST_PRODUCT), STEPS)
     spreads = product_spread(comparison, np.exp(exponents), region)
     best = int(np.argmax(spreads))
     around = exponents[max(0, best - 1)], exponents[min(STEPS - 1, best + 1)]

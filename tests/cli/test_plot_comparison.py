@@ -1,0 +1,63 @@
+"""``dfopt plot foresight`` and ``dfopt plot gap``."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import dfopt.compare
+from tests.cli.conftest import Run
+
+
+@pytest.mark.parametrize("picture", ["foresight", "gap"])
+def test_pictures_are_drawn_from_traces_and_from_saved_comparisons(
+    run: Run, tmp_path: Path, trace: Path, picture: str
+) -> None:
+    saved = tmp_path / "saved.json"
+    saved.write_text(run("compare", trace, "--foresight", "--json")[1])
+    for name, files in (("a", [trace]), ("b", [saved]), ("c", [saved, trace])):
+        path = tmp_path / f"{name}.svg"
+        assert run("plot", picture, *files, "-o", path) == (0, "", "")
+        assert path.stat().st_size > 1000
+
+
+@pytest.mark.parametrize("picture", ["foresight", "gap"])
+def test_pictures_that_cannot_be_drawn(
+    run: Run, tmp_path: Path, trace: Path, instance_file: Path, picture: str
+) -> None:
+    saved = tmp_path / "saved.json"
+    saved.write_text(run("compare", trace, "--json")[1])
+    output = tmp_path / "a.svg"
+    for code, arguments, problem in [
+        (1, (trace, "-o", tmp_path / "a.jpg"), ".svg, .png or .pdf"),
+        (1, (instance_file, "-o", output), "is an instance and no trace"),
+        (1, (tmp_path / "none", "-o", output), "there is no such file"),
+        (1, (saved, "-o", saved), ".svg, .png or .pdf"),
+        (2, (saved, "--fill", "3", "-o", output), "have their labels, costs and windows"),
+        (2, (trace, "--window", "0", "-o", output), "is no window"),
+    ]:
+        found, out, err = run("plot", picture, *arguments)
+        assert (found, out) == (code, "")
+        assert problem in " ".join(err.split())
+    assert not output.exists()
+
+
+@pytest.mark.parametrize("picture", ["foresight", "gap"])
+def test_no_picture_is_drawn_of_nothing_known(
+    run: Run, tmp_path: Path, trace: Path, picture: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, output = dfopt.compare.compare_trace, tmp_path / "a.svg"
+    monkeypatch.setattr(
+        dfopt.compare,
+        "compare_trace",
+        lambda *rest, **more: replace(whole(*rest, **more), windows=(), is_complete=False),
+    )
+    assert run("plot", picture, trace, "-o", output) == (130, "", "")
+    assert not output.exists()
+
+
+def test_windows_that_share_no_axis(run: Run, tmp_path: Path, trace: Path) -> None:
+    windows = ("--window", "5", "--window", "10ns")
+    code, out, err = run("plot", "foresight", trace, *windows, "-o", tmp_path / "a.svg")
+    assert (code, out) == (1, "")
+    assert err.startswith(f"dfopt: {trace}: windows in dispatches and windows in time")

@@ -1,0 +1,23 @@
+"""Instances that no method closes at once."""
+
+from dataclasses import replace
+
+from dfopt.generate import matrix, tight, zipf
+from dfopt.instance import Objective
+from dfopt.machine import PenaltyG
+
+HARD = zipf(tasks=64, cpus=8, fragments=24, seed=3)
+"""Not proven optimal within seconds."""
+HARD_TABLE = matrix(tasks=40, cpus=4, types=12, seed=3)
+UNTIMED = zipf(tasks=24, cpus=3, fragments=6, seed=3, objective=Objective.MAKESPAN)
+HARD_TIMED = replace(
+    UNTIMED,
+    tasks=tuple(
+        replace(task, exec=5 + number % 7, after=(f"t{number // 2}",) if number % 3 == 2 else ())
+        for number, task in enumerate(UNTIMED.tasks)
+    ),
+)
+HARD_PARTS = tight(
+    cpus=16, per_cpu=25, fragments=60, seed=1, penalty=PenaltyG(fill=40, write_back=20)
+)
+HARD_ONES = {"f": HARD, "matrix": HARD_TABLE, "timed": HARD_TIMED, "g": HARD_PARTS}
