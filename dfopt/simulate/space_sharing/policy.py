@@ -60,7 +60,8 @@ def chosen(engine: Engine, workers: list[Worker], choice: Choice) -> Worker:
     match choice:
         case Choice.LATEST:
             # Those that never ran have not stopped; the first of them is as good as any.
-            return workers[-1] if workers[-1].last_processor is not None else workers[0]
+            ran = (worker for worker in reversed(workers) if worker.last_processor is not None)
+            return next(ran, workers[0])
         case Choice.EARLIEST:
             return workers[0]
         case Choice.LOWEST:

@@ -2,10 +2,11 @@
 
 import pytest
 
-from dfopt.simulate.space_sharing import DynAffNoPri, PolicyParameters
+from dfopt.simulate.space_sharing import Choice, DynAffNoPri, PolicyParameters, Worker
 from dfopt.simulate.space_sharing.job import Job
 from dfopt.simulate.space_sharing.policies.credits import Credits
 from dfopt.simulate.space_sharing.policies.equipartition import allocation_numbers
+from dfopt.simulate.space_sharing.policy import chosen
 from tests.simulate.space_sharing.small import application, blocks, graph, jobs_at, mix, stopped
 
 DYNAMIC = pytest.mark.parametrize("policy", ["dynamic", "dyn-aff", "dyn-aff-delay"])
@@ -34,6 +35,13 @@ def jobs_that_can_use(*numbers):
 )
 def test_equipartition_raises_numbers_in_turn(able, expected):
     assert tuple(allocation_numbers(jobs_that_can_use(*able), 16).values()) == expected
+
+
+@pytest.mark.parametrize("order", [("a", "c"), ("c", "a")])
+def test_threads_that_end_together_run_with_none_of_those_that_follow(order):
+    followers = [f"x{number}" for number in range(3)]
+    work = dict.fromkeys([*order, *followers], 1.0)
+    assert graph(work, [("a", follower) for follower in followers]).most_parallel == 3
 
 
 def test_equipartition_moves_processors_on_arrivals_and_ends_alone():
@@ -116,6 +124,15 @@ def test_yield_delay_keeps_an_idle_processor_for_a_moment():
     first, second = jobs_at(patient, "dyn-aff-delay", 3.5)
     assert (first.allocation, first.reallocations) == (2, 2)
     assert first.waste == 2.0
+
+
+def test_a_processor_may_be_taken_from_the_moment_its_delay_is_over():
+    # That of A's processor is over at 1.2 s, and just after that B wants one; 1.2 - 1 < 0.2.
+    work = {"v": 1.1, "x": 1.2 - 1.1, "y": 9.0, "z": 9.0}
+    second = graph(work, [("v", "x"), ("x", "y"), ("x", "z")])
+    subject = mix(WIDE_THEN_NARROW, second, processors=3, yield_delay=0.2, preemption_margin=1.0)
+    first, second = jobs_at(subject, "dyn-aff-delay", 1.25)
+    assert (first.allocation, second.allocation) == (1, 2)
 
 
 @pytest.mark.parametrize(("policy", "got", "affine"), [("dynamic", 1, 0), ("dyn-aff", 0, 1)])
@@ -207,6 +224,15 @@ def test_a_job_chooses_its_worker(worker, number):
     engine.give(2, job)
     (left,) = job.inactive
     assert {1, 2} - {left.number} == {number}
+
+
+def test_the_latest_worker_is_one_that_has_run():
+    engine, (job,) = stopped(mix(blocks(90)), "dynamic", 1.25)
+    workers = [Worker(job, number) for number in range(3)]
+    assert chosen(engine, workers, Choice.LATEST) is workers[0]
+    workers[0].last_processor = workers[1].last_processor = 0
+    # The last one was stopped during its first start-up.
+    assert chosen(engine, workers, Choice.LATEST) is workers[1]
 
 
 class Clock:

@@ -126,7 +126,7 @@ class Dynamic(Policy):
         for other in engine.jobs:
             if other is not job:
                 for processor, since in other.idle.items():
-                    if engine.now - since >= self.yield_delay:
+                    if since + self.yield_delay <= engine.now:  # as the engine has added it
                         yield processor
 
     def first_requester(self, engine: Engine) -> Job | None:

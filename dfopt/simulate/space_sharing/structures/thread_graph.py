@@ -66,8 +66,10 @@ class ThreadGraph:
         heapq.heapify(running)
         peak = len(running)
         while running:
-            now, thread = heapq.heappop(running)
-            for work, released in program.finish(thread) or ():
-                heapq.heappush(running, (now + work, released))
+            now = running[0][0]
+            while running and running[0][0] == now:  # all that end together
+                _, thread = heapq.heappop(running)
+                for work, released in program.finish(thread) or ():
+                    heapq.heappush(running, (now + work, released))
             peak = max(peak, len(running))
         return peak
