@@ -76,7 +76,8 @@ class Engine:
         self.events = 0
         self.jobs: dict[Job, None] = {}
         processors = mix.machine.processors
-        self.free = dict.fromkeys(range(processors))
+        self._processors = range(processors)
+        self.free = dict.fromkeys(self._processors)
         self.last: list[Worker | None] = [None] * processors
         self._on_end = on_end
         self._stays = stays
@@ -115,8 +116,10 @@ class Engine:
         Raises
         ------
         DfoptError
-            When the job has ended, holds the processor already, or has no inactive worker.
+            When there is no such processor; the job has ended, holds the processor already, or
+            has no inactive worker; or the worker is none of these.
         """
+        self._check_processor(processor)
         if job not in self.jobs or self._owner[processor] is job or not job.inactive:
             raise DfoptError(
                 f"the policy {self.policy.name!r} gives processor {processor} to {job.name}, which "
@@ -127,6 +130,11 @@ class Engine:
         del self.free[processor]
         if worker is None:
             worker = self.policy.worker(self, job, processor)
+        if worker not in job.inactive:
+            raise DfoptError(
+                f"the policy {self.policy.name!r} activates no inactive worker of {job.name} on "
+                f"processor {processor}; choose one of job.inactive"
+            )
         penalty = self._penalty(job, worker, processor)
         job.settle(self.now)
         job.held[processor] = None
@@ -145,10 +153,20 @@ class Engine:
         self._await(processor, self.now + self.machine.latency + overhead)
 
     def take(self, processor: int) -> None:
-        """Take a processor from its job; it is unallocated then."""
+        """Take a processor from its job; it is unallocated then.
+
+        Raises
+        ------
+        DfoptError
+            When there is no such processor, or no job holds it.
+        """
+        self._check_processor(processor)
         job, worker = self._owner[processor], self._worker[processor]
-        assert job is not None
-        assert worker is not None
+        if job is None or worker is None:
+            raise DfoptError(
+                f"the policy {self.policy.name!r} takes processor {processor}, which nobody holds; "
+                "ask for its owner first"
+            )
         thread, now = self._thread[processor], self.now
         job.settle(now)
         del job.held[processor]
@@ -179,7 +197,18 @@ class Engine:
             self._resume(job)
 
     def call_after(self, seconds: float, happening: Callable[[], None]) -> None:
-        """Call somebody so many seconds from now."""
+        """Call somebody so many seconds from now.
+
+        Raises
+        ------
+        DfoptError
+            When they are negative.
+        """
+        if not seconds >= 0:
+            raise DfoptError(
+                f"the policy {self.policy.name!r} asks to be called in {seconds!r} s; make it 0 or "
+                "more"
+            )
         heappush(self._heap, (self.now + seconds, next(self._numbers), happening))
 
     # What happens.
@@ -303,6 +332,13 @@ class Engine:
     def _await(self, processor: int, time: float) -> None:
         self._due[processor] = number = next(self._numbers)
         heappush(self._heap, (time, number, processor))
+
+    def _check_processor(self, processor: int) -> None:
+        if processor not in self._processors:
+            raise DfoptError(
+                f"the policy {self.policy.name!r} names processor {processor!r}, but there are 0 "
+                f"to {len(self._processors) - 1}"
+            )
 
     def _penalty(self, job: Job, worker: Worker, processor: int) -> float:
         """Return what the cache lacks, and count what has affinity."""

@@ -1,5 +1,6 @@
 """Mixes so small that every figure is known."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -189,3 +190,41 @@ class Idle(Policy):
 def test_a_policy_that_starves_jobs_is_said_so():
     with pytest.raises(DfoptError, match=r"the policy 'idle' leaves A#1 without a processor"):
         replicate(mix(blocks(1)), Idle, seed=0)
+
+
+class Odd(Policy):
+    """Does something with the engine when the first job arrives."""
+
+    name = "odd"
+    what = print
+
+    def arrived(self, engine, job):
+        type(self).what(engine, job)
+
+    def worker(self, engine, job, processor):
+        return super().worker(engine, job, processor) if processor else None
+
+
+def gives_one_worker_twice(engine, job):
+    worker = next(iter(job.inactive))
+    for processor in (1, 2):
+        engine.give(processor, job, worker)
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        (lambda engine, job: engine.give(4, job), "names processor 4, but there are 0 to 3"),
+        (lambda engine, job: engine.give(-1, job), "names processor -1, but there are 0 to 3"),
+        (lambda engine, job: engine.give(0, job), "activates no inactive worker of A#1 on p.* 0"),
+        (gives_one_worker_twice, "activates no inactive worker of A#1 on processor 2"),
+        (lambda engine, job: engine.take(0), "takes processor 0, which nobody holds"),
+        (lambda engine, job: engine.take(9), "names processor 9, but there are 0 to 3"),
+        (lambda engine, job: engine.call_after(-1.0, print), r"in -1\.0 s; make it 0 or more"),
+        (lambda engine, job: engine.call_after(math.nan, print), "in nan s; make it 0 or more"),
+    ],
+)
+def test_what_a_policy_cannot_do_is_said_so(what, message, monkeypatch):
+    monkeypatch.setattr(Odd, "what", staticmethod(what))
+    with pytest.raises(DfoptError, match=f"the policy 'odd' .*{message}"):
+        replicate(mix(blocks(4)), Odd, seed=0)
