@@ -1,0 +1,123 @@
+"""The scenarios of Sohn and Kim's figures and tables, and what is measured in them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from statistics import fmean
+
+from dfopt.machine import PenaltyG
+from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.policies import POLICIES
+from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.simulation import simulate_once
+from dfopt.simulate.run_queue.workloads.aim import Aim, BufferLists
+
+ORIGINAL, ONE, TWO, THREE = "global-queue", "tlms-1", "tlms-2", "tlms-3"
+LOCAL_FIRST = "tlms-2 (own queue first)"
+"""The paper's other account of when queues are scanned."""
+
+SCANS_ALWAYS_LOCK = "tlms-3 (counts all)"
+"""The other account of the count that is tested before a queue is locked."""
+
+VARIANTS = {
+    LOCAL_FIRST: (TWO, {"at_every_switch": False}),
+    SCANS_ALWAYS_LOCK: (THREE, {"count_of_queue": True}),
+}
+
+LOCK_TIME = 71_000
+PIPE_TIME = 122_000
+"""Both fitted, by sohn_fit.py; in nanoseconds."""
+
+USERS_PER_CPU = 5
+COMPUTE_TIME = 200_000_000
+SHARES = {"share_cswitch": 16, "share_fexec": 8, "share_read": 12, "share_compute": 2}
+TABLE_CPUS = 4
+COPIES = 16
+HIT_PERCENT = 95
+FILES = 400
+OPENS = 10
+
+NEVER_ENDING = 100_000
+SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Means over the seeds."""
+
+    throughput: float  # CPU seconds executed in a second
+    miss_ratio: float
+    spinning: float  # of all CPU time
+    wait: float  # for the lock, in seconds
+    elapsed: float  # seconds
+
+
+def mix(cpus: int, *, lists: BufferLists | None = None) -> Aim:
+    """Return the mix of AIM III, whose load and disks grow with the machine."""
+    aim = Aim(
+        users=USERS_PER_CPU * cpus,
+        jobs=NEVER_ENDING,
+        **SHARES,
+        round_trips=25,
+        forks=1,
+        opens=1,
+        compute_time=COMPUTE_TIME,
+        pipe_time=PIPE_TIME,
+        disks=cpus,
+        files=cpus,
+    )
+    if lists is None:
+        return aim
+    return replace(aim, buffers=USERS_PER_CPU * cpus, buffer_lists=lists)
+
+
+def table_mix(users: int, jobs: int) -> Aim:
+    """Return the mix of Table 2."""
+    return replace(mix(TABLE_CPUS), users=users, jobs=jobs)
+
+
+def micro_benchmark(sort: str, jobs: int) -> Aim:
+    """Return copies of Cswitch, Fexec or Read."""
+    shares = {f"share_{one}": int(one == sort) for one in ("cswitch", "fexec", "read", "compute")}
+    aim = replace(mix(TABLE_CPUS), users=COPIES, jobs=jobs, **shares)
+    return (
+        replace(aim, hit_percent=HIT_PERCENT, files=FILES, opens=OPENS) if sort == "read" else aim
+    )
+
+
+@cache
+def measured(  # noqa: PLR0913 -- each is varied somewhere
+    aim: Aim,
+    policy: str,
+    cpus: int,
+    *,
+    seeds: Iterable[int],
+    cpu_seconds: int | None = None,
+    lock_time: int = LOCK_TIME,
+) -> Measured:
+    """Simulate, for so many seconds of CPU time altogether or until all have ended."""
+    name, parameters = VARIANTS.get(policy, (policy, {}))
+    scenario = Scenario(
+        name="aim",
+        workload=aim,
+        machine=Machine(cpus=cpus, lock_time=lock_time),
+        penalty=PenaltyG(fill=0, write_back=0),
+        policies={name: parameters},
+        until=None if cpu_seconds is None else cpu_seconds * SECOND // cpus,
+    )
+    found = []
+    for seed in seeds:
+        done = simulate_once(scenario, POLICIES[name], seed=seed)
+        counters, locks = done.counters, done.engine.policy.locks
+        attempts = sum(lock.attempts for lock in locks)
+        spun = sum(lock.spun for lock in locks)
+        found.append(
+            (
+                counters.executed / counters.end,
+                sum(lock.misses for lock in locks) / attempts,
+                spun / (cpus * counters.end),
+                spun / attempts / SECOND,
+                counters.end / SECOND,
+            )
+        )
+    return Measured(*(fmean(values) for values in zip(*found, strict=True)))
