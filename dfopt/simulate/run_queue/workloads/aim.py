@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from itertools import cycle
+from itertools import accumulate, cycle
 from random import Random
 from typing import ClassVar
 
@@ -215,8 +215,11 @@ class _User:
         aim = self._aim
         sorts = (self._cswitch, self._fexec, self._read, self._compute)
         jobs = [sort() for sort in sorts]
-        for sort in self._random.choices(range(len(sorts)), aim.shares, k=aim.jobs):
-            yield from jobs[sort]()
+        weights = list(accumulate(aim.shares))
+        for _ in range(aim.jobs):
+            # One by one, since there may be more of them than are ever begun.
+            (job,) = self._random.choices(jobs, cum_weights=weights)
+            yield from job()
 
     def _cswitch(self) -> Job:
         aim = self._aim
