@@ -64,7 +64,8 @@ class JobSummary:
         How many ended, over all replications.
     figures
         By the names of :class:`Figures`: mean and confidence interval over the replications, of
-        which each counts with the mean of its jobs.
+        which each counts with the mean of its jobs; for ``affinity_penalty``, of those that have
+        any reallocation with affinity.
     """
 
     application: str
@@ -204,10 +205,16 @@ def _job_summary(application: str, replications: Sequence[Replication]) -> JobSu
     return JobSummary(
         application=application,
         ended=sum(map(len, runs)),
-        figures={
-            name: confidence_interval(
-                [sum(getattr(run, name) for run in one) / len(one) for one in runs if one]
-            )
-            for name in FIGURES
-        },
+        figures={name: _interval(name, runs) for name in FIGURES},
     )
+
+
+def _interval(name: str, runs: Sequence[Sequence[Figures]]) -> Interval:
+    """Return a figure's mean over replications, of which each has one for the mean of its runs."""
+    # A run without any reallocation with affinity says nothing of what these cost.
+    counting = [
+        [getattr(run, name) for run in one if name != "affinity_penalty" or run.affinity]
+        for one in runs
+    ]
+    means = [sum(one) / len(one) for one in counting if one]
+    return confidence_interval(means or [0.0] * len(runs))

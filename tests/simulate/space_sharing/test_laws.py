@@ -19,7 +19,9 @@ from dfopt.simulate.space_sharing import (
     ThreadGraph,
     TimeSteps,
     WaveFront,
+    read_mix,
     replicate,
+    simulate,
 )
 from dfopt.simulate.space_sharing.figures import check_conservation
 from tests.simulate.space_sharing.small import COSTLY, application, blocks, graph, mix
@@ -267,6 +269,14 @@ def test_threads_that_hardly_vary_are_equal(variation):
         mix(Blocks(work=8.0, threads=4, variation=variation)), POLICIES["dynamic"], seed=0
     )
     assert found.jobs[0].figures.response_time == 2.0
+
+
+def test_runs_without_affinity_do_not_lower_its_penalty():
+    # Of the jobs of mix 1 few have a reallocation with affinity, each at P^A of MVA after MVA.
+    (summary,), _ = simulate(read_mix("mix-1"), ["dynamic"], seeds=range(8), processes=1)
+    figures = summary.job("MVA").figures
+    assert 0 < figures["affinity"].mean < 0.02
+    assert figures["affinity_penalty"].mean == pytest.approx(1061e-6)
 
 
 class Forgetful(Blocks):
