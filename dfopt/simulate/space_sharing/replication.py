@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from dfopt.errors import DfoptError
 from dfopt.simulate.space_sharing.engine import Engine
 from dfopt.simulate.space_sharing.figures import Figures, check_conservation, figures_of
 from dfopt.simulate.space_sharing.job import Job
@@ -79,11 +80,18 @@ def replicate(
     Raises
     ------
     DfoptError
-        When the policy leaves jobs without processors for ever.
+        When the policy cannot be made, asks for what cannot be done, or leaves jobs without
+        processors for ever.
     ConservationError
         When the account of a job does not balance: a defect.
     """
-    return _Run(mix, policy(mix.policy), seed, stays).replication()
+    try:
+        made = policy(mix.policy)
+    except (TypeError, ValueError) as error:  # of somebody's own
+        raise DfoptError(
+            f"the policy cannot be made of the mix's parameters ({error}); correct its constructor"
+        ) from error
+    return _Run(mix, made, seed, stays).replication()
 
 
 class _Run:

@@ -228,3 +228,17 @@ def test_what_a_policy_cannot_do_is_said_so(what, message, monkeypatch):
     monkeypatch.setattr(Odd, "what", staticmethod(what))
     with pytest.raises(DfoptError, match=f"the policy 'odd' .*{message}"):
         replicate(mix(blocks(4)), Odd, seed=0)
+
+
+class Bare(Policy):
+    """Takes no parameters."""
+
+    name = "bare"
+
+    def __init__(self):
+        pass
+
+
+def test_a_policy_that_takes_no_parameters_is_said_so():
+    with pytest.raises(DfoptError, match=r"cannot be made of the mix's parameters \(.*__init__"):
+        replicate(mix(blocks(1)), Bare, seed=0)
