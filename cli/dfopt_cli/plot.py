@@ -111,9 +111,8 @@ def gap(
     """Draw what traces cost by cause, beside the least possible.
 
     The options are those of 'dfopt compare'. Bound and rolling schedule are those of the last
-    window. Several traces stand side by side under the names of their policies, with costs for
-    each dispatch and the foresight curve of each; without --window the windows are then those of
-    --foresight.
+    window. Several traces stand side by side under the names of their policies, with the foresight
+    curve of each; without --window the windows are then those of --foresight.
 
     Example: dfopt plot gap old.txt new.txt --df labels.csv -o gap.svg
     """

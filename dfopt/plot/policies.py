@@ -1,8 +1,7 @@
-"""Policies side by side: what each paid for a dispatch, and what was possible with look-ahead."""
+"""Policies side by side: what each paid, and what was possible with look-ahead."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from dfopt.compare.comparison import Cause, Comparison, policies_of
 from dfopt.compare.windows import WindowKind, parse_window
 from dfopt.errors import DfoptError
 from dfopt.plot.colours import INK, PAPER, Colour, group_colours, ink_on, mixed, parsed
-from dfopt.plot.costs import WIDE, cost_label
+from dfopt.plot.costs import cost_label, cost_ticks, scale_costs
 from dfopt.plot.foresight import WHOLE_AT, Scale, length_text, scale_of
 from dfopt.plot.gap import causes_paid, name_in_lines, times
 from dfopt.plot.picture import new_figure
@@ -48,7 +47,7 @@ KEY_ROOM = 38.0
 MOST_LENGTHS = 6
 """So many lengths of windows have room for their names."""
 
-NEAR = 0.12
+NEAR = 0.16
 """Names of windows this part of the axis away from its end have no room."""
 
 ROLLING: Colour = mixed(INK, PAPER, 0.35)
@@ -80,19 +79,15 @@ class Policy:
     comparison: Comparison
     line: dict[str, Any]
 
-    def each(self, cost: int) -> float:
-        """Return a cost for each managed dispatch."""
-        return cost / max(1, self.comparison.managed)
-
 
 def plot_policies(comparisons: Sequence[Comparison]) -> Axes:
     """Draw what several policies paid, and what was possible for the dispatches of each.
 
-    All costs are those of a managed dispatch on average, so that runs of different length
-    compare. On the left each policy has a bar of what it paid, by cause; below it stand the
-    rolling schedule and the bound of its last window, and their ratios at its end. On the right
-    its line shows the rolling schedule against the length of the window; the policy itself stands
-    at the left end. There is no right side if no comparison has several windows. Where the
+    All costs are sums, because policies that run the same threads do the same work in different
+    numbers of dispatches. On the left each policy has a bar of what it paid, by cause; below it
+    stand the rolling schedule and the bound of its last window, and its ratio at its end. On the
+    right its line shows the rolling schedule against the length of the window; the policy itself
+    stands at the left end. There is no right side if no comparison has several windows. Where the
     traces do not tell their policies apart they are called by their names.
 
     Parameters
@@ -150,21 +145,17 @@ def line_style(number: int) -> dict[str, Any]:
 
 def draw_bars(ax: Axes, policies: Sequence[Policy]) -> None:
     """Draw what each policy paid, the rolling schedule and the bound."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
     paid = [causes_paid(policy.comparison) for policy in policies]
-    sums = [
-        policy.each(sum(causes.values())) for policy, causes in zip(policies, paid, strict=True)
-    ]
-    rolling = [policy.each(policy.comparison.windows[-1].rolling) for policy in policies]
-    longest = max(*sums, *rolling) or 1.0
+    sums = [sum(causes.values()) for causes in paid]
+    rolling = [policy.comparison.windows[-1].rolling for policy in policies]
+    longest = max(*sums, *rolling) or 1
     for row, policy in enumerate(policies):
         draw_paid(ax, row, policy, longest)
         window = policy.comparison.windows[-1]
         for place, (cost, colour) in enumerate(((window.rolling, ROLLING), (window.bound, BOUND))):
             ax.barh(
                 row + BAR_HEIGHT / 2 - 0.08 + (place + 0.5) * THIN_HEIGHT,
-                policy.each(cost),
+                cost,
                 height=THIN_HEIGHT * 0.86,
                 color=colour,
                 linewidth=0,
@@ -188,27 +179,26 @@ def draw_bars(ax: Axes, policies: Sequence[Policy]) -> None:
         label.set_parse_math(False)
     ax.tick_params(axis="y", length=0)
     ax.tick_params(axis="x", labelsize=FONT_SIZE)
-    ax.xaxis.set_major_locator(MaxNLocator(nbins=6))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost:,.6g}"))
-    ax.set_xlabel(each_label(policies), fontsize=FONT_SIZE, parse_math=False)
+    cost_ticks(ax.xaxis)
+    ax.set_xlabel(label_of(policies), fontsize=FONT_SIZE, parse_math=False)
     ax.grid(axis="x", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right", "left"]].set_visible(False)
     add_legend(ax, policies, [cause for cause in Cause if any(one[cause] for one in paid)])
 
 
-def draw_paid(ax: Axes, row: int, policy: Policy, longest: float) -> None:
+def draw_paid(ax: Axes, row: int, policy: Policy, longest: int) -> None:
     """Draw what a policy paid, with the share of every cause that has room for it."""
     causes = causes_paid(policy.comparison)
     colours = group_colours(map(str, Cause))
     total = sum(causes.values())
-    left = 0.0
+    left = 0
     for cause, cost in causes.items():
-        colour, width = colours[str(cause)], policy.each(cost)
-        ax.barh(row - 0.08, width, left=left, height=BAR_HEIGHT, color=colour, linewidth=0)
-        if width >= NARROWEST_SHARE * longest:
+        colour = colours[str(cause)]
+        ax.barh(row - 0.08, cost, left=left, height=BAR_HEIGHT, color=colour, linewidth=0)
+        if cost >= NARROWEST_SHARE * longest:
             ax.text(
-                left + width / 2,
+                left + cost / 2,
                 row - 0.08,
                 f"{cost / total:.0%}",
                 ha="center",
@@ -216,7 +206,7 @@ def draw_paid(ax: Axes, row: int, policy: Policy, longest: float) -> None:
                 fontsize=FONT_SIZE - 1,
                 color=ink_on(colour),
             )
-        left += width
+        left += cost
 
 
 def draw_keys(ax: Axes, policies: Sequence[Policy]) -> None:
@@ -236,9 +226,9 @@ def draw_keys(ax: Axes, policies: Sequence[Policy]) -> None:
             )
 
 
-def each_label(policies: Sequence[Policy]) -> str:
+def label_of(policies: Sequence[Policy]) -> str:
     """Return what the costs mean."""
-    return f"{cost_label([policy.comparison for policy in policies])} for each managed dispatch"
+    return cost_label([policy.comparison for policy in policies])
 
 
 def add_legend(ax: Axes, policies: Sequence[Policy], causes: Sequence[Cause]) -> None:
@@ -271,14 +261,13 @@ def draw_ladders(ax: Axes, policies: Sequence[Policy], scale: Scale) -> None:
         windows = policy.comparison.windows
         points = sorted((scale.place(parse_window(one.window)), one.rolling) for one in windows)
         places = [begin, *(place for place, _ in points)]
-        paid = [policy.each(cost) for cost in (windows[0].realised, *(cost for _, cost in points))]
+        paid = [windows[0].realised, *(cost for _, cost in points)]
         ax.plot(places, paid, clip_on=False, zorder=3, **policy.line)
         costs += paid
     ax.set_xscale("log")
     label_ladder(ax, scale, begin)
-    scale_each(ax, costs)
-    label = each_label(policies).replace(" for each", "\nfor each")
-    ax.set_ylabel(label, fontsize=FONT_SIZE, parse_math=False)
+    scale_costs(ax, costs)
+    ax.set_ylabel(label_of(policies), fontsize=FONT_SIZE, parse_math=False)
     ax.set_title("as it ran, and rolling schedules", fontsize=FONT_SIZE, color=INK, loc="left")
     ax.tick_params(labelsize=FONT_SIZE)
     ax.grid(axis="y", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
@@ -308,20 +297,3 @@ def label_ladder(ax: Axes, scale: Scale, begin: float) -> None:
         ax.axvline(place, color=mixed(INK, PAPER, 0.7), linewidth=0.6)
     unit = " in managed dispatches" if scale.kind is WindowKind.DISPATCHES else ""
     ax.set_xlabel(f"look-ahead: length of the window{unit}", fontsize=FONT_SIZE)
-
-
-def scale_each(ax: Axes, costs: Sequence[float]) -> None:
-    """Scale the vertical axis so that the smallest costs can be told apart, and 0 has a place."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
-
-    paid = {cost for cost in costs if cost}
-    if not paid or max(paid) < WIDE * min(paid):
-        ax.yaxis.set_major_locator(MaxNLocator(nbins=6))
-        ax.set_ylim(bottom=0)
-    else:
-        powers = range(math.floor(math.log10(min(paid))), math.ceil(math.log10(max(paid))) + 1)
-        ax.set_yscale("symlog", linthresh=10.0 ** powers[0], linscale=0.4)
-        ax.yaxis.set_major_locator(FixedLocator([0, *(10.0**power for power in powers)]))
-        ax.yaxis.set_minor_locator(NullLocator())
-        ax.set_ylim(0, 1.6 * max(paid))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost:,.6g}"))
