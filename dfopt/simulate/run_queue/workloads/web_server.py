@@ -82,9 +82,8 @@ class WebServer:
     the time; with the 0.14 ms of its best case and :func:`web_server_penalty` a dispatch comes to
     0.16 ms, so one of PHP to 1.92 ms. The 4.4 ms that the paper gives for PHP are those of another
     of its CPUs, with fewer of them; together with the shares they would need HTTP dispatches of
-    0.37 ms. Answers take 6 s in the paper, which is time on the network here: 41 waits of 138 ms.
-    With 12 s to think 3350 clients load four CPUs to 95 %, and up to some 50 HTTP threads are
-    ready at once.
+    0.37 ms. Answers take 6 s in the paper, which is time on the network here: 40 waits of 138 ms.
+    With 12 s to think 3350 clients load four CPUs to 95 %.
 
     Parameters
     ----------
