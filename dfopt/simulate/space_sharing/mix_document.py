@@ -10,7 +10,7 @@ from dfopt.files.based import BasedFormat
 from dfopt.files.fields import check_format, choice, each, integer, number, string
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document, described_json, shown_place
-from dfopt.files.tables import Reader, Table, flag, table, table_by_name
+from dfopt.files.tables import Reader, Table, flag, merged, table, table_by_name
 from dfopt.simulate.space_sharing.graph_document import read_thread_graph
 from dfopt.simulate.space_sharing.parameters import (
     Application,
@@ -228,12 +228,24 @@ def _checked(document: Document, folder: Path | None) -> Document:
     return checked
 
 
+def _merged(base: Document, over: Document) -> Table:
+    """Return a base with what stands on it, of which another structure takes what it needs."""
+    together = merged(base, over)
+    for name, given in over.get("application", {}).items():
+        if "structure" in given:
+            belongs = {*given, "penalties", *NUMBERS[given["structure"]]}
+            found = together["application"][name].items()
+            together["application"][name] = {key: one for key, one in found if key in belongs}
+    return together
+
+
 MIXES = BasedFormat(
     what="a mix",
     plural="mixes",
     package="dfopt.simulate.space_sharing",
     folder="mixes",
     check=_checked,
+    merge=_merged,
 )
 
 

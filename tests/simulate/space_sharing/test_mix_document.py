@@ -125,6 +125,19 @@ def test_a_mix_on_a_base(tmp_path):
     assert entry.application.structure == Blocks(work=4.0, threads=8, variation=0.0)
 
 
+def test_another_structure_than_the_bases(tmp_path):
+    (tmp_path / "base.toml").write_text(SMALL)
+    over = tmp_path / "over.toml"
+    start = 'format = "dfopt-mix/1"\nbase = "base.toml"\n[application.A]\n'
+    start += 'structure = "wave-front"\n'
+    over.write_text(f"{start}rows = 2\ncolumns = 3\n")
+    (entry,) = read_mix(over).jobs
+    assert entry.application.structure == WaveFront(work=4.0, rows=2, columns=3, variation=0.0)
+    over.write_text(f"{start}rows = 2\ncolumns = 3\nthreads = 6\n")
+    with pytest.raises(DfoptError, match=r"application\.A\.threads: does not belong"):
+        read_mix(over)
+
+
 def test_a_graph_from_a_file(tmp_path):
     (tmp_path / "graph.json").write_text(json.dumps(GRAPH))
     (tmp_path / "mix.toml").write_text(
