@@ -23,6 +23,9 @@ from dfopt.simulate.space_sharing.threads import Thread
 CANCELLED = -1
 """Number of the event that a processor waits for while it waits for none."""
 
+MOST_CUT_SHORT = 10_000
+"""Start-ups by processor that are cut short, with none that ends: nothing is ever done then."""
+
 Happening = tuple[float, int, "int | Callable[[], None]"]
 """When, a number that makes it unique, and the processor it happens on, or what to call."""
 
@@ -82,6 +85,7 @@ class Engine:
         self._on_end = on_end
         self._stays = stays
         self._stopped = False
+        self._cut_short = 0
         self._heap: list[Happening] = []
         self._numbers = count()
         # By processor; what belongs to an unallocated or idle one does not matter.
@@ -230,7 +234,7 @@ class Engine:
         Raises
         ------
         DfoptError
-            When nothing can happen any more.
+            When nothing can happen any more, or only start-ups that are cut short.
         """
         heap, owner, threads, due, ends = (
             self._heap, self._owner, self._thread, self._due, self._ends
@@ -258,6 +262,7 @@ class Engine:
                 released = job.program.finish(thread[1])
             else:
                 job.starting -= 1
+                self._cut_short = 0
             ready = job.ready
             if ready and released is None:
                 threads[processor] = thread = ready.pop()
@@ -356,6 +361,12 @@ class Engine:
 
     def _forgo_start(self, job: Job, processor: int) -> None:
         """Give back what was booked for a start-up that is cut short."""
+        self._cut_short += 1
+        if self._cut_short == MOST_CUT_SHORT * len(self._processors):
+            raise DfoptError(
+                f"the policy {self.policy.name!r} has cut short {self._cut_short:,} start-ups in a "
+                "row; let it preempt less often than a reallocation takes (policy.review_interval)"
+            )
         elapsed = self.now - self._given[processor]
         latency = self.machine.latency
         job.waste -= latency - min(elapsed, latency)

@@ -242,3 +242,14 @@ class Bare(Policy):
 def test_a_policy_that_takes_no_parameters_is_said_so():
     with pytest.raises(DfoptError, match=r"cannot be made of the mix's parameters \(.*__init__"):
         replicate(mix(blocks(1)), Bare, seed=0)
+
+
+@pytest.mark.parametrize("processors", [1, 2])
+def test_start_ups_that_are_always_cut_short_are_said_so(processors):
+    # Three jobs preempt each other at every review, and a start-up lasts longer than that.
+    thrashing = mix(
+        *[blocks(90)] * 3, processors=processors, latency=0.1, review_interval=0.02,
+        credit_decay=0.2, credit_per_processor=0.1,
+    )  # fmt: skip
+    with pytest.raises(DfoptError, match=r"'dynamic' has cut short [12]0,000 start-ups in a row"):
+        replicate(thrashing, POLICIES["dynamic"], seed=0)
