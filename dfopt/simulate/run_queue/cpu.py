@@ -30,8 +30,6 @@ class Cpu:
         Whether its thread leaves it at the end of the penalty.
     free_at
         Until when it has been busy.
-    last
-        The thread of its latest dispatch.
     row_thread
         The thread whose dispatch is open; when it has left the CPU, it may still go on. None:
         there is none. What else begins with ``row_`` belongs to that dispatch.
@@ -42,7 +40,6 @@ class Cpu:
         "due",
         "free_at",
         "is_taken",
-        "last",
         "number",
         "row_end",
         "row_fragment",
@@ -60,7 +57,6 @@ class Cpu:
         self.slice = 0
         self.is_taken = False
         self.free_at = 0
-        self.last: Thread | None = None
         self.row_thread: Thread | None = None
         self.row_start = 0
         self.row_end = 0

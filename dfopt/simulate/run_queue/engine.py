@@ -24,7 +24,7 @@ from dfopt.simulate.run_queue.cpu import CANCELLED, Cpu
 from dfopt.simulate.run_queue.machine import LockDistribution
 from dfopt.simulate.run_queue.policy import Policy, Why
 from dfopt.simulate.run_queue.recorder import Recorder
-from dfopt.simulate.run_queue.steps import UNMANAGED, Burst, NewThread, Outcome
+from dfopt.simulate.run_queue.steps import Burst, NewThread, Outcome
 from dfopt.simulate.run_queue.thread import DISK, KERNEL, USER, State, Thread
 
 if TYPE_CHECKING:
@@ -412,20 +412,24 @@ class Engine:
         is_open = cpu.row_thread
         if is_open is thread and cpu.row_fragment == burst.fragment:
             self.counters.spun += begins - cpu.row_end
-            cpu.row_leaves = max(cpu.row_leaves, burst.leaves)
+            cpu.row_leaves = burst.leaves if burst.leaves > cpu.row_leaves else cpu.row_leaves
             penalty = self.costs.begin(cpu.number, burst, enters=False)
         else:
             if is_open is None:
-                came = max(self.now, cpu.free_at)
+                came = self.now if self.now > cpu.free_at else cpu.free_at
             else:
                 self._close(cpu)
                 came = cpu.row_end
-            begins = max(begins, came)
+            begins = came if came > begins else begins
             if is_open is not thread:
                 begins += self._switch_time
             if begins > came:
                 self.counters.overhead += begins - came
-            self._open(cpu, thread, burst, begins)
+            cpu.row_thread = thread
+            cpu.row_start = begins
+            cpu.row_fragment = burst.fragment
+            cpu.row_lines = burst.lines
+            cpu.row_leaves = burst.leaves
             penalty = self.costs.begin(cpu.number, burst, enters=True)
         if penalty:
             self.counters.penalties[cpu.number] += penalty
@@ -435,43 +439,12 @@ class Engine:
         cpu.due = number = next(self._numbers)
         heappush(self._heap, (begins + (left if left < cpu.slice else cpu.slice), number, cpu))
 
-    def _open(self, cpu: Cpu, thread: Thread, burst: Burst, start: int) -> None:
-        """Begin a dispatch."""
-        counters, fragment, number = self.counters, burst.fragment, cpu.number
-        cpu.row_thread = thread
-        cpu.row_start = start
-        cpu.row_fragment = fragment
-        cpu.row_lines = burst.lines
-        cpu.row_leaves = burst.leaves
-        counters.dispatches += 1
-        if cpu.last is not thread:
-            if cpu.last is not None:
-                counters.context_switches += 1
-            cpu.last = thread
-        if thread.row_cpu != number:
-            if thread.row_cpu is not None:
-                counters.migrations += 1
-            thread.row_cpu = number
-        if fragment != UNMANAGED:
-            held = self.costs.held[number]
-            if held not in (UNMANAGED, fragment):
-                counters.fragment_switches += 1
-
     def _close(self, cpu: Cpu) -> None:
         """End a dispatch."""
-        thread, start, end = cpu.row_thread, cpu.row_start, cpu.row_end
+        thread, end = cpu.row_thread, cpu.row_end
         assert thread is not None
-        row = (
-            cpu.number,
-            start,
-            end,
-            thread.number,
-            cpu.row_fragment,
-            cpu.row_lines,
-            cpu.row_leaves,
-        )
-        self.recorder.rows.append(row)
-        self.counters.busy[cpu.number] += end - start
+        what = cpu.row_fragment, cpu.row_lines, cpu.row_leaves
+        self.recorder.rows.append((cpu.number, cpu.row_start, end, thread.number, *what))
         cpu.row_thread = None
         cpu.free_at = end
 
@@ -529,6 +502,7 @@ class Engine:
                 self.now = max(now, cpu.begins + 1)
                 self._execute(cpu, thread)
                 self._close(cpu)
+        self.recorder.count(self.counters)
         self.counters.executed = sum(thread.run_time for thread in self.threads)
         self.counters.end = max(self.now, *(cpu.free_at for cpu in self._cpus))
         if self._alive and not is_cut:

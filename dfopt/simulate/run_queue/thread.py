@@ -45,8 +45,6 @@ class Thread:
         Where it runs or ran last; None before the first time.
     run_time
         How long it ran, without penalties, up to the last time it stopped.
-    row_cpu
-        Where its latest dispatch was.
     ready_at
         When it became ready.
     woken_at
@@ -74,7 +72,6 @@ class Thread:
         "parent",
         "pending",
         "ready_at",
-        "row_cpu",
         "run_time",
         "state",
         "steps",
@@ -100,7 +97,6 @@ class Thread:
         self.band = USER
         self.cpu: int | None = None
         self.run_time = 0
-        self.row_cpu: int | None = None
         self.ready_at = now
         self.woken_at = now
         self.stopped_at: int | None = None
