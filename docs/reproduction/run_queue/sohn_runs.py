@@ -1,9 +1,9 @@
 """The scenarios of Sohn and Kim's figures and tables, and what is measured in them."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, replace
 from functools import cache
-from statistics import fmean
+from statistics import fmean, stdev
 
 from dfopt.machine import PenaltyG
 from dfopt.simulate.run_queue.machine import Machine
@@ -25,7 +25,7 @@ VARIANTS = {
 }
 
 LOCK_TIME = 71_000
-PIPE_TIME = 122_000
+PIPE_TIME = 121_000
 """Both fitted, by sohn_fit.py; in nanoseconds."""
 
 USERS_PER_CPU = 5
@@ -43,13 +43,39 @@ SECOND = 1_000_000_000
 
 @dataclass(frozen=True)
 class Measured:
-    """Means over the seeds."""
+    """What a simulation gave, or the means of several."""
 
     throughput: float  # CPU seconds executed in a second
     miss_ratio: float
     spinning: float  # of all CPU time
     wait: float  # for the lock, in seconds
     elapsed: float  # seconds
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A mean of ratios, one for each seed, with twice its standard error."""
+
+    mean: float
+    error: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} ± {self.error:.3f}"
+
+    def is_clearly(self, *, below: bool) -> bool:
+        """Return whether it is on that side of 1, and not by chance."""
+        return self.mean + self.error < 1 if below else self.mean - self.error > 1
+
+
+def ratio(above: Sequence[float], below: Sequence[float]) -> Ratio:
+    """Return the ratio of what was measured with the same seeds."""
+    values = [one / other for one, other in zip(above, below, strict=True)]
+    return Ratio(fmean(values), 2 * stdev(values) / len(values) ** 0.5)
+
+
+def mean_of(found: Sequence[Measured]) -> Measured:
+    """Return the means."""
+    return Measured(*(fmean(values) for values in zip(*map(astuple, found), strict=True)))
 
 
 def mix(cpus: int, *, lists: BufferLists | None = None) -> Aim:
@@ -91,10 +117,10 @@ def measured(  # noqa: PLR0913 -- each is varied somewhere
     policy: str,
     cpus: int,
     *,
-    seeds: Iterable[int],
+    seeds: Sequence[int],
     cpu_seconds: int | None = None,
     lock_time: int = LOCK_TIME,
-) -> Measured:
+) -> tuple[Measured, ...]:
     """Simulate, for so many seconds of CPU time altogether or until all have ended."""
     name, parameters = VARIANTS.get(policy, (policy, {}))
     scenario = Scenario(
@@ -112,12 +138,12 @@ def measured(  # noqa: PLR0913 -- each is varied somewhere
         attempts = sum(lock.attempts for lock in locks)
         spun = sum(lock.spun for lock in locks)
         found.append(
-            (
-                counters.executed / counters.end,
-                sum(lock.misses for lock in locks) / attempts,
-                spun / (cpus * counters.end),
-                spun / attempts / SECOND,
-                counters.end / SECOND,
+            Measured(
+                throughput=counters.executed / counters.end,
+                miss_ratio=sum(lock.misses for lock in locks) / attempts,
+                spinning=spun / (cpus * counters.end),
+                wait=spun / attempts / SECOND,
+                elapsed=counters.end / SECOND,
             )
         )
-    return Measured(*(fmean(values) for values in zip(*found, strict=True)))
+    return tuple(found)
