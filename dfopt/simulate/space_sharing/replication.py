@@ -180,5 +180,7 @@ def _names(entries: Sequence[JobEntry]) -> list[str]:
     names = []
     for name in applications:
         seen[name] += 1
+        while f"{name}.{seen[name]}" in counts:  # another application is called so
+            seen[name] += 1
         names.append(name if counts[name] == 1 else f"{name}.{seen[name]}")
     return names

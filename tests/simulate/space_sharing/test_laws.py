@@ -1,7 +1,7 @@
 """What holds in every simulation, on random mixes."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +14,7 @@ from dfopt.simulate.space_sharing import (
     Choice,
     ConservationError,
     Job,
+    JobEntry,
     Stays,
     Structure,
     ThreadGraph,
@@ -277,6 +278,20 @@ def test_runs_without_affinity_do_not_lower_its_penalty():
     figures = summary.job("MVA").figures
     assert 0 < figures["affinity"].mean < 0.02
     assert figures["affinity_penalty"].mean == pytest.approx(1061e-6)
+
+
+def test_copies_are_not_called_like_another_application():
+    kinds = {name: application(name, blocks(2)) for name in ("A", "A.2")}
+    subject = replace(
+        mix(blocks(2)),
+        jobs=(JobEntry(application=kinds["A"], copies=3), JobEntry(application=kinds["A.2"])),
+    )
+    stays = Stays()
+    replicate(subject, POLICIES["equipartition"], seed=0, stays=stays)
+    assert set(stays.trace(name="", policy="", processors=4).fragments) == {
+        "A.1#1", "A.3#1", "A.4#1", "A.2#1"
+    }  # fmt: skip
+    check_stays(stays, 4)
 
 
 class Forgetful(Blocks):
