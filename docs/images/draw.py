@@ -1,4 +1,4 @@
-"""Draws the README's pictures: the schedules of the worked example, and hackbench's foresight."""
+"""Draws the README's pictures: the worked example, hackbench's foresight, and policies."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,9 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from dfopt import read_instance, read_result
-from dfopt.plot import plot_schedule, save_picture
+from dfopt.compare import Comparison, CostModel, compare_trace, parse_window
+from dfopt.plot import plot_policies, plot_schedule, save_picture
+from dfopt.simulate.run_queue import POLICIES, read_scenario, simulate_once
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))
@@ -18,6 +20,8 @@ SCHEDULES = {
     "cpu-affinity": "tasks stay where they ran before",
     "data-affinity": "tasks run where their data lies, proven optimal",
 }
+POLICIES_SHOWN = ("linux-o1", "data-affinity", "smpbatch-smash", "tlms-2", "fcfs", "clairvoyant")
+WINDOWS = ("20", "50", "100", "200", "500", "1000", "whole")
 
 
 def worked_example() -> Figure:
@@ -44,10 +48,20 @@ def foresight() -> Figure:
     return figure
 
 
+def chat_under(policy: str) -> Comparison:
+    """Return how far a policy is from the optimum on chat rooms."""
+    trace = simulate_once(read_scenario("chat"), POLICIES[policy]).trace
+    assert trace.header.penalty is not None
+    model = CostModel(penalty=trace.header.penalty, cold_start=bool(trace.header.cold_start))
+    return compare_trace(trace, model, windows=[parse_window(window) for window in WINDOWS])
+
+
 def main() -> None:
     """Draw the pictures beside this file."""
     save_picture(worked_example(), Path(__file__).with_name("worked-example.png"))
     save_picture(foresight(), Path(__file__).with_name("foresight.png"))
+    policies = plot_policies([chat_under(policy) for policy in POLICIES_SHOWN])
+    save_picture(policies, Path(__file__).with_name("policies.png"))
 
 
 if __name__ == "__main__":
