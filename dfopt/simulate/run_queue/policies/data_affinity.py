@@ -200,12 +200,11 @@ class DataAffinity(LinuxO1):
             self.engine.acquire(queue.lock)
         is_first = why is Why.PREEMPTED or (why is EXPIRED and not is_next)
         queue.put(thread, group, is_next=is_next, is_first=is_first)
-        running = self.engine.running[queue.cpu]
-        if running is not None:
-            if not is_next and entity.priority < running.own.priority:  # type: ignore[attr-defined]
-                self.engine.preempt(queue.cpu)
-            if self._resting:
-                self.expect_idle_tick()
+        if not is_next:
+            self.check_preemption(queue.cpu, entity.priority)
+        # The first one to come to an idle CPU runs there.
+        if self._resting and (not self.engine.is_idle(queue.cpu) or queue.waiting > 1):
+            self.expect_idle_tick()
         return queue.cpu
 
     def pick(self, cpu: int) -> Thread | None:

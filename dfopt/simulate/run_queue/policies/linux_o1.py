@@ -211,7 +211,8 @@ class LinuxO1(BalancedQueues):
         if thread.parent is not None and cpu is not None:
             parent: Entity = thread.parent.own  # type: ignore[assignment]
             self.charge(thread.parent, parent)
-            entity.left = (parent.left + 1) // 2
+            # One that has just used all of it up must not leave a slice of 0, which has no end.
+            entity.left = max(1, (parent.left + 1) // 2)
             entity.is_first_slice = True
             parent.left = max(1, parent.left // 2)
             entity.average = (
@@ -307,7 +308,8 @@ class LinuxO1(BalancedQueues):
             entity.left -= ran
             average -= ran // bonus if bonus else ran
             average = 0 if average < 0 else average
-        slept = engine.now - stopped
+        # Whoever still waits for a lock when it is woken up has left its CPU later than now.
+        slept = max(0, engine.now - stopped)
         if slept > entity.interactive_sleep:
             # A long sleep makes interactive, but leaves something to be earned.
             average = max(0, full - self.time_slice)
@@ -332,11 +334,11 @@ class LinuxO1(BalancedQueues):
         active.lists[priority].append(thread)
         active.bitmap |= BITS[priority]
         running = engine.running[cpu]
-        if running is not None:
-            if priority < running.own.priority:  # type: ignore[attr-defined]
-                engine.preempt(cpu)
-            if self._resting:
-                self.expect_idle_tick()
+        if running is not None and priority < running.own.priority:  # type: ignore[attr-defined]
+            engine.preempt(cpu)
+        # The first one to come to an idle CPU runs there.
+        if self._resting and (running is not None or queue.waiting > 1):
+            self.expect_idle_tick()
         return cpu
 
     def refill(self, entity: Entity) -> None:

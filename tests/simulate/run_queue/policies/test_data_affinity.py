@@ -259,6 +259,22 @@ def test_threads_without_a_fragment_are_moved_when_the_group_runs() -> None:
     assert places(done, "a2")[0][0] == 0
 
 
+def test_an_idle_cpu_pulls_one_of_two_groups_that_wake_up_together_on_another() -> None:
+    def make() -> list[NewThread]:
+        channel = Channel("c")
+        return [
+            thread("a", Burst(1, A), Receive(channel), Burst(50, A)),
+            thread("waker", Burst(30), Send(channel, 2), Burst(500)),
+            thread("c", Burst(1, C), Sleep(50)),
+            thread("b", Burst(1, B), Receive(channel), Burst(50, B), arrival=5),
+        ]
+
+    done = run(make, cpus=3, idle_rebalance_interval=1)
+    # Both ran on CPU 0, which is idle like CPU 2.
+    assert places(done, "a") == [(0, 0), (2, 31)]
+    assert places(done, "b") == [(0, 5), (0, 30)]
+
+
 @pytest.mark.parametrize(("split_after", "begins"), [(0, 10), (3, 40), (5, 60)])
 def test_a_group_is_split_when_the_imbalance_lasts(split_after: int, begins: int) -> None:
     done = run(

@@ -17,7 +17,17 @@ from dfopt.simulate.run_queue.policies.linux_o1 import Entity, LinuxO1
 from dfopt.simulate.run_queue.policy import Why
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
-from dfopt.simulate.run_queue.steps import Burst, NewThread, Sleep, Spawn, Step, Yield
+from dfopt.simulate.run_queue.steps import (
+    Burst,
+    Channel,
+    NewThread,
+    Receive,
+    Send,
+    Sleep,
+    Spawn,
+    Step,
+    Yield,
+)
 from dfopt.simulate.run_queue.thread import State, Thread
 from dfopt.simulate.run_queue.workload import Workload
 from tests.simulate.run_queue.hand_made import Make, order, places, simulated
@@ -188,6 +198,17 @@ def test_a_child_starts_on_its_parents_cpu_with_half_of_its_slice() -> None:
     assert places(done, "child") == [(0, 70), (0, 170)]
 
 
+def test_a_child_that_is_made_at_the_end_of_a_slice_has_the_shortest_one() -> None:
+    def make() -> list[NewThread]:
+        child = thread("child", Burst(150))
+        return [thread("parent", Burst(100), Spawn(child), Burst(10)), thread("b", Burst(100))]
+
+    done = run(make)
+    # 1, as its parent has; then both wait for the next epoch.
+    assert places(done, "b") == [(0, 101)]
+    assert places(done, "child") == [(0, 201), (0, 211)]
+
+
 def test_a_parent_gets_back_what_its_child_has_not_used() -> None:
     def make() -> list[NewThread]:
         made = family(2, Sleep(5), Burst(100))()
@@ -236,6 +257,22 @@ def test_an_idle_cpu_pulls() -> None:
         cpus=2,
     )
     assert places(done, "c") == [(1, 4)]
+
+
+def test_an_idle_cpu_pulls_one_of_two_that_wake_up_together_on_another() -> None:
+    def make() -> list[NewThread]:
+        channel = Channel("c")
+        return [
+            thread("x", Burst(1), Receive(channel), Burst(50)),
+            thread("waker", Burst(30), Send(channel, 2), Burst(500)),
+            thread("z", Burst(1)),
+            thread("y", Burst(1), Receive(channel), Burst(50), arrival=5),
+        ]
+
+    done = run(make, cpus=3, rebalance_interval=0)
+    # Both ran on CPU 0, which is idle like CPU 2.
+    assert places(done, "x")[1:] == [(0, 30)]
+    assert places(done, "y")[1:] == [(2, 31)]
 
 
 @pytest.mark.parametrize(
@@ -350,6 +387,16 @@ def test_the_expired_are_pulled_first_and_then_the_most_urgent() -> None:
 
 
 # The whole.
+
+
+def test_who_is_woken_up_while_it_still_waits_for_a_lock_has_not_slept() -> None:
+    queues = Queues(LinuxO1())
+    one = queues.add("t", 0)
+    assert queues.policy.pick(0) is one
+    one.cpu, one.stopped_at = 0, 3
+    queues.policy.ready(one, Why.WOKEN, 1)
+    assert isinstance(one.own, Entity)
+    assert (one.own.average, one.own.bonus, one.own.priority) == (0, 0, 125)
 
 
 def test_queues_have_locks() -> None:
