@@ -18,6 +18,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.counters import Counters
 from dfopt.simulate.run_queue.cpu import CANCELLED, Cpu
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from dfopt.simulate.run_queue.workload import Workload
 
 STALLED = 1_000_000
-"""So many dispatches at one moment, or calls of the policy between which no thread does anything,
-are taken for a loop without an end."""
+"""So many dispatches, or calls of the policy, at one moment are taken for a loop without an end; so
+many calls between which no thread does anything are taken for a deadlock, if none will."""
 
 FOREVER = 1 << 62
 """A time slice that never ends."""
@@ -139,7 +140,18 @@ class Engine:
             self._delay += lock.acquire(came, hold) - came
 
     def call_at(self, time: int, happening: Callable[[], None]) -> None:
-        """Call somebody at a time."""
+        """Call somebody at a time.
+
+        Raises
+        ------
+        DfoptError
+            When that time is over, or no integer.
+        """
+        if time.__class__ is not int or time < self.now:
+            raise DfoptError(
+                f"the policy {self.policy.name!r} asks at {self.now} for a call at {time}; name a "
+                "time that is an integer and not over"
+            )
         heappush(self._heap, (time, next(self._numbers), happening))
 
     def is_idle(self, cpu: int) -> bool:
@@ -215,16 +227,13 @@ class Engine:
         Raises
         ------
         DfoptError
-            When nothing can happen any more, or the policy does what it must not.
+            When nothing can happen any more, the policy does what it must not, or times come to
+            more than 2^62.
         """
-        policy, heap = self.policy, self._heap
-        for new in self.workload.threads:
-            heappush(heap, (new.arrival, next(self._numbers), new))
-        policy.begin()
-        if policy.tick_interval:
-            self.call_at(policy.tick_interval, self._tick)
-        calls, is_cut = 0, False
-        while heap and calls < STALLED:
+        heap = self._heap
+        self._start()
+        calls, since, is_cut = 0, 0, False
+        while heap:
             if until is not None and heap[0][0] > until:
                 self.now = until
                 is_cut = True
@@ -248,6 +257,10 @@ class Engine:
                 else:
                     what()
                     calls += 1
+                    if calls == STALLED:
+                        if not self._is_awaited(since):
+                            break
+                        calls, since = 0, now
             self.events += 1
             if self._asked:
                 self._settle()
@@ -255,10 +268,26 @@ class Engine:
                 break
         self._end(is_cut=is_cut)
 
+    def _start(self) -> None:
+        for new in self.workload.threads:
+            heappush(self._heap, (new.arrival, next(self._numbers), new))
+        self.policy.begin()
+        if self.policy.tick_interval:
+            self.call_at(self.policy.tick_interval, self._tick)
+
     def _tick(self) -> None:
         if self._alive:
             self.policy.tick()
             self.call_at(self.now + self.policy.tick_interval, self._tick)
+
+    def _is_awaited(self, since: int) -> bool:
+        """Return whether a thread will do something after so many calls, the first at ``since``."""
+        if self.now == since:
+            raise self._stalled()
+        return any(
+            what.due == number if isinstance(what, Cpu) else isinstance(what, Thread | NewThread)
+            for _, number, what in self._heap
+        )
 
     def _settle(self) -> None:
         """Let CPUs choose anew that were asked to."""
@@ -353,12 +382,13 @@ class Engine:
             self.running[number] = thread
             if number in self._idle:
                 del self._idle[number]
-            cpu.slice = (policy.slice(thread, number) if self._has_slices else 0) or FOREVER
-            if cpu.slice < 0:
+            time_slice = (policy.slice(thread, number) if self._has_slices else 0) or FOREVER
+            if time_slice.__class__ is not int or time_slice < 0:
                 raise DfoptError(
-                    f"the policy {policy.name!r} gives {thread.name} a time slice of {cpu.slice}; "
-                    "give it a positive one, or 0 for one without an end"
+                    f"the policy {policy.name!r} gives {thread.name} a time slice of {time_slice}; "
+                    "give it a positive integer, or 0 for one without an end"
                 )
+            cpu.slice = time_slice
             thread.cpu = number
             if self._goes_on(cpu, thread, is_picked=True):
                 return
@@ -502,9 +532,12 @@ class Engine:
                 self.now = max(now, cpu.begins + 1)
                 self._execute(cpu, thread)
                 self._close(cpu)
+        end = max(self.now, *(cpu.free_at for cpu in self._cpus))
+        if end > LARGEST_TOTAL:
+            raise DfoptError("the simulation lasts longer than 2^62; give its times a larger unit")
         self.recorder.count(self.counters)
         self.counters.executed = sum(thread.run_time for thread in self.threads)
-        self.counters.end = max(self.now, *(cpu.free_at for cpu in self._cpus))
+        self.counters.end = end
         if self._alive and not is_cut:
             raise self._stuck()
 

@@ -13,10 +13,14 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 from dfopt.checks import check_integer
+from dfopt.errors import DfoptError, InstanceError
 
 if TYPE_CHECKING:
     from dfopt.simulate.run_queue.engine import Engine
     from dfopt.simulate.run_queue.thread import Thread
+
+MOST_URGENT, LEAST_URGENT = -20, 19
+"""Between these are nice values."""
 
 UNMANAGED = -1
 """The fragment of a burst that uses none; it disturbs no cache."""
@@ -101,6 +105,12 @@ class NewThread:
     nice: int = 0
     arrival: int = 0
 
+    def __post_init__(self) -> None:
+        check_integer(self.nice, "nice", least=MOST_URGENT)
+        if self.nice > LEAST_URGENT:
+            raise InstanceError(f"must be at most {LEAST_URGENT}, not {self.nice}", place="nice")
+        check_integer(self.arrival, "arrival")
+
 
 @dataclass(slots=True, eq=False)
 class Channel:
@@ -134,6 +144,9 @@ class Send:
 
     channel: Channel
     messages: int = 1
+
+    def __post_init__(self) -> None:
+        check_integer(self.messages, "messages")
 
     def perform(self, engine: Engine, thread: Thread) -> None:
         """Do it."""
@@ -189,6 +202,11 @@ class Release:
     def perform(self, engine: Engine, thread: Thread) -> None:
         """Do it."""
         mutex = self.mutex
+        if mutex.holder is not thread:
+            raise DfoptError(
+                f"the thread {thread.name} releases {mutex.name}, which it does not hold; let it "
+                "acquire that first"
+            )
         mutex.holder = mutex.waiting.popleft() if mutex.waiting else None
         if mutex.holder is not None:
             engine.wake(mutex.holder, thread.cpu)
@@ -199,6 +217,9 @@ class Sleep:
     """Wait for a timer."""
 
     time: int
+
+    def __post_init__(self) -> None:
+        check_integer(self.time, "time")
 
     def perform(self, engine: Engine, thread: Thread) -> Outcome:
         """Do it."""
@@ -213,6 +234,9 @@ class InputOutput:
 
     device: Device
     time: int
+
+    def __post_init__(self) -> None:
+        check_integer(self.time, "time")
 
     def perform(self, engine: Engine, thread: Thread) -> Outcome:
         """Do it."""

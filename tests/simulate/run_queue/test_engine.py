@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, ClassVar
 
 import pytest
 
-from dfopt.errors import DfoptError
+from dfopt.errors import DfoptError, InstanceError
 from dfopt.machine import PenaltyF
 from dfopt.simulate.run_queue.costs import penalty_costs
 from dfopt.simulate.run_queue.engine import Engine
@@ -320,12 +320,28 @@ class Repeating(Broken):
         return self._queue[0] if self._queue else None
 
 
+class Ticking(Broken):
+    def __init__(self, tick_interval: Any) -> None:
+        super().__init__(time_slice=0)
+        self.tick_interval = tick_interval
+
+
+class Late(Broken):
+    def begin(self) -> None:
+        self.engine.call_at(3, lambda: self.engine.call_at(2, self.begin))
+
+
 @pytest.mark.parametrize(
     ("policy", "programs", "problem"),
     [
         (Forgetful(), [[Burst(1)], [Burst(1)]], "'broken' has lost 1 ready threads, t1 among them"),
         (Repeating(), [[Burst(1), Sleep(1)]], "lets t0 run on CPU 0, which is blocked"),
         (Broken(time_slice=-1), [[Burst(1)]], "gives t0 a time slice of -1"),
+        (Broken(time_slice=1.5), [[Burst(9)]], "gives t0 a time slice of 1.5"),  # type: ignore[arg-type]
+        (Ticking(1.5), [[Burst(9)]], "'broken' asks at 0 for a call at 1.5"),
+        (Late(), [[Burst(9)]], "'broken' asks at 3 for a call at 2"),
+        (Broken(time_slice=0), [[Burst(2**62)], [Burst(2**62)]], r"lasts longer than 2\^62"),
+        (Broken(), [[Release(Mutex("m"))]], "t0 releases m, which it does not hold"),
         (Broken(), [[Receive(Channel("inbox"))]], "deadlock: 1 threads wait .* t0 for inbox"),
     ],
 )
@@ -336,10 +352,48 @@ def test_what_goes_wrong_is_said(policy: Policy, programs: list[list[Any]], prob
 
 def test_a_deadlock_is_found_in_spite_of_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dfopt.simulate.run_queue.engine.STALLED", 100)
-    policy = Broken()
-    policy.tick_interval = 10
     with pytest.raises(DfoptError, match="deadlock"):
-        run([Receive(Channel("inbox"))], policy=policy)
+        run([Receive(Channel("inbox"))], policy=Ticking(10))
+
+
+@pytest.mark.parametrize("steps", [[Burst(5_000)], [Sleep(4_999), Burst(1)]])
+def test_ticks_while_a_thread_runs_or_sleeps_are_no_deadlock(
+    monkeypatch: pytest.MonkeyPatch, steps: list[Any]
+) -> None:
+    monkeypatch.setattr("dfopt.simulate.run_queue.engine.STALLED", 100)
+    assert run(steps, policy=Ticking(10)).counters.end == 5_000
+
+
+def test_calls_that_never_get_on_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dfopt.simulate.run_queue.engine.STALLED", 100)
+
+    class Calling(Broken):
+        def begin(self) -> None:
+            self.engine.call_at(4, self.begin_again)
+
+        def begin_again(self) -> None:
+            self.engine.call_at(self.engine.now, self.begin_again)
+
+    with pytest.raises(DfoptError, match="time stands still at 4"):
+        run([Burst(9)], policy=Calling())
+
+
+@pytest.mark.parametrize(
+    ("make", "place"),
+    [
+        (lambda: Sleep(-1), "time"),
+        (lambda: Sleep(1.5), "time"),  # type: ignore[arg-type]
+        (lambda: InputOutput(Device("disk"), -1), "time"),
+        (lambda: Send(Channel("c"), -1), "messages"),
+        (lambda: NewThread(name="t", steps=iter(()), arrival=-1), "arrival"),
+        (lambda: NewThread(name="t", steps=iter(()), nice=20), "nice"),
+        (lambda: NewThread(name="t", steps=iter(()), nice=-21), "nice"),
+    ],
+)
+def test_what_threads_cannot_do_is_refused(make: Callable[[], object], place: str) -> None:
+    with pytest.raises(InstanceError) as error:
+        make()
+    assert error.value.place == place
 
 
 def test_time_that_stands_still_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
