@@ -45,21 +45,27 @@ class LastProcessor(Policy):
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
         """Queue up in the common queue, and among those that its last CPU prefers."""
         del cpu
-        self._queue[thread] = None
-        if thread.cpu is not None and why not in GAVE_UP:
-            self._own[thread.cpu][thread] = None
+        last = thread.cpu
+        if last is not None and why not in GAVE_UP:
+            own = self._own[last]
+            goes_there = self.engine.is_idle(last) and not own
+            own[thread] = None
             # Asked before the others; these are asked too, should several be ready.
-            self.engine.offer(thread.cpu)
+            self.engine.offer(last)
+            if goes_there:
+                # Not in the common queue, where a CPU that switches just now would come first.
+                return
+        self._queue[thread] = None
 
     def pick(self, cpu: int) -> Thread | None:
         """Take the first of this CPU's own, or of all."""
-        if not self._queue:
-            return None
         own = self._own[cpu]
         if own:
             thread, _ = own.popitem(last=False)
-            del self._queue[thread]
+            self._queue.pop(thread, None)
             return thread
+        if not self._queue:
+            return None
         thread, _ = self._queue.popitem(last=False)
         if thread.cpu is not None:
             self._own[thread.cpu].pop(thread, None)

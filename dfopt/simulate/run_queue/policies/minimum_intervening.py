@@ -41,12 +41,15 @@ class MinimumIntervening(Policy):
 
     def __init__(self, time_slice: int = 100_000_000) -> None:
         self.time_slice = time_slice
-        # All that are ready; whether a CPU may prefer them.
+        # Those that are ready; whether a CPU may prefer them.
         self._queue: OrderedDict[Thread, bool] = OrderedDict()
         # By CPU: how many executions there were, and threads that ran there, the last one first.
         # A thread is at most once in a heap: it runs there again only if it is taken out.
         self._executions: list[int] = []
         self._heaps: list[list[tuple[int, int]]] = []
+        # Idle CPUs, and who goes there; in no queue, where a CPU that switches just now would
+        # come first.
+        self._going: dict[int, Thread] = {}
 
     def begin(self) -> None:
         """Make the heaps."""
@@ -54,35 +57,40 @@ class MinimumIntervening(Policy):
         self._heaps = [[] for _ in range(self.engine.cpus)]
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
-        """Queue up in the common queue, and at every CPU where the thread ran."""
+        """Go to an idle CPU, or queue up in the common queue and at every CPU where it ran."""
         del cpu
         if why is Why.NEW:
             thread.own = _History()
-        is_preferred = why not in GAVE_UP
-        self._queue[thread] = is_preferred
-        if not is_preferred:
+        if why in GAVE_UP:
+            self._queue[thread] = False
             return
         history = thread.own
         assert isinstance(history, _History), "every thread is new once"
+        idle = self.engine.idle() if history.ran else ()
+        executions, ran = self._executions, history.ran
+        here = [where for where in idle if where in ran and where not in self._going]
+        if here:
+            # Asked before the others; these are asked too, should several be ready.
+            best = min(here, key=lambda where: executions[where] - ran[where])
+            self._going[best] = thread
+            self.engine.offer(best)
+            return
+        self._queue[thread] = True
         for where in history.missing:
             heappush(self._heaps[where], (-history.ran[where], thread.number))
         history.missing.clear()
-        idle = self.engine.idle() if history.ran else ()
-        executions, ran = self._executions, history.ran
-        here = [where for where in idle if where in ran]
-        if here:
-            # Asked before the others; these are asked too, should several be ready.
-            self.engine.offer(min(here, key=lambda where: executions[where] - ran[where]))
 
     def pick(self, cpu: int) -> Thread | None:
         """Take the one with the fewest intervening, or the first."""
-        if not self._queue:
-            return None
-        thread = self._nearest(cpu)
+        thread = self._going.pop(cpu, None)
         if thread is None:
-            thread, _ = self._queue.popitem(last=False)
-        else:
-            del self._queue[thread]
+            if not self._queue:
+                return None
+            thread = self._nearest(cpu)
+            if thread is None:
+                thread, _ = self._queue.popitem(last=False)
+            else:
+                del self._queue[thread]
         history = thread.own
         assert isinstance(history, _History), "every thread is new once"
         self._executions[cpu] += 1

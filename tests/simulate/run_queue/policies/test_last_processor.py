@@ -2,7 +2,16 @@ from __future__ import annotations
 
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.policies.last_processor import LastProcessor
-from dfopt.simulate.run_queue.steps import Burst, NewThread, Sleep, Step, Yield
+from dfopt.simulate.run_queue.steps import (
+    Burst,
+    Channel,
+    NewThread,
+    Receive,
+    Send,
+    Sleep,
+    Step,
+    Yield,
+)
 from tests.simulate.run_queue.hand_made import order, places, simulated, thread
 
 
@@ -43,6 +52,17 @@ def test_a_thread_goes_to_its_last_cpu_if_that_is_idle() -> None:
         cpus=2,
     )
     assert places(done, "y") == [(1, 0), (1, 5)]
+
+
+def test_a_thread_goes_to_its_idle_cpu_even_if_its_waker_leaves_another_one() -> None:
+    def make() -> list[NewThread]:
+        channel = Channel("c")
+        return [
+            thread("waker", Burst(5), Send(channel), Sleep(9), Burst(1)),
+            thread("x", Burst(1), Receive(channel), Burst(1)),
+        ]
+
+    assert places(simulated(LastProcessor, make, cpus=2), "x") == [(1, 0), (1, 5)]
 
 
 def test_a_thread_goes_elsewhere_if_its_last_cpu_is_busy() -> None:

@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 from dfopt.simulate.run_queue.policies.last_processor import LastProcessor
 from dfopt.simulate.run_queue.policies.minimum_intervening import MinimumIntervening
 from dfopt.simulate.run_queue.policy import Why
-from dfopt.simulate.run_queue.steps import Burst, NewThread, Sleep, Step, Yield
+from dfopt.simulate.run_queue.steps import (
+    Burst,
+    Channel,
+    NewThread,
+    Receive,
+    Send,
+    Sleep,
+    Step,
+    Yield,
+)
 from dfopt.simulate.run_queue.thread import Thread
 from tests.simulate.run_queue.hand_made import FREE, order, places, simulated, thread
 from tests.simulate.run_queue.programs import Programs, programs
@@ -53,6 +62,17 @@ def test_a_thread_goes_to_the_idle_cpu_with_the_fewest_intervening() -> None:
     assert places(simulated(LastProcessor, on_two_cpus, cpus=2), "x")[-1] == (1, 30)
 
 
+def test_a_thread_goes_to_its_idle_cpu_even_if_its_waker_leaves_another_one() -> None:
+    def make() -> list[NewThread]:
+        channel = Channel("c")
+        return [
+            thread("waker", Burst(5), Send(channel), Sleep(9), Burst(1)),
+            thread("x", Burst(1), Receive(channel), Burst(1)),
+        ]
+
+    assert places(simulated(MinimumIntervening, make, cpus=2), "x") == [(1, 0), (1, 5)]
+
+
 def test_whoever_yields_or_has_used_up_its_slice_is_not_preferred() -> None:
     polite: list[Burst | Step] = [Burst(2), Yield(), Burst(2)]
     done = simulated(MinimumIntervening, lambda: [thread("x", *polite), thread("y", Burst(1))])
@@ -70,10 +90,20 @@ class Recounted(MinimumIntervening):
         super().begin()
         self.ran: list[list[Thread]] = [[] for _ in range(self.engine.cpus)]
         self.waiting: dict[Thread, Why] = {}
+        self.going: dict[int, Thread] = {}
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
         super().ready(thread, why, cpu)
-        self.waiting[thread] = why
+        idle = [
+            where
+            for where in self.engine.idle()
+            if where not in self.going and thread in self.ran[where]
+        ]
+        if idle and why not in {Why.EXPIRED, Why.YIELDED}:
+            best = min(idle, key=lambda where: self.ran[where][::-1].index(thread))
+            self.going[best] = thread
+        else:
+            self.waiting[thread] = why
 
     def pick(self, cpu: int) -> Thread | None:
         ran = self.ran[cpu]
@@ -84,9 +114,9 @@ class Recounted(MinimumIntervening):
         ]
         best = min(known, key=ran[::-1].index, default=None)
         picked = super().pick(cpu)
-        assert picked is (best or next(iter(self.waiting), None))
+        assert picked is (self.going.pop(cpu, None) or best or next(iter(self.waiting), None))
         if picked is not None:
-            del self.waiting[picked]
+            self.waiting.pop(picked, None)
             ran.append(picked)
         return picked
 
