@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import ClassVar
 
+from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.policies.lifo import GAVE_UP
 from dfopt.simulate.run_queue.policy import Policy, Why
 from dfopt.simulate.run_queue.thread import Thread
@@ -34,6 +35,7 @@ class LastProcessor(Policy):
     name: ClassVar[str] = "lp"
 
     def __init__(self, time_slice: int = 100_000_000) -> None:
+        check_integer(time_slice, "time_slice")
         self.time_slice = time_slice
         self._queue: OrderedDict[Thread, None] = OrderedDict()
         self._own: list[OrderedDict[Thread, None]] = []

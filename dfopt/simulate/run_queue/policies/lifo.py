@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import ClassVar
 
+from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.policy import Policy, Why
 from dfopt.simulate.run_queue.thread import Thread
 
@@ -27,6 +28,7 @@ class LastInFirstOut(Policy):
     name: ClassVar[str] = "lifo"
 
     def __init__(self, time_slice: int = 100_000_000) -> None:
+        check_integer(time_slice, "time_slice")
         self.time_slice = time_slice
         self._stack: deque[Thread] = deque()
 

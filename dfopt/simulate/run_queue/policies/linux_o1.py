@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from dfopt.checks import check_integer
+from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.policies.load_balancer import BalancedQueues
 from dfopt.simulate.run_queue.policies.priority_array import BITS, NEVER, PRIORITIES, RunQueue
 from dfopt.simulate.run_queue.policy import Why
@@ -172,6 +173,8 @@ class LinuxO1(BalancedQueues):
         check_integer(starvation_limit, "starvation_limit")
         check_integer(granularity, "granularity", least=1)
         check_integer(child_penalty, "child_penalty")
+        if child_penalty > 100:  # noqa: PLR2004 - percent
+            raise InstanceError(f"must be at most 100, not {child_penalty}", place="child_penalty")
         self.time_slice = time_slice
         self.min_time_slice = min_time_slice
         self.max_sleep_average = max_sleep_average

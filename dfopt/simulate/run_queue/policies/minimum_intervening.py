@@ -6,6 +6,7 @@ from collections import OrderedDict
 from heapq import heappop, heappush
 from typing import ClassVar
 
+from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.policies.lifo import GAVE_UP
 from dfopt.simulate.run_queue.policy import Policy, Why
 from dfopt.simulate.run_queue.thread import Thread
@@ -40,6 +41,7 @@ class MinimumIntervening(Policy):
     name: ClassVar[str] = "mi"
 
     def __init__(self, time_slice: int = 100_000_000) -> None:
+        check_integer(time_slice, "time_slice")
         self.time_slice = time_slice
         # Those that are ready; whether a CPU may prefer them.
         self._queue: OrderedDict[Thread, bool] = OrderedDict()

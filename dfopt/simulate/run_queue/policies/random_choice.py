@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.policy import Policy, Why
 from dfopt.simulate.run_queue.thread import Thread
 
@@ -20,6 +21,7 @@ class RandomChoice(Policy):
     name: ClassVar[str] = "random"
 
     def __init__(self, time_slice: int = 100_000_000) -> None:
+        check_integer(time_slice, "time_slice")
         self.time_slice = time_slice
         self._ready: list[Thread] = []
 

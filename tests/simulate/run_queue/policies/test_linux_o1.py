@@ -419,6 +419,7 @@ def test_queues_have_locks() -> None:
         {"imbalance_percent": 99},
         {"idle_rebalance_interval": 0},
         {"cache_hot_time": -1},
+        {"child_penalty": 101},
         {"starvation_limit": 1.5},
     ],
     ids=lambda wrong: next(iter(wrong)),
