@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from dfopt.checks import check_integer
+from dfopt.checks import LARGEST_TOTAL, check_integer, described
 from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.costs.penalties import EMPTY
 from dfopt.simulate.run_queue.steps import CLEAN, UNMANAGED, Burst
@@ -106,8 +106,9 @@ class LineCaches:
     Raises
     ------
     InstanceError
-        When the memory is larger than 2^31 lines; and, from :meth:`begin`, when a burst uses lines
-        that its fragment or the memory does not have.
+        When the memory is larger than 2^31 lines, or than this computer can keep; when a burst may
+        pay more than 2^62; and, from :meth:`begin`, when a burst uses lines that its fragment or
+        the memory does not have.
     """
 
     def __init__(self, sizes: CacheSizes, fragments: Sequence[int], cpus: int) -> None:
@@ -126,9 +127,24 @@ class LineCaches:
             )
         capacity = [*[sizes.lines] * cpus, sizes.shared_lines]
         times = (sizes.miss, sizes.shared_hit, sizes.write_back)
-        self._lines = empty_lines(
-            self._memory, [min(lines, self._memory) for lines in capacity], times
-        )
+        try:
+            self._lines = empty_lines(
+                self._memory, [min(lines, self._memory) for lines in capacity], times
+            )
+        except MemoryError:
+            raise InstanceError(
+                f"are {self._memory} lines together, more than fit into memory for caches of "
+                f"{cpus} CPUs; make the lines longer",
+                place="sizes",
+            ) from None
+        # A line may be written back by the cache that has it, for room, and for good.
+        longest = self._memory * (max(sizes.miss, sizes.shared_hit) + 3 * sizes.write_back)
+        if longest > LARGEST_TOTAL:
+            raise InstanceError(
+                f"and write_back let a burst pay up to {described(longest)}, more than 2^62; give "
+                "times a larger unit",
+                place="miss",
+            )
         self._touch = touch
 
     def begin(self, cpu: int, burst: Burst, *, enters: bool) -> int:

@@ -145,6 +145,26 @@ def test_sizes_are_checked() -> None:
         caches(1, fragments=(2**31,))
 
 
+def test_what_a_burst_pays_fits_into_64_bits() -> None:
+    # Room, and the writing back of what was read: no line pays more.
+    fits = CacheSizes(lines=4, miss=2**56, write_back=(2**58 - 2**56) // 3)
+    costs = LineCaches(fits, (4, 12), 1)
+    costs.begin(0, burst((4, 4), leaves=DIRTY), enters=True)
+    flush = burst((0, 4), leaves=INVALIDATED)
+    assert costs.begin(0, flush, enters=True) == 4 * (fits.miss + 2 * fits.write_back)
+    with pytest.raises(InstanceError, match=r"miss: and write_back let a burst pay up to"):
+        LineCaches(fits, (4, 13), 1)
+
+
+def test_more_lines_than_this_computer_has_memory_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("dfopt.simulate.run_queue.costs.lru.empty_lines", full)
+    with pytest.raises(InstanceError, match="sizes: are 8 lines together, more than fit"):
+        caches(4)
+
+
 class Naive:
     """The same, line by line, with ordered dictionaries: True is written."""
 
