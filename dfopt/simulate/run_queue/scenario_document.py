@@ -194,6 +194,11 @@ def _checked(document: Document, folder: Path | None) -> Document:
     parameters = checked.get("parameters", {})
     if folder is not None and isinstance(parameters.get("trace"), str):
         parameters["trace"] = str(folder / parameters["trace"])
+    if folder is not None and isinstance(parameters.get("labels"), str):
+        # Sources are many, and only this needs them.
+        from dfopt.trace.labels.source import in_folder
+
+        parameters["labels"] = in_folder(parameters["labels"], folder)
     return checked
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from dfopt.errors import FileError
 from dfopt.trace.labels.cgroups import label_by_cgroup
@@ -47,6 +48,11 @@ WITH_ARGUMENT: dict[str, Callable[[Trace, str], Trace]] = {
 }
 """Sources written with a colon and what follows it."""
 
+WITH_FILE = ("cgroup", "csv")
+"""Those of them that name a file."""
+
+INFERRED = "wakeups"
+
 CHOICES = "own, tgid, marks, wakeups, comm:REGEX, cgroup:FILE, csv:FILE or the name of a CSV file"
 
 
@@ -67,6 +73,15 @@ class Labelled:
     trace: Trace
     source: str
     inferred: tuple[Inferred, ...] | None = None
+
+
+def in_folder(source: str, folder: Path) -> str:
+    """Return a source of labels in which the name of a file is relative to a folder no more."""
+    name, _, argument = source.partition(":")
+    if name in WITH_FILE and argument:
+        return f"{name}:{folder / argument}"
+    file = folder / source
+    return str(file) if source not in (*PLAIN, INFERRED) and file.is_file() else source
 
 
 def default_source(trace: Trace) -> str | None:
@@ -128,7 +143,7 @@ def labelled(trace: Trace, source: str | None = None) -> Labelled:
         )
     if source is None:
         source = "tgid"  # says how to record what is missing
-    inferred = infer_fragments(trace) if source == "wakeups" else None
+    inferred = infer_fragments(trace) if source == INFERRED else None
     found = _labelled(trace, source) if inferred is None else label_by_inferred(trace, inferred)
     if (found.fragment == UNMANAGED).all():
         raise FileError(

@@ -204,6 +204,25 @@ def test_replays_from_files(tmp_path):
         read_scenario(path)
 
 
+@pytest.mark.parametrize("labels", ["own", "wakeups", "comm:a/.*", "nowhere.csv"])
+def test_labels_of_replays_that_name_no_file(tmp_path, labels):
+    assert labels_of(tmp_path, labels) == labels
+
+
+@pytest.mark.parametrize("source", ["{}", "csv:{}", "cgroup:{}"])
+def test_files_of_labels_lie_beside_their_scenario(tmp_path, source):
+    (tmp_path / "fragments.csv").touch()
+    expected = source.format(tmp_path / "fragments.csv")
+    assert labels_of(tmp_path, source.format("fragments.csv")) == expected
+
+
+def labels_of(folder, labels):
+    path = folder / "again.toml"
+    text = SMALL.replace('"chat"', '"replay"').split("[parameters]")[0]
+    path.write_text(f'{text}[parameters]\ntrace = "x"\nlines = 3\nlabels = "{labels}"\n')
+    return read_scenario(path).workload.labels
+
+
 def test_the_schema_knows_every_key(file):
     known = schema("scenario")["properties"]
     assert set(known) == set(READERS)
