@@ -26,19 +26,20 @@ class Counters:
     busy
         By CPU: how long dispatches lasted.
     overhead
-        CPU time between dispatches, on switching and on locks around run queues.
+        CPU time between dispatches, on switching and on spin locks: waiting for them, and holding
+        them.
     spun
-        CPU time inside dispatches, on locks around run queues.
+        CPU time inside dispatches, on spin locks.
     lock_waits
         How often a thread was blocked on a lock of the program.
     inversions
-        Dispatches while a thread of a more urgent band was ready.
+        How often a thread was picked while one of a more urgent band was ready.
     waits, waited, longest_wait
         From ready to running: how often, how long altogether, and the longest.
     responses, responded, longest_response
         From woken up, or made, to blocked again, or ended.
     end
-        When the last thread ended.
+        When the last thread ended, or the time was up, and no CPU was busy any more.
     """
 
     dispatches: int = 0

@@ -128,7 +128,7 @@ class Run:
         return document
 
 
-def run_of(simulation: Simulation, *, scenario: str, seed: int, trace: str | None = None) -> Run:
+def run_of(simulation: Simulation, *, scenario: str, seed: int) -> Run:
     """Return what there is to say of a simulation."""
     policy = simulation.engine.policy
     return Run(
@@ -139,7 +139,6 @@ def run_of(simulation: Simulation, *, scenario: str, seed: int, trace: str | Non
         counters=simulation.counters,
         locks=_lock_counts(policy.locks),
         caches=simulation.caches,
-        trace=trace,
     )
 
 

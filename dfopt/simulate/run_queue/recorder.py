@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.counters import Counters
 from dfopt.simulate.run_queue.steps import UNMANAGED
 from dfopt.simulate.run_queue.thread import Thread
@@ -44,9 +45,22 @@ class Recorder:
     def trace(
         self, *, cpus: int, threads: Sequence[Thread], fragments: Sequence[str], header: TraceHeader
     ) -> Trace:
-        """Return everything noted so far as a trace."""
+        """Return everything noted so far as a trace.
+
+        Raises
+        ------
+        DfoptError
+            When a thread has used a fragment that has no name.
+        """
         table = self._table
         cpu, start, end, task, fragment, lines, leaves = table.T
+        unknown = np.flatnonzero(fragment >= len(fragments))
+        if len(unknown):
+            row = unknown[0]
+            raise DfoptError(
+                f"the thread {threads[task[row]].name} uses fragment {fragment[row]}, but the "
+                f"workload has {len(fragments)}; name it there"
+            )
         return Trace(
             cpus=cpus,
             cpu=cpu.astype(np.int32),

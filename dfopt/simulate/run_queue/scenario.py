@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dfopt.checks import check_integer
 from dfopt.machine import Penalty
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.machine import Machine
@@ -51,3 +52,7 @@ class Scenario:
     until: int | None = None
     description: str | None = None
     source: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.until is not None:
+            check_integer(self.until, "until")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
-from dfopt.checks import check_integer
+from dfopt.checks import check_integer, described
 from dfopt.errors import DfoptError, InstanceError
 
 if TYPE_CHECKING:
@@ -66,6 +66,10 @@ class Burst:
 
     def __post_init__(self) -> None:
         check_integer(self.time, "time", least=1)
+        check_integer(self.fragment, "fragment", least=UNMANAGED)
+        check_integer(self.lines, "lines")
+        if self.leaves not in (CLEAN, DIRTY, INVALIDATED):
+            raise InstanceError(f"must be 0, 1 or 2, not {described(self.leaves)}", place="leaves")
 
 
 class Step(Protocol):

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt.errors import DfoptError, InstanceError
 from dfopt.machine import PenaltyF
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
+from dfopt.simulate.run_queue.steps import Burst
+from dfopt.simulate.run_queue.workloads.custom import Custom
+from tests.simulate.run_queue.hand_made import simulated as by_hand
+from tests.simulate.run_queue.hand_made import thread
 from tests.simulate.run_queue.programs import Programs, check_counters, check_trace, programs
 
 PENALTY = PenaltyF(read_line=1, write_back=3)
@@ -57,6 +64,31 @@ def test_what_is_paid_is_what_the_caches_count(
 @given(workload=programs())
 def test_under_a_penalty_there_are_no_caches_of_lines(workload: Programs) -> None:
     assert simulated(workload, None, 2, 0).caches is None
+
+
+@pytest.mark.parametrize(
+    ("values", "place"),
+    [
+        ({"time": 0}, "time"),
+        ({"fragment": -2}, "fragment"),
+        ({"lines": 1.5}, "lines"),
+        ({"leaves": 3}, "leaves"),
+    ],
+)
+def test_bursts_are_checked(values: dict[str, Any], place: str) -> None:
+    with pytest.raises(InstanceError) as error:
+        Burst(**({"time": 1} | values))
+    assert error.value.place == place
+
+
+def test_a_fragment_without_a_name_is_refused() -> None:
+    with pytest.raises(DfoptError, match="a uses fragment 3, but the workload has 3; name it"):
+        by_hand(FirstComeFirstServed, lambda: [thread("a", Burst(1, 2), Burst(1, 3))])
+
+
+def test_a_time_to_stop_is_not_negative() -> None:
+    with pytest.raises(InstanceError, match="until: must be at least 0"):
+        Scenario(name="x", workload=Custom(), machine=Machine(cpus=1), penalty=PENALTY, until=-1)
 
 
 def test_the_compiler_is_loaded_for_caches_of_lines_only() -> None:

@@ -54,7 +54,8 @@ class Replay:
         Where the fragments come from, as for ``dfopt compare --df``; by default the trace's own,
         if it has some. Of a trace that is given as such: its own.
     lines
-        How many lines a dispatch reads where the trace does not say; None: it must say.
+        How many lines a dispatch reads where the trace does not say. None: none, for penalties
+        that count no lines.
     leaves
         How a dispatch leaves its fragment where the trace does not say.
 
