@@ -110,7 +110,7 @@ class Engine:
         self._preempted: set[int] = set()
         # By band: how many threads are ready.
         self._waiting = [0, 0, 0]
-        # What the CPU that is at work has spent since ``now`` on the policy's locks.
+        # What the CPU that is at work has spent since ``now`` on the policy and its locks.
         self._delay = 0
         self._switch_time = machine.switch_time
         self._has_slices = type(policy).slice is not Policy.slice
@@ -138,6 +138,21 @@ class Engine:
                 hold = max(1, round(self._holds.expovariate(1 / hold)))
             came = self.now + self._delay
             self._delay += lock.acquire(came, hold) - came
+
+    def spend(self, time: int) -> None:
+        """Let the CPU at work spend time on the policy, such as on looking at queues.
+
+        Raises
+        ------
+        DfoptError
+            When that is negative, or no integer.
+        """
+        if time.__class__ is not int or time < 0:
+            raise DfoptError(
+                f"the policy {self.policy.name!r} spends a time of {time} at {self.now}; name an "
+                "integer that is not negative"
+            )
+        self._delay += time
 
     def call_at(self, time: int, happening: Callable[[], None]) -> None:
         """Call somebody at a time.

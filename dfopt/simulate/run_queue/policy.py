@@ -30,8 +30,8 @@ class Policy:
 
     Only :meth:`ready` and :meth:`pick` must be there. Callbacks may look at everything that the
     engine has, and ask it to :meth:`~Engine.preempt`, :meth:`~Engine.offer`,
-    :meth:`~Engine.acquire` and :meth:`~Engine.call_at`. Parameters of a policy are keyword
-    arguments of its constructor with defaults; workloads and users may set them.
+    :meth:`~Engine.acquire`, :meth:`~Engine.spend` and :meth:`~Engine.call_at`. Parameters of a
+    policy are keyword arguments of its constructor with defaults; workloads and users may set them.
     """
 
     name: ClassVar[str]

@@ -298,6 +298,38 @@ def test_cpus_spin_on_the_locks_of_queues() -> None:
     assert engine.counters.overhead == 9
 
 
+class Looks(FirstComeFirstServed):
+    """Spends time on every pick."""
+
+    name: ClassVar[str] = "looks"
+    look_time: Any = 2
+
+    def pick(self, cpu: int) -> Thread | None:
+        self.engine.spend(self.look_time)
+        return super().pick(cpu)
+
+
+def test_policies_spend_time_of_the_cpu_at_work() -> None:
+    engine = run(
+        [Burst(5)], [Burst(5)], [Burst(5)], policy=Looks(time_slice=0), machine=Machine(cpus=2)
+    )
+    assert rows(engine) == [
+        (0, 2, 7, "t0", UNMANAGED),
+        (1, 2, 7, "t1", UNMANAGED),
+        (0, 9, 14, "t2", UNMANAGED),
+    ]
+    # Whoever finds nobody has looked all the same.
+    assert (engine.counters.overhead, engine.counters.end) == (10, 16)
+
+
+@pytest.mark.parametrize("time", [-1, 0.5])
+def test_times_that_cannot_be_spent_are_refused(time: float) -> None:
+    policy = Looks(time_slice=0)
+    policy.look_time = time
+    with pytest.raises(DfoptError, match=r"'looks' spends a time of .* at 0; name an integer"):
+        run([Burst(5)], policy=policy)
+
+
 def test_an_end_before_the_threads() -> None:
     engine = run([Burst(50)], [Burst(50)], until=20)
     assert rows(engine) == [(0, 0, 20, "t0", UNMANAGED)]

@@ -50,6 +50,8 @@ class TwoLevelMultiScan(Policy):
         Whether all queues are scanned at every switch, or only when the CPU's own is empty.
     count_of_queue
         Whether all threads of a queue are counted before it is locked, or those in the range.
+    look_time
+        What it takes a CPU to look at the count of one queue, in each scan; 0: nothing.
     """
 
     lists: ClassVar[tuple[int, int, int]]
@@ -63,11 +65,14 @@ class TwoLevelMultiScan(Policy):
         time_slice: int = 100_000_000,
         at_every_switch: bool = True,
         count_of_queue: bool = False,
+        look_time: int = 0,
     ) -> None:
         check_integer(time_slice, "time_slice")
+        check_integer(look_time, "look_time")
         self.time_slice = time_slice
         self.at_every_switch = at_every_switch
         self.count_of_queue = count_of_queue
+        self.look_time = look_time
         self._next = 0
         self._queues: list[ReadyQueue] = []
         self._circles: list[tuple[ReadyQueue, ...]] = []
@@ -104,13 +109,16 @@ class TwoLevelMultiScan(Policy):
 
     def pick(self, cpu: int) -> Thread | None:
         """Scan the queues."""
-        engine, circle = self.engine, self._circles[cpu]
+        engine, circle, look_time = self.engine, self._circles[cpu], self.look_time
         if not self.at_every_switch:
             own = circle[0]
+            engine.spend(look_time)
             if own.count:
                 return own.take(engine, self.ranges[-1])
         for lists in self.ranges:
             for queue in circle:
+                if look_time:
+                    engine.spend(look_time)
                 if queue.count and (self.count_of_queue or queue.holds(lists)):
                     thread = queue.take(engine, lists)
                     if thread is not None:

@@ -121,6 +121,16 @@ def test_a_count_of_the_whole_queue_locks_it_in_vain(policy, of_queue, attempts)
     assert done.policy.locks[0].attempts == attempts
 
 
+@pytest.mark.parametrize(
+    ("policy", "begin", "kernel_begins"), [(OneScan, 1, 12), (TwoScans, 4, 15), (ThreeScans, 7, 21)]
+)
+def test_looking_at_a_queue_takes_time_in_each_scan(policy, begin, kernel_begins):
+    done = run_threads(policy(look_time=1), [user(10)], [user(50)], [user(50)], [kernel(5)], cpus=3)
+    # User mode is found in the last scan, in the first queue; kernel mode with three scans in
+    # the second.
+    assert order(done, 0) == f"t0@{begin} t3@{kernel_begins}"
+
+
 @ALL
 def test_idle_cpus_are_called_once_the_lock_is_free(policy):
     done = run_threads(policy(), [user(5)], [user(5)], cpus=2, lock_time=2)
