@@ -131,6 +131,11 @@ def _feed(
 
 
 def _ended(code: int) -> DfoptError:
+    if code > 0:  # no signal: something called os._exit
+        return DfoptError(
+            f"a process at work ended itself with code {code}; let code of your own raise an "
+            "exception instead"
+        )
     return DfoptError(
         f"a process at work ended with code {code}; take fewer workers (--workers 1), which need "
         "less memory"

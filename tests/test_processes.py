@@ -33,6 +33,9 @@ class Chore:
     def leave(self):
         sys.exit("enough")
 
+    def end(self):
+        os._exit(7)
+
     def vanish(self):
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -131,6 +134,11 @@ def test_what_fails_elsewhere_shows_where(chores, capfd, what, told, line):
     said = capfd.readouterr().err
     assert "Traceback" in said
     assert line in said
+
+
+def test_whoever_ends_the_process_is_told_not_to(chores):
+    with pytest.raises(DfoptError, match="ended itself with code 7; let code of your own raise"):
+        list(performed([chores.Chore("end"), chores.Chore("sleep")], 2))
 
 
 def test_whoever_is_killed_is_missed(chores):

@@ -7,7 +7,9 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import ClassVar, Protocol, TypeVar
@@ -56,6 +58,45 @@ def policy_named(
     hint = f"did you mean {nearest[0]!r}?" if nearest else f"known are {', '.join(policies)};"
     raise DfoptError(
         f"there is no policy {source!r}; {hint} One of your own is module:Class or file.py"
+    )
+
+
+@contextmanager
+def naming_policy(policy: type[HasName]) -> Iterator[None]:
+    """Let whatever a policy of one's own raises name it, its file and the line.
+
+    What one that comes with dfopt raises is a defect of dfopt, whose traceback is wanted.
+
+    Raises
+    ------
+    DfoptError
+        When anything is raised; those that say on purpose what is wrong are left as they are.
+    """
+    try:
+        yield
+    except DfoptError:
+        raise
+    except (Exception, SystemExit) as error:  # whatever the code of others raises
+        if policy.__module__.partition(".")[0] == __name__.partition(".")[0]:
+            raise
+        raise _failed(policy, error) from error
+
+
+def _failed(policy: type[HasName], error: BaseException) -> DfoptError:
+    (what,) = traceback.format_exception_only(error)[-1:]
+    what = " ".join(what.removeprefix(f"{policy.__module__}.").split())
+    file = getattr(sys.modules.get(policy.__module__), "__file__", None) or ""
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == file]
+    if not frames:
+        return DfoptError(
+            f"the simulation fails under the policy {policy.name!r} ({what}); check what its "
+            "callbacks return, and what they ask the engine for",
+            file=file,
+        )
+    return DfoptError(
+        f"the policy {policy.name!r} fails in {frames[-1].name} ({what}); correct it",
+        place=f"line {frames[-1].lineno}",
+        file=file,
     )
 
 

@@ -270,6 +270,45 @@ def test_a_policy_from_a_file_outside_the_repository(tmp_path):
     assert done.stderr.startswith("dfopt: chat: policy.newest.x: unknown key; ")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "self.stack.pop()", "self.stak.pop()",
+            "line 18: the policy 'newest' fails in pick (AttributeError: 'Newest' object has no "
+            "attribute 'stak'); correct it",
+        ),
+        (
+            "self.stack.append(thread)", "exit()",
+            "line 15: the policy 'newest' fails in ready (SystemExit: None); correct it",
+        ),
+        (
+            "self.stack.pop()", "42",
+            "the simulation fails under the policy 'newest' (AttributeError: 'int' object has no "
+            "attribute 'state'); check what its callbacks return, and what they ask the engine for",
+        ),
+        (
+            "def pick", "def peck",
+            "the simulation fails under the policy 'newest' (NotImplementedError: pick() must be "
+            "there); check what its callbacks return, and what they ask the engine for",
+        ),
+        (
+            "self.patience = patience", "raise LookupError('no\\nluck')",
+            "line 11: the policy 'newest' fails in __init__ (LookupError: no luck); correct it",
+        ),
+    ],
+)  # fmt: skip
+def test_a_policy_that_fails_is_named_in_one_line(run, tmp_path, old, new, message):
+    file = tmp_path / "newest.py"
+    file.write_text(OWN.replace(old, new))
+    for workers in ("1", "2"):
+        code, printed, said = run(
+            *RUN_QUEUE, "chat", "--policy", file, "--policy", "fcfs", "--workers", workers
+        )
+        assert (code, printed) == (1, "")
+        assert said == f"dfopt: {file}: {message}\n"
+
+
 def test_help_is_light():
     code = (
         "import sys, dfopt_cli.app\n"

@@ -137,3 +137,19 @@ def test_interrupt_keeps_what_is_finished(start, tmp_path):
     (policy,) = json.loads(printed)["policies"]
     assert 1 <= policy["replications"] < 500
     assert "interrupted" in said
+
+
+def test_a_policy_that_fails_is_named_in_one_line(run, tmp_path):
+    file = tmp_path / "odd.py"
+    file.write_text(
+        "from dfopt.simulate.space_sharing import Policy\n"
+        "class Odd(Policy):\n"
+        "    def __getattribute__(self, name):\n"
+        "        raise LookupError('no luck')\n"
+    )
+    code, printed, said = run("simulate", "space-sharing", "mix-5", "--policy", file)
+    assert (code, printed) == (1, "")
+    assert said == (
+        f"dfopt: {file}: line 4: the policy 'Odd' fails in __getattribute__ "
+        "(LookupError: no luck); correct it\n"
+    )

@@ -81,11 +81,11 @@ class Policy:
             The CPU that is to run it; should it be idle, it is asked to :meth:`pick`. None: all
             idle CPUs are asked.
         """
-        raise NotImplementedError
+        raise NotImplementedError("ready() must be there")
 
     def pick(self, cpu: int) -> Thread | None:
         """Return the thread that a CPU runs next, which is in no queue then; None: it is idle."""
-        raise NotImplementedError
+        raise NotImplementedError("pick() must be there")
 
     def slice(self, thread: Thread, cpu: int) -> int:
         """Return how long a thread that is picked may execute, penalties apart; 0: for ever."""

@@ -16,8 +16,10 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files.json_text import document_text
 from dfopt.files.storage import write_text
 from dfopt.processes import performed
+from dfopt.simulate.policy_source import naming_policy
 from dfopt.simulate.run_queue.figures import Run, run_of
 from dfopt.simulate.run_queue.policies import POLICIES
+from dfopt.simulate.run_queue.policy import Policy
 from dfopt.simulate.run_queue.policy_source import policy_named, policy_with
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.scenario_document import check_policy_tables
@@ -61,7 +63,12 @@ class RunTask:
 
     def perform(self) -> Run | Skipped:
         """Do it."""
-        scenario, policy = self.scenario, policy_named(self.policy)
+        policy = policy_named(self.policy)
+        with naming_policy(policy):
+            return self._answer(policy)
+
+    def _answer(self, policy: type[Policy]) -> Run | Skipped:
+        scenario = self.scenario
         try:
             done = simulate_once(scenario, policy, seed=self.seed, refuses_unfit=self.refuses_unfit)
         except UnfitError as error:
@@ -186,7 +193,8 @@ def _tasks(scenarios: Sequence[Scenario], policies: Sequence[str], seeds: range)
         try:
             check_policy_tables(scenario, tuple(policy.name for policy in classes.values()))
             for policy in classes.values():
-                policy_with(policy, scenario.policies.get(policy.name, {}))
+                with naming_policy(policy):
+                    policy_with(policy, scenario.policies.get(policy.name, {}))
         except DfoptError as error:
             raise error if error.file else error.in_file(scenario.name) from None
     return [

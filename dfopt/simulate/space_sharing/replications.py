@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dfopt.errors import DfoptError
 from dfopt.processes import performed
+from dfopt.simulate.policy_source import naming_policy
 from dfopt.simulate.space_sharing.figures import Figures
 from dfopt.simulate.space_sharing.parameters import Mix
 from dfopt.simulate.space_sharing.policy_source import policy_named
@@ -42,7 +43,8 @@ class ReplicationTask:
         """Do it."""
         policy = policy_named(self.policy)
         stays = Stays() if self.trace is not None else None
-        done = replicate(self.mix, policy, seed=self.seed, stays=stays)
+        with naming_policy(policy):
+            done = replicate(self.mix, policy, seed=self.seed, stays=stays)
         if self.trace is not None and stays is not None:
             from dfopt.trace import write_trace
 
