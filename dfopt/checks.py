@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import fields
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from dfopt.errors import InstanceError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 LARGEST_TOTAL = 2**62
 """No number and no sum of costs may exceed this, so that every solver can use 64 bits."""
@@ -21,6 +26,13 @@ def check_integer(value: object, place: str, *, least: int = 0) -> None:
         raise InstanceError(f"must be at least {least}, not {described(value)}", place=place)
     if value > LARGEST_TOTAL:
         raise InstanceError(f"is {described(value)}, more than 2^62", place=place)
+
+
+def check_integers(one: DataclassInstance, **least: int) -> None:
+    """Refuse a dataclass in which an ``int`` is none, or less than ``least`` says: 1 by default."""
+    for field in fields(one):
+        if field.type in ("int", int):
+            check_integer(getattr(one, field.name), field.name, least=least.get(field.name, 1))
 
 
 def check_name(value: object, place: str) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate, cycle
 from random import Random
 from typing import ClassVar
 
-from dfopt.checks import check_choice, check_integer
+from dfopt.checks import check_choice, check_integers
 from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.steps import (
     CLEAN,
@@ -142,12 +142,8 @@ class Aim:
     lines: int = 0
 
     def __post_init__(self) -> None:
-        may_be_zero = {"buffers", "hit_percent", "lines", "text_blocks"}
-        for one in fields(self):
-            if one.name == "buffer_lists":
-                continue
-            least = 0 if one.name in may_be_zero or one.name.startswith("share_") else 1
-            check_integer(getattr(self, one.name), one.name, least=least)
+        shares = {"share_cswitch": 0, "share_fexec": 0, "share_read": 0, "share_compute": 0}
+        check_integers(self, buffers=0, hit_percent=0, lines=0, text_blocks=0, **shares)
         if self.hit_percent > ALL_PERCENT:
             raise InstanceError(f"must be at most 100, not {self.hit_percent}", place="hit_percent")
         if not sum(self.shares):

@@ -9,11 +9,11 @@ on SMP machines*, section 5.1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from dfopt.checks import check_integer
+from dfopt.checks import check_integers
 from dfopt.simulate.run_queue.steps import (
     CLEAN,
     DIRTY,
@@ -120,9 +120,7 @@ class Chat:
     spawn_time: int = 20_000
 
     def __post_init__(self) -> None:
-        least = {"users": 2, "message_size": 0, "user_lines": 0, "waiting_lines": 0}
-        for field in fields(self):
-            check_integer(getattr(self, field.name), field.name, least=least.get(field.name, 1))
+        check_integers(self, users=2, message_size=0, user_lines=0, waiting_lines=0)
 
     def build(self, random: Random) -> Workload:
         """Return a fresh workload; nothing in it is random."""

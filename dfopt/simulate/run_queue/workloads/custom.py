@@ -7,12 +7,12 @@ machines*, section 5.2.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import repeat
 from random import Random
 from typing import ClassVar
 
-from dfopt.checks import check_integer
+from dfopt.checks import check_integers
 from dfopt.simulate.run_queue.steps import DIRTY, Burst, NewThread, Spawn, Steps
 from dfopt.simulate.run_queue.workload import Workload
 
@@ -51,9 +51,7 @@ class Custom:
     spawn_time: int = 20_000
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            least = 0 if field.name == "fragment_lines" else 1
-            check_integer(getattr(self, field.name), field.name, least=least)
+        check_integers(self, fragment_lines=0)
 
     def build(self, random: Random) -> Workload:
         """Return a fresh workload; nothing in it is random."""

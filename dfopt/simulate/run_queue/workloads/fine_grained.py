@@ -6,12 +6,12 @@ section 7 and figure 4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import chain, repeat
 from random import Random
 from typing import ClassVar
 
-from dfopt.checks import check_integer
+from dfopt.checks import check_integers
 from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.steps import DIRTY, Burst, NewThread, Spawn, Step, Steps, Yield
 from dfopt.simulate.run_queue.workload import Workload
@@ -62,9 +62,7 @@ class FineGrained:
     creation_time: int = 600
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            least = 0 if field.name in ("stack_lines", "creation_time") else 1
-            check_integer(getattr(self, field.name), field.name, least=least)
+        check_integers(self, stack_lines=0, creation_time=0)
         if self.array_size % self.granularity:
             raise InstanceError(
                 f"is {self.granularity}, which does not divide the array_size {self.array_size}",

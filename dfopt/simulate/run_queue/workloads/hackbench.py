@@ -6,11 +6,11 @@ machines*, section 5, name it without its parameters; they are those of the prog
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from dfopt.checks import check_integer
+from dfopt.checks import check_integers
 from dfopt.simulate.run_queue.steps import (
     CLEAN,
     DIRTY,
@@ -58,9 +58,7 @@ class Hackbench:
     spawn_time: int = 20_000
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            least = 0 if field.name == "data_size" else 1
-            check_integer(getattr(self, field.name), field.name, least=least)
+        check_integers(self, data_size=0)
 
     def build(self, random: Random) -> Workload:
         """Return a fresh workload; nothing in it is random."""

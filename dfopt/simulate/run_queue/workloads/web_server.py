@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from random import Random
 from typing import TYPE_CHECKING, ClassVar
 
-from dfopt.checks import check_integer
+from dfopt.checks import check_integers
 from dfopt.machine import PenaltyMatrix
 from dfopt.simulate.run_queue.costs.instructions import penalty_from_ipc
 from dfopt.simulate.run_queue.steps import (
@@ -133,10 +133,7 @@ class WebServer:
     disk_time: int = 8_000_000
 
     def __post_init__(self) -> None:
-        least = {"http_slices": 3, "long_php": 0}
-        for parameter in fields(self):
-            name = parameter.name
-            check_integer(getattr(self, name), name, least=least.get(name, 1))
+        check_integers(self, http_slices=3, long_php=0)
 
     def build(self, random: Random) -> Workload:
         """Return a fresh workload."""

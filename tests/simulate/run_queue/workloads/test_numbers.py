@@ -1,0 +1,49 @@
+"""The numbers that workloads take."""
+
+from dataclasses import fields
+
+import pytest
+
+from dfopt.errors import InstanceError
+from dfopt.simulate.run_queue.workloads import WORKLOADS
+
+NUMBERS = [
+    (kind, field.name)
+    for kind in WORKLOADS.values()
+    for field in fields(kind)
+    if field.type == "int"
+]
+LEAST = {
+    ("chat", "users"): 2,
+    ("web-server", "http_slices"): 3,
+    **dict.fromkeys(
+        [
+            *(("aim", f"share_{sort}") for sort in ("cswitch", "fexec", "read", "compute")),
+            *(("aim", name) for name in ("buffers", "hit_percent", "lines", "text_blocks")),
+            *(("chat", name) for name in ("message_size", "user_lines", "waiting_lines")),
+            ("custom", "fragment_lines"),
+            ("fine-grained", "stack_lines"),
+            ("fine-grained", "creation_time"),
+            ("hackbench", "data_size"),
+            ("web-server", "long_php"),
+        ],
+        0,
+    ),
+}
+
+
+def test_what_is_known_of_numbers_is_of_numbers_there_are():
+    assert len(NUMBERS) > 50
+    assert LEAST.keys() <= {(kind.name, name) for kind, name in NUMBERS}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), NUMBERS, ids=[f"{kind.name}-{name}" for kind, name in NUMBERS]
+)
+def test_numbers_are_integers_and_not_too_small(kind, name):
+    least = LEAST.get((kind.name, name), 1)
+    assert getattr(kind(**{name: least}), name) == least
+    for wrong in (least - 1, 1.5, True, 2**62 + 1):
+        with pytest.raises(InstanceError) as error:
+            kind(**{name: wrong})
+        assert error.value.place == name
