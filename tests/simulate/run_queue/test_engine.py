@@ -352,6 +352,16 @@ class Repeating(Broken):
         return self._queue[0] if self._queue else None
 
 
+class Slicing(Broken):
+    def __init__(self, given: Any) -> None:
+        super().__init__()
+        self._given = given
+
+    def slice(self, thread: Thread, cpu: int) -> int:
+        del thread, cpu
+        return self._given  # type: ignore[no-any-return]
+
+
 class Ticking(Broken):
     def __init__(self, tick_interval: Any) -> None:
         super().__init__(time_slice=0)
@@ -368,8 +378,8 @@ class Late(Broken):
     [
         (Forgetful(), [[Burst(1)], [Burst(1)]], "'broken' has lost 1 ready threads, t1 among them"),
         (Repeating(), [[Burst(1), Sleep(1)]], "lets t0 run on CPU 0, which is blocked"),
-        (Broken(time_slice=-1), [[Burst(1)]], "gives t0 a time slice of -1"),
-        (Broken(time_slice=1.5), [[Burst(9)]], "gives t0 a time slice of 1.5"),  # type: ignore[arg-type]
+        (Slicing(-1), [[Burst(1)]], "gives t0 a time slice of -1"),
+        (Slicing(1.5), [[Burst(9)]], "gives t0 a time slice of 1.5"),
         (Ticking(1.5), [[Burst(9)]], "'broken' asks at 0 for a call at 1.5"),
         (Late(), [[Burst(9)]], "'broken' asks at 3 for a call at 2"),
         (Broken(time_slice=0), [[Burst(2**62)], [Burst(2**62)]], r"lasts longer than 2\^62"),
