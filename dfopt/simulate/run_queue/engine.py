@@ -405,6 +405,10 @@ class Engine:
                 )
             cpu.slice = time_slice
             thread.cpu = number
+            left = thread.stopped_at
+            if left is not None and left > self.now + self._delay:
+                # It was woken up while it waited for a lock on another CPU, which it leaves first.
+                self._delay = left - self.now
             if self._goes_on(cpu, thread, is_picked=True):
                 return
         raise self._stalled()

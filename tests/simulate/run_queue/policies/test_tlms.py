@@ -145,3 +145,17 @@ def test_who_wakes_up_several_calls_several(policy):
     waits = [user(1), Receive(channel), user(5)]
     done = run_threads(policy(), [user(3), Send(channel, 2), user(9)], waits, waits, cpus=3)
     assert (order(done, 1), order(done, 2)) == ("t1@0 t1@3", "t2@0 t2@3")
+
+
+@ALL
+def test_no_thread_runs_elsewhere_before_it_has_left_its_cpu(policy):
+    channel = Channel("channel")
+    # Four enter the queue of CPU 1, whose lock CPU 0 waits for again and again; meanwhile the
+    # timer lets the thread into the queue of CPU 0, which is idle CPU 2's to take from.
+    waker = [user(50), Send(channel, 4), Sleep(1), user(50)]
+    waits = [user(1), Receive(channel), user(100)]
+    ends = [user(1)]
+    done = run_threads(policy(), waker, *[waits, ends, ends] * 4, cpus=3, lock_time=10)
+    rows = [(start, end) for _, start, end, number, *_ in done.recorder.rows if number == 0]
+    (_, left), (begins, _) = sorted(rows)
+    assert left <= begins
