@@ -67,6 +67,7 @@ def scenarios_of(
     DfoptError
         When one cannot be read, or a setting does not fit it.
     """
+    from dfopt.files.streams import shown_name
     from dfopt.simulate.run_queue.scenario_document import read_scenario, shipped_scenarios
 
     listed = list(
@@ -91,7 +92,8 @@ def scenarios_of(
             trace = recorded_trace(name, next(options), choice, instance)
             with naming(name):
                 short = names_of_recorded[name]
-                found.append(recorded_scenario(trace, settings, name=short))
+                recorded_one = recorded_scenario(trace, settings, name=short)
+                found.append(replace(recorded_one, file=shown_name(name)))
         else:
             with naming(name):
                 found.append(read_scenario(name, settings))

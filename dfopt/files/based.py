@@ -84,7 +84,9 @@ class BasedFormat:
             raise FileError("stands on itself, or on too many others", place="base", file=name)
         if base not in self.shipped() and folder is not None:
             base = str(folder / base)
-        return self.merge(self.read(base, depth=depth + 1), document)
+        below = self.read(base, depth=depth + 1)
+        below.pop("name", None)  # or both would be called the same
+        return self.merge(below, document)
 
     def _files(self) -> Any:
         return resources.files(self.package) / self.folder

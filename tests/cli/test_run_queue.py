@@ -271,6 +271,35 @@ def test_a_policy_from_a_file_outside_the_repository(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("added", "message"),
+    [
+        (
+            '[penalty]\nkind = "matrix"\ntypes = ["a"]\nswitch = [[0]]',
+            "penalty.types: has no type 'room0-client', which the workload uses; add it",
+        ),
+        ("[policy.fcsf]", "policy.fcsf: there is no such policy; did you mean 'fcfs'?"),
+        (
+            "[penalty]\nread_line = 4611686018427387904",
+            "the simulation lasts longer than 2^62; give its times a larger unit",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_scenario_is_said_with_its_file(run, small, added, message):
+    small.write_text(f"{SMALL}{added}\n".replace('name = "small"\n', ""))
+    code, _, said = run(*RUN_QUEUE, small, "--policy", "fcfs")
+    assert (code, said) == (1, f"dfopt: {small}: {message}\n")
+
+
+def test_a_scenario_on_a_base_is_called_like_its_file(run, small):
+    small.write_text(SMALL.replace('name = "small"\n', ""))
+    other = small.with_name("other.toml")
+    other.write_text('format = "dfopt-scenario/1"\nbase = "small.toml"\n')
+    code, printed, _ = run(*RUN_QUEUE, small, other, "--policy", "fcfs", "--json")
+    assert code == 0
+    assert [one["scenario"] for one in json.loads(printed)["runs"]] == ["small", "other"]
+
+
+@pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         (

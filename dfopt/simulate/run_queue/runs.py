@@ -74,7 +74,7 @@ class RunTask:
         except UnfitError as error:
             return Skipped(scenario=scenario.name, policy=policy.name, why=error.problem)
         except DfoptError as error:
-            raise error if error.file else error.in_file(scenario.name) from None
+            raise error if error.file else error.in_file(scenario.file or scenario.name) from None
         if self.trace is not None:
             from dfopt.trace.writing import write_trace
 
@@ -196,7 +196,7 @@ def _tasks(scenarios: Sequence[Scenario], policies: Sequence[str], seeds: range)
                 with naming_policy(policy):
                     policy_with(policy, scenario.policies.get(policy.name, {}))
         except DfoptError as error:
-            raise error if error.file else error.in_file(scenario.name) from None
+            raise error if error.file else error.in_file(scenario.file or scenario.name) from None
     return [
         RunTask(scenario=scenario, policy=source, seed=seed, refuses_unfit=is_optional)
         for scenario in scenarios

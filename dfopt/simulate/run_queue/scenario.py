@@ -39,6 +39,8 @@ class Scenario:
         When to stop, if threads still run then; None: never.
     description, source
         Labels.
+    file
+        Where it is from, for errors.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Scenario:
     until: int | None = None
     description: str | None = None
     source: str | None = None
+    file: str = ""
 
     def __post_init__(self) -> None:
         if self.until is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +49,10 @@ def read_scenario(path: str | Path, settings: Mapping[str, object] | None = None
     document = SCENARIOS.read(path)
     try:
         changed = with_settings(document, settings or {})
-        return scenario_from_document(changed, name=Path(path).stem)
+        scenario = scenario_from_document(changed, name=Path(path).stem)
     except DfoptError as error:
         raise error if error.file else error.in_file(shown_name(path)) from None
+    return replace(scenario, file=shown_name(path))
 
 
 def shipped_scenarios() -> tuple[str, ...]:

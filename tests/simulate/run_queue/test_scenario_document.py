@@ -105,7 +105,7 @@ def test_a_base_by_name_or_file(file):
     )
     scenario = read_scenario(on_it)
     assert (scenario.name, scenario.workload) == (
-        "small", WORKLOADS["chat"](rooms=7, users=2, messages=3),
+        "on-it", WORKLOADS["chat"](rooms=7, users=2, messages=3),
     )  # fmt: skip
     assert scenario.penalty == PenaltyG(fill=1, write_back=0)
     on_it.write_text('format = "dfopt-scenario/1"\nbase = "web-server"\nworkload = "hackbench"\n')

@@ -134,7 +134,8 @@ def penalty_costs(
             unknown = [name for name in fragments if name not in types]
             if unknown:
                 raise InstanceError(
-                    f"has no type {unknown[0]!r}, which the workload uses; add it", place="types"
+                    f"has no type {unknown[0]!r}, which the workload uses; add it",
+                    place="penalty.types",
                 )
             place = [types.index(name) for name in fragments]
             switch = [[penalty.switch[row][column] for column in place] for row in place]
