@@ -48,6 +48,13 @@ class BufferLists(StrEnum):
     PER_CPU = "per-cpu"
 
 
+class FileChoice(StrEnum):
+    """Which file a job reads."""
+
+    RANDOM = "random"
+    OWN = "own"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
     """Users who run jobs of four sorts, one after another (Sohn and Kim, section IV).
@@ -93,11 +100,15 @@ class Aim:
     block_time
         To find a block in the buffer cache and copy it.
     hit_percent
-        How often a file is in the buffer cache, all of it; otherwise none of it is.
+        How often a file is in the buffer cache, all of it; otherwise none of it is. If users read
+        their own, it is the same ones every time: all but the first files.
     compute_time
         Of a computing job.
     files
-        How many there are; a job chooses at random.
+        How many there are.
+    file_choice
+        Whether a file is chosen at random whenever one is opened, or a user reads one file again
+        and again; the files are dealt out to the users in a circle.
     disks
         Files are spread over them.
     disk_time
@@ -135,6 +146,7 @@ class Aim:
     hit_percent: int = 50
     compute_time: int = 50_000_000
     files: int = 40
+    file_choice: FileChoice = FileChoice.RANDOM
     disks: int = 4
     disk_time: int = 10_000_000
     buffers: int = 0
@@ -148,6 +160,7 @@ class Aim:
             raise InstanceError(f"must be at most 100, not {self.hit_percent}", place="hit_percent")
         if not sum(self.shares):
             raise InstanceError("must not be 0 like all other shares", place="share_cswitch")
+        check_choice(self.file_choice, FileChoice, "file_choice")
         check_choice(self.buffer_lists, BufferLists, "buffer_lists")
 
     @property
@@ -269,20 +282,29 @@ class _User:
         return job
 
     def _read(self) -> Job:
-        aim, kernel, random = self._aim, self._kernel, self._random
+        aim, files = self._aim, self._kernel.files
         opening, block = self._bursts(aim.open_time), self._bursts(aim.block_time)
 
         def job() -> Steps:
             for _ in range(aim.opens):
                 yield next(opening)
-                acquire, disk, release = random.choice(kernel.files)
-                is_hit = random.randrange(ALL_PERCENT) < aim.hit_percent
+                number, is_hit = self._file()
+                acquire, disk, release = files[number]
                 for _ in range(aim.blocks):
                     yield acquire
                     yield from self._access(block, None if is_hit else disk)
                     yield release
 
         return job
+
+    def _file(self) -> tuple[int, bool]:
+        """Return the number of a file to read, and whether it is in the buffer cache."""
+        aim = self._aim
+        if aim.file_choice is FileChoice.OWN:
+            number = self._number % aim.files
+            return number, number * ALL_PERCENT >= aim.files * (ALL_PERCENT - aim.hit_percent)
+        random = self._random
+        return random.choice(range(aim.files)), random.randrange(ALL_PERCENT) < aim.hit_percent
 
     def _compute(self) -> Job:
         computing = self._bursts(self._aim.compute_time, is_kernel=False)

@@ -21,7 +21,7 @@ from dfopt.simulate.run_queue.steps import (
     Spawn,
 )
 from dfopt.simulate.run_queue.thread import State
-from dfopt.simulate.run_queue.workloads.aim import Aim, BufferLists
+from dfopt.simulate.run_queue.workloads.aim import Aim, BufferLists, FileChoice
 from dfopt.simulate.run_queue.workloads.free_buffers import FreeBuffers, GiveBuffer, TakeBuffer
 from tests.simulate.run_queue.by_hand import kernel, run_threads, user
 
@@ -81,6 +81,21 @@ def test_read_goes_to_a_disk_unless_the_file_is_in_the_cache(percent, reads):
     assert count(steps, InputOutput) == reads
     assert count(steps, Acquire) == count(steps, Release) == 2 * 3 * 4
     assert count(steps, Burst) == 2 * 3 * (1 + 4)
+
+
+def test_users_read_their_own_files_again_and_again():
+    aim = only(
+        "read", users=6, files=4, disks=2, hit_percent=50, opens=3, file_choice=FileChoice.OWN
+    )
+    found = []
+    for thread in aim.build(Random(0)).threads:
+        steps = list(thread.steps)
+        (inode,) = {step.mutex.name for step in steps if isinstance(step, Acquire)}
+        disks = {step.device.name for step in steps if isinstance(step, InputOutput)}
+        found.append((inode, *disks))
+    # The first two files are not in the buffer cache.
+    in_a_circle = [("inode 0", "disk 0"), ("inode 1", "disk 1"), ("inode 2",), ("inode 3",)]
+    assert found == in_a_circle + in_a_circle[:2]
 
 
 def test_computing_is_user_mode():
@@ -181,6 +196,7 @@ def test_an_inode_is_held_by_one():
         ({"hit_percent": 101}, "hit_percent"),
         (NONE, "share_cswitch"),
         ({"disk_time": 1.5}, "disk_time"),
+        ({"file_choice": "any"}, "file_choice"),
         ({"buffer_lists": "many"}, "buffer_lists"),
     ],
 )
