@@ -22,6 +22,14 @@ from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.counters import Counters
 from dfopt.simulate.run_queue.cpu import CANCELLED, Cpu
+from dfopt.simulate.run_queue.faults import (
+    not_ready,
+    stalled,
+    stuck,
+    wrong_call,
+    wrong_slice,
+    wrong_time,
+)
 from dfopt.simulate.run_queue.machine import LockDistribution
 from dfopt.simulate.run_queue.policy import Policy, Why
 from dfopt.simulate.run_queue.recorder import Recorder
@@ -112,11 +120,13 @@ class Engine:
         self._waiting = [0, 0, 0]
         # What the CPU that is at work has spent since ``now`` on the policy and its locks.
         self._delay = 0
-        self._switch_time = machine.switch_time
         self._has_slices = type(policy).slice is not Policy.slice
         self._hears_blocked = type(policy).blocked is not Policy.blocked
         self._hears_changes = type(policy).changes is not Policy.changes
-        self._cpus = [Cpu(number) for number in range(machine.cpus)]
+        self._cpus = [
+            Cpu(number, self.running, machine.switch_time, costs, self.counters, self.recorder)
+            for number in range(machine.cpus)
+        ]
         policy.engine = self
 
     # What policies may ask.
@@ -148,10 +158,7 @@ class Engine:
             When that is negative, or no integer.
         """
         if time.__class__ is not int or time < 0:
-            raise DfoptError(
-                f"the policy {self.policy.name!r} spends a time of {time} at {self.now}; name an "
-                "integer that is not negative"
-            )
+            raise wrong_time(self.policy, self.now, time)
         self._delay += time
 
     def call_at(self, time: int, happening: Callable[[], None]) -> None:
@@ -163,10 +170,7 @@ class Engine:
             When that time is over, or no integer.
         """
         if time.__class__ is not int or time < self.now:
-            raise DfoptError(
-                f"the policy {self.policy.name!r} asks at {self.now} for a call at {time}; name a "
-                "time that is an integer and not over"
-            )
+            raise wrong_call(self.policy, self.now, time)
         heappush(self._heap, (time, next(self._numbers), happening))
 
     def is_idle(self, cpu: int) -> bool:
@@ -298,7 +302,7 @@ class Engine:
     def _is_awaited(self, since: int) -> bool:
         """Return whether a thread will do something after so many calls, the first at ``since``."""
         if self.now == since:
-            raise self._stalled()
+            raise stalled(self.policy, self.now)
         return any(
             what.due == number if isinstance(what, Cpu) else isinstance(what, Thread | NewThread)
             for _, number, what in self._heap
@@ -316,7 +320,7 @@ class Engine:
                 preempted.remove(number)
                 self._take_off(self._cpus[number])
             if position > STALLED:
-                raise self._stalled()
+                raise stalled(self.policy, self.now)
         asked.clear()
 
     def _take_off(self, cpu: Cpu) -> None:
@@ -331,9 +335,9 @@ class Engine:
         if executed == thread.left:  # its burst ends at this very moment: that is dealt with first
             cpu.is_taken = True
             return
-        self._execute(cpu, thread)
+        cpu.execute(thread, self.now)
         cpu.due = CANCELLED
-        self._stop(cpu, thread)
+        cpu.stop(thread, self.now + self._delay)
         self._enter(thread, Why.PREEMPTED, cpu.number)
         self._choose(cpu)
 
@@ -341,24 +345,15 @@ class Engine:
         cpu.due = number = next(self._numbers)
         heappush(self._heap, (time, number, cpu))
 
-    def _execute(self, cpu: Cpu, thread: Thread) -> None:
-        """Note what a thread has executed up to now."""
-        now = self.now
-        executed = now - cpu.begins
-        thread.left -= executed
-        thread.run_time += executed
-        cpu.slice -= executed
-        cpu.begins = cpu.row_end = now
-
     def _burst_ends(self, cpu: Cpu) -> None:
         """Act on the end of a burst or a time slice, or take off who was let get on."""
         thread = self.running[cpu.number]
         assert thread is not None
-        self._execute(cpu, thread)
+        cpu.execute(thread, self.now)
         is_taken = cpu.is_taken
         cpu.is_taken = False
         if thread.left:
-            self._stop(cpu, thread)
+            cpu.stop(thread, self.now + self._delay)
             self._enter(thread, Why.PREEMPTED if is_taken else Why.EXPIRED, cpu.number)
             self._choose(cpu)
             return
@@ -380,10 +375,7 @@ class Engine:
                 self._rest(cpu)
                 return
             if thread.state is not READY:
-                raise DfoptError(
-                    f"the policy {policy.name!r} lets {thread.name} run on CPU {number}, which is "
-                    f"{thread.state.value}; pick ready threads only"
-                )
+                raise not_ready(policy, thread, number)
             thread.state = RUNNING
             band = thread.band
             waiting[band] -= 1
@@ -399,10 +391,7 @@ class Engine:
                 del self._idle[number]
             time_slice = (policy.slice(thread, number) if self._has_slices else 0) or FOREVER
             if time_slice.__class__ is not int or time_slice < 0:
-                raise DfoptError(
-                    f"the policy {policy.name!r} gives {thread.name} a time slice of {time_slice}; "
-                    "give it a positive integer, or 0 for one without an end"
-                )
+                raise wrong_slice(policy, thread, time_slice)
             cpu.slice = time_slice
             thread.cpu = number
             left = thread.stopped_at
@@ -411,7 +400,7 @@ class Engine:
                 self._delay = left - self.now
             if self._goes_on(cpu, thread, is_picked=True):
                 return
-        raise self._stalled()
+        raise stalled(self.policy, self.now)
 
     def _goes_on(self, cpu: Cpu, thread: Thread, *, is_picked: bool) -> bool:
         """Let a thread do what it does next; return whether it is still on its CPU."""
@@ -423,7 +412,10 @@ class Engine:
         while True:
             if step.__class__ is Burst:
                 if is_picked or self._meets(cpu, thread, step):
-                    self._begin(cpu, thread, step)
+                    now = self.now
+                    ends = cpu.begin(thread, step, now, now + self._delay)
+                    cpu.due = number = next(self._numbers)
+                    heappush(self._heap, (ends, number, cpu))
                     return True
                 return False
             if step is None:
@@ -446,67 +438,17 @@ class Engine:
         if burst.fragment != before:
             thread.fragment = burst.fragment
             if self._hears_changes and self.policy.changes(thread, before, cpu.number):
-                self._stop(cpu, thread)
+                cpu.stop(thread, self.now + self._delay)
                 self._enter(thread, Why.CHANGED, cpu.number)
                 return False
         if cpu.slice <= 0:
-            self._stop(cpu, thread)
+            cpu.stop(thread, self.now + self._delay)
             self._enter(thread, Why.EXPIRED, cpu.number)
             return False
         return True
 
-    def _begin(self, cpu: Cpu, thread: Thread, burst: Burst) -> None:
-        """Begin a burst, or what is left of it."""
-        begins = self.now + self._delay
-        is_open = cpu.row_thread
-        if is_open is thread and cpu.row_fragment == burst.fragment:
-            self.counters.spun += begins - cpu.row_end
-            cpu.row_leaves = burst.leaves if burst.leaves > cpu.row_leaves else cpu.row_leaves
-            penalty = self.costs.begin(cpu.number, burst, enters=False)
-        else:
-            if is_open is None:
-                came = self.now if self.now > cpu.free_at else cpu.free_at
-            else:
-                self._close(cpu)
-                came = cpu.row_end
-            begins = came if came > begins else begins
-            if is_open is not thread:
-                begins += self._switch_time
-            if begins > came:
-                self.counters.overhead += begins - came
-            cpu.row_thread = thread
-            cpu.row_start = begins
-            cpu.row_fragment = burst.fragment
-            cpu.row_lines = burst.lines
-            cpu.row_leaves = burst.leaves
-            penalty = self.costs.begin(cpu.number, burst, enters=True)
-        if penalty:
-            self.counters.penalties[cpu.number] += penalty
-            begins += penalty
-        cpu.begins = begins
-        left = thread.left
-        cpu.due = number = next(self._numbers)
-        heappush(self._heap, (begins + (left if left < cpu.slice else cpu.slice), number, cpu))
-
-    def _close(self, cpu: Cpu) -> None:
-        """End a dispatch."""
-        thread, end = cpu.row_thread, cpu.row_end
-        assert thread is not None
-        what = cpu.row_fragment, cpu.row_lines, cpu.row_leaves
-        self.recorder.rows.append((cpu.number, cpu.row_start, end, thread.number, *what))
-        cpu.row_thread = None
-        cpu.free_at = end
-
-    def _stop(self, cpu: Cpu, thread: Thread) -> None:
-        """Take a thread off its CPU; its dispatch may still go on, should it be picked at once."""
-        end = thread.stopped_at = self.now + self._delay
-        if end > cpu.row_end and cpu.row_thread is thread:
-            self.counters.spun += end - cpu.row_end
-            cpu.row_end = end
-        self.running[cpu.number] = None
-
     def _leaves(self, cpu: Cpu, thread: Thread, outcome: Outcome) -> None:
-        self._stop(cpu, thread)
+        cpu.stop(thread, self.now + self._delay)
         if outcome is Outcome.YIELDED:
             self._look_ahead(thread)
             self._enter(thread, Why.YIELDED, cpu.number)
@@ -517,7 +459,7 @@ class Engine:
             self.policy.blocked(thread, cpu.number)
 
     def _ends(self, cpu: Cpu, thread: Thread) -> None:
-        self._stop(cpu, thread)
+        cpu.stop(thread, self.now + self._delay)
         thread.state = ENDED
         thread.burst = None
         self._alive -= 1
@@ -533,13 +475,7 @@ class Engine:
 
     def _rest(self, cpu: Cpu) -> None:
         """Leave a CPU idle."""
-        if cpu.row_thread is not None:
-            self._close(cpu)
-        came = max(self.now, cpu.free_at)
-        done = self.now + self._delay
-        if done > came:
-            self.counters.overhead += done - came
-            cpu.free_at = done
+        cpu.rest(self.now, self.now + self._delay)
         self._idle[cpu.number] = None
 
     def _end(self, *, is_cut: bool) -> None:
@@ -549,8 +485,8 @@ class Engine:
             if thread is not None:
                 # Only where the time is up; what has begun gets on all the same.
                 self.now = max(now, cpu.begins + 1)
-                self._execute(cpu, thread)
-                self._close(cpu)
+                cpu.execute(thread, self.now)
+                cpu.close()
         end = max(self.now, *(cpu.free_at for cpu in self._cpus))
         if end > LARGEST_TOTAL:
             raise DfoptError("the simulation lasts longer than 2^62; give its times a larger unit")
@@ -558,23 +494,4 @@ class Engine:
         self.counters.executed = sum(thread.run_time for thread in self.threads)
         self.counters.end = end
         if self._alive and not is_cut:
-            raise self._stuck()
-
-    def _stuck(self) -> DfoptError:
-        lost = [thread.name for thread in self.threads if thread.state is READY]
-        if lost:
-            return DfoptError(
-                f"the policy {self.policy.name!r} has lost {len(lost)} ready threads, {lost[0]} "
-                "among them: all CPUs are idle; let pick() return them"
-            )
-        blocked = [thread for thread in self.threads if thread.state is BLOCKED]
-        return DfoptError(
-            f"the workload is in a deadlock: {len(blocked)} threads wait for each other, "
-            f"{blocked[0].name} for {blocked[0].waits_for}"
-        )
-
-    def _stalled(self) -> DfoptError:
-        return DfoptError(
-            f"under the policy {self.policy.name!r} time stands still at {self.now}: threads are "
-            "picked again and again and execute nothing"
-        )
+            raise stuck(self.policy, self.threads)

@@ -1,0 +1,64 @@
+"""What policies and workloads do wrong, as errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dfopt.errors import DfoptError
+from dfopt.simulate.run_queue.policy import Policy
+from dfopt.simulate.run_queue.thread import State, Thread
+
+
+def not_ready(policy: Policy, thread: Thread, cpu: int) -> DfoptError:
+    """Return the error of a policy that picks a thread which cannot run."""
+    return DfoptError(
+        f"the policy {policy.name!r} lets {thread.name} run on CPU {cpu}, which is "
+        f"{thread.state.value}; pick ready threads only"
+    )
+
+
+def wrong_slice(policy: Policy, thread: Thread, time_slice: object) -> DfoptError:
+    """Return the error of a policy that gives a thread no proper time slice."""
+    return DfoptError(
+        f"the policy {policy.name!r} gives {thread.name} a time slice of {time_slice}; "
+        "give it a positive integer, or 0 for one without an end"
+    )
+
+
+def wrong_call(policy: Policy, now: int, time: object) -> DfoptError:
+    """Return the error of a policy that wants to be called at a time there will not be."""
+    return DfoptError(
+        f"the policy {policy.name!r} asks at {now} for a call at {time}; name a time that is an "
+        "integer and not over"
+    )
+
+
+def wrong_time(policy: Policy, now: int, time: object) -> DfoptError:
+    """Return the error of a policy that spends no proper time."""
+    return DfoptError(
+        f"the policy {policy.name!r} spends a time of {time} at {now}; name an integer that is "
+        "not negative"
+    )
+
+
+def stalled(policy: Policy, now: int) -> DfoptError:
+    """Return the error of a loop without an end."""
+    return DfoptError(
+        f"under the policy {policy.name!r} time stands still at {now}: threads are picked again "
+        "and again and execute nothing"
+    )
+
+
+def stuck(policy: Policy, threads: Sequence[Thread]) -> DfoptError:
+    """Return the error of a simulation in which nothing happens any more."""
+    lost = [thread.name for thread in threads if thread.state is State.READY]
+    if lost:
+        return DfoptError(
+            f"the policy {policy.name!r} has lost {len(lost)} ready threads, {lost[0]} among "
+            "them: all CPUs are idle; let pick() return them"
+        )
+    blocked = [thread for thread in threads if thread.state is State.BLOCKED]
+    return DfoptError(
+        f"the workload is in a deadlock: {len(blocked)} threads wait for each other, "
+        f"{blocked[0].name} for {blocked[0].waits_for}"
+    )
