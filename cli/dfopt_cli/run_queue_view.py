@@ -22,20 +22,21 @@ Figure = Callable[["Run"], float]
 LARGE, SMALL = 1000, 10
 """From here on nobody wants decimal places, and below there that one is enough."""
 
-NOTE = (
-    "penalty of all dispatches, and of each on average; response: mean time from woken up to "
-    "blocked again"
-)
+PENALTY_NOTE = "penalty: of all dispatches, and of each on average"
+RESPONSE_NOTE = "response: mean time from woken up to blocked again"
 
 
 def run_queue_tables(scenarios: Sequence[Scenario], runs: Sequence[Run]) -> list[RenderableType]:
     """Return what to print: for each scenario its policies side by side."""
     tables: list[RenderableType] = []
+    notes = [RESPONSE_NOTE]
     for scenario in scenarios:
         own = [run for run in runs if run.scenario == scenario.name]
         if own:
             tables += [*_scenario_tables(scenario, own), ""]
-    return [*tables, NOTE]
+            if not _counts_switches(scenario):
+                notes = [PENALTY_NOTE, RESPONSE_NOTE]
+    return [*tables, *notes]
 
 
 def _scenario_tables(scenario: Scenario, runs: Sequence[Run]) -> list[RenderableType]:
@@ -58,10 +59,11 @@ def _counts_switches(scenario: Scenario) -> bool:
 
 def _table(runs: Sequence[Run], *, counts_switches: bool) -> RenderableType:
     table = plain_table()
-    table.add_column("policy", no_wrap=True)
+    # Names may be broken where it is narrow; numbers that lose their end would be others.
+    table.add_column("policy", overflow="fold", min_width=len("policy"))
     columns = _columns(runs[0].time_unit, counts_switches=counts_switches)
     for heading in columns:
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     for policy in dict.fromkeys(run.policy for run in runs):
         own = [run for run in runs if run.policy == policy]
         table.add_row(
@@ -72,18 +74,18 @@ def _table(runs: Sequence[Run], *, counts_switches: bool) -> RenderableType:
 
 
 def _columns(unit: str, *, counts_switches: bool) -> dict[str, Figure]:
-    """Return the figures by heading; nanoseconds are too fine to be read."""
-    scale, shown = (MILLISECOND, "ms") if unit == NANOSECONDS else (1, unit)
+    """Return the figures by heading, of two lines; nanoseconds are too fine to be read."""
+    scale, shown = (MILLISECOND, "ms") if unit == NANOSECONDS else (1, printable(unit))
     costs: dict[str, Figure] = {
-        f"penalty {shown}": lambda run: run.penalty / scale,
-        f"each {unit}": lambda run: run.penalty_per_dispatch,
+        f"penalty\n{shown}": lambda run: run.penalty / scale,
+        f"each\n{printable(unit)}": lambda run: run.penalty_per_dispatch,
     }
     figures: dict[str, Figure] = {
         "migrations": lambda run: run.counters.migrations,
-        "fragment switches": lambda run: run.counters.fragment_switches,
-        "idle %": lambda run: 100 * run.idle_share,
-        f"response {shown}": lambda run: run.mean_response / scale,
-        f"end {shown}": lambda run: run.counters.end / scale,
+        "fragment\nswitches": lambda run: run.counters.fragment_switches,
+        "idle\n%": lambda run: 100 * run.idle_share,
+        f"response\n{shown}": lambda run: run.mean_response / scale,
+        f"end\n{shown}": lambda run: run.counters.end / scale,
     }
     return figures if counts_switches else costs | figures
 
@@ -97,4 +99,4 @@ def _shown(values: Sequence[float]) -> str:
     shown = f"{interval.mean:,.{places}f}"
     if interval.half_width is None:
         return shown
-    return f"{shown} ±{interval.half_width:,.{places}f}"
+    return f"{shown}\n±{interval.half_width:,.{places}f}"
