@@ -259,6 +259,45 @@ def test_threads_without_a_fragment_are_moved_when_the_group_runs() -> None:
     assert places(done, "a2")[0][0] == 0
 
 
+def test_a_group_that_runs_is_not_moved_however_often_balancing_fails() -> None:
+    done = run(
+        lambda: [thread("a1", Burst(100, A)), thread("a2", Burst(100, A))],
+        cpus=2,
+        idle_rebalance_interval=10,
+        cache_nice_tries=0,
+        split_after=100,
+    )
+    assert places(done, "a2") == [(0, 100)]
+
+
+def test_the_group_that_ran_last_is_moved_after_failures() -> None:
+    done = run(
+        lambda: [
+            thread("urgent", Burst(1), Sleep(65), Burst(40)),
+            thread("a", Burst(100, A), arrival=2),
+        ],
+        cpus=2,
+        idle_rebalance_interval=10,
+    )
+    # It has been preempted at 66; CPU 1 fails at 76 and 86.
+    assert places(done, "a") == [(0, 2), (1, 96)]
+
+
+def test_no_group_is_moved_that_leaves_as_great_an_imbalance() -> None:
+    done = run(
+        lambda: [
+            thread("a", Burst(90, A)),
+            thread("b", Burst(90, B)),
+            thread("c1", Burst(10, C)),
+            thread("c2", Burst(10, C)),
+        ],
+        cpus=2,
+        rebalance_interval=50,
+    )
+    # Three against one.
+    assert places(done, "c1") == [(0, 90)]
+
+
 def test_an_idle_cpu_pulls_one_of_two_groups_that_wake_up_together_on_another() -> None:
     def make() -> list[NewThread]:
         channel = Channel("c")
@@ -301,10 +340,10 @@ def test_those_split_off_find_their_group_when_they_wake_up() -> None:
         ],
         cpus=2,
         idle_rebalance_interval=10,
-        split_after=0,
+        split_after=1,
     )
-    # CPU 1 has taken a2 off in the meantime.
-    assert places(done, "a3") == [(1, 10), (0, 90)]
+    # There it waits behind a2, until that is split, too: CPU 1 has been idle since 50.
+    assert places(done, "a3") == [(1, 20), (1, 70)]
 
 
 def test_those_split_off_stay_together_until_they_wake_up() -> None:

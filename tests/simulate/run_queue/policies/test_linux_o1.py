@@ -13,7 +13,8 @@ from dfopt.machine import PenaltyF, PenaltyG
 from dfopt.simulate.run_queue.costs import penalty_costs
 from dfopt.simulate.run_queue.engine import Engine
 from dfopt.simulate.run_queue.machine import Machine
-from dfopt.simulate.run_queue.policies.linux_o1 import Entity, LinuxO1
+from dfopt.simulate.run_queue.policies.linux_o1 import HIGHEST, Entity, LinuxO1
+from dfopt.simulate.run_queue.policies.priority_array import NEVER, PRIORITIES, RunQueue
 from dfopt.simulate.run_queue.policy import Why
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
@@ -69,6 +70,18 @@ def entity(done: Simulation, name: str) -> Entity:
 def test_time_slices_follow_from_nice(nice: int, time_slice: int) -> None:
     done = run(lambda: [thread("t", Burst(1), nice=nice)])
     assert entity(done, "t").time_slice == time_slice
+
+
+def test_a_sleeper_that_has_used_up_its_slice_wakes_up_with_a_new_one() -> None:
+    done = run(lambda: [thread("a", Burst(100), Sleep(1), Burst(250)), thread("b", Burst(300))])
+    assert places(done, "a") == [(0, 0), (0, 200), (0, 400), (0, 600)]
+
+
+def test_an_epoch_begins_without_anybody_expired() -> None:
+    queue = RunQueue(0)
+    queue.expired_since, queue.best_expired = 5, HIGHEST
+    queue.swap()
+    assert (queue.expired_since, queue.best_expired) == (NEVER, PRIORITIES)
 
 
 def test_the_most_urgent_list_is_first_and_each_list_is_first_in_first_out() -> None:
@@ -184,6 +197,34 @@ def test_interactive_threads_of_one_priority_take_turns() -> None:
     assert places(done, "b")[1:] == [(0, 110), (0, 129), (0, 145)]
 
 
+@pytest.mark.parametrize(("nice", "interactive"), [(-20, 103), (0, 118), (19, 133)])
+def test_less_urgent_threads_need_more_to_be_interactive(nice: int, interactive: int) -> None:
+    done = run(lambda: [thread("t", Burst(1), nice=nice)])
+    assert entity(done, "t").interactive == interactive
+
+
+@pytest.mark.parametrize(
+    ("bonus", "cpus", "left", "turn"),
+    [
+        (10, 1, 100, 10),
+        (10, 2, 100, 20),
+        (8, 1, 100, 20),
+        (8, 1, 90, 10),
+        # What would be left afterwards is shorter than a turn.
+        (6, 1, 100, 100),
+    ],
+)
+def test_turns_get_longer_with_less_bonus_and_more_cpus(
+    bonus: int, cpus: int, left: int, turn: int
+) -> None:
+    queues = Queues(LinuxO1(**MILLISECONDS), cpus)
+    one = queues.add("t", 0)
+    own = one.own
+    assert isinstance(own, Entity)
+    own.priority, own.bonus, own.left = own.interactive, bonus, left
+    assert queues.policy.slice(one, 0) == turn
+
+
 # Children.
 
 
@@ -219,6 +260,20 @@ def test_a_parent_gets_back_what_its_child_has_not_used() -> None:
     assert places(done, "other") == [(0, 45 + 58)]
 
 
+def test_a_parent_gets_nothing_back_of_a_later_slice() -> None:
+    done = run(family(40, Sleep(300), Yield()))
+    assert entity(done, "parent").left == 30
+
+
+def test_a_parent_gets_no_more_back_than_makes_up_a_slice() -> None:
+    def make() -> list[NewThread]:
+        child = Spawn(thread("child", Burst(1), Sleep(200)))
+        return [thread("parent", Burst(40), child, Burst(35), Sleep(300), Yield())]
+
+    # It has a new slice of 100, of which it has run 5; the child has 29 left when it ends.
+    assert entity(run(make), "parent").left == 95
+
+
 def test_bonuses_are_shared_with_children() -> None:
     def make() -> list[NewThread]:
         child = thread("child", Burst(1))
@@ -245,6 +300,11 @@ def test_a_thread_wakes_up_where_it_ran_last() -> None:
     )
     # CPU 0 is idle by then.
     assert places(done, "sleeper") == [(1, 0), (1, 11)]
+
+
+def test_of_cpus_with_as_many_threads_the_next_in_the_circle_is_taken() -> None:
+    done = run(lambda: [thread("a", Burst(1)), thread("b", Burst(1), arrival=5)], cpus=2)
+    assert places(done, "b") == [(1, 5)]
 
 
 def test_an_idle_cpu_pulls() -> None:
@@ -297,6 +357,33 @@ def test_threads_with_data_in_the_cache_are_pulled_after_failures(
     )
     # CPU 1 rests from 1 on, and looks every 10. On CPU 0, a preempts c at 2, which waits then.
     assert min(start for name in "ac" for cpu, start in places(done, name) if cpu) == pulled
+
+
+def test_a_cpu_that_has_just_become_idle_looks_again() -> None:
+    done = run(
+        lambda: [
+            thread("a", Burst(1), Sleep(1), Burst(200)),
+            thread("b", Burst(15)),
+            thread("c", Burst(10), Yield(), Burst(200)),
+        ],
+        cpus=2,
+        cache_hot_time=15,
+        cache_nice_tries=9,
+        idle_rebalance_interval=10,
+        rebalance_interval=0,
+        max_sleep_average=10,
+    )
+    # c waits from 2 on, and is still hot at 15.
+    assert min(start for name in "ac" for cpu, start in places(done, name) if cpu) == 25
+
+
+def test_a_pulled_thread_preempts_a_less_urgent_one() -> None:
+    def make() -> list[NewThread]:
+        children = [Spawn(thread(f"child{number}", Burst(300))) for number in range(4)]
+        other = thread("other", Burst(300), nice=5)
+        return [thread("parent", Burst(1), *children, Burst(300)), other]
+
+    assert places(run(make, cpus=2, rebalance_interval=50), "parent")[1] == (1, 50)
 
 
 def test_failures_are_counted_only_while_a_cpu_is_idle() -> None:
@@ -366,6 +453,21 @@ def test_the_busiest_queue_is_pulled_from() -> None:
             queues.add(f"t{number}", cpu)
     assert queues.policy.balance(0)
     assert [queues.policy.load(cpu) for cpu in range(3)] == [1, 2, 3]
+
+
+def test_failures_count_in_a_row() -> None:
+    queues = Queues(LinuxO1(cache_hot_time=10, cache_nice_tries=1))
+    policy = queues.policy
+    for number in range(7):
+        queues.add(f"hot{number}", 1).stopped_at = 0
+    tries = [policy.balance(0) for _ in range(4)]
+    # A success, and a moment without an imbalance, let it begin anew.
+    assert tries == [False, False, True, False]
+    balancing = [queues.add(f"t{number}", 0) for number in range(5)]
+    assert not policy.balance(0)
+    for _ in range(len(balancing) + 1):
+        policy.pick(0)
+    assert [policy.balance(0) for _ in range(3)] == [False, False, True]
 
 
 def test_the_expired_are_pulled_first_and_then_the_most_urgent() -> None:
