@@ -92,6 +92,22 @@ def test_threads_of_one_cpu_that_wake_up_together_use_all_idle_ones() -> None:
     assert {place for name in "xy" for place in places(done, name)[1:]} == {(0, 10), (1, 10)}
 
 
+def test_two_threads_of_one_idle_cpu_that_one_thread_wakes_up_use_two() -> None:
+    def make() -> list[NewThread]:
+        channel = Channel("c")
+        return [
+            thread("x", Burst(1), Receive(channel), Burst(9)),
+            thread("waker", Burst(30), Send(channel, 2), Burst(9)),
+            thread("beside", Burst(9)),
+            thread("y", Burst(1), Receive(channel), Burst(9), arrival=2),
+        ]
+
+    done = simulated(LastProcessor, make, cpus=3)
+    # CPU 0 is idle, and CPU 2 since 9.
+    assert places(done, "x") == [(0, 0), (0, 30)]
+    assert places(done, "y") == [(0, 2), (2, 30)]
+
+
 def test_whoever_yields_or_has_used_up_its_slice_is_not_preferred() -> None:
     polite: list[Burst | Step] = [Burst(2), Yield(), Burst(2)]
     done = simulated(LastProcessor, lambda: [thread("x", *polite), thread("y", Burst(1))])

@@ -73,6 +73,22 @@ def test_a_thread_goes_to_its_idle_cpu_even_if_its_waker_leaves_another_one() ->
     assert places(simulated(MinimumIntervening, make, cpus=2), "x") == [(1, 0), (1, 5)]
 
 
+def test_two_threads_of_one_idle_cpu_that_one_thread_wakes_up_use_two() -> None:
+    def make() -> list[NewThread]:
+        channel = Channel("c")
+        return [
+            thread("x", Burst(1), Receive(channel), Burst(9)),
+            thread("waker", Burst(30), Send(channel, 2), Burst(9)),
+            thread("beside", Burst(9)),
+            thread("y", Burst(1), Receive(channel), Burst(9), arrival=2),
+        ]
+
+    done = simulated(MinimumIntervening, make, cpus=3)
+    # CPU 0 is idle, and CPU 2 since 9.
+    assert places(done, "x") == [(0, 0), (0, 30)]
+    assert places(done, "y") == [(0, 2), (2, 30)]
+
+
 def test_whoever_yields_or_has_used_up_its_slice_is_not_preferred() -> None:
     polite: list[Burst | Step] = [Burst(2), Yield(), Burst(2)]
     done = simulated(MinimumIntervening, lambda: [thread("x", *polite), thread("y", Burst(1))])

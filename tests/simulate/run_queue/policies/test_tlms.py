@@ -52,6 +52,12 @@ def test_who_migrates_changes_the_affinity(policy):
 
 
 @ALL
+def test_of_idle_cpus_the_affinity_cpu_is_called_first(policy):
+    done = run_threads(policy(), [user(1)], [user(2), Sleep(3), user(1)], cpus=2)
+    assert order(done, 1) == "t1@0 t1@5"
+
+
+@ALL
 def test_an_idle_cpu_is_called_when_the_affinity_cpu_is_busy(policy):
     done = run_threads(policy(), [user(10)], [user(1)], [user(3)], arrivals={2: 2}, cpus=2)
     assert order(done, 1) == "t1@0 t2@2"
