@@ -153,6 +153,9 @@ def simulate_all(  # noqa: PLR0913 - what, how often, and where
     """
     tasks = _tasks(scenarios, policies, seeds)
     names = [_trace_name(task, len(seeds), is_plain=is_plain) for task in tasks]
+    if folder is not None:
+        # Blanks and slashes of scenarios become hyphens, which scenarios and policies have, too.
+        _check_names("traces", names)
     answers: dict[int, Run | Skipped] = {}
     is_complete = True
     with _scratch(folder) as scratch:

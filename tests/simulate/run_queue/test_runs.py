@@ -54,6 +54,14 @@ def test_traces_and_a_summary(tmp_path):
         assert found.realised.worst == max(run.counters.penalties)
 
 
+def test_no_trace_is_written_over_another(tmp_path):
+    scenarios = [small(name=name) for name in ("a b", "a-b")]
+    with pytest.raises(DfoptError, match=r"2 traces are called .a-b-fcfs\.jsonl\.gz"):
+        simulate_all(scenarios, ["fcfs"], folder=tmp_path)
+    assert not list(tmp_path.iterdir())
+    assert len(simulate_all(scenarios, ["fcfs"], processes=1).runs) == 2
+
+
 def test_seeds_stand_in_the_names_where_there_are_several(tmp_path):
     scenario = small(name="a b/c")
     simulate_all([scenario], ["fcfs"], seeds=range(3, 5), folder=tmp_path, is_plain=True)
