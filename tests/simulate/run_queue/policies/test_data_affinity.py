@@ -286,15 +286,15 @@ def test_the_group_that_ran_last_is_moved_after_failures() -> None:
 def test_no_group_is_moved_that_leaves_as_great_an_imbalance() -> None:
     done = run(
         lambda: [
-            thread("a", Burst(90, A)),
+            thread("a", Burst(90, A), nice=-5),
             thread("b", Burst(90, B)),
-            thread("c1", Burst(10, C)),
-            thread("c2", Burst(10, C)),
+            thread("c1", Burst(10, C), nice=-5),
+            thread("c2", Burst(10, C), nice=-5),
         ],
         cpus=2,
         rebalance_interval=50,
     )
-    # Three against one.
+    # Three against one; on CPU 1 it would run at once.
     assert places(done, "c1") == [(0, 90)]
 
 
