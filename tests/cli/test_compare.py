@@ -313,8 +313,8 @@ def test_ctrl_c_keeps_the_traces_that_are_done(
             interrupt() if one.header.name == "late" else whole(one, *rest, **more)
         ),
     )
-    code, out, _ = run("compare", trace, other, "--json")
-    assert code == 4
+    code, out, err = run("compare", trace, other, "--json")
+    assert (code, err) == (4, "dfopt: interrupted; what is finished is shown\n")
     assert json.loads(out)["trace"] == "trace.jsonl"
 
 

@@ -166,6 +166,8 @@ def test_settings_that_are_none(run, small, setting, message):
     [
         (("nix",), "dfopt: nix: there is no such file; check its name; scenarios that come with"),
         (("chat", "--set", "roms=1"), "dfopt: chat: parameters.roms: unknown key; did you mean"),
+        (("chat", "--cpus", "99999999999"), "machine.cpus: is 99999999999; at most 1000000 are"),
+        (("chat", "--set", "base=aim"), "dfopt: chat: base: cannot be set here; write a scenario"),
         (("chat", "--set", "timing=late"), "dfopt: chat: parameters.timing: unknown key"),
         (("chat", "--policy", "fcsf"), "there is no policy 'fcsf'; did you mean 'fcfs'?"),
         (("chat", "--set", "policy.fcfs.x=1", "--policy", "fcfs"), "policy.fcfs.x: unknown key"),

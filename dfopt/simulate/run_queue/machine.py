@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dfopt.checks import check_choice, check_integer
+from dfopt.errors import InstanceError
+from dfopt.instance import LARGEST_CPU_COUNT
 
 
 class LockDistribution(StrEnum):
@@ -39,6 +41,10 @@ class Machine:
 
     def __post_init__(self) -> None:
         check_integer(self.cpus, "cpus", least=1)
+        if self.cpus > LARGEST_CPU_COUNT:
+            raise InstanceError(
+                f"is {self.cpus}; at most {LARGEST_CPU_COUNT} are supported", place="cpus"
+            )
         check_integer(self.switch_time, "switch_time")
         check_integer(self.lock_time, "lock_time")
         check_choice(self.lock_distribution, LockDistribution, "lock_distribution")

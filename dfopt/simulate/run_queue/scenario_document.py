@@ -119,6 +119,8 @@ def with_settings(document: Document, settings: Mapping[str, object]) -> Documen
 
 def _path(key: str) -> tuple[str, ...]:
     """Return where in a document a setting belongs."""
+    if key in FIXED:
+        raise FileError("cannot be set here; write a scenario with it to a file", place=key)
     first, _, rest = key.partition(".")
     if first == "policy" and "." in rest:
         policy, _, parameter = rest.rpartition(".")
@@ -185,6 +187,9 @@ READERS: dict[str, Reader] = {
     "policy": table_by_name(table_by_name(_anything)),
 }
 KEYS = tuple(READERS)
+FIXED = ("format", "base")
+"""What a scenario begins with, so that it cannot be another once it has been read."""
+
 TABLE: Callable[[Any], Table] = table(READERS)
 
 
