@@ -23,6 +23,11 @@ def miss_ratio(cpus: int, think: float, locks: int = 1) -> float:
     return throughput_and_busy(cpus - 1, think, locks)[1]
 
 
+def spinning(cpus: int, think: float, locks: int = 1) -> float:
+    """Return which share of the CPUs waits for a lock."""
+    return 1 - throughput_and_busy(cpus, think, locks)[0] * (think + 1) / cpus
+
+
 def gain(cpus: int, think: float, locks: int) -> float:
     """Return how many times as much is done with several locks as with one."""
     several, one = (throughput_and_busy(cpus, think, number)[0] for number in (locks, 1))

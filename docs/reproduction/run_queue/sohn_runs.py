@@ -10,7 +10,7 @@ from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.workloads.aim import Aim, BufferLists
+from dfopt.simulate.run_queue.workloads.aim import Aim, BufferLists, FileChoice
 
 ORIGINAL, ONE, TWO, THREE = "global-queue", "tlms-1", "tlms-2", "tlms-3"
 LOCAL_FIRST = "tlms-2 (own queue first)"
@@ -19,23 +19,28 @@ LOCAL_FIRST = "tlms-2 (own queue first)"
 SCANS_ALWAYS_LOCK = "tlms-3 (counts all)"
 """The other account of the count that is tested before a queue is locked."""
 
-VARIANTS = {
+VARIANTS: dict[str, tuple[str, dict[str, int]]] = {
     LOCAL_FIRST: (TWO, {"at_every_switch": False}),
     SCANS_ALWAYS_LOCK: (THREE, {"count_of_queue": True}),
 }
 
-LOCK_TIME = 71_000
-PIPE_TIME = 121_000
+LOCK_TIME = 76_000
+PIPE_TIME = 127_000
 """Both fitted, by sohn_fit.py; in nanoseconds."""
+
+LOOK_TIME = 3_000
+TIME_SLICE = 20_000_000
+LONG_SLICE = 100_000_000
 
 USERS_PER_CPU = 5
 COMPUTE_TIME = 200_000_000
 SHARES = {"share_cswitch": 16, "share_fexec": 8, "share_read": 12, "share_compute": 2}
+BLOCK_TIME = 1_500_000
+DISK_TIME = 10_000_000
 TABLE_CPUS = 4
-COPIES = 16
-HIT_PERCENT = 95
-FILES = 400
-OPENS = 10
+COPIES = 32
+HIT_PERCENT = 88
+"""Of the copies' files: all but one for each disk."""
 
 NEVER_ENDING = 100_000
 SECOND = 1_000_000_000
@@ -50,6 +55,7 @@ class Measured:
     spinning: float  # of all CPU time
     wait: float  # for the lock, in seconds
     elapsed: float  # seconds
+    think: float  # executed between two operations on queues, in times that one takes
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,8 @@ def mix(cpus: int, *, lists: BufferLists | None = None) -> Aim:
         opens=1,
         compute_time=COMPUTE_TIME,
         pipe_time=PIPE_TIME,
+        block_time=BLOCK_TIME,
+        disk_time=DISK_TIME,
         disks=cpus,
         files=cpus,
     )
@@ -102,13 +110,13 @@ def table_mix(users: int, jobs: int) -> Aim:
     return replace(mix(TABLE_CPUS), users=users, jobs=jobs)
 
 
-def micro_benchmark(sort: str, jobs: int) -> Aim:
+def micro_benchmark(sort: str, jobs: int, choice: FileChoice = FileChoice.OWN) -> Aim:
     """Return copies of Cswitch, Fexec or Read."""
     shares = {f"share_{one}": int(one == sort) for one in ("cswitch", "fexec", "read", "compute")}
     aim = replace(mix(TABLE_CPUS), users=COPIES, jobs=jobs, **shares)
-    return (
-        replace(aim, hit_percent=HIT_PERCENT, files=FILES, opens=OPENS) if sort == "read" else aim
-    )
+    if sort != "read":
+        return aim
+    return replace(aim, hit_percent=HIT_PERCENT, files=COPIES, file_choice=choice)
 
 
 @cache
@@ -120,15 +128,17 @@ def measured(  # noqa: PLR0913 -- each is varied somewhere
     seeds: Sequence[int],
     cpu_seconds: int | None = None,
     lock_time: int = LOCK_TIME,
+    time_slice: int = TIME_SLICE,
 ) -> tuple[Measured, ...]:
     """Simulate, for so many seconds of CPU time altogether or until all have ended."""
-    name, parameters = VARIANTS.get(policy, (policy, {}))
+    name, varied = VARIANTS.get(policy, (policy, {}))
+    looks = {} if name == ORIGINAL else {"look_time": LOOK_TIME}
     scenario = Scenario(
         name="aim",
         workload=aim,
         machine=Machine(cpus=cpus, lock_time=lock_time),
         penalty=PenaltyG(fill=0, write_back=0),
-        policies={name: parameters},
+        policies={name: {"time_slice": time_slice} | looks | varied},
         until=None if cpu_seconds is None else cpu_seconds * SECOND // cpus,
     )
     found = []
@@ -144,6 +154,7 @@ def measured(  # noqa: PLR0913 -- each is varied somewhere
                 spinning=spun / (cpus * counters.end),
                 wait=spun / attempts / SECOND,
                 elapsed=counters.end / SECOND,
+                think=counters.executed / (attempts * lock_time),
             )
         )
     return tuple(found)
