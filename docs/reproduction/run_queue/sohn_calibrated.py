@@ -65,7 +65,7 @@ CALIBRATED = (
         "own again and again; one file for every disk is not in the buffer cache, and the others "
         "are",
         fitted_to="Read with three scans, 0.78 (Table 1): of 16 to 32 copies, slices of 10 to "
-        "100 ms, blocks of 1 to 2 ms and disks of 10 and 15 ms, which gave 0.60 to 0.98",
+        "100 ms, blocks of 1 to 2 ms and disks of 10 and 15 ms, which gave ratios far apart",
     ),
     Calibrated(
         parameter="other times of the mix",
