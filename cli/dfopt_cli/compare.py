@@ -60,6 +60,7 @@ def compare(
         comparisons, interrupted = compare_traces(files, plan, quiet=quiet)
     print_comparisons(comparisons, as_json=as_json)
     if interrupted:
+        typer.echo("dfopt: interrupted; what is finished is shown", err=True)
         raise typer.Exit(NOT_PROVEN)
 
 

@@ -112,8 +112,6 @@ def compare_traces(
             if not done:
                 raise
             interrupted = True
-    if interrupted:
-        typer.echo("dfopt: interrupted; what is finished is shown", err=True)
     return told_apart(done), interrupted
 
 

@@ -189,13 +189,16 @@ def draw(
     with termination_as_interrupt():
         comparisons, interrupted = compare_traces(files, plan, saved=saved, quiet=quiet)
     if interrupted:
-        comparisons = [comparison for comparison in comparisons if comparison.windows]
+        whole = [comparison for comparison in comparisons if comparison.is_complete]
+        # Beside others one without its last window would seem to be further from its bound.
+        comparisons = whole or [comparison for comparison in comparisons if comparison.windows]
         if not comparisons:
             raise KeyboardInterrupt
     with naming(" ".join(files)):
         axes = plot(comparisons)
     save_picture(axes, output)
     if interrupted:
+        typer.echo("dfopt: interrupted; what is finished is drawn", err=True)
         raise typer.Exit(NOT_PROVEN)
 
 

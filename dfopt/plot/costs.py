@@ -33,11 +33,11 @@ def cost_label(comparisons: Sequence[Comparison]) -> str:
     return f"penalty{whose}{unit}"
 
 
-def cost_ticks(axis: Axis) -> None:
+def cost_ticks(axis: Axis, *, most: int = 6) -> None:
     """Write costs as whole numbers with commas."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    axis.set_major_locator(MaxNLocator(nbins=most, integer=True))
     axis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost:,.0f}"))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dfopt.compare.comparison import Comparison, WindowResult
+from dfopt.compare.comparison import Comparison, WindowResult, policies_of
 from dfopt.compare.windows import Window, WindowKind, parse_window
 from dfopt.errors import DfoptError
 from dfopt.plot.bars import shown_name
@@ -99,7 +99,9 @@ def plot_foresight(comparisons: Sequence[Comparison], *, ax: Axes | None = None)
     """
     scale = scale_of(comparisons)
     axes = new_axes(*SIZE) if ax is None else ax
-    names = [shown_name(comparison.name, longest=LONGEST_NAME) for comparison in comparisons]
+    called = policies_of(comparisons) if len(comparisons) > 1 else None
+    called = called or [comparison.name for comparison in comparisons]
+    names = [shown_name(name, longest=LONGEST_NAME) for name in called]
     colours = list(group_colours(str(number) for number in range(len(names))).values())
     for comparison, colour in zip(comparisons, colours, strict=True):
         draw_curves(axes, comparison, scale, colour)

@@ -44,6 +44,10 @@ KEY = (-0.075, -0.015)
 KEY_ROOM = 38.0
 """For that, in points."""
 
+MOST_TICKS, MOST_WIDE_TICKS = 6, 4
+WIDE = 400_000_000
+"""From here on costs are so long that few of them have room side by side."""
+
 MOST_LENGTHS = 6
 """So many lengths of windows have room for their names."""
 
@@ -179,7 +183,7 @@ def draw_bars(ax: Axes, policies: Sequence[Policy]) -> None:
         label.set_parse_math(False)
     ax.tick_params(axis="y", length=0)
     ax.tick_params(axis="x", labelsize=FONT_SIZE)
-    cost_ticks(ax.xaxis)
+    cost_ticks(ax.xaxis, most=MOST_TICKS if longest < WIDE else MOST_WIDE_TICKS)
     ax.set_xlabel(label_of(policies), fontsize=FONT_SIZE, parse_math=False)
     ax.grid(axis="x", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
     ax.set_axisbelow(True)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import dfopt.compare
+import dfopt.plot
 from tests.cli.conftest import Run
 
 
@@ -54,6 +55,30 @@ def test_no_picture_is_drawn_of_nothing_known(
     )
     assert run("plot", picture, trace, "-o", output) == (130, "", "")
     assert not output.exists()
+
+
+@pytest.mark.parametrize("picture", ["foresight", "gap"])
+def test_what_is_not_finished_is_not_drawn_beside_what_is(
+    run: Run, tmp_path: Path, trace: Path, picture: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, drawn = dfopt.compare.compare_trace, []
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    for file in (first, second):
+        file.write_text(trace.read_text().replace("trace.jsonl", file.name))
+    counted = iter((True, False))
+    monkeypatch.setattr(
+        dfopt.compare,
+        "compare_trace",
+        lambda *rest, **more: replace(whole(*rest, **more), is_complete=next(counted)),
+    )
+    for name in ("plot_foresight", "plot_gap", "plot_policies"):
+        draw = getattr(dfopt.plot, name)
+        monkeypatch.setattr(
+            dfopt.plot, name, lambda found, draw=draw: drawn.extend(found) or draw(found)
+        )
+    code, out, err = run("plot", picture, first, second, "-o", tmp_path / "a.svg")
+    assert (code, out, err) == (4, "", "dfopt: interrupted; what is finished is drawn\n")
+    assert [one.is_complete for one in drawn] == [True]
 
 
 def test_windows_that_share_no_axis(run: Run, tmp_path: Path, trace: Path) -> None:

@@ -56,6 +56,12 @@ def test_one_trace_is_the_title_and_several_are_named_below() -> None:
     assert len({line.get_color() for line in ax.lines if len(line.get_xdata()) > 2}) == 2
 
 
+def test_traces_of_several_policies_are_called_by_these() -> None:
+    several = [comparison(policy=name, windows=WINDOWS) for name in ("fcfs", "lifo")]
+    assert {"fcfs", "lifo"} < set(legends(plot_foresight(several)))
+    assert plot_foresight(several[:1]).get_legend().get_title().get_text() == "made by hand"
+
+
 def test_windows_in_time_have_units() -> None:
     windows = (window("500us", bound=1, rolling=2), window("10ms", bound=1, rolling=1))
     assert ticks(plot_foresight([comparison(windows=windows)])) == ["500 µs", "10 ms", "whole"]

@@ -64,6 +64,22 @@ def test_bars_are_costs_by_cause() -> None:
     assert ax.get_xlabel() == "penalty on all CPUs (ns)"
 
 
+def test_long_costs_do_not_touch_each_other() -> None:
+    paid = 1_560_000_000
+    long = replace(
+        FIRST,
+        policy="smpbatch-smash",
+        realised=Realised(total=paid, worst=paid, switches=9),
+        causes=causes(first_load=paid),
+        windows=tuple(replace(one, rolling=paid // 5) for one in FIRST.windows),
+    )
+    ax = plot_policies([long, replace(long, policy="data-affinity")])
+    lay_out(ax)
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert len(boxes) > 2
+    assert all(one.x1 + 3 < other.x0 for one, other in pairwise(boxes))
+
+
 def test_curves_begin_with_what_was_paid() -> None:
     ax = second_axes(plot_policies([FIRST, SECOND]))
     assert curves(ax) == [
