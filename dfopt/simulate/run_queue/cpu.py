@@ -79,7 +79,7 @@ class Cpu:
         self._switch_time = switch_time
         # Bound once, since they are called for every burst and every dispatch.
         self._pay = costs.begin
-        self._note = recorder.rows.append
+        self._note = recorder.cells.extend
         self._counters = counters
         self._running = running
         self.due = CANCELLED

@@ -20,22 +20,29 @@ from dfopt.trace.trace import Trace, TraceHeader, TraceTask
 class Recorder:
     """Columns of dispatches, in the order in which they ended.
 
-    ``rows`` has seven entries a dispatch: CPU, start, end, thread, fragment, lines, leaves.
+    ``cells`` has seven numbers for each, one after another: CPU, start, end, thread, fragment,
+    lines, leaves. They stand in no tuples, over which Python's garbage collector would go again
+    and again.
     """
 
     def __init__(self) -> None:
-        self.rows: list[tuple[int, int, int, int, int, int, int]] = []
+        self.cells: list[int] = []
+
+    @property
+    def rows(self) -> list[list[int]]:
+        """The dispatches noted so far, seven numbers for each."""
+        return [self.cells[first : first + 7] for first in range(0, len(self.cells), 7)]
 
     @cached_property
     def _table(self) -> NDArray[np.int64]:
         """The rows, once all are there, ordered by start."""
-        table = np.array(self.rows, np.int64).reshape(len(self.rows), 7)
+        table = np.array(self.cells, np.int64).reshape(-1, 7)
         return table[np.lexsort((table[:, 0], table[:, 1]))]
 
     def count(self, counters: Counters) -> None:
         """Count what can be counted when all is over, which is faster than on the way."""
         cpu, start, end, thread, fragment, _, _ = self._table.T
-        counters.dispatches = len(self.rows)
+        counters.dispatches = len(cpu)
         counters.busy = [int((end - start)[cpu == one].sum()) for one in range(len(counters.busy))]
         counters.context_switches = _changes(thread, cpu)
         counters.migrations = _changes(cpu, thread)
