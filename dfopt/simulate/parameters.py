@@ -45,16 +45,34 @@ class Parameter:
 
 
 def parameters_of(constructor: Callable[..., object]) -> dict[str, Parameter]:
-    """Return the parameters that a class, or any callable, takes by name."""
+    """Return the parameters that a class, or any callable, takes by name.
+
+    A class whose constructor takes any others (``**parameters``) hands them to its base: it has
+    the base's as well.
+    """
     try:
         signature = inspect.signature(constructor, eval_str=True)
     except NameError:  # imported for annotations only
         signature = inspect.signature(constructor)
+    kinds = {found.kind for found in signature.parameters.values()}
+    base = _base_with_constructor(constructor)
+    inherited = base if inspect.Parameter.VAR_KEYWORD in kinds else None
     return {
-        name: Parameter(name=name, type=_type(found), default=found.default)
-        for name, found in signature.parameters.items()
-        if found.kind not in (*BY_POSITION, inspect.Parameter.VAR_KEYWORD)
+        **{
+            name: Parameter(name=name, type=_type(found), default=found.default)
+            for name, found in signature.parameters.items()
+            if found.kind not in (*BY_POSITION, inspect.Parameter.VAR_KEYWORD)
+        },
+        **(parameters_of(inherited) if inherited is not None else {}),
     }
+
+
+def _base_with_constructor(constructor: Callable[..., object]) -> type | None:
+    """Return the base that the constructor of a class calls, if there is one of its own."""
+    if not isinstance(constructor, type):
+        return None
+    having = [one for one in constructor.__mro__[:-1] if "__init__" in vars(one)]
+    return having[1] if len(having) > 1 else None
 
 
 def checked_parameters(constructor: Callable[..., object], values: object) -> Table:

@@ -38,6 +38,22 @@ class Nothing:
     pass
 
 
+class Derived(Bare):
+    def __init__(self, *, depth: int = 2, **parameters) -> None:
+        super().__init__(**parameters)
+        self.depth = depth
+
+
+class Closed(Bare):
+    def __init__(self, *, depth: int = 2) -> None:
+        super().__init__()
+        self.depth = depth
+
+
+class Grandchild(Derived):
+    pass
+
+
 def test_what_a_constructor_says_of_itself():
     known = parameters_of(Everything)
     assert list(known) == [
@@ -47,6 +63,15 @@ def test_what_a_constructor_says_of_itself():
     assert (known["share"].type, known["share"].default) == (float, 0.5)
     assert parameters_of(Bare)["time_slice"].type is int
     assert parameters_of(Nothing) == {}
+
+
+def test_what_a_constructor_hands_to_its_base():
+    assert list(parameters_of(Derived)) == ["depth", "time_slice", "other"]
+    assert list(parameters_of(Grandchild)) == ["depth", "time_slice", "other"]
+    assert list(parameters_of(Closed)) == ["depth"]
+    assert made(Derived, {"time_slice": 7}).time_slice == 7
+    with pytest.raises(DfoptError, match="unknown key; did you mean 'time_slice'"):
+        made(Derived, {"time_slices": 7})
 
 
 def test_values_of_the_right_types():

@@ -72,39 +72,8 @@ class DataAffinity(LinuxO1):
 
     name: ClassVar[str] = "data-affinity"
 
-    def __init__(  # noqa: PLR0913 - those of the base are repeated, so that files can set them
-        self,
-        *,
-        split_after: int = 10,
-        time_slice: int = 100_000_000,
-        min_time_slice: int = 5_000_000,
-        max_sleep_average: int = 1_000_000_000,
-        max_bonus: int = 10,
-        interactive_delta: int = 2,
-        starvation_limit: int = 1_000_000_000,
-        granularity: int = 10_000_000,
-        child_penalty: int = 95,
-        rebalance_interval: int = 200_000_000,
-        idle_rebalance_interval: int = 1_000_000,
-        imbalance_percent: int = 125,
-        cache_hot_time: int = 2_500_000,
-        cache_nice_tries: int = 1,
-    ) -> None:
-        super().__init__(
-            time_slice=time_slice,
-            min_time_slice=min_time_slice,
-            max_sleep_average=max_sleep_average,
-            max_bonus=max_bonus,
-            interactive_delta=interactive_delta,
-            starvation_limit=starvation_limit,
-            granularity=granularity,
-            child_penalty=child_penalty,
-            rebalance_interval=rebalance_interval,
-            idle_rebalance_interval=idle_rebalance_interval,
-            imbalance_percent=imbalance_percent,
-            cache_hot_time=cache_hot_time,
-            cache_nice_tries=cache_nice_tries,
-        )
+    def __init__(self, *, split_after: int = 10, **parameters: int) -> None:
+        super().__init__(**parameters)
         check_integer(split_after, "split_after")
         self.split_after = split_after
         self._applications: dict[int, dict[int, Group]] = {}

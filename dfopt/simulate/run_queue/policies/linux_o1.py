@@ -152,19 +152,9 @@ class LinuxO1(BalancedQueues):
         starvation_limit: int = 1_000_000_000,
         granularity: int = 10_000_000,
         child_penalty: int = 95,
-        rebalance_interval: int = 200_000_000,
-        idle_rebalance_interval: int = 1_000_000,
-        imbalance_percent: int = 125,
-        cache_hot_time: int = 2_500_000,
-        cache_nice_tries: int = 1,
+        **balancing: int,
     ) -> None:
-        super().__init__(
-            rebalance_interval=rebalance_interval,
-            idle_rebalance_interval=idle_rebalance_interval,
-            imbalance_percent=imbalance_percent,
-            cache_hot_time=cache_hot_time,
-            cache_nice_tries=cache_nice_tries,
-        )
+        super().__init__(**balancing)
         check_integer(time_slice, "time_slice", least=1)
         check_integer(min_time_slice, "min_time_slice", least=1)
         check_integer(max_sleep_average, "max_sleep_average", least=1)

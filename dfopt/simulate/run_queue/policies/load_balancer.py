@@ -16,30 +16,17 @@ class BalancedQueues(Policy):
 
     A CPU balances when it has nothing to run, every ``idle_rebalance_interval`` while that lasts
     and somebody waits elsewhere, and every ``rebalance_interval``. What is moved, and to which
-    list, is up to the policy.
-
-    Parameters
-    ----------
-    rebalance_interval
-        How often each CPU looks for a queue with more threads; 0: never.
-    idle_rebalance_interval
-        How often a CPU does that which has nothing to run.
-    imbalance_percent
-        A queue is too long when it has so many threads for every 100 of the CPU that looks.
-    cache_hot_time
-        A thread that left its CPU less long ago still has data in the cache there.
-    cache_nice_tries
-        When balancing has failed more often in a row, threads with data in the cache are moved.
+    list, is up to the policy. The parameters are explained where they can be set, in ``LinuxO1``.
     """
 
     def __init__(
         self,
         *,
-        rebalance_interval: int,
-        idle_rebalance_interval: int,
-        imbalance_percent: int,
-        cache_hot_time: int,
-        cache_nice_tries: int,
+        rebalance_interval: int = 200_000_000,
+        idle_rebalance_interval: int = 1_000_000,
+        imbalance_percent: int = 125,
+        cache_hot_time: int = 2_500_000,
+        cache_nice_tries: int = 1,
     ) -> None:
         check_integer(rebalance_interval, "rebalance_interval")
         check_integer(idle_rebalance_interval, "idle_rebalance_interval", least=1)
