@@ -97,7 +97,7 @@ def test_processes_find_what_one_finds(
 
 def test_processes_that_end_without_an_answer_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "CHILD", "dfopt.no_such_module")
-    with pytest.raises(DfoptError, match="ended with code 1; take fewer workers"):
+    with pytest.raises(DfoptError, match="ended itself with code 1; let code of your own"):
         compared(workers=2)
 
 
