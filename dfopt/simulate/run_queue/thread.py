@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any
 
 from dfopt.simulate.run_queue.steps import UNMANAGED, Burst, NewThread, Step
 
@@ -103,7 +104,7 @@ class Thread:
         self.waits_for = ""
         self.wakes_by_disk = False
         # What a policy remembers is its own affair, and of its own type.
-        self.own: object = None
+        self.own: Any = None
 
     def __repr__(self) -> str:
         return f"<Thread {self.name} {self.state.value}>"

@@ -9,12 +9,13 @@ from typing import ClassVar, Literal
 from dfopt.checks import check_integer, described
 from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.policies.plans import Kind, Plans
-from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
+from dfopt.simulate.run_queue.policy import Why
 from dfopt.simulate.run_queue.steps import UNMANAGED, Burst
 from dfopt.simulate.run_queue.thread import Thread
 
 
-class Clairvoyant(Policy):
+class Clairvoyant(TimeSliced):
     """Ready threads run as an offline solver, which knows their next bursts, deals them out.
 
     When a CPU has nothing planned left, all ready threads (those planned before that have not
@@ -65,7 +66,7 @@ class Clairvoyant(Policy):
         time_slice: int = 100_000_000,
     ) -> None:
         check_integer(window, "window", least=1)
-        check_integer(time_slice, "time_slice")
+        super().__init__(time_slice)
         if capacity not in {"balanced", "unlimited"}:
             raise DfoptError(
                 f"must be 'balanced' or 'unlimited', not {described(capacity)}", place="capacity"
@@ -77,7 +78,6 @@ class Clairvoyant(Policy):
         self.capacity = capacity
         self.effort = effort
         self.seconds = seconds
-        self.time_slice = time_slice
         self._ready: OrderedDict[Thread, int] = OrderedDict()
         self._yielded: deque[tuple[int, Thread]] = deque()
         self._came = 0
@@ -124,11 +124,6 @@ class Clairvoyant(Policy):
         if self._yielded and self._is_before_all(self._yielded[0][0]):
             self._ask_for_a_plan()
         return thread
-
-    def slice(self, thread: Thread, cpu: int) -> int:
-        """Return the time slice."""
-        del thread, cpu
-        return self.time_slice
 
     def changes(self, thread: Thread, fragment: int, cpu: int) -> bool:
         """Leave the CPU unless its cache holds what is used next."""

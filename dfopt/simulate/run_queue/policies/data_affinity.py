@@ -146,7 +146,7 @@ class DataAffinity(LinuxO1):
         """Queue up in the group of the fragment (rules 1, 2 and 4), or as under O(1)."""
         if why is NEW:
             self.admit(thread, cpu)
-        entity: GroupedEntity = thread.own  # type: ignore[assignment]
+        entity: GroupedEntity = thread.own
         group, fragment = entity.group, thread.fragment
         if fragment != UNMANAGED and (group is None or group.fragment != fragment or why is WOKEN):
             known = self._applications.get(thread.application)
@@ -212,7 +212,7 @@ class DataAffinity(LinuxO1):
     def changes(self, thread: Thread, fragment: int, cpu: int) -> bool:
         """Move a thread to the group of the fragment that it changes to (rule 3)."""
         del fragment
-        entity: GroupedEntity = thread.own  # type: ignore[assignment]
+        entity: GroupedEntity = thread.own
         group = entity.group
         if thread.fragment == UNMANAGED or (
             group is not None and group.fragment == thread.fragment
@@ -231,7 +231,7 @@ class DataAffinity(LinuxO1):
     def ended(self, thread: Thread, cpu: int) -> None:
         """Count a thread less (rule 5)."""
         super().ended(thread, cpu)
-        entity: GroupedEntity = thread.own  # type: ignore[assignment]
+        entity: GroupedEntity = thread.own
         if entity.group is not None:
             self.leave(entity.group)
 
@@ -273,7 +273,7 @@ class DataAffinity(LinuxO1):
 
     def _may_move(self, group: Group, source: GroupedRunQueue, target: GroupedRunQueue) -> bool:
         running = self.engine.running[source.cpu]
-        if running is not None and running.own.group is group:  # type: ignore[attr-defined]
+        if running is not None and running.own.group is group:
             return False
         return group is not source.batch or target.failed > self.cache_nice_tries
 
@@ -301,7 +301,7 @@ class DataAffinity(LinuxO1):
         moved = min(wanted, largest.waiting())
         for _ in range(moved):
             thread = source.take_last(largest)
-            entity: GroupedEntity = thread.own  # type: ignore[assignment]
+            entity: GroupedEntity = thread.own
             self.leave(largest)
             part.members += 1
             entity.group = part

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import deque
 from typing import ClassVar
 
-from dfopt.checks import check_integer
-from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
+from dfopt.simulate.run_queue.policy import Why
 from dfopt.simulate.run_queue.thread import Thread
 
 
-class FirstComeFirstServed(Policy):
+class FirstComeFirstServed(TimeSliced):
     """Threads run in the order in which they became ready, wherever a CPU is free.
 
     Parameters
@@ -22,8 +22,7 @@ class FirstComeFirstServed(Policy):
     name: ClassVar[str] = "fcfs"
 
     def __init__(self, time_slice: int = 100_000_000) -> None:
-        check_integer(time_slice, "time_slice")
-        self.time_slice = time_slice
+        super().__init__(time_slice)
         self._queue: deque[Thread] = deque()
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
@@ -35,8 +34,3 @@ class FirstComeFirstServed(Policy):
         """Take the first."""
         del cpu
         return self._queue.popleft() if self._queue else None
-
-    def slice(self, thread: Thread, cpu: int) -> int:
-        """Return the time slice."""
-        del thread, cpu
-        return self.time_slice

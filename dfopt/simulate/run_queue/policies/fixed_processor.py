@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import deque
 from typing import ClassVar
 
-from dfopt.checks import check_integer
-from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
+from dfopt.simulate.run_queue.policy import Why
 from dfopt.simulate.run_queue.thread import Thread
 
 
-class FixedProcessor(Policy):
+class FixedProcessor(TimeSliced):
     """Every thread always runs on the CPU that it was assigned to when it appeared.
 
     The strictest of Squillante and Lazowska's policies. A CPU serves its threads in the order in
@@ -33,8 +33,7 @@ class FixedProcessor(Policy):
     name: ClassVar[str] = "fp"
 
     def __init__(self, time_slice: int = 100_000_000) -> None:
-        check_integer(time_slice, "time_slice")
-        self.time_slice = time_slice
+        super().__init__(time_slice)
         self._queues: list[deque[Thread]] = []
         self._threads: list[int] = []
 
@@ -58,11 +57,6 @@ class FixedProcessor(Policy):
         """Take the first of this CPU's."""
         queue = self._queues[cpu]
         return queue.popleft() if queue else None
-
-    def slice(self, thread: Thread, cpu: int) -> int:
-        """Return the time slice."""
-        del thread, cpu
-        return self.time_slice
 
     def ended(self, thread: Thread, cpu: int) -> None:
         """Make room for others."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.policies.ready_queue import ReadyQueue
-from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
+from dfopt.simulate.run_queue.policy import Why
 from dfopt.simulate.run_queue.spin_lock import SpinLock
 from dfopt.simulate.run_queue.thread import USER, Thread
 
 
-class GlobalQueue(Policy):
+class GlobalQueue(TimeSliced):
     """The scheduler of UNIX System V on several CPUs (Sohn and Kim, sections II and IV).
 
     One ready queue of priority lists behind one spin lock; kernel-mode priorities come before
@@ -33,8 +33,7 @@ class GlobalQueue(Policy):
     name: ClassVar[str] = "global-queue"
 
     def __init__(self, time_slice: int = 100_000_000) -> None:
-        check_integer(time_slice, "time_slice")
-        self.time_slice = time_slice
+        super().__init__(time_slice)
         self._queue = ReadyQueue(USER + 1)
 
     @property
@@ -57,8 +56,3 @@ class GlobalQueue(Policy):
         del cpu
         queue = self._queue
         return queue.take(self.engine, USER + 1) if queue.count else None
-
-    def slice(self, thread: Thread, cpu: int) -> int:
-        """Return the time slice."""
-        del thread, cpu
-        return self.time_slice

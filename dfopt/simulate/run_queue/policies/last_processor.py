@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import ClassVar
 
-from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.policies.lifo import GAVE_UP
-from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
+from dfopt.simulate.run_queue.policy import Why
 from dfopt.simulate.run_queue.thread import Thread
 
 
-class LastProcessor(Policy):
+class LastProcessor(TimeSliced):
     """A CPU takes the first ready thread whose last CPU it was; if there is none, the first.
 
     All that is remembered of a thread is where it ran last. A thread that becomes ready goes to
@@ -35,8 +35,7 @@ class LastProcessor(Policy):
     name: ClassVar[str] = "lp"
 
     def __init__(self, time_slice: int = 100_000_000) -> None:
-        check_integer(time_slice, "time_slice")
-        self.time_slice = time_slice
+        super().__init__(time_slice)
         self._queue: OrderedDict[Thread, None] = OrderedDict()
         self._own: list[OrderedDict[Thread, None]] = []
 
@@ -72,8 +71,3 @@ class LastProcessor(Policy):
         if thread.cpu is not None:
             self._own[thread.cpu].pop(thread, None)
         return thread
-
-    def slice(self, thread: Thread, cpu: int) -> int:
-        """Return the time slice."""
-        del thread, cpu
-        return self.time_slice

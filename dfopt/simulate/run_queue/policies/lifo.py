@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import deque
 from typing import ClassVar
 
-from dfopt.checks import check_integer
-from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
+from dfopt.simulate.run_queue.policy import Why
 from dfopt.simulate.run_queue.thread import Thread
 
 GAVE_UP = frozenset((Why.EXPIRED, Why.YIELDED))
 """Why a thread is ready that lets others run first."""
 
 
-class LastInFirstOut(Policy):
+class LastInFirstOut(TimeSliced):
     """The thread runs next that became ready last, wherever a CPU is free.
 
     Whoever yields, or has used up its slice, goes below all others: on top it would run again at
@@ -28,8 +28,7 @@ class LastInFirstOut(Policy):
     name: ClassVar[str] = "lifo"
 
     def __init__(self, time_slice: int = 100_000_000) -> None:
-        check_integer(time_slice, "time_slice")
-        self.time_slice = time_slice
+        super().__init__(time_slice)
         self._stack: deque[Thread] = deque()
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
@@ -44,8 +43,3 @@ class LastInFirstOut(Policy):
         """Take the one on top."""
         del cpu
         return self._stack.pop() if self._stack else None
-
-    def slice(self, thread: Thread, cpu: int) -> int:
-        """Return the time slice."""
-        del thread, cpu
-        return self.time_slice

@@ -202,7 +202,7 @@ class LinuxO1(BalancedQueues):
         entity.interactive = entity.static - delta
         entity.interactive_sleep = self.max_sleep_average * (most // 2 + delta + 1) // most - 1
         if thread.parent is not None and cpu is not None:
-            parent: Entity = thread.parent.own  # type: ignore[assignment]
+            parent: Entity = thread.parent.own
             self.charge(thread.parent, parent)
             # One that has just used all of it up must not leave a slice of 0, which has no end.
             entity.left = max(1, (parent.left + 1) // 2)
@@ -243,7 +243,7 @@ class LinuxO1(BalancedQueues):
         if why is NEW:
             self.admit(thread, cpu)
             return self.start(thread, cpu)
-        entity: Entity = thread.own  # type: ignore[assignment]
+        entity: Entity = thread.own
         self.charge(thread, entity)
         assert cpu is not None
         queue = self._queues[cpu]
@@ -269,7 +269,7 @@ class LinuxO1(BalancedQueues):
         if cpu is None:
             cpu = self.least_loaded()
             self._next = (cpu + 1) % self.engine.cpus
-        entity: Entity = thread.own  # type: ignore[assignment]
+        entity: Entity = thread.own
         queue = self._queues[cpu]
         if self._has_locks:
             self.engine.acquire(queue.lock)
@@ -288,7 +288,7 @@ class LinuxO1(BalancedQueues):
     def wake(self, thread: Thread) -> int:
         """Queue a thread up that has slept, where it ran last."""
         engine = self.engine
-        entity: Entity = thread.own  # type: ignore[assignment]
+        entity: Entity = thread.own
         cpu, stopped = thread.cpu, thread.stopped_at
         assert cpu is not None
         assert stopped is not None
@@ -327,7 +327,7 @@ class LinuxO1(BalancedQueues):
         active.lists[priority].append(thread)
         active.bitmap |= BITS[priority]
         running = engine.running[cpu]
-        if running is not None and priority < running.own.priority:  # type: ignore[attr-defined]
+        if running is not None and priority < running.own.priority:
             engine.preempt(cpu)
         # The first one to come to an idle CPU runs there.
         if self._resting and (running is not None or queue.waiting > 1):
@@ -385,7 +385,7 @@ class LinuxO1(BalancedQueues):
     def slice(self, thread: Thread, cpu: int) -> int:
         """Return what is left of the time slice, or the time to an interactive thread's turn."""
         del cpu
-        entity: Entity = thread.own  # type: ignore[assignment]
+        entity: Entity = thread.own
         left = entity.left
         if entity.priority <= entity.interactive:
             turn: int = self._turns[entity.bonus]
@@ -398,11 +398,11 @@ class LinuxO1(BalancedQueues):
     def ended(self, thread: Thread, cpu: int) -> None:
         """Give the parent back what the child has not used, and a part of its sleep average."""
         del cpu
-        entity: Entity = thread.own  # type: ignore[assignment]
+        entity: Entity = thread.own
         if thread.parent is None:
             return
         self.charge(thread, entity)
-        parent: Entity = thread.parent.own  # type: ignore[assignment]
+        parent: Entity = thread.parent.own
         if entity.is_first_slice and entity.left > 0:
             parent.left = min(parent.left + entity.left, max(parent.left, parent.time_slice))
         if entity.average < parent.average:
@@ -418,5 +418,5 @@ class LinuxO1(BalancedQueues):
     def check_preemption(self, cpu: int, priority: int) -> None:
         """Preempt when the running thread is less urgent."""
         running = self.engine.running[cpu]
-        if running is not None and priority < running.own.priority:  # type: ignore[attr-defined]
+        if running is not None and priority < running.own.priority:
             self.engine.preempt(cpu)

@@ -6,13 +6,13 @@ from collections import OrderedDict
 from heapq import heappop, heappush
 from typing import ClassVar
 
-from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.policies.lifo import GAVE_UP
-from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
+from dfopt.simulate.run_queue.policy import Why
 from dfopt.simulate.run_queue.thread import Thread
 
 
-class MinimumIntervening(Policy):
+class MinimumIntervening(TimeSliced):
     """A CPU takes the ready thread with the fewest intervening ones: those that ran there since.
 
     The more threads ran on a CPU since a thread did, the less of its data is left there. A
@@ -41,8 +41,7 @@ class MinimumIntervening(Policy):
     name: ClassVar[str] = "mi"
 
     def __init__(self, time_slice: int = 100_000_000) -> None:
-        check_integer(time_slice, "time_slice")
-        self.time_slice = time_slice
+        super().__init__(time_slice)
         # Those that are ready; whether a CPU may prefer them.
         self._queue: OrderedDict[Thread, bool] = OrderedDict()
         # By CPU: how many executions there were, and threads that ran there, the last one first.
@@ -66,8 +65,7 @@ class MinimumIntervening(Policy):
         if why in GAVE_UP:
             self._queue[thread] = False
             return
-        history = thread.own
-        assert isinstance(history, _History), "every thread is new once"
+        history: _History = thread.own
         idle = self.engine.idle() if history.ran else ()
         executions, ran = self._executions, history.ran
         here = [where for where in idle if where in ran and where not in self._going]
@@ -93,8 +91,7 @@ class MinimumIntervening(Policy):
                 thread, _ = self._queue.popitem(last=False)
             else:
                 del self._queue[thread]
-        history = thread.own
-        assert isinstance(history, _History), "every thread is new once"
+        history: _History = thread.own
         self._executions[cpu] += 1
         history.ran[cpu] = self._executions[cpu]
         history.missing.add(cpu)
@@ -109,15 +106,8 @@ class MinimumIntervening(Policy):
             if queue.get(thread, False):
                 return thread
             # Not ready; it comes back when it is.
-            history = thread.own
-            assert isinstance(history, _History), "every thread is new once"
-            history.missing.add(cpu)
+            thread.own.missing.add(cpu)
         return None
-
-    def slice(self, thread: Thread, cpu: int) -> int:
-        """Return the time slice."""
-        del thread, cpu
-        return self.time_slice
 
 
 class _History:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from dfopt.checks import check_integer
-from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
+from dfopt.simulate.run_queue.policy import Why
 from dfopt.simulate.run_queue.thread import Thread
 
 
-class RandomChoice(Policy):
+class RandomChoice(TimeSliced):
     """Every ready thread is as likely as any other to run next, wherever a CPU is free.
 
     Parameters
@@ -21,8 +21,7 @@ class RandomChoice(Policy):
     name: ClassVar[str] = "random"
 
     def __init__(self, time_slice: int = 100_000_000) -> None:
-        check_integer(time_slice, "time_slice")
-        self.time_slice = time_slice
+        super().__init__(time_slice)
         self._ready: list[Thread] = []
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
@@ -40,8 +39,3 @@ class RandomChoice(Policy):
         place = int(self.engine.random.random() * len(ready))
         ready[place], ready[-1] = ready[-1], ready[place]
         return ready.pop()
-
-    def slice(self, thread: Thread, cpu: int) -> int:
-        """Return the time slice."""
-        del thread, cpu
-        return self.time_slice

@@ -9,14 +9,15 @@ from typing import ClassVar
 
 from dfopt.checks import check_integer
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
+from dfopt.simulate.run_queue.policy import Why
 from dfopt.simulate.run_queue.thread import Thread
 from dfopt.simulate.run_queue.workload import Workload
 
 HTTP_ALONE: Mapping[str, Sequence[int]] = MappingProxyType({"HTTP": (0,)})
 
 
-class Segregation(Policy):
+class Segregation(TimeSliced):
     """Threads run only on the CPUs of their class, even if those of others are idle.
 
     "HTTP threads were dispatched to only a single CPU and PHP to the remaining 3" (Ziemba,
@@ -45,7 +46,7 @@ class Segregation(Policy):
     def __init__(
         self, sets: Mapping[str, Sequence[int]] = HTTP_ALONE, time_slice: int = 100_000_000
     ) -> None:
-        check_integer(time_slice, "time_slice")
+        super().__init__(time_slice)
         if not sets:
             raise InstanceError("must name the CPUs of at least one class", place="sets")
         self._owner: dict[int, str] = {}
@@ -59,7 +60,6 @@ class Segregation(Policy):
                         f"shares CPU {cpu} with {self._owner[cpu]!r}; give it to one of them",
                         place=f"sets.{kind}",
                     )
-        self.time_slice = time_slice
         self._others: deque[Thread] = deque()
         self._of_kind: dict[str, deque[Thread]] = {kind: deque() for kind in sets}
         self._of_cpu: list[tuple[deque[Thread], ...]] = []
@@ -103,8 +103,3 @@ class Segregation(Policy):
             if queue:
                 return queue.popleft()
         return None
-
-    def slice(self, thread: Thread, cpu: int) -> int:
-        """Return the time slice."""
-        del thread, cpu
-        return self.time_slice

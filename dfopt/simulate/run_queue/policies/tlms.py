@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.policies.ready_queue import ReadyQueue
-from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
+from dfopt.simulate.run_queue.policy import Why
 from dfopt.simulate.run_queue.spin_lock import SpinLock
 from dfopt.simulate.run_queue.thread import Thread
 
 
-class TwoLevelMultiScan(Policy):
+class TwoLevelMultiScan(TimeSliced):
     """Local round robin, and a semi-global scheduler that scans all queues band by band.
 
     Its rules, by the section of the paper:
@@ -67,9 +68,8 @@ class TwoLevelMultiScan(Policy):
         count_of_queue: bool = False,
         look_time: int = 0,
     ) -> None:
-        check_integer(time_slice, "time_slice")
+        super().__init__(time_slice)
         check_integer(look_time, "look_time")
-        self.time_slice = time_slice
         self.at_every_switch = at_every_switch
         self.count_of_queue = count_of_queue
         self.look_time = look_time
@@ -124,11 +124,6 @@ class TwoLevelMultiScan(Policy):
                     if thread is not None:
                         return thread
         return None
-
-    def slice(self, thread: Thread, cpu: int) -> int:
-        """Return the time slice."""
-        del thread, cpu
-        return self.time_slice
 
 
 class OneScan(TwoLevelMultiScan):
