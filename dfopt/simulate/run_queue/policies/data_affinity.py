@@ -6,15 +6,9 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from dfopt.checks import check_integer
-from dfopt.simulate.run_queue.policies.linux_o1 import (
-    EXPIRED,
-    NEW,
-    WOKEN,
-    YIELDED,
-    Entity,
-    LinuxO1,
-)
-from dfopt.simulate.run_queue.policies.priority_array import NEVER, RunQueue
+from dfopt.simulate.run_queue.policies.entity import Entity
+from dfopt.simulate.run_queue.policies.linux_o1 import EXPIRED, NEW, WOKEN, YIELDED, LinuxO1
+from dfopt.simulate.run_queue.policies.priority_array import RunQueue
 from dfopt.simulate.run_queue.policies.priority_groups import (
     Bin,
     Group,
@@ -181,14 +175,9 @@ class DataAffinity(LinuxO1):
         queue = self._grouped[cpu]
         if self._has_locks:
             self.engine.acquire(queue.lock)
-        bitmap = queue.active.bitmap
+        bitmap = queue.active.bitmap or self.next_epoch(queue)
         if not bitmap:
-            if not queue.waiting and not self.find_work(cpu):
-                queue.expired_since = NEVER
-                return None
-            if not queue.active.bitmap:
-                queue.swap()
-            bitmap = queue.active.bitmap
+            return None
         active = queue.active
         bit = bitmap & -bitmap
         entries = active.lists[bit.bit_length() - 1]

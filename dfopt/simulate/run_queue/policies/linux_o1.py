@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from dfopt.checks import check_integer
 from dfopt.errors import InstanceError
+from dfopt.simulate.run_queue.policies.entity import Entity
 from dfopt.simulate.run_queue.policies.load_balancer import BalancedQueues
 from dfopt.simulate.run_queue.policies.priority_array import BITS, NEVER, PRIORITIES, RunQueue
 from dfopt.simulate.run_queue.policy import Why
@@ -27,55 +28,6 @@ NEW, WOKEN, EXPIRED, YIELDED = Why.NEW, Why.WOKEN, Why.EXPIRED, Why.YIELDED
 
 EXIT_WEIGHT = 4
 """One part in so many of a parent's sleep average comes from a child that ends."""
-
-
-class Entity:
-    """What the scheduler remembers about a thread.
-
-    Attributes
-    ----------
-    static
-        Its static priority, 100 to 139.
-    priority
-        Its dynamic priority.
-    interactive
-        It is interactive when its dynamic priority is at most this.
-    interactive_sleep
-        A longer sleep makes it interactive at once.
-    time_slice, left
-        Its time slice, and what is left of it as of ``run_time``.
-    is_first_slice
-        Whether it still lives on what its parent gave it.
-    average, bonus
-        Its sleep average, and what follows from it, 0 to ``max_bonus``.
-    run_time
-        What it had run in all when it was last charged.
-    """
-
-    __slots__ = (
-        "average",
-        "bonus",
-        "interactive",
-        "interactive_sleep",
-        "is_first_slice",
-        "left",
-        "priority",
-        "run_time",
-        "static",
-        "time_slice",
-    )
-
-    def __init__(self, static: int, time_slice: int) -> None:
-        self.static = static
-        self.priority = static
-        self.interactive = static
-        self.interactive_sleep = 0
-        self.time_slice = time_slice
-        self.left = time_slice
-        self.is_first_slice = False
-        self.average = 0
-        self.bonus = 0
-        self.run_time = 0
 
 
 class LinuxO1(BalancedQueues):
@@ -358,19 +310,23 @@ class LinuxO1(BalancedQueues):
         limit = self.starvation_limit * queue.waiting
         return (0 < limit <= now - queue.expired_since) or entity.static > queue.best_expired
 
+    def next_epoch(self, queue: RunQueue) -> int:
+        """Find work for a queue whose active array is empty; return that array's bitmap then."""
+        if not queue.waiting and not self.find_work(queue.cpu):
+            queue.expired_since = NEVER
+            return 0
+        if not queue.active.bitmap:
+            queue.swap()
+        return queue.active.bitmap
+
     def pick(self, cpu: int) -> Thread | None:
         """Take the first thread of the most urgent list."""
         queue = self._queues[cpu]
         if self._has_locks:
             self.engine.acquire(queue.lock)
-        bitmap = queue.active.bitmap
+        bitmap = queue.active.bitmap or self.next_epoch(queue)
         if not bitmap:
-            if not queue.waiting and not self.find_work(cpu):
-                queue.expired_since = NEVER
-                return None
-            if not queue.active.bitmap:
-                queue.swap()
-            bitmap = queue.active.bitmap
+            return None
         active = queue.active
         bit = bitmap & -bitmap
         entries = active.lists[bit.bit_length() - 1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from dfopt.simulate.run_queue.policies.linux_o1 import Entity
+from dfopt.simulate.run_queue.policies.entity import Entity
 from dfopt.simulate.run_queue.policies.priority_array import RunQueue
 from dfopt.simulate.run_queue.thread import Thread
 
