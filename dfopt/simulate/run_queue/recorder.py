@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -57,7 +58,7 @@ class Recorder:
         Raises
         ------
         DfoptError
-            When a thread has used a fragment that has no name.
+            When a thread has used a fragment that has no name, or two threads have one name.
         """
         table = self._table
         cpu, start, end, task, fragment, lines, leaves = table.T
@@ -68,6 +69,10 @@ class Recorder:
                 f"the thread {threads[task[row]].name} uses fragment {fragment[row]}, but the "
                 f"workload has {len(fragments)}; name it there"
             )
+        names = [thread.name for thread in threads]
+        if len(set(names)) < len(names):
+            twice, _ = Counter(names).most_common(1)[0]
+            raise DfoptError(f"two threads are called {twice!r}; give each a name of its own")
         return Trace(
             cpus=cpus,
             cpu=cpu.astype(np.int32),
@@ -75,7 +80,7 @@ class Recorder:
             end=end.copy(),
             task=task.astype(np.int32),
             fragment=fragment.astype(np.int32),
-            tasks=tuple(TraceTask(name=thread.name) for thread in threads),
+            tasks=tuple(TraceTask(name=name) for name in names),
             fragments=tuple(fragments),
             lines=lines.copy(),
             leaves=leaves.astype(np.int8),

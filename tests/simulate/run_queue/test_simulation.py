@@ -86,6 +86,11 @@ def test_a_fragment_without_a_name_is_refused() -> None:
         by_hand(FirstComeFirstServed, lambda: [thread("a", Burst(1, 2), Burst(1, 3))])
 
 
+def test_two_threads_of_one_name_are_refused() -> None:
+    with pytest.raises(DfoptError, match="two threads are called 'a'; give each a name"):
+        by_hand(FirstComeFirstServed, lambda: [thread(name, Burst(1)) for name in ("a", "b", "a")])
+
+
 def test_a_time_to_stop_is_not_negative() -> None:
     with pytest.raises(InstanceError, match="until: must be at least 0"):
         Scenario(name="x", workload=Custom(), machine=Machine(cpus=1), penalty=PENALTY, until=-1)
