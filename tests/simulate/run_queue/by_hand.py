@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dfopt.machine import PenaltyG
+from dfopt.machine import PenaltyF, PenaltyG
 from dfopt.simulate.run_queue.costs import penalty_costs
 from dfopt.simulate.run_queue.engine import Engine
 from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.policy import Policy
 from dfopt.simulate.run_queue.steps import Burst, NewThread
 from dfopt.simulate.run_queue.workload import Workload
@@ -45,3 +46,33 @@ def order(engine: Engine, cpu: int) -> str:
     """Return which threads a CPU ran and when they began, such as ``t0@0 t2@10``."""
     rows = sorted((start, thread) for on, start, _, thread, *_ in engine.recorder.rows if on == cpu)
     return " ".join(f"{engine.threads[thread].name}@{start}" for start, thread in rows)
+
+
+def run(
+    *programs: list[Any],
+    policy: Policy | None = None,
+    machine: Machine | None = None,
+    arrivals: tuple[int, ...] = (),
+    until: int | None = None,
+) -> Engine:
+    """Run threads t0, t1, …; a line takes 1 to read, the cache 10 to write back."""
+    machine = machine or Machine(cpus=1)
+    arrivals = arrivals or (0,) * len(programs)
+    threads = tuple(
+        NewThread(name=f"t{number}", steps=iter(steps), arrival=arrival)
+        for number, (steps, arrival) in enumerate(zip(programs, arrivals, strict=True))
+    )
+    workload = Workload(threads=threads, fragments=("a", "b"))
+    penalty = PenaltyF(read_line=1, write_back=10)
+    costs = penalty_costs(penalty, workload.fragments, machine.cpus, cold_start=True)
+    engine = Engine(machine, workload, costs, policy or FirstComeFirstServed(time_slice=0))
+    engine.run(until)
+    return engine
+
+
+def rows(engine: Engine) -> list[tuple[int, int, int, str, int]]:
+    """Return CPU, start, end, thread and fragment of all dispatches."""
+    return [
+        (cpu, start, end, engine.threads[thread].name, fragment)
+        for cpu, start, end, thread, fragment, _, _ in engine.recorder.rows
+    ]

@@ -1,0 +1,263 @@
+"""The engine under policies, by hand: what they may do, and what goes wrong is said."""
+
+from __future__ import annotations
+
+from collections import deque
+from random import Random
+from typing import Any, ClassVar
+
+import pytest
+
+from dfopt.errors import DfoptError
+from dfopt.machine import PenaltyF
+from dfopt.simulate.run_queue.costs import penalty_costs
+from dfopt.simulate.run_queue.engine import Engine
+from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.spin_lock import SpinLock
+from dfopt.simulate.run_queue.steps import (
+    UNMANAGED,
+    Burst,
+    Channel,
+    Device,
+    InputOutput,
+    Mutex,
+    Receive,
+    Release,
+    Send,
+    Sleep,
+)
+from dfopt.simulate.run_queue.thread import DISK, KERNEL, USER, Thread
+from dfopt.simulate.run_queue.workload import Workload
+from tests.simulate.run_queue.by_hand import rows, run
+
+A, B = 0, 1
+
+
+class Urgent(FirstComeFirstServed):
+    """Woken threads take CPU 0 from whoever runs there."""
+
+    name: ClassVar[str] = "urgent"
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
+        if why is Why.WOKEN:
+            self._queue.appendleft(thread)
+            self.engine.preempt(0)
+        else:
+            super().ready(thread, why, cpu)
+
+
+def test_preemption() -> None:
+    engine = run([Sleep(5), Burst(2)], [Burst(9)], policy=Urgent(time_slice=0))
+    assert [(row[1], row[2], row[3]) for row in rows(engine)] == [
+        (0, 5, "t1"), (5, 7, "t0"), (7, 11, "t1"),
+    ]  # fmt: skip
+
+
+class Eager(FirstComeFirstServed):
+    """Whoever wakes up preempts the one that wakes it."""
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
+        super().ready(thread, why, cpu)
+        if why is Why.WOKEN and cpu is not None:
+            self.engine.preempt(cpu)
+
+
+def test_a_cpu_that_has_chosen_anew_is_not_preempted() -> None:
+    channel = Channel("c")
+    # The sender ends when it has sent, and so the receiver runs before anybody is taken off.
+    engine = run([Receive(channel), Burst(5)], [Send(channel)], policy=Eager())
+    assert rows(engine) == [(0, 0, 5, "t0", UNMANAGED)]
+    assert engine.counters.waits == 3
+
+
+def test_a_penalty_is_never_interrupted() -> None:
+    engine = run([Sleep(5), Burst(2)], [Burst(9, A, 20)], policy=Urgent(time_slice=0))
+    # 20 to read, and one unit to get on.
+    assert rows(engine)[0] == (0, 0, 21, "t1", A)
+    assert engine.counters.penalties == [20]
+
+
+def test_a_policy_may_take_a_thread_off_before_it_touches_other_data() -> None:
+    class Mover(FirstComeFirstServed):
+        name: ClassVar[str] = "mover"
+        seen: ClassVar[list[tuple[int, int, Why | None]]] = []
+
+        def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
+            super().ready(thread, why, cpu)
+            self.seen.append((thread.fragment, thread.left, why))
+
+        def changes(self, thread: Thread, fragment: int, cpu: int) -> bool:
+            del cpu
+            assert (fragment, thread.fragment) == (A, B)
+            return True
+
+    engine = run([Burst(3, A, 1), Burst(4, B, 1)], [Burst(3, A, 1)], policy=Mover(time_slice=0))
+    assert [row[3:] for row in rows(engine)] == [("t0", A), ("t1", A), ("t0", B)]
+    assert Mover.seen[-1] == (B, 4, Why.CHANGED)
+
+
+def test_policies_see_what_comes_next() -> None:
+    seen: list[tuple[str, int, int]] = []
+
+    class Seer(FirstComeFirstServed):
+        name: ClassVar[str] = "seer"
+
+        def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
+            seen.append((thread.name, thread.fragment, thread.band))
+            super().ready(thread, why, cpu)
+
+    disk = Device("disk")
+    run(
+        [Burst(1, A, 1), InputOutput(disk, 5), Burst(1, B, 1)],
+        [Burst(1, is_kernel=True)],
+        policy=Seer(time_slice=0),
+    )
+    assert seen == [("t0", A, USER), ("t1", UNMANAGED, KERNEL), ("t0", B, DISK)]
+
+
+class Locked(FirstComeFirstServed):
+    """Takes one lock for every pick."""
+
+    name: ClassVar[str] = "locked"
+
+    def begin(self) -> None:
+        self.lock = SpinLock()
+
+    def pick(self, cpu: int) -> Thread | None:
+        if self._queue:
+            self.engine.acquire(self.lock)
+        return super().pick(cpu)
+
+
+def test_cpus_spin_on_the_locks_of_queues() -> None:
+    policy = Locked(time_slice=0)
+    engine = run([Burst(5)], [Burst(5)], policy=policy, machine=Machine(cpus=2, lock_time=3))
+    assert rows(engine) == [(0, 3, 8, "t0", UNMANAGED), (1, 6, 11, "t1", UNMANAGED)]
+    assert (policy.lock.attempts, policy.lock.misses, policy.lock.spun) == (2, 1, 3)
+    assert engine.counters.overhead == 9
+
+
+class Looks(FirstComeFirstServed):
+    """Spends time on every pick."""
+
+    name: ClassVar[str] = "looks"
+    look_time: Any = 2
+
+    def pick(self, cpu: int) -> Thread | None:
+        self.engine.spend(self.look_time)
+        return super().pick(cpu)
+
+
+def test_policies_spend_time_of_the_cpu_at_work() -> None:
+    engine = run(
+        [Burst(5)], [Burst(5)], [Burst(5)], policy=Looks(time_slice=0), machine=Machine(cpus=2)
+    )
+    assert rows(engine) == [
+        (0, 2, 7, "t0", UNMANAGED),
+        (1, 2, 7, "t1", UNMANAGED),
+        (0, 9, 14, "t2", UNMANAGED),
+    ]
+    # Whoever finds nobody has looked all the same.
+    assert (engine.counters.overhead, engine.counters.end) == (10, 16)
+
+
+@pytest.mark.parametrize("time", [-1, 0.5])
+def test_times_that_cannot_be_spent_are_refused(time: float) -> None:
+    policy = Looks(time_slice=0)
+    policy.look_time = time
+    with pytest.raises(DfoptError, match=r"'looks' spends a time of .* at 0; name an integer"):
+        run([Burst(5)], policy=policy)
+
+
+class Broken(FirstComeFirstServed):
+    name: ClassVar[str] = "broken"
+
+
+class Forgetful(Broken):
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
+        if thread.name != "t1":
+            super().ready(thread, why, cpu)
+
+
+class Repeating(Broken):
+    def pick(self, cpu: int) -> Thread | None:
+        del cpu
+        return self._queue[0] if self._queue else None
+
+
+class Slicing(Broken):
+    def __init__(self, given: Any) -> None:
+        super().__init__()
+        self._given = given
+
+    def slice(self, thread: Thread, cpu: int) -> int:
+        del thread, cpu
+        return self._given  # type: ignore[no-any-return]
+
+
+class Ticking(Broken):
+    def __init__(self, tick_interval: Any) -> None:
+        super().__init__(time_slice=0)
+        self.tick_interval = tick_interval
+
+
+class Late(Broken):
+    def begin(self) -> None:
+        self.engine.call_at(3, lambda: self.engine.call_at(2, self.begin))
+
+
+@pytest.mark.parametrize(
+    ("policy", "programs", "problem"),
+    [
+        (Forgetful(), [[Burst(1)], [Burst(1)]], "'broken' has lost 1 ready threads, t1 among them"),
+        (Repeating(), [[Burst(1), Sleep(1)]], "lets t0 run on CPU 0, which is blocked"),
+        (Slicing(-1), [[Burst(1)]], "gives t0 a time slice of -1"),
+        (Slicing(1.5), [[Burst(9)]], "gives t0 a time slice of 1.5"),
+        (Ticking(1.5), [[Burst(9)]], "'broken' asks at 0 for a call at 1.5"),
+        (Late(), [[Burst(9)]], "'broken' asks at 3 for a call at 2"),
+        (Broken(time_slice=0), [[Burst(2**62)], [Burst(2**62)]], r"lasts longer than 2\^62"),
+        (Broken(), [[Release(Mutex("m"))]], "t0 releases m, which it does not hold"),
+        (Broken(), [[Receive(Channel("inbox"))]], "deadlock: 1 threads wait .* t0 for inbox"),
+    ],
+)
+def test_what_goes_wrong_is_said(policy: Policy, programs: list[list[Any]], problem: str) -> None:
+    with pytest.raises(DfoptError, match=problem):
+        run(*programs, policy=policy)
+
+
+def test_a_deadlock_is_found_in_spite_of_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dfopt.simulate.run_queue.engine.STALLED", 100)
+    with pytest.raises(DfoptError, match="deadlock"):
+        run([Receive(Channel("inbox"))], policy=Ticking(10))
+
+
+@pytest.mark.parametrize("steps", [[Burst(5_000)], [Sleep(4_999), Burst(1)]])
+def test_ticks_while_a_thread_runs_or_sleeps_are_no_deadlock(
+    monkeypatch: pytest.MonkeyPatch, steps: list[Any]
+) -> None:
+    monkeypatch.setattr("dfopt.simulate.run_queue.engine.STALLED", 100)
+    assert run(steps, policy=Ticking(10)).counters.end == 5_000
+
+
+def test_calls_that_never_get_on_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dfopt.simulate.run_queue.engine.STALLED", 100)
+
+    class Calling(Broken):
+        def begin(self) -> None:
+            self.engine.call_at(4, self.begin_again)
+
+        def begin_again(self) -> None:
+            self.engine.call_at(self.engine.now, self.begin_again)
+
+    with pytest.raises(DfoptError, match="time stands still at 4"):
+        run([Burst(9)], policy=Calling())
+
+
+def test_random_choices_are_seeded() -> None:
+    machine, empty = Machine(cpus=1), Workload(threads=())
+    costs = penalty_costs(PenaltyF(read_line=1, write_back=1), (), 1, cold_start=True)
+    engines = [Engine(machine, empty, costs, Broken(), seed=7) for _ in range(2)]
+    assert engines[0].random.random() == engines[1].random.random() == Random(7).random()
+    assert deque(engines[0].idle()) == deque([0])
