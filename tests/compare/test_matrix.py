@@ -1,9 +1,6 @@
-"""Traces under a matrix: what was paid, bounds against all schedules, and schedules made real."""
+"""Traces under a matrix: what was paid, what bounds it, and the rolling schedule."""
 
-import random
-from collections import Counter
 from dataclasses import replace
-from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -13,13 +10,11 @@ from hypothesis import strategies as st
 from dfopt import solve
 from dfopt.compare import Comparison, CostModel, Window, compare_trace, parse_window
 from dfopt.compare.comparison import Cause
-from dfopt.compare.matrix import ATTEMPTS, MatrixWindows, TypeSchedule
-from dfopt.compare.problem import EMPTY, FREE
+from dfopt.compare.matrix import MatrixWindows
 from dfopt.compare.to_instance import trace_instance
 from dfopt.compare.type_costs import TypeCosts, type_costs
 from dfopt.compare.type_flow import TypeFlow, TypeWindow, least_flow
-from dfopt.compare.type_instance import improved, is_solvable
-from dfopt.compare.walks import Walk, inserted_walks, walks_of
+from dfopt.compare.walks import Walk
 from dfopt.errors import InstanceError, MethodError
 from dfopt.instance import Objective
 from dfopt.machine import PenaltyMatrix
@@ -28,6 +23,7 @@ from dfopt.trace.from_schedule import trace_from_schedule
 from dfopt.trace.trace import LOST_EVENTS
 from tests.compare.drawn import labelled_traces, windows
 from tests.compare.naive import costs_by_row
+from tests.compare.type_windows import assert_real
 from tests.strategies import FRAGMENTS
 from tests.trace.traces import trace_from_rows
 
@@ -76,167 +72,6 @@ def models(**fixed: object) -> st.SearchStrategy[CostModel]:
     }
     given.update((name, st.just(value)) for name, value in fixed.items())
     return st.builds(CostModel, **given)  # type: ignore[arg-type]
-
-
-@st.composite
-def problems(draw: st.DrawFn, *, most: int = 6) -> tuple[TypeWindow, TypeCosts]:
-    """Draw a window with at most ``most`` dispatches, and what they cost."""
-    size = draw(st.integers(1, 4))
-    row = st.tuples(*(st.integers(0, draw(st.sampled_from((1, 9)))) for _ in range(size)))
-    costs = TypeCosts(
-        switch=tuple(draw(row) for _ in range(size)), start=draw(row), finish=draw(row)
-    )
-    names = draw(st.lists(st.integers(0, size - 1), min_size=1, max_size=most))
-    counts = sorted(Counter(names).items())
-    cpus = draw(st.integers(1, 3))
-    kinds = st.sampled_from([FREE, EMPTY, *range(size)])
-    window = TypeWindow(
-        capacity=draw(st.integers(-(-len(names) // cpus), len(names))),
-        types=tuple(one for one, _ in counts),
-        sizes=tuple(count for _, count in counts),
-        states=tuple(sorted(draw(kinds) for _ in range(cpus))),
-        final=draw(st.booleans()),
-        by_worst=draw(st.booleans()),
-    )
-    return window, costs
-
-
-def order_cost(window: TypeWindow, costs: TypeCosts, state: int, order: tuple[int, ...]) -> int:
-    """Return what a CPU pays that runs types in an order."""
-    if not order:
-        return costs.finish[state] if window.final and state >= 0 else 0
-    if state >= 0:
-        cost = costs.switch[state][order[0]]
-    else:
-        cost = costs.start[order[0]] if state == EMPTY else 0
-    cost += sum(costs.switch[one][other] for one, other in pairwise(order))
-    return cost + (costs.finish[order[-1]] if window.final else 0)
-
-
-def least_cost(window: TypeWindow, costs: TypeCosts) -> int:
-    """Return the cost of the best schedule, by trying all of them."""
-    tasks = [one for one, size in zip(window.types, window.sizes, strict=True) for _ in range(size)]
-    least = {0: 0}
-    for state in window.states:
-        found: dict[int, int] = {}
-        for chosen in range(1 << len(tasks)):
-            own = [task for place, task in enumerate(tasks) if chosen >> place & 1]
-            if len(own) > window.capacity:
-                continue
-            cost = min(order_cost(window, costs, state, one) for one in set(permutations(own)))
-            for before, paid in least.items():
-                if not before & chosen:
-                    both = max(paid, cost) if window.by_worst else paid + cost
-                    found[before | chosen] = min(both, found.get(before | chosen, both))
-        least = found
-    return least[(1 << len(tasks)) - 1]
-
-
-def assert_real(window: TypeWindow, costs: TypeCosts, walks: list[Walk]) -> None:
-    """Assert that walks run all dispatches, within the capacity, for what they say they cost."""
-    ran: Counter[int] = Counter()
-    assert tuple(walk.state for walk in walks) == window.states
-    for walk in walks:
-        order = tuple(walk.order())
-        assert len(order) == walk.load <= window.capacity
-        assert walk.cost == order_cost(window, costs, walk.state, order)
-        assert not order or (order[0], order[-1]) == (walk.first, walk.last)
-        ran.update(order)
-    assert ran == dict(zip(window.types, window.sizes, strict=True))
-
-
-@given(problems())
-@settings(max_examples=300, deadline=None)
-def test_flows_bound_all_schedules_and_walks_are_some(problem) -> None:
-    window, costs = problem
-    flow = least_flow(window, costs)
-    least = least_cost(window, costs)
-    assert (-(-flow.cost // len(window.states)) if window.by_worst else flow.cost) <= least
-    for walks in (walks_of(window, costs, flow), *(one(window, costs, flow) for one in ATTEMPTS)):
-        assert_real(window, costs, walks)
-        paid = [walk.cost for walk in walks]
-        assert least <= (max(paid) if window.by_worst else sum(paid))
-
-
-@pytest.mark.parametrize("cpus", [1, 2, 4])
-@pytest.mark.parametrize("types", [2, 3, 5, 8])
-def test_walks_of_long_windows_are_real(types: int, cpus: int) -> None:
-    source = random.Random(types * cpus)
-    for room in (1.0, 1.02, 2.0):
-        costs = TypeCosts(
-            switch=tuple(tuple(source.choices(range(99), k=types)) for _ in range(types)),
-            start=(0,) * types,
-            finish=tuple(source.choices(range(99), k=types)),
-        )
-        sizes = tuple(source.choices(range(1, 200), k=types))
-        window = TypeWindow(
-            capacity=int(-(-sum(sizes) // cpus) * room),
-            types=tuple(range(types)),
-            sizes=sizes,
-            states=tuple(sorted(source.choices(range(FREE, types), k=cpus))),
-            final=True,
-            by_worst=source.random() < 0.5,
-        )
-        flow = least_flow(window, costs)
-        for make in (walks_of, *ATTEMPTS):
-            walks = make(window, costs, flow)
-            assert_real(window, costs, walks)
-            assert flow.cost <= sum(walk.cost for walk in walks)
-
-
-def test_circles_that_no_cpu_comes_by_are_entered() -> None:
-    # 0 stays 0 for nothing; 1 and 2 follow each other for nothing. One CPU has to go across.
-    far = 50
-    costs = TypeCosts(
-        switch=((0, far, far + 7), (far, 9, 0), (far, 0, 9)), start=(0,) * 3, finish=(0,) * 3
-    )
-    window = TypeWindow(capacity=10, types=(0, 1, 2), sizes=(4, 3, 3), states=(FREE,))
-    flow = least_flow(window, costs)
-    assert (flow.cost, flow.is_complete) == (far, True)
-    assert sum(walk.cost for walk in walks_of(window, costs, flow)) == far
-
-
-def test_types_that_go_together_need_as_many_cpus_as_their_dispatches() -> None:
-    # 0 and 1 take turns for nothing, 7 of them where a CPU has room for 3: three CPUs at least.
-    far = 50
-    costs = TypeCosts(
-        switch=((9, 0, far), (0, 9, far), (far, far, 0)), start=(0,) * 3, finish=(0,) * 3
-    )
-    window = TypeWindow(
-        capacity=3, types=(0, 1, 2), sizes=(4, 3, 4), states=(FREE,) * 4, final=False
-    )
-    assert least_cost(window, costs) == far
-    flow = least_flow(window, costs)
-    assert flow.cost == far
-    assert sum(walk.cost for walk in walks_of(window, costs, flow)) == far
-
-
-def test_a_search_that_ends_early_still_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dfopt.compare.type_flow.MOST_BRANCHES", 1)
-    far = 50
-    costs = TypeCosts(
-        switch=((0, far, far), (far, 9, 0), (far, 0, 9)), start=(0,) * 3, finish=(0,) * 3
-    )
-    window = TypeWindow(capacity=10, types=(0, 1, 2), sizes=(4, 3, 3), states=(FREE,))
-    flow = least_flow(window, costs)
-    assert (flow.cost, flow.is_complete) == (0, False)
-    assert_real(window, costs, walks_of(window, costs, flow))
-
-
-@given(problems(most=5))
-@settings(max_examples=25, deadline=None)
-def test_solvers_close_what_flows_leave_open(problem) -> None:
-    window, costs = problem
-    if not is_solvable(window):
-        return
-    walks = inserted_walks(window, costs)
-    paid = [walk.cost for walk in walks]
-    cost = max(paid) if window.by_worst else sum(paid)
-    known = TypeSchedule(walks=tuple(walks), cost=cost, lower_bound=0)
-    found = improved(window, costs, known, 5.0)
-    assert found.is_closed
-    assert found.cost == least_cost(window, costs)
-    assert_real(window, costs, list(found.walks))
 
 
 def compared(trace: Trace, model: CostModel, *lengths: Window) -> Comparison:
