@@ -13,7 +13,8 @@ from dfopt.machine import PenaltyF, PenaltyG
 from dfopt.simulate.run_queue.costs import penalty_costs
 from dfopt.simulate.run_queue.engine import Engine
 from dfopt.simulate.run_queue.machine import Machine
-from dfopt.simulate.run_queue.policies.linux_o1 import HIGHEST, Entity, LinuxO1
+from dfopt.simulate.run_queue.policies.entity import Entity
+from dfopt.simulate.run_queue.policies.linux_o1 import HIGHEST, LinuxO1
 from dfopt.simulate.run_queue.policies.priority_array import NEVER, PRIORITIES, RunQueue
 from dfopt.simulate.run_queue.policy import Why
 from dfopt.simulate.run_queue.scenario import Scenario
