@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
+from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -39,8 +41,10 @@ class TimeLeft(ProgressColumn):
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
-    """Show a bar on standard error, and give what moves it."""
+def progress_bar(
+    console: Console | None = None, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Callable[[RunProgress], None]]:
+    """Show a bar, by default on standard error, and give what moves it."""
     at_work = Column(no_wrap=True, overflow="ellipsis", ratio=1)
     columns = (
         MofNCompleteColumn(),
@@ -49,7 +53,13 @@ def progress_bar() -> Iterator[Callable[[RunProgress], None]]:
         TimeLeft(),
         TextColumn("{task.fields[at_work]}", markup=False, table_column=at_work),
     )
-    with Progress(*columns, console=stderr_console(), transient=True, expand=True) as bar:
+    with Progress(
+        *columns,
+        console=console or stderr_console(),
+        get_time=clock,
+        transient=True,
+        expand=True,
+    ) as bar:
         task = bar.add_task("", total=None, resumed=0, at_work="")
 
         def show(progress: RunProgress) -> None:

@@ -15,6 +15,8 @@ from dfopt.result import Progress, relative_gap
 from dfopt_cli.common import printable, stderr_console
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from dfopt.compare.windows import CompareProgress
 
 
@@ -24,23 +26,24 @@ class StatusLine(ABC):
     hint = "Ctrl-C stops"
     """What stands at the end if there is room."""
 
-    def __init__(self) -> None:
-        # What a line shows must be there by now: it is drawn for the first time here.
+    def __init__(self, console: Console | None = None) -> None:
         self._began = time.monotonic()
         self._spinner = Spinner("dots")
-        self._console = stderr_console()
-        self._live = Live(
-            get_renderable=self._line,
-            console=self._console,
-            refresh_per_second=8,
-            transient=True,
-        )
+        self._console = console or stderr_console()
+        self._live: Live
 
     @abstractmethod
     def status(self, text: Text) -> None:
         """Say on the line how far the work is."""
 
     def __enter__(self) -> Self:
+        # Not before: it asks for the line at once, and what that shows must be there by then.
+        self._live = Live(
+            get_renderable=self._line,
+            console=self._console,
+            refresh_per_second=8,
+            transient=True,
+        )
         self._live.start()
         return self
 
@@ -68,9 +71,9 @@ class LiveLine(StatusLine):
 
     hint = "Ctrl-C stops with the best so far"
 
-    def __init__(self) -> None:
+    def __init__(self, console: Console | None = None) -> None:
+        super().__init__(console)
         self._latest: Progress | None = None
-        super().__init__()
 
     def show(self, progress: Progress) -> None:
         """Show this from now on."""
@@ -93,10 +96,10 @@ class LiveLine(StatusLine):
 class WindowLine(StatusLine):
     """The line of a comparison: the trace and the length of window at work, windows done."""
 
-    def __init__(self) -> None:
+    def __init__(self, console: Console | None = None) -> None:
+        super().__init__(console)
         self._name = ""
         self._latest: CompareProgress | None = None
-        super().__init__()
 
     def begin(self, name: str) -> None:
         """Show that a trace is read."""
@@ -122,8 +125,8 @@ class ReplicationLine(StatusLine):
 
     hint = "Ctrl-C stops with those that are finished"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, console: Console | None = None) -> None:
+        super().__init__(console)
         self._done, self._total = 0, 0
 
     def show(self, done: int, total: int) -> None:

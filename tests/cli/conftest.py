@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 from dfopt.files import fingerprint, write_instance, write_result
 from dfopt.result import Result, Status, StopReason
 from dfopt_cli.app import app
+from tests.cli.terminal import Terminal
 from tests.compare.examples import write_trace
 from tests.plot.worked_example import DATA_AFFINITY, INSTANCE
 
@@ -48,7 +50,9 @@ class Start(Protocol):
 
 
 @pytest.fixture
-def start() -> Start:
+def start() -> Iterator[Start]:
+    started: list[subprocess.Popen[str]] = []
+
     def popen(
         *arguments: str | Path,
         stdout: int = subprocess.PIPE,
@@ -57,16 +61,32 @@ def start() -> Start:
     ) -> "subprocess.Popen[str]":
         # Output is buffered, as it is for users, whatever the tests themselves run under.
         environment = {**os.environ, "PYTHONUNBUFFERED": "", "PYTHONIOENCODING": encoding}
-        return subprocess.Popen(
-            [EXECUTABLE, *arguments],
-            stdout=stdout,
-            stderr=stderr,
-            env=environment,
-            text=True,
-            encoding=encoding,
+        started.append(
+            subprocess.Popen(
+                [EXECUTABLE, *arguments],
+                stdout=stdout,
+                stderr=stderr,
+                env=environment,
+                text=True,
+                encoding=encoding,
+            )
         )
+        return started[-1]
 
-    return popen
+    yield popen
+    for process in started:
+        if process.poll() is None:  # its test has failed
+            process.kill()
+            process.communicate()
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
+    """A terminal for processes that are started later."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    with Terminal() as one:
+        yield one
 
 
 @pytest.fixture

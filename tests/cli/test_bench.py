@@ -1,7 +1,6 @@
 import csv
 import json
 import os
-import pty
 import signal
 import time
 from dataclasses import replace
@@ -20,6 +19,7 @@ from tests.bench.conftest import folder as folder  # noqa: PLC0414 - a fixture
 from tests.bench.conftest import misbehaving as misbehaving  # noqa: PLC0414 - a fixture
 from tests.bench.dask_cluster import running_cluster
 from tests.cli.conftest import Run, Start
+from tests.cli.terminal import PATIENCE_S, Terminal
 
 HANGING = ("--method", "dp", "--time-limit", "600", "--workers", "1")
 NAMES = ["fine-1", "fine-2", "hangs", "fine-3"]
@@ -83,7 +83,7 @@ def test_a_kill_loses_no_row_and_repeats_none(
     process = start("bench", folder, *HANGING, "-o", output)
     hanging = wait_for_id(misbehaving)
     process.kill()
-    process.communicate(timeout=20)
+    process.communicate(timeout=PATIENCE_S)
     assert ends(hanging)
     assert named_rows(output) == ["fine-1", "fine-2"]
     before = output.read_bytes()
@@ -104,7 +104,7 @@ def test_an_interrupt_says_how_to_go_on(
     process = start("bench", folder, *HANGING, "-o", output, "--json")
     hanging = wait_for_id(misbehaving)
     process.send_signal(sent)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == NOT_PROVEN
     assert ends(hanging)
     document = json.loads(out)
@@ -130,7 +130,7 @@ def test_an_interrupt_leaves_a_cluster_at_once(
                 break
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == NOT_PROVEN
         assert "2 of 4 instances" in out
         assert err.count("\n") == 1
@@ -243,29 +243,17 @@ def test_the_same_instance_twice_is_said(run: Run, folder: Path, tmp_path: Path)
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_progress_is_for_terminals(
-    start: Start, folder: Path, tmp_path: Path, quiet: bool, monkeypatch: pytest.MonkeyPatch
+    start: Start, terminal: Terminal, folder: Path, tmp_path: Path, quiet: bool
 ) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    ours, theirs = pty.openpty()
     arguments = ["bench", folder, "-o", tmp_path / "rows.csv", *(["--quiet"] if quiet else [])]
-    process = start(*arguments, stderr=theirs)
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            part = os.read(ours, 4096)
-        except OSError:  # nobody has the terminal open any more
-            break
-        shown += part
-    os.close(ours)
-    out, _ = process.communicate(timeout=20)
+    process = start(*arguments, stderr=terminal.theirs)
+    terminal.hand_over()
+    out, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     assert "3 of 3 instances" in out
     if quiet:
-        assert shown == b""
+        assert terminal.all_shown() == b""
     else:
-        assert b"3/3" in shown
-        assert b"table" in shown
-        assert b"left" in shown
+        # Whatever comes before may be gone before it was drawn.
+        assert b"3/3" in terminal.all_shown()
+        assert b"0:00:00 left" in terminal.all_shown()

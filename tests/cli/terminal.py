@@ -1,0 +1,82 @@
+"""A terminal for the standard error of a process, and one for a view without any process."""
+
+import io
+import os
+import pty
+import re
+import threading
+from collections.abc import Callable
+from typing import Self
+
+from rich.console import Console
+
+PATIENCE_S = 120
+"""Only what hangs takes so long, however much else the machine has to do."""
+
+
+class Terminal:
+    """Keeps what processes show on it."""
+
+    def __init__(self) -> None:
+        self.shown = b""
+        self._ours, self.theirs = pty.openpty()
+        self._changed = threading.Condition()
+        self._is_over = False
+        self._reader = threading.Thread(target=self._read, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._reader.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.hand_over()
+        self._reader.join(PATIENCE_S)
+        assert self._is_over, "some process still has the terminal"
+        os.close(self._ours)
+
+    def hand_over(self) -> None:
+        """Leave it to the processes that were started on it; with the last of them it ends."""
+        if self.theirs >= 0:
+            os.close(self.theirs)
+            self.theirs = -1
+
+    def wait_for(self, pattern: bytes) -> None:
+        """Wait until something is shown."""
+        self._wait(lambda: re.search(pattern, self.shown) is not None)
+        assert re.search(pattern, self.shown), self.shown
+
+    def all_shown(self) -> bytes:
+        """Return what was shown until the end."""
+        self._wait(lambda: False)
+        assert self._is_over, "some process still has the terminal"
+        return self.shown
+
+    def _wait(self, condition: Callable[[], bool]) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_over or condition(), PATIENCE_S)
+
+    def _read(self) -> None:
+        while not self._is_over:
+            try:
+                part = os.read(self._ours, 4096)
+            except OSError:  # nobody has it open any more
+                part = b""
+            with self._changed:
+                self.shown += part
+                self._is_over = not part
+                self._changed.notify_all()
+
+
+def console_of(width: int = 80) -> tuple[Console, io.StringIO]:
+    """Return a console that takes itself for a terminal, and what will be drawn on it."""
+    drawn = io.StringIO()
+    return (
+        Console(file=drawn, force_terminal=True, width=width, color_system=None, _environ={}),
+        drawn,
+    )
+
+
+def last_drawn(drawn: io.StringIO) -> str:
+    """Return the last line that was not empty, where it may have been erased in the end."""
+    lines = re.split(r"\x1b\[[\d;?]*[A-Za-z]|[\r\n]", drawn.getvalue())
+    return [line.rstrip() for line in lines if line.strip()][-1]
