@@ -81,12 +81,11 @@ def start() -> Iterator[Start]:
 
 
 @pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
-    """A terminal for processes that are started later."""
+def terminal(start: Start, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """A terminal for a process."""
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "80")
-    with Terminal() as one:
-        yield one
+    return Terminal(start)
 
 
 @pytest.fixture

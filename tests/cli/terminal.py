@@ -4,9 +4,10 @@ import io
 import os
 import pty
 import re
+import subprocess
 import threading
 from collections.abc import Callable
-from typing import Self
+from pathlib import Path
 
 from rich.console import Console
 
@@ -15,30 +16,22 @@ PATIENCE_S = 120
 
 
 class Terminal:
-    """Keeps what processes show on it."""
+    """Keeps what a process shows on it, which begins with :meth:`start`."""
 
-    def __init__(self) -> None:
+    def __init__(self, start: Callable[..., "subprocess.Popen[str]"]) -> None:
         self.shown = b""
-        self._ours, self.theirs = pty.openpty()
+        self._start = start
         self._changed = threading.Condition()
         self._is_over = False
-        self._reader = threading.Thread(target=self._read, daemon=True)
 
-    def __enter__(self) -> Self:
-        self._reader.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.hand_over()
-        self._reader.join(PATIENCE_S)
-        assert self._is_over, "some process still has the terminal"
-        os.close(self._ours)
-
-    def hand_over(self) -> None:
-        """Leave it to the processes that were started on it; with the last of them it ends."""
-        if self.theirs >= 0:
-            os.close(self.theirs)
-            self.theirs = -1
+    def start(self, *arguments: str | Path) -> "subprocess.Popen[str]":
+        """Start ``dfopt`` with its standard error on the terminal."""
+        ours, theirs = pty.openpty()
+        try:
+            return self._start(*arguments, stderr=theirs)
+        finally:
+            os.close(theirs)
+            threading.Thread(target=self._read, args=(ours,), daemon=True).start()
 
     def wait_for(self, pattern: bytes) -> None:
         """Wait until something is shown."""
@@ -55,16 +48,17 @@ class Terminal:
         with self._changed:
             self._changed.wait_for(lambda: self._is_over or condition(), PATIENCE_S)
 
-    def _read(self) -> None:
+    def _read(self, ours: int) -> None:
         while not self._is_over:
             try:
-                part = os.read(self._ours, 4096)
+                part = os.read(ours, 4096)
             except OSError:  # nobody has it open any more
                 part = b""
             with self._changed:
                 self.shown += part
                 self._is_over = not part
                 self._changed.notify_all()
+        os.close(ours)
 
 
 def console_of(width: int = 80) -> tuple[Console, io.StringIO]:

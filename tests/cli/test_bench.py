@@ -243,11 +243,10 @@ def test_the_same_instance_twice_is_said(run: Run, folder: Path, tmp_path: Path)
 
 @pytest.mark.parametrize("quiet", [False, True])
 def test_progress_is_for_terminals(
-    start: Start, terminal: Terminal, folder: Path, tmp_path: Path, quiet: bool
+    terminal: Terminal, folder: Path, tmp_path: Path, quiet: bool
 ) -> None:
     arguments = ["bench", folder, "-o", tmp_path / "rows.csv", *(["--quiet"] if quiet else [])]
-    process = start(*arguments, stderr=terminal.theirs)
-    terminal.hand_over()
+    process = terminal.start(*arguments)
     out, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     assert "3 of 3 instances" in out

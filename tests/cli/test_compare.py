@@ -246,11 +246,12 @@ def test_a_trace_comes_from_standard_input(run: Run, trace: Path) -> None:
 
 def test_traces_come_through_pipes(trace: Path) -> None:
     shell = (
-        f"(printf '%s' '{{\"for'; sleep 0.1; tail -c +6 {trace}) | {EXECUTABLE} compare - -q"
-        f" && {EXECUTABLE} compare <(cat {trace}) <(gzip -c {trace}) -q --json"
-        f" && cat {trace} | {EXECUTABLE} info /dev/stdin --json"
+        '(printf \'%s\' \'{"for\'; sleep 0.1; tail -c +6 "$2") | "$1" compare - -q'
+        ' && "$1" compare <(cat "$2") <(gzip -c "$2") -q --json'
+        ' && cat "$2" | "$1" info /dev/stdin --json'
     )
-    run = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False)
+    command = ["bash", "-c", shell, "bash", EXECUTABLE, trace]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (0, "")
     side_by_side, information = re.findall(r"^\{.*?^\}", run.stdout, re.DOTALL | re.MULTILINE)
     found = json.loads(side_by_side)["traces"]

@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 from dfopt.files import schema
 from dfopt_models.response_time import read_model, write_model
 from tests.cli.conftest import Run, Start
+from tests.cli.terminal import PATIENCE_S
 
 KEYS = ["format", "model", "baseline", "path", "crossovers"]
 
@@ -240,6 +241,6 @@ def test_unknown_endings_are_refused(run: Run, tmp_path: Path) -> None:
 
 def test_as_a_process(start: Start) -> None:
     process = start("model", "crossover", "mix-5", "--json")
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, err) == (0, "")
     assert json.loads(out)["model"] == "Vaswani and Zahorjan, mix 5"

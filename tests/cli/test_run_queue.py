@@ -2,11 +2,9 @@
 
 import gzip
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from dfopt.files import schema
 from dfopt.simulate.run_queue.scenario_document import shipped_scenarios
 from dfopt.trace import read_trace
 from tests.cli.conftest import EXECUTABLE
+from tests.cli.terminal import PATIENCE_S
 
 RUN_QUEUE = ("simulate", "run-queue")
 
@@ -362,18 +361,18 @@ def test_help_is_light():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_interrupt_keeps_what_is_finished(start, tmp_path):
-    process = start(
+def test_interrupt_keeps_what_is_finished(terminal, tmp_path):
+    process = terminal.start(
         *RUN_QUEUE, "chat", "--policy", "fcfs", "--set", "rooms=2", "--replications", "2000",
         "--json", "-o", tmp_path,
     )  # fmt: skip
-    time.sleep(8)
-    os.kill(process.pid, signal.SIGINT)
-    printed, said = process.communicate(timeout=60)
-    assert process.returncode == 4, said
+    terminal.wait_for(rb"replications: [1-9]")
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 4, terminal.all_shown()
     document = json.loads(printed)
     assert not document["complete"]
     assert 1 <= len(document["runs"]) < 2000
-    assert "interrupted" in said
+    assert b"interrupted" in terminal.all_shown()
     names = {file.name for file in tmp_path.iterdir()}
     assert names == {*(one["trace"] for one in document["runs"]), "summary.json"}

@@ -1,8 +1,6 @@
 import json
-import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ from jsonschema import Draft202012Validator
 from dfopt.files import schema
 from dfopt.trace import read_trace
 from dfopt_models.response_time import read_model, response_time
+from tests.cli.terminal import PATIENCE_S
 
 POLICIES = ("equipartition", "dynamic", "dyn-aff", "dyn-aff-nopri", "dyn-aff-delay")
 
@@ -125,18 +124,18 @@ def test_a_wrong_value_is_said_with_file_and_key(run, mix):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_interrupt_keeps_what_is_finished(start, tmp_path):
-    process = start(
+def test_interrupt_keeps_what_is_finished(terminal):
+    process = terminal.start(
         "simulate", "space-sharing", "mix-5", "--policy", "equipartition",
-        "--replications", "500", "--json",
+        "--replications", "2000", "--json",
     )  # fmt: skip
-    time.sleep(6)
-    os.kill(process.pid, signal.SIGINT)
-    printed, said = process.communicate(timeout=60)
-    assert process.returncode == 4, said
+    terminal.wait_for(rb"replications: [1-9]")
+    process.send_signal(signal.SIGINT)
+    printed, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 4, terminal.all_shown()
     (policy,) = json.loads(printed)["policies"]
-    assert 1 <= policy["replications"] < 500
-    assert "interrupted" in said
+    assert 1 <= policy["replications"] < 2000
+    assert b"interrupted" in terminal.all_shown()
 
 
 def test_a_policy_that_fails_is_named_in_one_line(run, tmp_path):
