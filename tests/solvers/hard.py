@@ -18,6 +18,6 @@ HARD_TIMED = replace(
     ),
 )
 HARD_PARTS = tight(
-    cpus=16, per_cpu=25, fragments=60, seed=1, penalty=PenaltyG(fill=40, write_back=20)
+    cpus=32, per_cpu=25, fragments=120, seed=1, penalty=PenaltyG(fill=40, write_back=20)
 )
 HARD_ONES = {"f": HARD, "matrix": HARD_TABLE, "timed": HARD_TIMED, "g": HARD_PARTS}

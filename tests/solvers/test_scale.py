@@ -11,6 +11,7 @@ from dfopt.generate import matrix, zipf
 from dfopt.solvers.annealing import Annealing
 from dfopt.solvers.search import Search
 from dfopt.stop import TimeLimit
+from tests.solvers.threads import PATIENCE_S
 
 LIMIT_S = 2
 
@@ -21,7 +22,7 @@ def test_many_entries_are_typed_before_the_limit() -> None:
     began = time.monotonic()
     result = solve(instance, stop=TimeLimit(LIMIT_S))
     assert result.schedule is not None
-    assert time.monotonic() - began < 10 * LIMIT_S
+    assert time.monotonic() - began < PATIENCE_S  # a look at every pair takes many minutes
 
 
 def test_a_large_table_has_a_schedule_within_the_limit() -> None:

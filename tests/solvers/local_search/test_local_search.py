@@ -16,14 +16,15 @@ from dfopt.generate import uniform, zipf
 from dfopt.instance import Instance, Objective, Task
 from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG
 from dfopt.ordering import ClosedForm
+from dfopt.result import Progress, StopReason
 from dfopt.schedule import evaluate
 from dfopt.solvers.local_search import Background, LocalSearch
 from dfopt.solvers.local_search import memory as memories
 from dfopt.solvers.local_search.memory import CPU, HOLDING, PART
 from dfopt.solvers.search import Search, SearchOver
-from dfopt.stop import TimeLimit
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import optimum
+from tests.solvers.threads import PATIENCE_S, beside
 from tests.strategies import instances
 
 F = PenaltyF(read_line=1, write_back=20)
@@ -230,12 +231,19 @@ def test_one_cpu_has_no_moves() -> None:
 
 
 def test_the_limit_is_kept() -> None:
-    search = Search(MEDIUM, stop=TimeLimit(0.3))
+    is_running, asked = False, 0
+
+    def limit(progress: Progress) -> StopReason | None:
+        nonlocal asked
+        asked += is_running
+        return StopReason.TIME_LIMIT if asked == 5 else None
+
+    search = Search(MEDIUM, stop=limit)
     local = LocalSearch(search)
-    local.run(None, 1)  # compiles
+    is_running = True
     with pytest.raises(SearchOver):
         local.run(None, 10**12)
-    assert search.elapsed < 5  # the compiler
+    assert asked == 5
     check_schedule(search)
 
 
@@ -248,28 +256,35 @@ def test_the_limit_is_kept() -> None:
     ],
     ids=["medium", "many tasks", "long rows"],
 )
-def test_an_event_ends_it_within_a_tenth_of_a_second(instance: Instance) -> None:
-    search = Search(instance)
+def test_leaving_the_block_ends_it(instance: Instance) -> None:
+    before, is_walking = beside(), threading.Event()
+
+    def watch(progress: Progress) -> None:
+        if threading.current_thread() not in {threading.main_thread(), *before}:
+            is_walking.set()
+
+    search = Search(instance, stop=watch)
     local = LocalSearch(search)
-    local.run(None, 1)
     with Background(local, 10**12):
-        time.sleep(0.5)
+        assert is_walking.wait(PATIENCE_S)
         began = time.monotonic()
-    assert time.monotonic() - began < 0.1
+    assert time.monotonic() - began < PATIENCE_S  # all its moves take days
     check(local)
     check_schedule(search)
-    assert threading.active_count() == 1
+    assert beside() <= before
 
 
 def test_an_error_beside_another_solver_comes_to_light(monkeypatch: pytest.MonkeyPatch) -> None:
     local = LocalSearch(Search(MEDIUM))
+    is_found = threading.Event()
 
     def broken(*_: object) -> None:
+        is_found.set()
         raise ZeroDivisionError("broken")
 
     monkeypatch.setattr(local.search, "found", broken)
     with pytest.raises(ZeroDivisionError, match="broken"), Background(local, 1000):
-        time.sleep(0.05)
+        assert is_found.wait(PATIENCE_S)
 
 
 IN_PLAIN_PYTHON = """

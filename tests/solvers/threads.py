@@ -1,0 +1,26 @@
+"""Threads that solvers start beside the main one."""
+
+import threading
+import time
+
+from dfopt.solvers.compiled import COMPILER
+
+PATIENCE_S = 120
+"""Only what hangs takes so long, however much else the machine has to do."""
+
+
+def beside() -> set[threading.Thread]:
+    """Return the threads at work beside the main one, but for compilers, which may stay."""
+    return {
+        thread
+        for thread in threading.enumerate()
+        if thread is not threading.main_thread() and not thread.name.startswith(COMPILER)
+    }
+
+
+def all_end(before: set[threading.Thread]) -> bool:
+    """Whether the threads end that were not there before."""
+    patience = time.monotonic() + PATIENCE_S
+    while beside() - before and time.monotonic() < patience:
+        time.sleep(0.01)
+    return not beside() - before
