@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from distributed import Client
 
 PATIENCE_S = 10
-"""Seconds that a scheduler has to answer, and to have a worker."""
+"""Seconds that a scheduler has to answer."""
+
+QUESTIONS = 10
+"""So often, a second apart, a scheduler without a worker is asked again whether it has one."""
 
 
 @contextmanager
@@ -88,7 +91,7 @@ async def identity_at(address: str) -> dict[str, Any]:
     async with rpc(address, timeout=PATIENCE_S, connection_args=arguments) as server:
         async with asyncio.timeout(PATIENCE_S):
             identity: dict[str, Any] = await server.identity()
-        for _ in range(PATIENCE_S):
+        for _ in range(QUESTIONS):
             if identity.get("workers", True):
                 break
             await asyncio.sleep(1)

@@ -22,7 +22,7 @@ def test_a_worker_is_no_scheduler() -> None:
 
 
 def test_a_scheduler_without_workers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "PATIENCE_S", 1)
+    monkeypatch.setattr(cluster, "QUESTIONS", 1)
     with (
         running_cluster(0) as ((scheduler,), _),
         pytest.raises(DfoptError, match="has no workers; start some with dask worker"),

@@ -1,9 +1,11 @@
 """Small sets of instances, and a method that fails on demand."""
 
 import os
+import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +26,9 @@ TABLE = Instance(
     penalty=PenaltyMatrix(types=("s", "t"), switch=((0, 2), (5, 0))),
     tasks=(Task(id="a", type="s"), Task(id="b", type="t")),
 )
+PATIENCE_S = 120
+"""Only what hangs takes so long, however much else the machine has to do."""
+
 OPTIMA = {"plain-1": 4, "plain-2": 4, "table": 2}
 
 MISBEHAVIOUR = '''
@@ -98,18 +103,32 @@ def misbehaving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "pid"
 
 
-def wait_for_id(file: Path, patience_s: float = 60) -> int:
+@pytest.fixture
+def children(monkeypatch: pytest.MonkeyPatch) -> "list[subprocess.Popen[bytes]]":
+    """The processes in which instances are solved or checked."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Noted(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **how: Any) -> None:
+            super().__init__(*arguments, **how)
+            started.append(self)
+
+    monkeypatch.setattr("dfopt.bench.process.subprocess.Popen", Noted)
+    return started
+
+
+def wait_for_id(file: Path) -> int:
     """Return the id of the process that hangs, as soon as it does."""
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + PATIENCE_S
     while not (file.exists() and file.read_text()):
         assert time.monotonic() < deadline, "nothing hangs"
         time.sleep(0.05)
     return int(file.read_text())
 
 
-def ends(process_id: int, patience_s: float = 10) -> bool:
+def ends(process_id: int) -> bool:
     """Whether a process ends soon."""
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         try:
             os.kill(process_id, 0)

@@ -5,6 +5,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+PATIENCE_S = 120
+"""Only what hangs takes so long, however much else the machine has to do."""
 
 # In a process of its own, whose threads, ports and warnings are no concern of the tests.
 CLUSTER = """
@@ -40,4 +46,16 @@ def running_cluster(
     ) as process:
         assert process.stdout is not None
         yield json.loads(process.stdout.readline()), process
-        process.communicate()
+        process.communicate(timeout=PATIENCE_S)
+
+
+def give_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let clients have all the time to find a scheduler, but little to find it again."""
+    import distributed
+
+    class Client(distributed.Client):
+        def __init__(self, *arguments: Any, **how: Any) -> None:
+            super().__init__(*arguments, **how)
+            self._timeout = 2
+
+    monkeypatch.setattr(distributed, "Client", Client)

@@ -13,7 +13,7 @@ import pytest
 from dfopt.bench import Entry, RowStatus, RunProgress, Settings, cluster, read_rows, read_set, run
 from dfopt.errors import DfoptError
 from tests.bench.conftest import OPTIMA, ends, wait_for_id, write_named
-from tests.bench.dask_cluster import running_cluster
+from tests.bench.dask_cluster import give_up_soon, running_cluster
 
 distributed = pytest.importorskip(
     "distributed", reason="needs the package distributed, the extra 'cluster'"
@@ -166,7 +166,7 @@ def test_a_scheduler_that_goes_away_ends_the_run(
 ) -> None:
     entries = read_set(write_named(tmp_path / "set", "hangs"))
     csv = tmp_path / "rows.csv"
-    monkeypatch.setattr(cluster, "PATIENCE_S", 1)
+    give_up_soon(monkeypatch)
     with running_cluster(1) as ((scheduler, _), process):
 
         def kill() -> None:
@@ -187,7 +187,7 @@ def test_so_does_one_that_goes_while_rows_are_written(
 ) -> None:
     entries = read_set(write_named(tmp_path / "set", *(f"fine-{number}" for number in range(6))))
     csv = tmp_path / "rows.csv"
-    monkeypatch.setattr(cluster, "PATIENCE_S", 1)
+    give_up_soon(monkeypatch)
     with running_cluster(1) as ((scheduler, _), process):
 
         def kill(progress: RunProgress) -> None:

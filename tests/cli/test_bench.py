@@ -2,6 +2,7 @@ import csv
 import json
 import os
 import signal
+import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from dfopt.bench.row import COLUMNS
 from dfopt.files import schema, write_instance
 from dfopt_cli.solve import NOT_PROVEN
 from tests.bench.conftest import OPTIMA, PLAIN, ends, wait_for_id, write_named
+from tests.bench.conftest import children as children  # noqa: PLC0414 - a fixture
 from tests.bench.conftest import folder as folder  # noqa: PLC0414 - a fixture
 from tests.bench.conftest import misbehaving as misbehaving  # noqa: PLC0414 - a fixture
 from tests.bench.dask_cluster import running_cluster
@@ -125,9 +127,9 @@ def test_an_interrupt_leaves_a_cluster_at_once(
     with running_cluster(1) as ((scheduler, _), _):
         process = start("bench", folder, *HANGING, "-o", output, "--scheduler", scheduler)
         hanging = wait_for_id(misbehaving)
-        for _ in range(400):  # what is done before may still be on its way
-            if len(named_rows(output)) == 2:
-                break
+        patience = time.monotonic() + PATIENCE_S
+        while len(named_rows(output)) < 2:  # what is done before may still be on its way
+            assert time.monotonic() < patience
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE_S)
@@ -163,15 +165,19 @@ def test_what_does_not_fit_a_method_is_no_error(run: Run, tmp_path: Path) -> Non
     assert "1 not applicable; the column error says why" in out
 
 
+@pytest.mark.usefixtures("misbehaving")
 def test_an_overrun_is_an_error(
-    run: Run, tmp_path: Path, misbehaving: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run,
+    tmp_path: Path,
+    children: list["subprocess.Popen[bytes]"],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(attempts, "LONGEST_START_S", 2)
     folder, output = write_named(tmp_path / "set", "hangs"), tmp_path / "rows.csv"
     code, _, err = run("bench", folder, "--method", "dp", "--time-limit", "0", "-o", output)
     assert code == 1
     assert "killed: no answer after 2 s" in err
-    assert ends(wait_for_id(misbehaving))
+    assert [child.returncode for child in children] == [-signal.SIGKILL]
 
 
 @pytest.mark.parametrize(
