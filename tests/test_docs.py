@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.console_blocks import commands_in, differences
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+PAGES = [
+    page
+    for page in sorted(DOCS.rglob("*.md"))
+    if "_build" not in page.parts and any(commands_in(page.read_text("utf-8")))
+]
 
 
 def test_the_python_example_of_the_readme(
@@ -19,6 +26,13 @@ def test_the_python_example_of_the_readme(
     monkeypatch.chdir(ROOT)
     exec(example, {})
     assert capsys.readouterr().out.strip() == promised
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_in_the_documentation(page: Path) -> None:
+    """They print what their page shows."""
+    found = [f"line {line}: {message}" for line, message in differences(page, DOCS / "examples")]
+    assert not found, "\n".join(found)
 
 
 def test_examples_in_the_documentation(tmp_path: Path) -> None:
