@@ -6,13 +6,29 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# How long an example takes depends on the machine, and says nothing about correctness.
-# (In CI Hypothesis loads a profile of its own, which also fixes the seed.)
-settings.register_profile("local", deadline=None)
+# How long it takes to draw or to try an example says nothing about correctness.
+# (Where CI is set, Hypothesis loads a profile of its own, which holds that too and fixes the seed.)
+settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 if "CI" not in os.environ:
     settings.load_profile("local")
+
+SHOWN_DIFFERENTLY = (
+    "LINES", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "PY_COLORS",
+    "GITHUB_ACTIONS", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "TERMINAL_WIDTH",
+    "_TYPER_FORCE_DISABLE_TERMINAL",
+)  # fmt: skip
+"""Variables by which users or their CI have commands show things in another way."""
+
+
+@pytest.hookimpl(trylast=True)  # pytest itself may heed them
+def pytest_configure() -> None:
+    """Let commands show the same wherever the tests run; some variables are read at import."""
+    for name in SHOWN_DIFFERENTLY:
+        os.environ.pop(name, None)
+    os.environ["COLUMNS"] = "80"
+
 
 ROOT = Path(__file__).parents[1]
 
