@@ -1,4 +1,4 @@
-"""Comparisons that take no longer than they must."""
+"""Comparisons so small that they take moments, however long they might."""
 
 from dfopt.compare import (
     Comparison,
@@ -8,8 +8,9 @@ from dfopt.compare import (
 )
 from dfopt.trace import Trace
 
-QUICK = 1.0
+LIMIT_S = 1000.0
+"""Beyond what any of them takes, so that no clock decides what is found."""
 
 
 def compared(trace: Trace, model: CostModel, *lengths: Window) -> Comparison:
-    return compare_trace(trace, model, windows=lengths, time_limit=QUICK, workers=1)
+    return compare_trace(trace, model, windows=lengths, time_limit=LIMIT_S, workers=1)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt import solve
-from dfopt.compare import Comparison, CostModel, Window, compare_trace, parse_window
+from dfopt.compare import CostModel, Window, compare_trace, parse_window
 from dfopt.compare.comparison import Cause
 from dfopt.compare.matrix import MatrixWindows
 from dfopt.compare.to_instance import trace_instance
@@ -23,6 +23,7 @@ from dfopt.trace.from_schedule import trace_from_schedule
 from dfopt.trace.trace import LOST_EVENTS
 from tests.compare.drawn import labelled_traces, windows
 from tests.compare.naive import costs_by_row
+from tests.compare.quick import compared
 from tests.compare.type_windows import assert_real
 from tests.strategies import FRAGMENTS
 from tests.trace.traces import trace_from_rows
@@ -72,10 +73,6 @@ def models(**fixed: object) -> st.SearchStrategy[CostModel]:
     }
     given.update((name, st.just(value)) for name, value in fixed.items())
     return st.builds(CostModel, **given)  # type: ignore[arg-type]
-
-
-def compared(trace: Trace, model: CostModel, *lengths: Window) -> Comparison:
-    return compare_trace(trace, model, windows=lengths, time_limit=1.0, workers=1)
 
 
 def test_a_trace_by_hand() -> None:

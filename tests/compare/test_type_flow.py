@@ -102,7 +102,7 @@ def test_solvers_close_what_flows_leave_open(problem) -> None:
     paid = [walk.cost for walk in walks]
     cost = max(paid) if window.by_worst else sum(paid)
     known = TypeSchedule(walks=tuple(walks), cost=cost, lower_bound=0)
-    found = improved(window, costs, known, 5.0)
+    found = improved(window, costs, known, 1000.0)
     assert found.is_closed
     assert found.cost == least_cost(window, costs)
     assert_real(window, costs, list(found.walks))

@@ -27,7 +27,7 @@ def test_configurations_of_one_seed_are_the_same() -> None:
     """Dives and branching included: from the first schedule to the proof."""
     medium = zipf(tasks=40, cpus=4, fragments=8, seed=2)
     one, other = (
-        solve(medium, method="configuration", seed=5, workers=1, stop=TimeLimit(60))
+        solve(medium, method="configuration", seed=5, workers=1, stop=TimeLimit(600))
         for _ in range(2)
     )
     assert one.status is Status.OPTIMAL
@@ -39,7 +39,7 @@ def test_configurations_of_one_seed_are_the_same() -> None:
 
 def test_seeds_lead_to_different_schedules() -> None:
     medium = zipf(tasks=40, cpus=4, fragments=8, seed=2)
-    gap = FirstOf(GapLimit(0.3), TimeLimit(30))
+    gap = FirstOf(GapLimit(0.3), TimeLimit(600))
     schedules = {solve(medium, seed=seed, stop=gap, workers=1).schedule for seed in range(4)}
     assert len(schedules) > 1
 

@@ -209,7 +209,7 @@ def test_bounds_hold_where_costs_are_rounded(
     exact = rounded = 0
     for _ in range(12):
         instance = in_nanoseconds(source, tasks=8)
-        search = badly_started(instance, stop=TimeLimit(20))
+        search = badly_started(instance, stop=TimeLimit(600))
         assert search.objective is not None
         costs = Layout(aggregation_of(instance), search.objective - 1).scale
         exact, rounded = exact + costs.is_exact, rounded + (not costs.is_exact)

@@ -23,7 +23,7 @@ OBJECTIVES = (Objective.MAX_PENALTY, Objective.TOTAL_PENALTY)
 
 def searched(instance: Instance, *steps: Callable[[Search], None]) -> Search:
     """Return a search without a bound to begin with, after these steps."""
-    search = Search(instance, stop=TimeLimit(60))
+    search = Search(instance, stop=TimeLimit(600))
     with contextlib.suppress(SearchOver):
         for step in steps:
             step(search)
