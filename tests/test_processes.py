@@ -12,6 +12,7 @@ from dfopt.errors import DfoptError
 from dfopt.processes import performed
 from dfopt.simulate.space_sharing import read_mix
 from dfopt.simulate.space_sharing.replications import ReplicationTask
+from tests.patience import PATIENCE_S
 
 CHORES = """
 import os
@@ -174,6 +175,6 @@ def test_whoever_loses_its_parent_ends(chores):
     """Standard error ends only with the last process that holds it."""
     done = subprocess.run(
         [sys.executable, "-c", BEREAVED],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (-signal.SIGKILL, "")

@@ -13,6 +13,7 @@ from dfopt.bench import Entry, read_set
 from dfopt.files import write_instance
 from dfopt.instance import Instance, Task
 from dfopt.machine import PenaltyG, PenaltyMatrix
+from tests.patience import PATIENCE_S
 
 PLAIN = Instance(
     name="plain-1",
@@ -26,9 +27,6 @@ TABLE = Instance(
     penalty=PenaltyMatrix(types=("s", "t"), switch=((0, 2), (5, 0))),
     tasks=(Task(id="a", type="s"), Task(id="b", type="t")),
 )
-PATIENCE_S = 120
-"""Only what hangs takes so long, however much else the machine has to do."""
-
 OPTIMA = {"plain-1": 4, "plain-2": 4, "table": 2}
 
 MISBEHAVIOUR = '''

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-PATIENCE_S = 120
-"""Only what hangs takes so long, however much else the machine has to do."""
+from tests.patience import PATIENCE_S
 
 # In a process of its own, whose threads, ports and warnings are no concern of the tests.
 CLUSTER = """

@@ -15,7 +15,8 @@ from dfopt.errors import DfoptError
 from dfopt.files import write_instance
 from dfopt.generate import zipf
 from dfopt.verify import verify
-from tests.bench.conftest import OPTIMA, PATIENCE_S, PLAIN, write_named
+from tests.bench.conftest import OPTIMA, PLAIN, write_named
+from tests.patience import PATIENCE_S
 
 QUICK = Settings(time_limit_s=30, workers=1)
 

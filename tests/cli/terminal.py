@@ -11,8 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-PATIENCE_S = 120
-"""Only what hangs takes so long, however much else the machine has to do."""
+from tests.patience import PATIENCE_S
 
 
 class Terminal:

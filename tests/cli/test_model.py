@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from dfopt.files import schema
 from dfopt_models.response_time import read_model, write_model
 from tests.cli.conftest import Run, Start
-from tests.cli.terminal import PATIENCE_S
+from tests.patience import PATIENCE_S
 
 KEYS = ["format", "model", "baseline", "path", "crossovers"]
 

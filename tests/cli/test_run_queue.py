@@ -14,7 +14,7 @@ from dfopt.files import schema
 from dfopt.simulate.run_queue.scenario_document import shipped_scenarios
 from dfopt.trace import read_trace
 from tests.cli.conftest import EXECUTABLE
-from tests.cli.terminal import PATIENCE_S
+from tests.patience import PATIENCE_S
 
 RUN_QUEUE = ("simulate", "run-queue")
 

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from dfopt.files import schema
 from dfopt.trace import read_trace
 from dfopt_models.response_time import read_model, response_time
-from tests.cli.terminal import PATIENCE_S
+from tests.patience import PATIENCE_S
 
 POLICIES = ("equipartition", "dynamic", "dyn-aff", "dyn-aff-nopri", "dyn-aff-delay")
 

@@ -14,7 +14,8 @@ from dfopt.machine import PenaltyG
 from dfopt.result import Status, StopReason
 from dfopt_cli.solve import INFEASIBLE, NOT_PROVEN
 from tests.cli.conftest import Run
-from tests.cli.terminal import PATIENCE_S, Terminal
+from tests.cli.terminal import Terminal
+from tests.patience import PATIENCE_S
 from tests.plot.worked_example import INSTANCE
 
 

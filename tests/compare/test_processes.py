@@ -19,7 +19,8 @@ from dfopt.compare.windows import window_starts
 from dfopt.errors import DfoptError
 from dfopt.machine import PenaltyF
 from dfopt.trace import Trace
-from tests.bench.dask_cluster import PATIENCE_S, give_up_soon, running_cluster
+from tests.bench.dask_cluster import give_up_soon, running_cluster
+from tests.patience import PATIENCE_S
 from tests.trace.traces import trace_from_rows
 
 LENGTHS = [parse_window(text) for text in ("5", "whole")]

@@ -225,4 +225,5 @@ def test_a_hundred_thousand_tasks_are_read_quickly(tmp_path):
     path.write_text(json.dumps(INSTANCE | {"tasks": tasks, "capacity": "balanced"}))
     begun = time.process_time()
     assert len(read_instance(path).tasks) == 100_000
-    assert time.process_time() - begun < 5  # about one second; a scan per task takes minutes
+    # About one second on a machine of today; a scan per task takes minutes.
+    assert time.process_time() - begun < 60

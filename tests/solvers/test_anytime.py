@@ -25,10 +25,11 @@ from dfopt.solvers.cp_sat.runner import minimise
 from dfopt.solvers.search import SearchOver
 from dfopt.stop import FirstOf, GapLimit, TimeLimit
 from dfopt.verify import verify
+from tests.patience import PATIENCE_S
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.hard import HARD, HARD_ONES, HARD_PARTS, HARD_TABLE, HARD_TIMED, UNTIMED
 from tests.solvers.optimum import badly_started
-from tests.solvers.threads import PATIENCE_S, all_end, beside
+from tests.solvers.threads import all_end, beside
 
 
 @dataclass

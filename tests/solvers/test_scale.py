@@ -11,7 +11,7 @@ from dfopt.generate import matrix, zipf
 from dfopt.solvers.annealing import Annealing
 from dfopt.solvers.search import Search
 from dfopt.stop import TimeLimit
-from tests.solvers.threads import PATIENCE_S
+from tests.patience import PATIENCE_S
 
 LIMIT_S = 2
 

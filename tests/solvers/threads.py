@@ -4,9 +4,7 @@ import threading
 import time
 
 from dfopt.solvers.compiled import COMPILER
-
-PATIENCE_S = 120
-"""Only what hangs takes so long, however much else the machine has to do."""
+from tests.patience import PATIENCE_S
 
 
 def beside() -> set[threading.Thread]:

@@ -22,9 +22,10 @@ from dfopt.solvers.local_search import Background, LocalSearch
 from dfopt.solvers.local_search import memory as memories
 from dfopt.solvers.local_search.memory import CPU, HOLDING, PART
 from dfopt.solvers.search import Search, SearchOver
+from tests.patience import PATIENCE_S
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import optimum
-from tests.solvers.threads import PATIENCE_S, beside
+from tests.solvers.threads import beside
 from tests.strategies import instances
 
 F = PenaltyF(read_line=1, write_back=20)
