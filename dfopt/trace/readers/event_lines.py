@@ -33,7 +33,10 @@ _WAKEUP = rf"comm=.*? pid=(?P<woken>{PID}) prio={_PRIO}{_MORE}"
 _WAKEUP_OTHERWISE = (
     rf"(?:task )?{_COMM}:(?P<plugin_woken>{PID}) {_BRACKETS}{_MORE}(?: CPU:[0-9]++)?"
 )
-_FORK = rf"comm=.*? pid=(?P<parent>{PID}) child_comm=.*? child_pid=(?P<child>{PID})"
+_FORK = (
+    rf"(?:parent_)?+comm=.*? (?:parent_)?+pid=(?P<parent>{PID}) "
+    rf"child_comm=.*? child_pid=(?P<child>{PID})"
+)
 _FORK_OTHERWISE = rf"parent {_COMM}:(?P<old_parent>{PID}) +child {_COMM}:(?P<old_child>{PID})"
 _EXIT = rf"comm=.*? pid=(?P<ended>{PID}) prio={_PRIO}{_MORE}"
 _EXIT_OTHERWISE = rf"task {_COMM}:(?P<old_ended>{PID}) {_BRACKETS}"
@@ -42,8 +45,9 @@ _MARKER = "(?:ftrace:)?+(?:tracing_mark_write|b?print|bputs|0): (?:.*[ :=])?dfop
 _MARK = rf"{_MARKER}(?P<mark>[^ \n](?:.*[^ \n])?) *"
 
 _WANTED = "(?:sched:)?sched_(?:switch|waking|wakeup|wakeup_new|process_fork|process_exit):"
-# Events by their names, perf's own records, and what the function tracer writes.
-_OTHERS = r"(?:[^ \n]+:(?:[ \t].*+)?|PERF_RECORD_.*|[^ \n]+ <-.*)"
+# Events by their names, perf's own records, what the function tracer writes, and beginnings of
+# stacks.
+_OTHERS = r"(?:[^ \n]+:(?:[ \t].*+)?|PERF_RECORD_.*|[^ \n]+ <-.*|<(?:user )?+stack trace>)"
 
 
 def _event(switch: str, wakeup: str, fork: str, ended: str) -> str:

@@ -14,7 +14,8 @@ from dfopt.trace.readers.grammar import COMMENT, SURE_COMMENT, Grammar, any_line
 _HEAD = (
     rf" *+.*?-(?P<pid>{PID}) ++(?:\( *+(?:(?P<tgid>{PID})|-++)\) ++)?+"
     rf"(?=\[|[0-9]+[^ 0-9\n])\[?+(?P<cpu>[0-9]{{1,5}}+)\]?+ *(?P<flags>[^ 0-9\n][^ \n]*+)?+ ++"
-    rf"{TIME} ++"
+    # trace-cmd report --ts-diff: how much later than the line before.
+    rf"{TIME} ++(?:\(\+[0-9]++\) ++)?+"
 )
 _AROUND = (
     r"version = \d+",
@@ -22,13 +23,24 @@ _AROUND = (
     r"CPU \d+ is empty",
     "TRACE:",
     r"capturing trace\.\.\..*",
+    r"[ \t]*=> .*",
     r" *dummy-0+ +\[\d+\] 0\.0: 0: trace_event_clock_sync: .*",
 )
 """What these programs write before, between and after the events."""
 
 FTRACE = Grammar(
     name="ftrace text",
-    remedy="record with a trace_clock that counts seconds, such as mono",
+    remedy="print it as tracefs, or trace-cmd report, does without options",
+    hints=(
+        (re.compile(rb" type: \d+$"), "print it with options/raw, hex and bin off"),
+        (re.compile(rb"=0x[0-9a-f]+ \("), "print it with options/fields off"),
+        (re.compile(rb"\d(?:us.?: |ms \(\+)"), "print it with options/latency-format off"),
+        (re.compile(rb"^[a-z_]+: "), "print it with options/context-info on"),
+        (
+            re.compile(rb"(?:\[\d+\]|\d\S{4,}) +(?:\S+ +)?\d+: "),
+            "record with a trace_clock that counts seconds, such as mono",
+        ),
+    ),
     line=any_line(f"{_HEAD}{EVENT}", COMMENT, *_AROUND),
     usual=any_line(f"{_HEAD}{USUAL_EVENT}", SURE_COMMENT, *_AROUND),
     head=re.compile(_HEAD.encode()),

@@ -22,6 +22,8 @@ class Grammar:
         What the family is called in errors.
     remedy
         How a user gets such text.
+    hints
+        What lines of other forms look like, and how a user gets such text instead of them.
     line
         Matches any one line with its end. Its groups are those of
         :data:`~dfopt.trace.readers.event_lines.EVENT` and of the head: ``pid``, ``tgid``,
@@ -42,6 +44,7 @@ class Grammar:
 
     name: str
     remedy: str
+    hints: tuple[tuple[Pattern, str], ...]
     line: Pattern
     usual: Pattern
     head: Pattern

@@ -7,11 +7,14 @@ from collections.abc import Iterable, Sequence
 from dfopt.errors import FileError
 from dfopt.trace.dispatches import trace_of
 from dfopt.trace.events import ANY_CPU, KernelEvents, Loss
-from dfopt.trace.readers.collected import Collected
+from dfopt.trace.readers.collected import PREVIOUS, Collected
 from dfopt.trace.readers.grammar import Grammar
 from dfopt.trace.readers.pieces import Piece
 from dfopt.trace.readers.rows import Fields, Row
 from dfopt.trace.trace import Trace
+
+GONE = -1
+"""What perf calls a thread that is no more."""
 
 MOST_UNPARSED = 0.5
 """A text of which more than this share cannot be understood is something else."""
@@ -53,8 +56,10 @@ class _Reading:
         self._cpus: int | None = None
         self._overwritten = 0
         self._lines = 0
+        self._blanks = 0
         self._unparsed = 0
         self._first_unparsed: int | None = None
+        self._first_unparsed_words = b""
 
     def add(self, piece: Piece) -> None:
         text = piece.text
@@ -87,16 +92,18 @@ class _Reading:
     def _add_lines(self, text: bytes, first_line: int, *, cut: bool = False) -> None:
         rows, fields = self._found(text)
         self._lines += len(rows)
+        self._blanks += text.count(b"\n\n")
         last = rows[-1:]
         if cut and (fields.having(last, "fork") or fields.having(last, "mark")):
             # Its last word may have been longer.
-            self._add_unparsed(first_line + len(rows) - 1)
+            self._add_unparsed(b"", first_line + len(rows) - 1)
             del rows[-1]
         if fields.have(rows, "unparsed"):
             for line, words in enumerate(fields.words(rows, "unparsed"), first_line):
                 if words:
                     self._check_family(words, line)
-                    self._add_unparsed(line)
+                    self._add_unparsed(words, line)
+        self._check_threads(fields.words(rows, "pid"), fields.words(rows, *PREVIOUS), first_line)
         if self._cpus is not None:
             self._check_cpus(fields.words(rows, "cpu"), self._cpus, first_line)
         self._collected.add(rows, fields)
@@ -110,10 +117,11 @@ class _Reading:
             self._usual_tries -= 1
         return self._grammar.line.findall(text), self._fields
 
-    def _add_unparsed(self, line: int) -> None:
+    def _add_unparsed(self, words: bytes, line: int) -> None:
         self._unparsed += 1
         if self._first_unparsed is None:
             self._first_unparsed = line
+            self._first_unparsed_words = words
 
     def _check_family(self, text: bytes, line: int) -> None:
         if self._other.head.match(text) and not self._grammar.head.match(text):
@@ -122,6 +130,23 @@ class _Reading:
                 "name a file with one recording only",
                 place=f"line {line}",
             )
+
+    @staticmethod
+    def _check_threads(running: list[bytes], left: list[bytes], first_line: int) -> None:
+        """Refuse lines of another thread than the one that their switch leaves.
+
+        Who wakes whom, and who belongs to which process, is told by the lines' own threads.
+        """
+        if running == left:
+            return
+        for line, (thread, previous) in enumerate(zip(running, left, strict=True), first_line):
+            if previous and thread != previous and int(thread) not in (int(previous), GONE):
+                raise FileError(
+                    f"is about thread {int(thread)}, but its sched_switch is from thread "
+                    f"{int(previous)}; print tid and not pid alone, and record outside of "
+                    "containers",
+                    place=f"line {line}",
+                )
 
     @staticmethod
     def _check_cpus(words: Sequence[bytes], cpus: int, first_line: int) -> None:
@@ -142,10 +167,12 @@ class _Reading:
         FileError
             When most lines could not be understood.
         """
-        if self._unparsed > MOST_UNPARSED * self._lines:
+        if self._unparsed > MOST_UNPARSED * (self._lines - self._blanks):
+            words = self._first_unparsed_words
+            remedies = (remedy for form, remedy in self._grammar.hints if form.search(words))
             raise FileError(
                 f"is the first of {self._unparsed} lines, out of {self._lines}, that are no "
-                f"{self._grammar.name}; {self._grammar.remedy}",
+                f"{self._grammar.name}; {next(remedies, self._grammar.remedy)}",
                 place=f"line {self._first_unparsed}",
             )
         collected = self._collected
