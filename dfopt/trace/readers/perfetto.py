@@ -90,6 +90,10 @@ class _Found:
         self._rows: dict[str, list[tuple[int, ...]]] = {event: [] for event in EVENTS}
         self._groups: list[tuple[int, ...]] = []
         self._losses: list[Loss] = []
+        # For each CPU the sequence of packets that its switches are in.
+        self._sources: dict[int, int] = {}
+        # The recorder's own counts; the last ones hold.
+        self._statistics: Any = None
         self._cpus: int | None = None
         self._highest = 0
         self._clock: int | None = None
@@ -106,7 +110,7 @@ class _Found:
                 if packet.previous_packet_dropped and sequence in self._sequences:
                     self._lose(ANY_CPU)
                 self._sequences.add(sequence)
-                self._add_bundle(packet.ftrace_events)
+                self._add_bundle(packet.ftrace_events, sequence)
             case "process_tree":
                 tree, time = packet.process_tree, _time(packet.timestamp)
                 self._groups += [(time, _thread(one.pid), one.pid) for one in tree.processes]
@@ -114,13 +118,18 @@ class _Found:
                     (time, _thread(one.tid), _thread(one.tgid)) for one in tree.threads
                 ]
             case "cpu_info":
-                self._cpus = len(packet.cpu_info.cpus) or None
+                self._cpus = len(packet.cpu_info.cpus) or self._cpus
+            case "system_info":
+                # Older classes do not have the number.
+                self._cpus = self._cpus or getattr(packet.system_info, "num_cpus", 0) or None
+            case "trace_stats":
+                self._statistics = packet.trace_stats
             case "track_descriptor" | "track_event":
                 self.has_tracks = True
             case "zstd_compressed_packets":
                 raise FileError("is compressed with zstd; record the trace without that")
 
-    def _add_bundle(self, bundle: Any) -> None:
+    def _add_bundle(self, bundle: Any, sequence: int) -> None:
         if bundle.cpu >= LARGEST_CPU_COUNT:
             raise FileError(f"is about CPU {bundle.cpu}; the file is damaged, copy it again")
         self._highest = max(self._highest, bundle.cpu)
@@ -137,6 +146,13 @@ class _Found:
                 switches.append(self._switch(event.timestamp, event.sched_switch))
             elif kind in self._rows and (row := self._row(kind, event)):
                 self._rows[kind].append(row)
+        if (switches or bundle.compact_sched.switch_timestamp) and (
+            self._sources.setdefault(bundle.cpu, sequence) != sequence
+        ):
+            raise FileError(
+                "holds switches of a CPU whose switches another data source recorded before; "
+                "record sched/sched_switch in one linux.ftrace only"
+            )
         self._bundled.add(
             bundle.cpu, events=switches, columns=bundle.compact_sched, follows_loss=follows_loss
         )
@@ -184,6 +200,7 @@ class _Found:
         exits = self._table("sched_process_exit", 2)
         marks = self._table("print")
         groups = _sorted_table(self._groups, 3)
+        self._add_losses_of_buffers()
         return KernelEvents(
             switches=switches,
             wakeups=wakeups_of(wakings),
@@ -209,6 +226,24 @@ class _Found:
             cpus=None if self._cpus is None else max(self._cpus, self._highest + 1),
             lines=count,
         )
+
+    def _add_losses_of_buffers(self) -> None:
+        """Note that the recorder's buffers were full: its count is the only trace of that.
+
+        They lose what is oldest, or what comes last; no switches are missing in between.
+        """
+        if self._statistics is None:
+            return
+        used = {
+            writer.buffer
+            for writer in self._statistics.writer_stats
+            if writer.sequence_id in self._sequences
+        }
+        for number, buffer in enumerate(self._statistics.buffer_stats):
+            if number in used and buffer.chunks_overwritten:
+                self._losses.append(Loss(cpu=ANY_CPU, switches_before=0, events=0))
+            if number in used and buffer.chunks_discarded:
+                self._lose(ANY_CPU)
 
     def _table(self, kind: str, width: int = 3) -> Integers:
         return _sorted_table(self._rows[kind], width)
