@@ -62,13 +62,20 @@ def _event(switch: str, wakeup: str, fork: str, ended: str) -> str:
     )
 
 
-_BY_NAMES = (_SWITCH, _WAKEUP, _FORK, _EXIT)
-_WORDS = (form.replace(".*?", r"[^ \n]++") for form in _BY_NAMES)
-USUAL_EVENT = f"(?:{_event(*_WORDS)})"
-"""An event with its fields by name and comms without spaces, but no mark.
+def usual_event(thread: str) -> str:
+    """Return a pattern for events with their fields by name and comms without spaces, but no marks.
 
-The groups say what it is.
-"""
+    The groups say what it is.
+
+    Parameters
+    ----------
+    thread
+        Matches the number of the thread that a switch of this line must be from.
+    """
+    forms = _SWITCH.replace(f"<previous>{PID}", f"<previous>{thread}"), _WAKEUP, _FORK, _EXIT
+    words = (form.replace(".*?", r"[^ \n]++") for form in forms)
+    return f"(?:{_event(*words)})"
+
 
 _EVENT = _event(
     f"{_SWITCH}|{_SWITCH_OTHERWISE}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from dfopt.trace.readers.event_lines import EVENT, PID, TIME, USUAL_EVENT
+from dfopt.trace.readers.event_lines import EVENT, PID, TIME, usual_event
 from dfopt.trace.readers.grammar import COMMENT, SURE_COMMENT, Grammar, any_line
 
 _HEAD = (
@@ -17,6 +17,7 @@ _HEAD = (
     # trace-cmd report --ts-diff: how much later than the line before.
     rf"{TIME} ++(?:\(\+[0-9]++\) ++)?+"
 )
+_USUAL = usual_event("(?P=pid)")
 _AROUND = (
     r"version = \d+",
     r"cpus=\d+",
@@ -42,7 +43,7 @@ FTRACE = Grammar(
         ),
     ),
     line=any_line(f"{_HEAD}{EVENT}", COMMENT, *_AROUND),
-    usual=any_line(f"{_HEAD}{USUAL_EVENT}", SURE_COMMENT, *_AROUND),
+    usual=any_line(f"{_HEAD}{_USUAL}", SURE_COMMENT, *_AROUND),
     head=re.compile(_HEAD.encode()),
     declared=re.compile(
         rb"^(?:# entries-in-buffer/entries-written: (?P<kept>\d{1,18})/(?P<written>\d{1,18}) +#P:"

@@ -92,18 +92,20 @@ class _Reading:
     def _add_lines(self, text: bytes, first_line: int, *, cut: bool = False) -> None:
         rows, fields = self._found(text)
         self._lines += len(rows)
-        self._blanks += text.count(b"\n\n")
         last = rows[-1:]
         if cut and (fields.having(last, "fork") or fields.having(last, "mark")):
             # Its last word may have been longer.
             self._add_unparsed(b"", first_line + len(rows) - 1)
             del rows[-1]
         if fields.have(rows, "unparsed"):
+            self._blanks += text.count(b"\n\n")
             for line, words in enumerate(fields.words(rows, "unparsed"), first_line):
                 if words:
                     self._check_family(words, line)
                     self._add_unparsed(words, line)
-        self._check_threads(fields.words(rows, "pid"), fields.words(rows, *PREVIOUS), first_line)
+        if fields is self._fields:  # else the pattern has seen to it
+            previous = fields.words(rows, *PREVIOUS)
+            self._check_threads(fields.words(rows, "pid"), previous, first_line)
         if self._cpus is not None:
             self._check_cpus(fields.words(rows, "cpu"), self._cpus, first_line)
         self._collected.add(rows, fields)
@@ -137,8 +139,6 @@ class _Reading:
 
         Who wakes whom, and who belongs to which process, is told by the lines' own threads.
         """
-        if running == left:
-            return
         for line, (thread, previous) in enumerate(zip(running, left, strict=True), first_line):
             if previous and thread != previous and int(thread) not in (int(previous), GONE):
                 raise FileError(
