@@ -254,7 +254,7 @@ def test_marks():
             0,
             switch(100, 0, 5),
             (110, 5, "print", {"buf": "dfopt:df=pool 3\n"}),
-            (120, 5, "print", {"buf": "B|5|dfopt:df=other"}),
+            (120, 5, "print", {"buf": "B|5|dfopt:df= other"}),
             (130, 5, "print", {"buf": "something else"}),
             switch(200, 5, 0),
         )

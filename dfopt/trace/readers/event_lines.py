@@ -42,7 +42,7 @@ _EXIT = rf"comm=.*? pid=(?P<ended>{PID}) prio={_PRIO}{_MORE}"
 _EXIT_OTHERWISE = rf"task {_COMM}:(?P<old_ended>{PID}) {_BRACKETS}"
 
 _MARKER = "(?:ftrace:)?+(?:tracing_mark_write|b?print|bputs|0): (?:.*[ :=])?dfopt:df="
-_MARK = rf"{_MARKER}(?P<mark>[^ \n](?:.*[^ \n])?) *"
+_MARK = rf"{_MARKER} *+(?P<mark>[^ \n](?:.*[^ \n])?) *"
 
 _WANTED = "(?:sched:)?sched_(?:switch|waking|wakeup|wakeup_new|process_fork|process_exit):"
 # Events by their names, perf's own records, what the function tracer writes, and beginnings of

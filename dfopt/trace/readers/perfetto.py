@@ -42,7 +42,7 @@ EVENTS = (
     "sched_switch", *WAKEUPS, "sched_process_fork", "task_newtask", "sched_process_exit", "print",
 )  # fmt: skip
 
-MARK = re.compile(r"(?:^|[ :=|])dfopt:df=([^ \n](?:.*[^ \n])?)[ \n]*\Z")
+MARK = re.compile(r"(?:^|[ :=|])dfopt:df= *([^ \n](?:.*[^ \n])?)[ \n]*\Z")
 
 
 def read_perfetto(stream: BinaryIO) -> Trace:

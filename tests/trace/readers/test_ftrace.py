@@ -167,6 +167,7 @@ def test_states(states, ended):
         "print: ip=0xffffffc0 buf=dfopt:df=tile 7",
         "bprint:               work: now dfopt:df=tile 7",
         "0: dfopt:df=tile 7 ",
+        "tracing_mark_write: dfopt:df=  tile 7",
     ],
 )
 def test_marks(mark):
