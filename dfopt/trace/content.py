@@ -40,6 +40,7 @@ _REPORTS = (
             rb"^ +time +cpu .*task name .*wait time|^Runtime summary$"
             rb"|^ +Task +\| +Runtime ms +\|"
             rb"|^ +\*A0 .*\d\.\d+ secs"
+            rb"|^ +\d+\.\d{3} .*/\d+ sched:sched_[a-z_]+\("
             rb"|^# To display the perf\.data header info",
             re.MULTILINE,
         ),

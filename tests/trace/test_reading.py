@@ -72,6 +72,7 @@ def test_content(first, kind):
         (b"\nRuntime summary\n            comm  parent   sched-in\n", "perf script"),
         (b" ------\n  Task                  |   Runtime ms  | Switches |\n", "perf script"),
         (b"  *A0       34462.574228 secs A0 => migration/0:18 \n", "perf script"),
+        (b'     0.000 migration/0/18 sched:sched_waking(comm: "a", pid: 5', "perf script"),
         (b"# To display the perf.data header info, please use --header\n", "perf script"),
         (b'{\n\t"linux-perf-json-version": 1,\n\t"headers": {', "perf script"),
         (b"a.dat: cpus=2\nb.dat: cpus=2\n", "several recordings"),

@@ -36,9 +36,9 @@ FTRACE = Grammar(
         (re.compile(rb" type: \d+$"), "print it with options/raw, hex and bin off"),
         (re.compile(rb"=0x[0-9a-f]+ \("), "print it with options/fields off"),
         (re.compile(rb"\d(?:us.?: |ms \(\+)"), "print it with options/latency-format off"),
-        (re.compile(rb"^[a-z_]+: "), "print it with options/context-info on"),
+        (re.compile(rb"^[a-z_]+: [a-z_]+="), "print it with options/context-info on"),
         (
-            re.compile(rb"(?:\[\d+\]|\d\S{4,}) +(?:\S+ +)?\d+: "),
+            re.compile(rb"(?:\[\d+\]|\d\S{4,}) *(?:\S+ +)?\d+: "),
             "record with a trace_clock that counts seconds, such as mono",
         ),
     ),

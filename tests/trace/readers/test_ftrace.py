@@ -214,6 +214,12 @@ def test_cpu_beyond_those_declared():
     assert caught.value.place == "line 9"
 
 
+def test_lines_that_begin_with_the_name_of_an_instance():
+    trace = read("cpus=2\n" + "run: ".join(["", *SWITCHES.splitlines(keepends=True)]))
+    assert trace.quality.unparsed == 0
+    assert len(trace) == 1
+
+
 def test_comms_as_arrays():
     array = "ARRAY[c3, a9, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00]"
     trace = read(SWITCHES.replace("comm=make", f"comm={array}") + AGAIN)
@@ -251,6 +257,12 @@ def test_stacks(stack):
     ("text", "remedy"),
     [
         (SWITCHES.replace("100.0000", "1000000"), "trace_clock that counts seconds"),
+        (
+            SWITCHES.replace("d..2.   100.0000", "3677944964"),
+            "trace_clock that counts seconds",
+        ),
+        ("tci:   <...>-41    [001]36779449641872: sched_switch: make:41\n", "trace_clock"),
+        ("tci:   <...>-41    0d..2.36779449641872: sched_switch: make:41\n", "trace_clock"),
         ("41 1 34256159458674 type: 372\n", "options/raw, hex and bin off"),
         ("0000002a 00000001 00001f27e2374572 type: 372\n\n", "options/raw, hex and bin off"),
         (SWITCHES.replace("pid=41", "pid=0x29 (41)"), "options/fields off"),
