@@ -243,9 +243,31 @@ def test_identities():
         ("4", 4),
         ("5", 4),
         ("5.2", None),
-        ("6", None),
+        ("6", 6),
     ]
     assert trace.forks.time.tolist() == [120]
+
+
+def test_processes_of_threads_that_the_recorder_never_saw():
+    tree = classes.TracePacket(timestamp=900)
+    tree.process_tree.threads.add(tid=5, tgid=4)
+    new = {"clone_flags": 0x10100}
+    trace = read(
+        bundle(
+            0,
+            switch(100, 0, 5),
+            (110, 5, "task_newtask", {"pid": 6, **new}),
+            (120, 5, "task_newtask", {"pid": 7}),
+            switch(130, 5, 7),
+            (140, 7, "task_newtask", {"pid": 8, **new}),
+            switch(150, 7, 9),
+            (160, 9, "task_newtask", {"pid": 10, **new}),
+            switch(170, 9, 0),
+        ),
+        tree,
+    )
+    groups = {task.name: task.tgid for task in trace.tasks}
+    assert groups == {"5": 4, "6": 4, "7": 7, "8": 7, "9": None, "10": None}
 
 
 def test_marks():

@@ -42,6 +42,9 @@ EVENTS = (
     "sched_switch", *WAKEUPS, "sched_process_fork", "task_newtask", "sched_process_exit", "print",
 )  # fmt: skip
 
+IN_SAME_PROCESS = 0x10000
+"""The flag of a new task that is a thread of its parent's process (CLONE_THREAD)."""
+
 MARK = re.compile(r"(?:^|[ :=|])dfopt:df= *([^ \n](?:.*[^ \n])?)[ \n]*\Z")
 
 
@@ -89,6 +92,8 @@ class _Found:
         # Rows that begin with the time, for each kind of events.
         self._rows: dict[str, list[tuple[int, ...]]] = {event: [] for event in EVENTS}
         self._groups: list[tuple[int, ...]] = []
+        # Rows of time, parent, child, whether they are threads of one process.
+        self._births: list[tuple[int, int, int, bool]] = []
         self._losses: list[Loss] = []
         # For each CPU the sequence of packets that its switches are in.
         self._sources: dict[int, int] = {}
@@ -179,7 +184,9 @@ class _Found:
             case "sched_process_fork":
                 return time, _thread(fields.parent_pid), _thread(fields.child_pid)
             case "task_newtask":
-                return time, thread, _thread(fields.pid)
+                child, together = _thread(fields.pid), fields.clone_flags & IN_SAME_PROCESS != 0
+                self._births.append((time, thread, child, together))
+                return time, thread, child
             case "sched_process_exit":
                 return time, _thread(fields.pid)
             case "print":
@@ -194,12 +201,13 @@ class _Found:
         wakings = [self._bundled.wakings(switches), self._table("sched_waking")]
         if not any(map(len, wakings)):
             wakings = [self._table(kind) for kind in WAKEUPS]
-        forks = self._table("sched_process_fork")
+        # It comes first, tells of more threads, and of their processes.
+        forks = self._table("task_newtask")
         if not len(forks):
-            forks = self._table("task_newtask")
+            forks = self._table("sched_process_fork")
         exits = self._table("sched_process_exit", 2)
         marks = self._table("print")
-        groups = _sorted_table(self._groups, 3)
+        groups = _sorted_table([*self._groups, *self._groups_at_birth()], 3)
         self._add_losses_of_buffers()
         return KernelEvents(
             switches=switches,
@@ -226,6 +234,20 @@ class _Found:
             cpus=None if self._cpus is None else max(self._cpus, self._highest + 1),
             lines=count,
         )
+
+    def _groups_at_birth(self) -> list[tuple[int, ...]]:
+        """Return the processes that new threads begin in, as rows of time, thread, process.
+
+        The recorder looks for processes from time to time, and misses those that live shortly.
+        """
+        process = {thread: group for _, thread, group in reversed(self._groups)}
+        found: list[tuple[int, ...]] = []
+        for time, parent, child, together in sorted(self._births):
+            group = process.get(parent) if together else child
+            if group is not None:
+                process[child] = group
+                found.append((time, child, group))
+        return found
 
     def _add_losses_of_buffers(self) -> None:
         """Note that the recorder's buffers were full: its count is the only trace of that.
