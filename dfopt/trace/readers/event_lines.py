@@ -49,15 +49,18 @@ _WANTED = "(?:sched:)?sched_(?:switch|waking|wakeup|wakeup_new|process_fork|proc
 # stacks.
 _OTHERS = r"(?:[^ \n]+:(?:[ \t].*+)?|PERF_RECORD_.*|[^ \n]+ <-.*|<(?:user )?+stack trace>)"
 
+_FAILED = r"(?:\[FAILED TO PARSE\] )?+"
+"""What trace-cmd writes where it does not know how to print an event; its fields follow by name."""
+
 
 def _event(switch: str, wakeup: str, fork: str, ended: str) -> str:
     # An event that is wanted but cannot be understood is not one of the others.
     return (
-        f"(?:sched:)?+sched_(?:(?P<switch>switch): ++(?:{switch})"
-        f"|(?P<wakeup>waking|wakeup_new|wakeup): ++(?:{wakeup})"
+        f"(?:sched:)?+sched_(?:(?P<switch>switch): ++{_FAILED}(?:{switch})"
+        f"|(?P<wakeup>waking|wakeup_new|wakeup): ++{_FAILED}(?:{wakeup})"
         "|(?:stat_[a-z]++|migrate_task): .*+"
-        f"|(?P<fork>process_fork): ++(?:{fork})"
-        f"|(?P<exit>process_exit): ++(?:{ended}))"
+        f"|(?P<fork>process_fork): ++{_FAILED}(?:{fork})"
+        f"|(?P<exit>process_exit): ++{_FAILED}(?:{ended}))"
         f"|(?!{_WANTED}|{_MARKER}){_OTHERS}"
     )
 

@@ -38,7 +38,7 @@ FTRACE = Grammar(
         (re.compile(rb"\d(?:us.?: |ms \(\+)"), "print it with options/latency-format off"),
         (re.compile(rb"^[a-z_]+: [a-z_]+="), "print it with options/context-info on"),
         (
-            re.compile(rb"(?:\[\d+\]|\d\S{4,}) *(?:\S+ +)?\d+: "),
+            re.compile(rb"^(?!.*\d\.(?:\d{6}|\d{9}): ).*(?:\[\d+\]|\d\S{4,}) *(?:\S+ +)?\d+: "),
             "record with a trace_clock that counts seconds, such as mono",
         ),
     ),

@@ -127,6 +127,8 @@ def test_forms_of_wakeups(waking):
         "sched_process_fork: comm=a b pid=41 child_comm=a b child_pid=43",
         "sched_process_fork:   comm=make pid=41 child_comm=make child_pid=43",
         "sched_process_fork:    parent_comm=make parent_pid=41 child_comm=make child_pid=43",
+        "sched_process_fork:   [FAILED TO PARSE] parent_comm=make parent_pid=41 "
+        "child_comm=make child_pid=43",
         "sched_process_fork: parent make:41  child make:43",
     ],
 )
