@@ -46,8 +46,8 @@ FTRACE = Grammar(
     usual=any_line(f"{_HEAD}{_USUAL}", SURE_COMMENT, *_AROUND),
     head=re.compile(_HEAD.encode()),
     declared=re.compile(
-        rb"^(?:# entries-in-buffer/entries-written: (?P<kept>\d{1,18})/(?P<written>\d{1,18}) +#P:"
-        rb"|cpus=)(?P<cpus>\d{1,5})$",
+        rb"^(?:# entries-in-buffer/entries-written: (?P<kept>\d{1,18})/(?P<written>\d{1,18}) +"
+        rb"#P:(?P<online>\d{1,5})|cpus=(?P<cpus>\d{1,5}))$",
         re.MULTILINE,
     ),
     loss=re.compile(

@@ -34,8 +34,9 @@ class Grammar:
     head
         Matches the beginning of a line with an event.
     declared
-        Finds the number of CPUs that the file declares, ``cpus``. It may have the groups ``kept``
-        and ``written``: how many events are still there, and how many there were.
+        Finds the number of CPUs that the file declares: all that there are, ``cpus``, or those in
+        use, ``online``, which may have higher numbers than their number. It may have the groups
+        ``kept`` and ``written``: how many events are still there, and how many there were.
     loss
         Finds a line about lost events, with the groups ``loss_cpu`` and ``lost``.
     loss_words

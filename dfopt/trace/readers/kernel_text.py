@@ -54,6 +54,7 @@ class _Reading:
         self._collected = Collected()
         self._losses: list[Loss] = []
         self._cpus: int | None = None
+        self._online: int | None = None
         self._overwritten = 0
         self._lines = 0
         self._blanks = 0
@@ -65,11 +66,11 @@ class _Reading:
         text = piece.text
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n")
-        if self._cpus is None and not self._collected.switch_count:
+        if self._cpus is None and self._online is None and not self._collected.switch_count:
             declared = self._grammar.declared.search(text)
             if declared is not None:
                 found = declared.groupdict()
-                self._cpus = int(found["cpus"])
+                self._cpus, self._online = _number(found, "cpus"), _number(found, "online")
                 self._overwritten = int(found.get("written") or 0) - int(found.get("kept") or 0)
         line, position = piece.first_line, 0
         if any(words in text for words in self._grammar.loss_words):
@@ -176,8 +177,12 @@ class _Reading:
                 place=f"line {self._first_unparsed}",
             )
         collected = self._collected
+        switches = collected.switches()
+        cpus = self._cpus
+        if self._online is not None and len(switches.cpu):
+            cpus = max(self._online, int(switches.cpu.max()) + 1)
         return KernelEvents(
-            switches=collected.switches(),
+            switches=switches,
             wakeups=collected.wakeups(),
             forks=collected.forks(),
             exits=collected.exits(),
@@ -185,9 +190,14 @@ class _Reading:
             marks=collected.marks(),
             losses=tuple(self._losses),
             comms=collected.comms,
-            cpus=self._cpus,
+            cpus=cpus,
             overwritten=max(0, self._overwritten),
             lines=self._lines,
             unparsed=self._unparsed,
             first_unparsed=self._first_unparsed,
         )
+
+
+def _number(found: dict[str, bytes | None], name: str) -> int | None:
+    digits = found.get(name)
+    return None if digits is None else int(digits)

@@ -212,8 +212,14 @@ def test_a_comm_that_begins_like_a_comment():
 
 def test_cpu_beyond_those_declared():
     with pytest.raises(FileError, match="declares 2 CPUs") as caught:
-        read(HEAD + SWITCHES + SWITCHES.replace("[001]", "[002]"))
-    assert caught.value.place == "line 9"
+        read("cpus=2\n" + SWITCHES + SWITCHES.replace("[001]", "[002]"))
+    assert caught.value.place == "line 4"
+
+
+def test_cpus_in_use_may_have_higher_numbers_than_there_are():
+    trace = read(HEAD + SWITCHES + SWITCHES.replace("[001]", "[006]"))
+    assert trace.cpus == 7
+    assert trace.quality.silent_cpus == (0, 2, 3, 4, 5)
 
 
 def test_lines_that_begin_with_the_name_of_an_instance():
