@@ -34,10 +34,34 @@ _FOREIGN = {
 }
 """How files begin that hold a trace, or may, but not in a form that dfopt reads."""
 
+_REPORTS = (
+    (
+        re.compile(
+            rb"^ +time +cpu .*task name .*wait time|^Runtime summary$"
+            rb"|^ +Task +\| +Runtime ms +\|"
+            rb"|^ +\*A0 .*\d\.\d+ secs"
+            rb"|^ +\d+\.\d{3} .*/\d+ sched:sched_[a-z_]+\("
+            rb"|^# To display the perf\.data header info",
+            re.MULTILINE,
+        ),
+        "is a report that perf made of a trace; save the trace itself by `perf script`",
+    ),
+    (
+        re.compile(rb'\A\s*\{\s*"linux-perf-json-version"'),
+        "is perf.data as JSON; save the output of `perf script`",
+    ),
+    (
+        re.compile(rb"\A.+: cpus=\d+\n"),
+        "is about several recordings; make a report of each (trace-cmd report -i FILE)",
+    ),
+)
+"""What looks like a trace, or is made of one, but is none that can be read."""
+
 _DFOPT_DOCUMENT = re.compile(rb'"format"\s*:\s*"(dfopt-[a-z-]+/[0-9]+)"')
 _HTML = re.compile(rb"\s*<(!doctype|html|head|script)\b", re.IGNORECASE)
 _FTRACE_HEADER = re.compile(rb"^(# tracer:|TRACE:|version = \d|cpus=\d)", re.MULTILINE)
 _PERF_HEADER = re.compile(rb"^(# ========|# captured on)", re.MULTILINE)
+_SWITCH = b"sched_switch: "
 _PERF_WITHOUT_CPU = re.compile(
     rb"^ *.+ \d+ +\d+\.\d{6,9}: +(?:\d+ +)?(?:sched:)?sched_", re.MULTILINE
 )
@@ -67,6 +91,9 @@ def content_of(first: bytes) -> Content:
         return Content.PERFETTO
     if _HTML.match(first):
         return Content.SYSTRACE
+    for form, problem in _REPORTS:
+        if form.search(first):
+            raise FileError(problem)
     text = _text_of(first)
     if text is not None:
         return text
@@ -76,6 +103,11 @@ def content_of(first: bytes) -> Content:
         raise FileError(
             "does not say on which CPU; record all of them (perf record -a, perf sched record) and "
             "print comm, tid, cpu, time, event and trace"
+        )
+    if _SWITCH in first:
+        raise FileError(
+            "holds switches, but neither as `perf script -F comm,tid,cpu,time,event,trace` nor as "
+            "tracefs or trace-cmd report print them; print them so"
         )
     known = ", ".join(kind.value for kind in Content)
     raise FileError(f"holds no trace that dfopt knows; it reads {known}")

@@ -151,6 +151,37 @@ def test_dropped_packets_make_gaps_everywhere_but_the_first_of_a_sequence_is_non
     assert len(read(first, second).gaps) == 1
 
 
+@pytest.mark.parametrize(
+    ("count", "buffer", "losses"),
+    [
+        ("chunks_overwritten", 1, 1),
+        ("chunks_discarded", 1, 1),
+        ("chunks_overwritten", 0, 0),
+        ("chunks_written", 1, 0),
+    ],
+)
+def test_full_buffers_are_told_but_make_no_gap(count, buffer, losses):
+    statistics = classes.TracePacket()
+    statistics.trace_stats.writer_stats.add(sequence_id=3, buffer=0)
+    statistics.trace_stats.writer_stats.add(sequence_id=7, buffer=1)
+    for number in range(2):
+        statistics.trace_stats.buffer_stats.add(**{count: 2 if number == buffer else 0})
+    trace = read(columns(0, [(100, 5), (200, 0)]), statistics)
+    assert trace.quality.losses == losses
+    assert len(trace) == 1
+    assert not len(trace.gaps)
+
+
+def test_switches_recorded_twice_are_refused():
+    first, second, third = columns(0, [(100, 5)]), columns(1, [(90, 6)]), columns(0, [(100, 5)])
+    second.trusted_packet_sequence_id = 8
+    read(first, second)
+    third.trusted_packet_sequence_id = 8
+    with pytest.raises(FileError, match="another data source") as caught:
+        read(first, second, third)
+    assert caught.value.place == "packet 3"
+
+
 def test_missing_switch_breaks_the_chain():
     trace = read(bundle(0, switch(100, 0, 5), switch(200, 6, 0)))
     assert trace.quality.breaks == 1
@@ -159,10 +190,10 @@ def test_missing_switch_breaks_the_chain():
 
 def test_wakeups_in_columns_name_who_ran():
     packet = columns(0, [(100, 5), (200, 6)], wakings=[(50, 5), (150, 6), (200, 7), (250, 8)])
-    packet.ftrace_events.compact_sched.waking_common_flags.extend([0, 0, 0, 8])
+    packet.ftrace_events.compact_sched.waking_common_flags.extend([0, 0x10, 0, 8])
     wakeups = read(packet).wakeups
     assert wakeups.time.tolist() == [50, 150, 200, 250]
-    named = [-1, 0, 1, -1]  # nobody yet, 5, 6, an interrupt
+    named = [-1, 0, 1, -1]  # nobody yet, 5 (in a soft interrupt of its own), 6, an interrupt
     assert wakeups.waker.tolist() == named
 
 
@@ -212,9 +243,31 @@ def test_identities():
         ("4", 4),
         ("5", 4),
         ("5.2", None),
-        ("6", None),
+        ("6", 6),
     ]
     assert trace.forks.time.tolist() == [120]
+
+
+def test_processes_of_threads_that_the_recorder_never_saw():
+    tree = classes.TracePacket(timestamp=900)
+    tree.process_tree.threads.add(tid=5, tgid=4)
+    new = {"clone_flags": 0x10100}
+    trace = read(
+        bundle(
+            0,
+            switch(100, 0, 5),
+            (110, 5, "task_newtask", {"pid": 6, **new}),
+            (120, 5, "task_newtask", {"pid": 7}),
+            switch(130, 5, 7),
+            (140, 7, "task_newtask", {"pid": 8, **new}),
+            switch(150, 7, 9),
+            (160, 9, "task_newtask", {"pid": 10, **new}),
+            switch(170, 9, 0),
+        ),
+        tree,
+    )
+    groups = {task.name: task.tgid for task in trace.tasks}
+    assert groups == {"5": 4, "6": 4, "7": 7, "8": 7, "9": None, "10": None}
 
 
 def test_marks():
@@ -223,7 +276,7 @@ def test_marks():
             0,
             switch(100, 0, 5),
             (110, 5, "print", {"buf": "dfopt:df=pool 3\n"}),
-            (120, 5, "print", {"buf": "B|5|dfopt:df=other"}),
+            (120, 5, "print", {"buf": "B|5|dfopt:df= other"}),
             (130, 5, "print", {"buf": "something else"}),
             switch(200, 5, 0),
         )
@@ -239,12 +292,16 @@ def test_comms_that_are_not_utf8():
 
 
 def test_declared_cpus():
-    info = classes.TracePacket()
+    info, system = classes.TracePacket(), classes.TracePacket()
     for _ in range(4):
         info.cpu_info.cpus.add()
-    trace = read(info, columns(0, [(100, 5), (200, 0)]))
-    assert trace.cpus == 4
-    assert trace.quality.silent_cpus == (1, 2, 3)
+    system.system_info.num_cpus = 2
+    switches = columns(0, [(100, 5), (200, 0)])
+    assert read(system, switches).quality.silent_cpus == (1,)
+    for packets in ((info, system, switches), (system, info, switches)):
+        trace = read(*packets)
+        assert trace.cpus == 4
+        assert trace.quality.silent_cpus == (1, 2, 3)
 
 
 GOOD = b"".join(framed(columns(cpu, [(100, 5), (200, 0)])) for cpu in (0, 1))

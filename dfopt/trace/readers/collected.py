@@ -20,13 +20,19 @@ from dfopt.trace.numbering import Numbering
 from dfopt.trace.readers.rows import Columns, Fields, Row
 from dfopt.trace.readers.states import has_ended
 
-_PREVIOUS = ("previous", "plugin_previous", "old_previous")
+PREVIOUS = ("previous", "plugin_previous", "old_previous")
 _COMM = ("comm", "plugin_comm", "old_comm")
 _STATE = ("state", "plugin_state", "old_state")
 _NEXT = ("next", "plugin_next", "old_next")
 
 _HARD_INTERRUPTS = frozenset((b"h", b"H", b"z", b"Z"))
 """The third flag of tracefs while an interrupt is handled that no thread asked for."""
+
+
+_ARRAY, _ARRAY_END = b"ARRAY[", b"]"
+"""Around a comm as ``trace-cmd report -R`` writes it from the first one on that is not ASCII."""
+
+LONGEST_COMM = 15
 
 
 class _Names(dict[bytes, int]):
@@ -37,8 +43,13 @@ class _Names(dict[bytes, int]):
         self._texts = Numbering()
 
     def __missing__(self, name: bytes) -> int:
-        number = self[name] = self._texts[name.decode("utf-8", "backslashreplace")]
+        number = self[name] = self._texts[self.plain(name).decode("utf-8", "backslashreplace")]
         return number
+
+    @staticmethod
+    def plain(name: bytes) -> bytes:
+        """Return the name that stands for itself or is written otherwise."""
+        return name
 
     def numbers(self, names: Sequence[bytes]) -> Numbers:
         return np.fromiter(map(self.__getitem__, names), np.int32, len(names))
@@ -46,6 +57,20 @@ class _Names(dict[bytes, int]):
     @property
     def texts(self) -> tuple[str, ...]:
         return self._texts.names
+
+
+class _Comms(_Names):
+    """Numbers of comms."""
+
+    @staticmethod
+    def plain(name: bytes) -> bytes:
+        if len(name) > LONGEST_COMM and name.startswith(_ARRAY) and name.endswith(_ARRAY_END):
+            hexadecimal = name[len(_ARRAY) : -len(_ARRAY_END)].replace(b",", b"").decode("latin-1")
+            try:
+                return bytes.fromhex(hexadecimal).partition(b"\0")[0]
+            except ValueError:
+                return name
+        return name
 
 
 class _Ended(dict[bytes, bool]):
@@ -63,7 +88,7 @@ class Collected:
     """The events found so far."""
 
     def __init__(self) -> None:
-        self._comms = _Names()
+        self._comms = _Comms()
         self._fragments = _Names()
         self._ended = _Ended()
         self._switches = Columns(np.int32, np.int64, np.int32, np.int32, np.bool_, np.int32)
@@ -103,7 +128,7 @@ class Collected:
         self._switches.add(
             fields.numbers(rows, "cpu"),
             fields.times(rows),
-            fields.numbers(rows, *_PREVIOUS),
+            fields.numbers(rows, *PREVIOUS),
             self._comms.numbers(fields.words(rows, *_COMM)),
             ended,
             fields.numbers(rows, *_NEXT),

@@ -33,38 +33,52 @@ _WAKEUP = rf"comm=.*? pid=(?P<woken>{PID}) prio={_PRIO}{_MORE}"
 _WAKEUP_OTHERWISE = (
     rf"(?:task )?{_COMM}:(?P<plugin_woken>{PID}) {_BRACKETS}{_MORE}(?: CPU:[0-9]++)?"
 )
-_FORK = rf"comm=.*? pid=(?P<parent>{PID}) child_comm=.*? child_pid=(?P<child>{PID})"
+_FORK = (
+    rf"(?:parent_)?+comm=.*? (?:parent_)?+pid=(?P<parent>{PID}) "
+    rf"child_comm=.*? child_pid=(?P<child>{PID})"
+)
 _FORK_OTHERWISE = rf"parent {_COMM}:(?P<old_parent>{PID}) +child {_COMM}:(?P<old_child>{PID})"
 _EXIT = rf"comm=.*? pid=(?P<ended>{PID}) prio={_PRIO}{_MORE}"
 _EXIT_OTHERWISE = rf"task {_COMM}:(?P<old_ended>{PID}) {_BRACKETS}"
 
 _MARKER = "(?:ftrace:)?+(?:tracing_mark_write|b?print|bputs|0): (?:.*[ :=])?dfopt:df="
-_MARK = rf"{_MARKER}(?P<mark>[^ \n](?:.*[^ \n])?) *"
+_MARK = rf"{_MARKER} *+(?P<mark>[^ \n](?:.*[^ \n])?) *"
 
 _WANTED = "(?:sched:)?sched_(?:switch|waking|wakeup|wakeup_new|process_fork|process_exit):"
-# Events by their names, perf's own records, and what the function tracer writes.
-_OTHERS = r"(?:[^ \n]+:(?:[ \t].*+)?|PERF_RECORD_.*|[^ \n]+ <-.*)"
+# Events by their names, perf's own records, what the function tracer writes, and beginnings of
+# stacks.
+_OTHERS = r"(?:[^ \n]+:(?:[ \t].*+)?|PERF_RECORD_.*|[^ \n]+ <-.*|<(?:user )?+stack trace>)"
+
+_FAILED = r"(?:\[FAILED TO PARSE\] )?+"
+"""What trace-cmd writes where it does not know how to print an event; its fields follow by name."""
 
 
 def _event(switch: str, wakeup: str, fork: str, ended: str) -> str:
     # An event that is wanted but cannot be understood is not one of the others.
     return (
-        f"(?:sched:)?+sched_(?:(?P<switch>switch): ++(?:{switch})"
-        f"|(?P<wakeup>waking|wakeup_new|wakeup): ++(?:{wakeup})"
+        f"(?:sched:)?+sched_(?:(?P<switch>switch): ++{_FAILED}(?:{switch})"
+        f"|(?P<wakeup>waking|wakeup_new|wakeup): ++{_FAILED}(?:{wakeup})"
         "|(?:stat_[a-z]++|migrate_task): .*+"
-        f"|(?P<fork>process_fork): ++(?:{fork})"
-        f"|(?P<exit>process_exit): ++(?:{ended}))"
+        f"|(?P<fork>process_fork): ++{_FAILED}(?:{fork})"
+        f"|(?P<exit>process_exit): ++{_FAILED}(?:{ended}))"
         f"|(?!{_WANTED}|{_MARKER}){_OTHERS}"
     )
 
 
-_BY_NAMES = (_SWITCH, _WAKEUP, _FORK, _EXIT)
-_WORDS = (form.replace(".*?", r"[^ \n]++") for form in _BY_NAMES)
-USUAL_EVENT = f"(?:{_event(*_WORDS)})"
-"""An event with its fields by name and comms without spaces, but no mark.
+def usual_event(thread: str) -> str:
+    """Return a pattern for events with their fields by name and comms without spaces, but no marks.
 
-The groups say what it is.
-"""
+    The groups say what it is.
+
+    Parameters
+    ----------
+    thread
+        Matches the number of the thread that a switch of this line must be from.
+    """
+    forms = _SWITCH.replace(f"<previous>{PID}", f"<previous>{thread}"), _WAKEUP, _FORK, _EXIT
+    words = (form.replace(".*?", r"[^ \n]++") for form in forms)
+    return f"(?:{_event(*words)})"
+
 
 _EVENT = _event(
     f"{_SWITCH}|{_SWITCH_OTHERWISE}",

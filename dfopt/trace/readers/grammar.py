@@ -22,6 +22,8 @@ class Grammar:
         What the family is called in errors.
     remedy
         How a user gets such text.
+    hints
+        What lines of other forms look like, and how a user gets such text instead of them.
     line
         Matches any one line with its end. Its groups are those of
         :data:`~dfopt.trace.readers.event_lines.EVENT` and of the head: ``pid``, ``tgid``,
@@ -32,8 +34,9 @@ class Grammar:
     head
         Matches the beginning of a line with an event.
     declared
-        Finds the number of CPUs that the file declares, ``cpus``. It may have the groups ``kept``
-        and ``written``: how many events are still there, and how many there were.
+        Finds the number of CPUs that the file declares: all that there are, ``cpus``, or those in
+        use, ``online``, which may have higher numbers than their number. It may have the groups
+        ``kept`` and ``written``: how many events are still there, and how many there were.
     loss
         Finds a line about lost events, with the groups ``loss_cpu`` and ``lost``.
     loss_words
@@ -42,6 +45,7 @@ class Grammar:
 
     name: str
     remedy: str
+    hints: tuple[tuple[Pattern, str], ...]
     line: Pattern
     usual: Pattern
     head: Pattern

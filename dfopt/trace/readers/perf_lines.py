@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import re
 
-from dfopt.trace.readers.event_lines import EVENT, PID, TIME, USUAL_EVENT
+from dfopt.trace.readers.event_lines import EVENT, PID, TIME, usual_event
 from dfopt.trace.readers.grammar import COMMENT, SURE_COMMENT, Grammar, any_line
 
 # Right-aligned, so that an empty comm is nothing but spaces.
 _COMM = r"(?: *+[^ \n]++(?: .*?)?? ++| +)"
+# A thread that is no more is -1. Before the time there may be how the processor ran (-F +misc).
 _HEAD = (
-    rf"{_COMM}(?:(?P<tgid>-?{PID})/)?+(?P<pid>-?{PID}) ++"
-    rf"\[(?P<cpu>[0-9]{{3,5}}+)\] ++{TIME} ++"
+    rf"{_COMM}(?:(?P<tgid>-1|{PID})/)?+(?P<pid>(?P<gone>-1)|{PID}) ++"
+    rf"\[(?P<cpu>[0-9]{{3,5}}+)\] ++(?:[A-Za-z]{{1,5}} ++)?+{TIME} ++"
 )
+_USUAL = usual_event(f"(?(gone){PID}|(?P=pid))")
 _PERIOD = "(?:[0-9]++ ++)?+"
 _STACK = r"\t *(?:[0-9a-f]{1,16} .*|.* \(inlined\))"
 
 PERF = Grammar(
     name="perf script text",
     remedy="render it by `perf script -F comm,tid,cpu,time,event,trace` with times in seconds",
+    hints=(),
     line=any_line(f"{_HEAD}{_PERIOD}{EVENT}", COMMENT, "PERF_RECORD_.*", _STACK),
-    usual=any_line(f"{_HEAD}{_PERIOD}{USUAL_EVENT}", SURE_COMMENT),
+    usual=any_line(f"{_HEAD}{_PERIOD}{_USUAL}", SURE_COMMENT),
     head=re.compile(_HEAD.encode()),
     declared=re.compile(rb"^# nrcpus avail : (?P<cpus>\d{1,5})$", re.MULTILINE),
     loss=re.compile(

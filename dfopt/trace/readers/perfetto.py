@@ -42,7 +42,10 @@ EVENTS = (
     "sched_switch", *WAKEUPS, "sched_process_fork", "task_newtask", "sched_process_exit", "print",
 )  # fmt: skip
 
-MARK = re.compile(r"(?:^|[ :=|])dfopt:df=([^ \n](?:.*[^ \n])?)[ \n]*\Z")
+IN_SAME_PROCESS = 0x10000
+"""The flag of a new task that is a thread of its parent's process (CLONE_THREAD)."""
+
+MARK = re.compile(r"(?:^|[ :=|])dfopt:df= *([^ \n](?:.*[^ \n])?)[ \n]*\Z")
 
 
 def read_perfetto(stream: BinaryIO) -> Trace:
@@ -89,7 +92,13 @@ class _Found:
         # Rows that begin with the time, for each kind of events.
         self._rows: dict[str, list[tuple[int, ...]]] = {event: [] for event in EVENTS}
         self._groups: list[tuple[int, ...]] = []
+        # Rows of time, parent, child, whether they are threads of one process.
+        self._births: list[tuple[int, int, int, bool]] = []
         self._losses: list[Loss] = []
+        # For each CPU the sequence of packets that its switches are in.
+        self._sources: dict[int, int] = {}
+        # The recorder's own counts; the last ones hold.
+        self._statistics: Any = None
         self._cpus: int | None = None
         self._highest = 0
         self._clock: int | None = None
@@ -106,7 +115,7 @@ class _Found:
                 if packet.previous_packet_dropped and sequence in self._sequences:
                     self._lose(ANY_CPU)
                 self._sequences.add(sequence)
-                self._add_bundle(packet.ftrace_events)
+                self._add_bundle(packet.ftrace_events, sequence)
             case "process_tree":
                 tree, time = packet.process_tree, _time(packet.timestamp)
                 self._groups += [(time, _thread(one.pid), one.pid) for one in tree.processes]
@@ -114,13 +123,18 @@ class _Found:
                     (time, _thread(one.tid), _thread(one.tgid)) for one in tree.threads
                 ]
             case "cpu_info":
-                self._cpus = len(packet.cpu_info.cpus) or None
+                self._cpus = len(packet.cpu_info.cpus) or self._cpus
+            case "system_info":
+                # Older classes do not have the number.
+                self._cpus = self._cpus or getattr(packet.system_info, "num_cpus", 0) or None
+            case "trace_stats":
+                self._statistics = packet.trace_stats
             case "track_descriptor" | "track_event":
                 self.has_tracks = True
             case "zstd_compressed_packets":
                 raise FileError("is compressed with zstd; record the trace without that")
 
-    def _add_bundle(self, bundle: Any) -> None:
+    def _add_bundle(self, bundle: Any, sequence: int) -> None:
         if bundle.cpu >= LARGEST_CPU_COUNT:
             raise FileError(f"is about CPU {bundle.cpu}; the file is damaged, copy it again")
         self._highest = max(self._highest, bundle.cpu)
@@ -137,6 +151,13 @@ class _Found:
                 switches.append(self._switch(event.timestamp, event.sched_switch))
             elif kind in self._rows and (row := self._row(kind, event)):
                 self._rows[kind].append(row)
+        if (switches or bundle.compact_sched.switch_timestamp) and (
+            self._sources.setdefault(bundle.cpu, sequence) != sequence
+        ):
+            raise FileError(
+                "holds switches of a CPU whose switches another data source recorded before; "
+                "record sched/sched_switch in one linux.ftrace only"
+            )
         self._bundled.add(
             bundle.cpu, events=switches, columns=bundle.compact_sched, follows_loss=follows_loss
         )
@@ -163,7 +184,9 @@ class _Found:
             case "sched_process_fork":
                 return time, _thread(fields.parent_pid), _thread(fields.child_pid)
             case "task_newtask":
-                return time, thread, _thread(fields.pid)
+                child, together = _thread(fields.pid), fields.clone_flags & IN_SAME_PROCESS != 0
+                self._births.append((time, thread, child, together))
+                return time, thread, child
             case "sched_process_exit":
                 return time, _thread(fields.pid)
             case "print":
@@ -178,12 +201,14 @@ class _Found:
         wakings = [self._bundled.wakings(switches), self._table("sched_waking")]
         if not any(map(len, wakings)):
             wakings = [self._table(kind) for kind in WAKEUPS]
-        forks = self._table("sched_process_fork")
+        # It comes first, tells of more threads, and of their processes.
+        forks = self._table("task_newtask")
         if not len(forks):
-            forks = self._table("task_newtask")
+            forks = self._table("sched_process_fork")
         exits = self._table("sched_process_exit", 2)
         marks = self._table("print")
-        groups = _sorted_table(self._groups, 3)
+        groups = _sorted_table([*self._groups, *self._groups_at_birth()], 3)
+        self._add_losses_of_buffers()
         return KernelEvents(
             switches=switches,
             wakeups=wakeups_of(wakings),
@@ -209,6 +234,38 @@ class _Found:
             cpus=None if self._cpus is None else max(self._cpus, self._highest + 1),
             lines=count,
         )
+
+    def _groups_at_birth(self) -> list[tuple[int, ...]]:
+        """Return the processes that new threads begin in, as rows of time, thread, process.
+
+        The recorder looks for processes from time to time, and misses those that live shortly.
+        """
+        process = {thread: group for _, thread, group in reversed(self._groups)}
+        found: list[tuple[int, ...]] = []
+        for time, parent, child, together in sorted(self._births):
+            group = process.get(parent) if together else child
+            if group is not None:
+                process[child] = group
+                found.append((time, child, group))
+        return found
+
+    def _add_losses_of_buffers(self) -> None:
+        """Note that the recorder's buffers were full: its count is the only trace of that.
+
+        They lose what is oldest, or what comes last; no switches are missing in between.
+        """
+        if self._statistics is None:
+            return
+        used = {
+            writer.buffer
+            for writer in self._statistics.writer_stats
+            if writer.sequence_id in self._sequences
+        }
+        for number, buffer in enumerate(self._statistics.buffer_stats):
+            if number in used and buffer.chunks_overwritten:
+                self._losses.append(Loss(cpu=ANY_CPU, switches_before=0, events=0))
+            if number in used and buffer.chunks_discarded:
+                self._lose(ANY_CPU)
 
     def _table(self, kind: str, width: int = 3) -> Integers:
         return _sorted_table(self._rows[kind], width)

@@ -24,8 +24,11 @@ IDLE_COMM = "swapper"
 ENDED = 0x10 | 0x20
 """The bits of a thread's state that say that it has ended (EXIT_DEAD, EXIT_ZOMBIE)."""
 
-IN_INTERRUPT = 0x08 | 0x10
-"""The bits of an event's flags that say that an interrupt caused it."""
+IN_INTERRUPT = 0x08 | 0x40
+"""The bits of an event's flags that say that an interrupt caused it that no thread asked for.
+
+Not so 0x10, a soft one: threads raise them, too, for instance when they send.
+"""
 
 SWITCH_COLUMNS = 7
 

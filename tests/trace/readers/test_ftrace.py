@@ -21,6 +21,12 @@ prev_prio=120 prev_state=R ==> next_comm=make next_pid=41 next_prio=120
            <...>-41      [001] d..2.   100.000005: sched_switch: prev_comm=make prev_pid=41 \
 prev_prio=120 prev_state=S ==> next_comm=cc next_pid=42 next_prio=120
 """
+AGAIN = (
+    SWITCHES.replace("100.", "200.")
+    .replace("<idle>-0 ", "<...>-42")
+    .replace("swapper/1", "cc")
+    .replace("pid=0", "pid=42")
+)
 
 
 def read(text):
@@ -120,6 +126,9 @@ def test_forms_of_wakeups(waking):
     [
         "sched_process_fork: comm=a b pid=41 child_comm=a b child_pid=43",
         "sched_process_fork:   comm=make pid=41 child_comm=make child_pid=43",
+        "sched_process_fork:    parent_comm=make parent_pid=41 child_comm=make child_pid=43",
+        "sched_process_fork:   [FAILED TO PARSE] parent_comm=make parent_pid=41 "
+        "child_comm=make child_pid=43",
         "sched_process_fork: parent make:41  child make:43",
     ],
 )
@@ -138,8 +147,7 @@ def test_forms_of_forks(fork):
     ],
 )
 def test_forms_of_exits(ending):
-    again = SWITCHES.replace("100.", "200.").replace("swapper/1", "cc").replace("pid=0", "pid=42")
-    trace = read(SWITCHES + line(ending, time="100.000004") + again)
+    trace = read(SWITCHES + line(ending, time="100.000004") + AGAIN)
     assert [trace.tasks[task].name for task in trace.task] == ["41", "42", "41.2"]
 
 
@@ -148,9 +156,8 @@ def test_forms_of_exits(ending):
     [("Z X x X|Z 16 32 64 0x20", True), ("S R R+ I D|W 0 1 128 256 4096", False)],
 )
 def test_states(states, ended):
-    again = SWITCHES.replace("100.", "200.").replace("swapper/1", "cc").replace("pid=0", "pid=42")
     for state in states.split():
-        trace = read(SWITCHES.replace("state=S", f"state={state}") + again)
+        trace = read(SWITCHES.replace("state=S", f"state={state}") + AGAIN)
         assert trace.tasks[trace.task[-1]].name == ("41.2" if ended else "41"), state
 
 
@@ -162,6 +169,7 @@ def test_states(states, ended):
         "print: ip=0xffffffc0 buf=dfopt:df=tile 7",
         "bprint:               work: now dfopt:df=tile 7",
         "0: dfopt:df=tile 7 ",
+        "tracing_mark_write: dfopt:df=  tile 7",
     ],
 )
 def test_marks(mark):
@@ -204,10 +212,83 @@ def test_a_comm_that_begins_like_a_comment():
 
 def test_cpu_beyond_those_declared():
     with pytest.raises(FileError, match="declares 2 CPUs") as caught:
-        read(HEAD + SWITCHES + SWITCHES.replace("[001]", "[002]"))
-    assert caught.value.place == "line 9"
+        read("cpus=2\n" + SWITCHES + SWITCHES.replace("[001]", "[002]"))
+    assert caught.value.place == "line 4"
 
 
-def test_a_clock_that_counts_no_seconds():
-    with pytest.raises(FileError, match="trace_clock"):
-        read(SWITCHES.replace("100.0000", "1000000"))
+def test_cpus_in_use_may_have_higher_numbers_than_there_are():
+    trace = read(HEAD + SWITCHES + SWITCHES.replace("[001]", "[006]"))
+    assert trace.cpus == 7
+    assert trace.quality.silent_cpus == (0, 2, 3, 4, 5)
+
+
+def test_lines_that_begin_with_the_name_of_an_instance():
+    trace = read("cpus=2\n" + "run: ".join(["", *SWITCHES.splitlines(keepends=True)]))
+    assert trace.quality.unparsed == 0
+    assert len(trace) == 1
+
+
+def test_comms_as_arrays():
+    array = "ARRAY[c3, a9, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00, 00]"
+    trace = read(SWITCHES.replace("comm=make", f"comm={array}") + AGAIN)
+    assert trace.comms[trace.comm[0]] == "é"
+    odd = read(SWITCHES.replace("comm=make", f"comm={array.replace('c3', 'g3')}"))
+    assert odd.comms[odd.comm[0]].startswith("ARRAY[g3")
+
+
+def test_times_since_the_line_before():
+    first, second = SWITCHES.splitlines(keepends=True)
+    trace = read(
+        first.replace("1: sched", "1:          sched")
+        + second.replace(": sched", ": (+4012)  sched")
+    )
+    assert trace.quality.unparsed == 0
+    assert len(trace) == 1
+
+
+@pytest.mark.parametrize(
+    "stack",
+    [
+        line("<stack trace>") + " => __schedule\n => schedule\n",
+        line("<user stack trace>") + " => /usr/lib/libc.so.6[+0xae3b8]\n",
+        line("kernel_stack:         <stack trace >") + "=> __schedule (ffffffff821facd8)\n\n",
+        line("user_stack:           \t=> 0x7f34b3af23b8") + "\t=> 0x0\n",
+    ],
+)
+def test_stacks(stack):
+    trace = read(SWITCHES + stack + AGAIN)
+    assert trace.quality.unparsed == 0
+    assert trace.quality.events == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        (SWITCHES.replace("100.0000", "1000000"), "trace_clock that counts seconds"),
+        (
+            SWITCHES.replace("d..2.   100.0000", "3677944964"),
+            "trace_clock that counts seconds",
+        ),
+        ("tci:   <...>-41    [001]36779449641872: sched_switch: make:41\n", "trace_clock"),
+        ("tci:   <...>-41    0d..2.36779449641872: sched_switch: make:41\n", "trace_clock"),
+        ("41 1 34256159458674 type: 372\n", "options/raw, hex and bin off"),
+        ("0000002a 00000001 00001f27e2374572 type: 372\n\n", "options/raw, hex and bin off"),
+        (SWITCHES.replace("pid=41", "pid=0x29 (41)"), "options/fields off"),
+        (
+            SWITCHES.replace("[001] d..2.   100.000001: ", "  1d..2. 47195us!: ").replace(
+                "[001] d..2.   100.000005: ", "  1d..2. 47199us : "
+            ),
+            "options/latency-format off",
+        ),
+        (
+            "make  41 1 1 00000002 00000003 [7f9d3852a] 47.963ms (+0.004ms): sched_switch: a\n",
+            "options/latency-format off",
+        ),
+        ("sched_switch: prev_comm=make prev_pid=41 prev_prio=120\n", "options/context-info on"),
+        ("\0\1\2\n", "does without options"),
+    ],
+)
+def test_other_forms_of_text(text, remedy):
+    with pytest.raises(FileError, match=remedy) as caught:
+        read(HEAD + text * 9)
+    assert caught.value.place == "line 7"

@@ -153,6 +153,20 @@ def test_cpu_beyond_those_declared():
     assert caught.value.place == "line 9"
 
 
+def test_how_the_processor_ran():
+    trace = read(SWITCHES.replace("[000] ", "[000] K     "))
+    assert len(trace) == 1
+    assert trace.quality.unparsed == 0
+
+
+def test_processes_where_threads_should_be():
+    with pytest.raises(FileError, match=r"about thread 40, .* from thread 41; print tid") as caught:
+        read(SWITCHES.replace("  41 [000]", "  40 [000]"))
+    assert caught.value.place == "line 2"
+    gone = read(SWITCHES.replace("  41 [000]", "  -1 [000]"))
+    assert len(gone) == 1
+
+
 def test_two_recordings_in_one_file():
     other = (
         "            make-41      [000] d..2.   100.000009: sched_switch: prev_comm=make "
