@@ -8,6 +8,10 @@ from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.policy import Policy
 from dfopt.simulate.run_queue.thread import State, Thread
 
+STALLED = 1_000_000
+"""So many dispatches, or calls of the policy, at one moment are taken for a loop without an end; so
+many calls between which no thread does anything are taken for a deadlock, if none will."""
+
 
 def not_ready(policy: Policy, thread: Thread, cpu: int) -> DfoptError:
     """Return the error of a policy that picks a thread which cannot run."""

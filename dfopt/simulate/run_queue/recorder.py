@@ -23,11 +23,14 @@ class Recorder:
 
     ``cells`` has seven numbers for each, one after another: CPU, start, end, thread, fragment,
     lines, leaves. They stand in no tuples, over which Python's garbage collector would go again
-    and again.
+    and again. ``waits`` has the time from ready to running for each time that a thread was picked,
+    ``responses`` that from woken up, or made, to blocked again, or ended.
     """
 
     def __init__(self) -> None:
         self.cells: list[int] = []
+        self.waits: list[int] = []
+        self.responses: list[int] = []
 
     @property
     def rows(self) -> list[list[int]]:
@@ -49,6 +52,12 @@ class Recorder:
         counters.migrations = _changes(cpu, thread)
         managed = fragment != UNMANAGED
         counters.fragment_switches = _changes(fragment[managed], cpu[managed])
+        counters.waits = len(self.waits)
+        counters.waited = sum(self.waits)
+        counters.longest_wait = max(self.waits, default=0)
+        counters.responses = len(self.responses)
+        counters.responded = sum(self.responses)
+        counters.longest_response = max(self.responses, default=0)
 
     def trace(
         self, *, cpus: int, threads: Sequence[Thread], fragments: Sequence[str], header: TraceHeader

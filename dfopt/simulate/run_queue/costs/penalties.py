@@ -60,7 +60,8 @@ class _CostsF(_Penalties):
             return 0
         leaves = burst.leaves
         if not enters:
-            self.left[cpu] = max(self.left[cpu], leaves)
+            left = self.left[cpu]
+            self.left[cpu] = leaves if leaves > left else left
             return 0
         held, left = self.held[cpu], self.left[cpu]
         self.left[cpu] = leaves
