@@ -12,9 +12,11 @@ from heapq import heappush
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from dfopt.simulate.run_queue.faults import STALLED, not_ready, stalled, wrong_slice
+from dfopt.checks import LARGEST_TOTAL
+from dfopt.simulate.run_queue.faults import STALLED, endless, not_ready, stalled, wrong_slice
 from dfopt.simulate.run_queue.policy import Policy, Why
-from dfopt.simulate.run_queue.steps import CLEAN, UNMANAGED, Burst, Outcome
+from dfopt.simulate.run_queue.recorder import packed
+from dfopt.simulate.run_queue.steps import CLEAN, UNMANAGED, YIELDED, Burst, Outcome
 from dfopt.simulate.run_queue.thread import DISK, KERNEL, USER, State, Thread
 
 if TYPE_CHECKING:
@@ -29,7 +31,6 @@ FOREVER = 1 << 62
 # Members of an enumeration take long to look up.
 READY, RUNNING, BLOCKED, ENDED = State.READY, State.RUNNING, State.BLOCKED, State.ENDED
 EXPIRED, PREEMPTED, CHANGED, YIELDS = Why.EXPIRED, Why.PREEMPTED, Why.CHANGED, Why.YIELDED
-YIELDED = Outcome.YIELDED
 
 
 class Cpu:
@@ -61,6 +62,7 @@ class Cpu:
 
     __slots__ = (
         "_agenda",
+        "_costs",
         "_counters",
         "_engine",
         "_has_slices",
@@ -70,7 +72,6 @@ class Cpu:
         "_note_response",
         "_note_wait",
         "_numbers",
-        "_pay",
         "_policy",
         "_row_end",
         "_row_fragment",
@@ -96,8 +97,8 @@ class Cpu:
         self._agenda = engine.agenda
         self._numbers = engine.numbers
         self._switch_time = engine.machine.switch_time
-        # Bound once, since they are called for every burst and every dispatch.
-        self._pay = engine.costs.begin
+        self._costs = engine.costs
+        # Bound once, since they are called for every dispatch.
         self._note = engine.recorder.cells.extend
         self._note_wait = engine.recorder.waits.append
         self._note_response = engine.recorder.responses.append
@@ -124,7 +125,9 @@ class Cpu:
         """Let the policy choose what runs, until that is a burst or nothing."""
         engine, policy = self._engine, self._policy
         waiting, number = engine.waiting, self.number
-        for _ in range(STALLED):
+        picked = 0
+        while picked < STALLED:
+            picked += 1
             if engine.preempted:
                 # Whoever asked for it to choose anew has been heard.
                 engine.preempted.discard(number)
@@ -184,7 +187,8 @@ class Cpu:
         executed = now - self.begins
         if executed <= 0:
             self.is_taken = True
-            self._await(self.begins + 1)
+            self.due = number = next(self._numbers)
+            heappush(self._agenda, (self.begins + 1, number, self))
             return
         if executed == thread.left:  # its burst ends at this very moment: that is dealt with first
             self.is_taken = True
@@ -265,7 +269,7 @@ class Cpu:
                 self._counters.spun += begins - self._row_end
             so_far, leaves = self._row_leaves, burst.leaves
             self._row_leaves = leaves if leaves > so_far else so_far
-            penalty = self._pay(self.number, burst, enters=False)
+            penalty = self._costs.go_on(self.number, burst)
         else:
             if is_open is None:
                 came = now if now > self.free_at else self.free_at
@@ -282,17 +286,15 @@ class Cpu:
             self._row_fragment = burst.fragment
             self._row_lines = burst.lines
             self._row_leaves = burst.leaves
-            penalty = self._pay(self.number, burst, enters=True)
+            penalty = self._costs.begin(self.number, burst)
         if penalty:
             self._counters.penalties[self.number] += penalty
             begins += penalty
         self.begins = begins
         left = thread.left
-        self._await(begins + (left if left < self.slice else self.slice))
-
-    def _await(self, time: int) -> None:
+        ends = begins + (left if left < self.slice else self.slice)
         self.due = number = next(self._numbers)
-        heappush(self._agenda, (time, number, self))
+        heappush(self._agenda, (ends, number, self))
 
     def execute(self, thread: Thread, now: int) -> None:
         """Note what its thread has executed up to now."""
@@ -326,7 +328,11 @@ class Cpu:
         """End the dispatch."""
         thread, end = self._row_thread, self._row_end
         assert thread is not None
+        if end > LARGEST_TOTAL:
+            raise endless()
         fragment, lines, leaves = self._row_fragment, self._row_lines, self._row_leaves
-        self._note((self.number, self._row_start, end, thread.number, fragment, lines, leaves))
+        self._note(
+            packed(self.number, self._row_start, end, thread.number, fragment, lines, leaves)
+        )
         self._row_thread = None
         self.free_at = end

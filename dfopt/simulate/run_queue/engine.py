@@ -14,10 +14,9 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from dfopt.checks import LARGEST_TOTAL
-from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.counters import Counters
 from dfopt.simulate.run_queue.cpu import Cpu
-from dfopt.simulate.run_queue.faults import STALLED, stalled, stuck, wrong_call, wrong_time
+from dfopt.simulate.run_queue.faults import STALLED, endless, stalled, stuck, wrong_call, wrong_time
 from dfopt.simulate.run_queue.machine import LockDistribution
 from dfopt.simulate.run_queue.policy import Why
 from dfopt.simulate.run_queue.recorder import Recorder
@@ -303,7 +302,7 @@ class Engine:
                 cpu.close()
         end = max(self.now, *(cpu.free_at for cpu in self._cpus))
         if end > LARGEST_TOTAL:
-            raise DfoptError("the simulation lasts longer than 2^62; give its times a larger unit")
+            raise endless()
         self.recorder.count(self.counters)
         self.counters.executed = sum(thread.run_time for thread in self.threads)
         self.counters.end = end

@@ -53,6 +53,11 @@ def stalled(policy: Policy, now: int) -> DfoptError:
     )
 
 
+def endless() -> DfoptError:
+    """Return the error of times that 64 bits do not hold."""
+    return DfoptError("the simulation lasts longer than 2^62; give its times a larger unit")
+
+
 def stuck(policy: Policy, threads: Sequence[Thread]) -> DfoptError:
     """Return the error of a simulation in which nothing happens any more."""
     lost = [thread.name for thread in threads if thread.state is State.READY]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
+from struct import Struct
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,30 +18,35 @@ from dfopt.trace.events import Integers
 from dfopt.trace.quality import Quality
 from dfopt.trace.trace import Trace, TraceHeader, TraceTask
 
+COLUMNS = 7
+
+packed = Struct(f"{COLUMNS}q").pack
+
 
 class Recorder:
     """Columns of dispatches, in the order in which they ended.
 
-    ``cells`` has seven numbers for each, one after another: CPU, start, end, thread, fragment,
-    lines, leaves. They stand in no tuples, over which Python's garbage collector would go again
-    and again. ``waits`` has the time from ready to running for each time that a thread was picked,
-    ``responses`` that from woken up, or made, to blocked again, or ended.
+    ``cells`` has seven numbers of 64 bits for each, one after another, as :data:`packed` writes
+    them: CPU, start, end, thread, fragment, lines, leaves. ``waits`` has the time from ready to
+    running for each time that a thread was picked, ``responses`` that from woken up, or made, to
+    blocked again, or ended.
     """
 
     def __init__(self) -> None:
-        self.cells: list[int] = []
+        self.cells = bytearray()
         self.waits: list[int] = []
         self.responses: list[int] = []
 
     @property
     def rows(self) -> list[list[int]]:
         """The dispatches noted so far, seven numbers for each."""
-        return [self.cells[first : first + 7] for first in range(0, len(self.cells), 7)]
+        rows: list[list[int]] = np.frombuffer(self.cells, np.int64).reshape(-1, COLUMNS).tolist()
+        return rows
 
     @cached_property
     def _table(self) -> NDArray[np.int64]:
         """The rows, once all are there, ordered by start."""
-        table = np.array(self.cells, np.int64).reshape(-1, 7)
+        table = np.frombuffer(self.cells, np.int64).reshape(-1, COLUMNS)
         return table[np.lexsort((table[:, 0], table[:, 1]))]
 
     def count(self, counters: Counters) -> None:
