@@ -44,14 +44,16 @@ class Recorder:
         return rows
 
     @cached_property
-    def _table(self) -> NDArray[np.int64]:
-        """The rows, once all are there, ordered by start."""
-        table = np.frombuffer(self.cells, np.int64).reshape(-1, COLUMNS)
-        return table[np.lexsort((table[:, 0], table[:, 1]))]
+    def _columns(self) -> NDArray[np.int64]:
+        """The columns, once all rows are there, ordered by start."""
+        # Each of them in one piece, which is faster than every seventh number.
+        columns = np.ascontiguousarray(np.frombuffer(self.cells, np.int64).reshape(-1, COLUMNS).T)
+        cpu, start, *_ = columns
+        return columns.take(np.lexsort((cpu, start)), axis=1)
 
     def count(self, counters: Counters) -> None:
         """Count what can be counted when all is over, which is faster than on the way."""
-        cpu, start, end, thread, fragment, _, _ = self._table.T
+        cpu, start, end, thread, fragment, _, _ = self._columns
         counters.dispatches = len(cpu)
         counters.busy = [int((end - start)[cpu == one].sum()) for one in range(len(counters.busy))]
         counters.context_switches = _changes(thread, cpu)
@@ -75,8 +77,7 @@ class Recorder:
         DfoptError
             When a thread has used a fragment that has no name, or two threads have one name.
         """
-        table = self._table
-        cpu, start, end, task, fragment, lines, leaves = table.T
+        cpu, start, end, task, fragment, lines, leaves = self._columns
         unknown = np.flatnonzero(fragment >= len(fragments))
         if len(unknown):
             row = unknown[0]
@@ -100,12 +101,14 @@ class Recorder:
             lines=lines.copy(),
             leaves=leaves.astype(np.int8),
             header=header,
-            quality=Quality(events=len(table)),
+            quality=Quality(events=len(cpu)),
         )
 
 
 def _changes(value: Integers, of_each: Integers) -> int:
     """Return how often a value differs from the one before it with the same ``of_each``."""
-    order = np.argsort(of_each, kind="stable")
+    # Numbers of a few bits are sorted in linear time.
+    few_bits = np.min_scalar_type(int(of_each.max(initial=0)))
+    order = np.argsort(of_each.astype(few_bits), kind="stable")
     value, of_each = value[order], of_each[order]
     return int(((of_each[1:] == of_each[:-1]) & (value[1:] != value[:-1])).sum())
