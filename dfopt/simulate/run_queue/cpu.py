@@ -69,8 +69,6 @@ class Cpu:
         "_hears_blocked",
         "_hears_changes",
         "_note",
-        "_note_response",
-        "_note_wait",
         "_numbers",
         "_policy",
         "_row_end",
@@ -98,10 +96,8 @@ class Cpu:
         self._numbers = engine.numbers
         self._switch_time = engine.machine.switch_time
         self._costs = engine.costs
-        # Bound once, since they are called for every dispatch.
+        # Bound once, since it is called for every dispatch.
         self._note = engine.recorder.cells.extend
-        self._note_wait = engine.recorder.waits.append
-        self._note_response = engine.recorder.responses.append
         self._policy = policy = engine.policy
         self._has_slices = type(policy).slice is not Policy.slice
         self._hears_blocked = type(policy).blocked is not Policy.blocked
@@ -123,7 +119,7 @@ class Cpu:
 
     def choose(self) -> None:
         """Let the policy choose what runs, until that is a burst or nothing."""
-        engine, policy = self._engine, self._policy
+        engine, policy, counters = self._engine, self._policy, self._counters
         waiting, number = engine.waiting, self.number
         picked = 0
         while picked < STALLED:
@@ -141,9 +137,14 @@ class Cpu:
             band = thread.band
             waiting[band] -= 1
             if band and (waiting[DISK] or (band == USER and waiting[KERNEL])):
-                self._counters.inversions += 1
+                counters.inversions += 1
             now = engine.now
-            self._note_wait(now - thread.ready_at)
+            counters.waits += 1
+            waited = now - thread.ready_at
+            if waited:
+                longest = counters.longest_wait
+                counters.waited += waited
+                counters.longest_wait = waited if waited > longest else longest
             self._running[number] = thread
             if number in engine.resting:
                 del engine.resting[number]
@@ -245,7 +246,7 @@ class Cpu:
             return
         self._stop(thread)
         thread.state = BLOCKED
-        self._note_response(self._engine.now - thread.woken_at)
+        self._responds(thread)
         if self._hears_blocked:
             self._policy.blocked(thread, self.number)
 
@@ -254,8 +255,15 @@ class Cpu:
         thread.state = ENDED
         thread.burst = None
         self._engine.alive -= 1
-        self._note_response(self._engine.now - thread.woken_at)
+        self._responds(thread)
         self._policy.ended(thread, self.number)
+
+    def _responds(self, thread: Thread) -> None:
+        counters = self._counters
+        time, longest = self._engine.now - thread.woken_at, counters.longest_response
+        counters.responses += 1
+        counters.responded += time
+        counters.longest_response = time if time > longest else longest
 
     # Its dispatches.
 

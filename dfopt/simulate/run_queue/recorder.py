@@ -27,15 +27,11 @@ class Recorder:
     """Columns of dispatches, in the order in which they ended.
 
     ``cells`` has seven numbers of 64 bits for each, one after another, as :data:`packed` writes
-    them: CPU, start, end, thread, fragment, lines, leaves. ``waits`` has the time from ready to
-    running for each time that a thread was picked, ``responses`` that from woken up, or made, to
-    blocked again, or ended.
+    them: CPU, start, end, thread, fragment, lines, leaves.
     """
 
     def __init__(self) -> None:
         self.cells = bytearray()
-        self.waits: list[int] = []
-        self.responses: list[int] = []
 
     @property
     def rows(self) -> list[list[int]]:
@@ -60,12 +56,6 @@ class Recorder:
         counters.migrations = _changes(cpu, thread)
         managed = fragment != UNMANAGED
         counters.fragment_switches = _changes(fragment[managed], cpu[managed])
-        counters.waits = len(self.waits)
-        counters.waited = sum(self.waits)
-        counters.longest_wait = max(self.waits, default=0)
-        counters.responses = len(self.responses)
-        counters.responded = sum(self.responses)
-        counters.longest_response = max(self.responses, default=0)
 
     def trace(
         self, *, cpus: int, threads: Sequence[Thread], fragments: Sequence[str], header: TraceHeader
