@@ -8,6 +8,10 @@ from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.policy import Policy
 from dfopt.simulate.run_queue.thread import State, Thread
 
+STALLED = 1_000_000
+"""So many dispatches, or calls of the policy, at one moment are taken for a loop without an end; so
+many calls between which no thread does anything are taken for a deadlock, if none will."""
+
 
 def not_ready(policy: Policy, thread: Thread, cpu: int) -> DfoptError:
     """Return the error of a policy that picks a thread which cannot run."""
@@ -47,6 +51,11 @@ def stalled(policy: Policy, now: int) -> DfoptError:
         f"under the policy {policy.name!r} time stands still at {now}: threads are picked again "
         "and again and execute nothing"
     )
+
+
+def endless() -> DfoptError:
+    """Return the error of times that 64 bits do not hold."""
+    return DfoptError("the simulation lasts longer than 2^62; give its times a larger unit")
 
 
 def stuck(policy: Policy, threads: Sequence[Thread]) -> DfoptError:

@@ -36,6 +36,10 @@ class Outcome(Enum):
     YIELDED = "yielded"
 
 
+# Members of an enumeration take long to look up.
+BLOCKED, YIELDED = Outcome.BLOCKED, Outcome.YIELDED
+
+
 @dataclass(frozen=True, slots=True)
 class Burst:
     """Execution, in user mode unless it says otherwise.
@@ -154,12 +158,11 @@ class Send:
 
     def perform(self, engine: Engine, thread: Thread) -> None:
         """Do it."""
-        channel = self.channel
-        for _ in range(self.messages):
-            if channel.waiting:
-                engine.wake(channel.waiting.popleft(), thread.cpu)
-            else:
-                channel.messages += 1
+        channel, left = self.channel, self.messages
+        while left and channel.waiting:
+            left -= 1
+            engine.wake(channel.waiting.popleft(), thread.cpu)
+        channel.messages += left
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +174,13 @@ class Receive:
     def perform(self, engine: Engine, thread: Thread) -> Outcome | None:
         """Do it."""
         del engine
-        if self.channel.messages:
-            self.channel.messages -= 1
+        channel = self.channel
+        if channel.messages:
+            channel.messages -= 1
             return None
-        self.channel.waiting.append(thread)
-        thread.waits_for = self.channel.name
-        return Outcome.BLOCKED
+        channel.waiting.append(thread)
+        thread.waits_for = channel.name
+        return BLOCKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +198,7 @@ class Acquire:
         engine.counters.lock_waits += 1
         mutex.waiting.append(thread)
         thread.waits_for = mutex.name
-        return Outcome.BLOCKED
+        return BLOCKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +233,7 @@ class Sleep:
         """Do it."""
         thread.waits_for = "a timer"
         engine.wake_at(engine.now + self.time, thread)
-        return Outcome.BLOCKED
+        return BLOCKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +253,7 @@ class InputOutput:
         thread.waits_for = device.name
         thread.wakes_by_disk = True
         engine.wake_at(device.free_at, thread)
-        return Outcome.BLOCKED
+        return BLOCKED
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,4 +274,4 @@ class Yield:
     def perform(self, engine: Engine, thread: Thread) -> Outcome:
         """Do it."""
         del engine, thread
-        return Outcome.YIELDED
+        return YIELDED

@@ -91,7 +91,8 @@ class Thread:
         self.parent = parent
         self.steps = new.steps
         self.state = State.BLOCKED
-        self.pending: Burst | Step | None = None
+        # What it does first, unless that is a burst; looked at already.
+        self.pending: Step | None = None
         self.burst: Burst | None = None
         self.fragment = UNMANAGED
         self.left = 0
@@ -105,6 +106,18 @@ class Thread:
         self.wakes_by_disk = False
         # What a policy remembers is its own affair, and of its own type.
         self.own: Any = None
+
+    def look_ahead(self) -> None:
+        """Find out what it is going to do next."""
+        step: Any = next(self.steps, None)
+        if step.__class__ is Burst:
+            self.burst = step
+            self.left = step.time
+            self.fragment = step.fragment
+            self.band = KERNEL if step.is_kernel else USER
+        else:
+            self.burst = None
+            self.pending = step
 
     def __repr__(self) -> str:
         return f"<Thread {self.name} {self.state.value}>"

@@ -181,7 +181,7 @@ def test_what_threads_cannot_do_is_refused(make: Callable[[], object], place: st
 
 
 def test_time_that_stands_still_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dfopt.simulate.run_queue.engine.STALLED", 100)
+    monkeypatch.setattr("dfopt.simulate.run_queue.cpu.STALLED", 100)
 
     def for_ever() -> Iterator[Any]:
         while True:

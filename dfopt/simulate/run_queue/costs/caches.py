@@ -107,8 +107,8 @@ class LineCaches:
     ------
     InstanceError
         When the memory is larger than 2^31 lines, or than this computer can keep; when a burst may
-        pay more than 2^62; and, from :meth:`begin`, when a burst uses lines that its fragment or
-        the memory does not have.
+        pay more than 2^62; and, from :meth:`begin` and :meth:`go_on`, when a burst uses lines that
+        its fragment or the memory does not have.
     """
 
     def __init__(self, sizes: CacheSizes, fragments: Sequence[int], cpus: int) -> None:
@@ -147,23 +147,21 @@ class LineCaches:
             )
         self._touch = touch
 
-    def begin(self, cpu: int, burst: Burst, *, enters: bool) -> int:
-        """Return what a burst pays, and note what it does to the caches.
+    def begin(self, cpu: int, burst: Burst) -> int:
+        """Return what a dispatch's first burst pays, and note what it does to the caches."""
+        if burst.fragment != UNMANAGED:
+            self.held[cpu] = burst.fragment
+            self.left[cpu] = burst.leaves
+        return self._use(cpu, burst)
 
-        Parameters
-        ----------
-        cpu
-            Where.
-        burst
-            What.
-        enters
-            Whether a dispatch begins with it; otherwise it continues one on the same fragment.
-        """
-        fragment, leaves = burst.fragment, burst.leaves
-        if fragment != UNMANAGED:
-            self.held[cpu] = fragment
-            self.left[cpu] = leaves if enters else max(self.left[cpu], leaves)
-        time = 0
+    def go_on(self, cpu: int, burst: Burst) -> int:
+        """Do the same for a burst that continues a dispatch on the same fragment."""
+        if burst.fragment != UNMANAGED:
+            self.left[cpu] = max(self.left[cpu], burst.leaves)
+        return self._use(cpu, burst)
+
+    def _use(self, cpu: int, burst: Burst) -> int:
+        time, leaves = 0, burst.leaves
         for first, number in burst.extents or self._extent(burst):
             if first < 0 or number < 0 or first + number > self._memory:
                 raise InstanceError(

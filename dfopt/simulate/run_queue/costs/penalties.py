@@ -25,18 +25,11 @@ class Costs(Protocol):
     left: list[int]
     """By CPU: how it was left."""
 
-    def begin(self, cpu: int, burst: Burst, *, enters: bool) -> int:
-        """Return the penalty of a burst that begins, and note what it does to the caches.
+    def begin(self, cpu: int, burst: Burst) -> int:
+        """Return the penalty of a dispatch's first burst, and note what it does to the caches."""
 
-        Parameters
-        ----------
-        cpu
-            Where.
-        burst
-            What.
-        enters
-            Whether a dispatch begins with it; otherwise it continues one on the same fragment.
-        """
+    def go_on(self, cpu: int, burst: Burst) -> int:
+        """Do the same for a burst that continues a dispatch on the same fragment."""
 
 
 class _Penalties:
@@ -46,6 +39,10 @@ class _Penalties:
         self.held = [EMPTY] * cpus
         self.left = [CLEAN] * cpus
 
+    def go_on(self, cpu: int, burst: Burst) -> int:
+        del cpu, burst
+        return 0
+
 
 class _CostsF(_Penalties):
     def __init__(self, penalty: PenaltyF, cpus: int, *, cold_start: bool) -> None:
@@ -54,22 +51,23 @@ class _CostsF(_Penalties):
         self._write_back = penalty.write_back
         self._first_line = penalty.read_line if cold_start else 0
 
-    def begin(self, cpu: int, burst: Burst, *, enters: bool) -> int:
+    def begin(self, cpu: int, burst: Burst) -> int:
         fragment = burst.fragment
         if fragment == UNMANAGED:
             return 0
-        leaves = burst.leaves
-        if not enters:
-            self.left[cpu] = max(self.left[cpu], leaves)
-            return 0
         held, left = self.held[cpu], self.left[cpu]
-        self.left[cpu] = leaves
+        self.left[cpu] = burst.leaves
         if held == fragment:
             return self._write_back if left == INVALIDATED else 0
         self.held[cpu] = fragment
         if held == EMPTY:
             return burst.lines * self._first_line
         return burst.lines * self._read_line + (self._write_back if left else 0)
+
+    def go_on(self, cpu: int, burst: Burst) -> int:
+        if burst.leaves > self.left[cpu] and burst.fragment != UNMANAGED:
+            self.left[cpu] = burst.leaves
+        return 0
 
 
 class _CostsBetween(_Penalties):
@@ -80,9 +78,9 @@ class _CostsBetween(_Penalties):
         self._switch = switch
         self._start = start
 
-    def begin(self, cpu: int, burst: Burst, *, enters: bool) -> int:
+    def begin(self, cpu: int, burst: Burst) -> int:
         fragment = burst.fragment
-        if fragment == UNMANAGED or not enters:
+        if fragment == UNMANAGED:
             return 0
         held = self.held[cpu]
         self.held[cpu] = fragment
@@ -95,9 +93,9 @@ class _CostsG(_Penalties):
         self._switch = penalty.fill + penalty.write_back
         self._start = self._switch if cold_start else 0
 
-    def begin(self, cpu: int, burst: Burst, *, enters: bool) -> int:
+    def begin(self, cpu: int, burst: Burst) -> int:
         fragment = burst.fragment
-        if fragment == UNMANAGED or not enters or self.held[cpu] == fragment:
+        if fragment == UNMANAGED or self.held[cpu] == fragment:
             return 0
         cost = self._start if self.held[cpu] == EMPTY else self._switch
         self.held[cpu] = fragment

@@ -254,7 +254,7 @@ class LinuxO1(BalancedQueues):
             average -= ran // bonus if bonus else ran
             average = 0 if average < 0 else average
         # Whoever still waits for a lock when it is woken up has left its CPU later than now.
-        slept = max(0, engine.now - stopped)
+        slept = engine.now - stopped if engine.now > stopped else 0
         if slept > entity.interactive_sleep:
             # A long sleep makes interactive, but leaves something to be earned.
             average = max(0, full - self.time_slice)

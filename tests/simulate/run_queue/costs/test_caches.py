@@ -35,92 +35,92 @@ def burst(
 def test_a_fragment_is_read_once_while_it_fits() -> None:
     costs = caches(4)
     first = burst(fragment=0, lines=3)
-    assert [costs.begin(0, first, enters=True) for _ in range(3)] == [3 * MISS, 0, 0]
+    assert [costs.begin(0, first) for _ in range(3)] == [3 * MISS, 0, 0]
     assert (costs.counts().misses, costs.counts().touched) == ((3,), (9,))
 
 
 def test_fragments_follow_each_other_in_memory() -> None:
     costs = caches(8)
-    costs.begin(0, burst(fragment=1, lines=2), enters=True)
-    assert costs.begin(0, burst((4, 2)), enters=True) == 0
-    assert costs.begin(0, burst((3, 2)), enters=True) == MISS
+    costs.begin(0, burst(fragment=1, lines=2))
+    assert costs.begin(0, burst((4, 2))) == 0
+    assert costs.begin(0, burst((3, 2))) == MISS
 
 
 def test_the_line_used_least_recently_makes_room() -> None:
     costs = caches(2)
     for line in (0, 1, 0, 2):
-        costs.begin(0, burst((line, 1)), enters=True)
-    assert costs.begin(0, burst((0, 1)), enters=True) == 0
-    assert costs.begin(0, burst((1, 1)), enters=True) == MISS
+        costs.begin(0, burst((line, 1)))
+    assert costs.begin(0, burst((0, 1))) == 0
+    assert costs.begin(0, burst((1, 1))) == MISS
 
 
 def test_a_burst_larger_than_the_cache_finds_nothing_of_itself() -> None:
     costs = caches(3)
     large = burst((0, 4))
-    assert [costs.begin(0, large, enters=True) for _ in range(2)] == [4 * MISS, 4 * MISS]
+    assert [costs.begin(0, large) for _ in range(2)] == [4 * MISS, 4 * MISS]
 
 
 def test_a_burst_that_continues_a_dispatch_touches_its_lines_too() -> None:
     costs = caches(8)
-    assert costs.begin(0, burst(fragment=0, lines=2), enters=True) == 2 * MISS
-    assert costs.begin(0, burst(fragment=0, lines=3), enters=False) == MISS
+    assert costs.begin(0, burst(fragment=0, lines=2)) == 2 * MISS
+    assert costs.go_on(0, burst(fragment=0, lines=3)) == MISS
 
 
 def test_a_written_line_is_written_back_when_it_makes_room() -> None:
     costs = caches(1)
-    costs.begin(0, burst((0, 1), leaves=DIRTY), enters=True)
-    assert costs.begin(0, burst((1, 1)), enters=True) == MISS + WRITE_BACK
-    assert costs.begin(0, burst((2, 1)), enters=True) == MISS
+    costs.begin(0, burst((0, 1), leaves=DIRTY))
+    assert costs.begin(0, burst((1, 1))) == MISS + WRITE_BACK
+    assert costs.begin(0, burst((2, 1))) == MISS
     assert costs.counts().write_backs == (1,)
 
 
 def test_a_write_makes_other_copies_invalid() -> None:
     costs = caches(4, cpus=3)
     for cpu in range(3):
-        costs.begin(cpu, burst((0, 2)), enters=True)
-    assert costs.begin(0, burst((0, 1), leaves=DIRTY), enters=True) == 0
+        costs.begin(cpu, burst((0, 2)))
+    assert costs.begin(0, burst((0, 1), leaves=DIRTY)) == 0
     assert costs.counts().invalidations == (2, 0, 0)
-    assert costs.begin(2, burst((1, 1)), enters=True) == 0
-    assert costs.begin(1, burst((0, 1)), enters=True) == WRITE_BACK + MISS
+    assert costs.begin(2, burst((1, 1))) == 0
+    assert costs.begin(1, burst((0, 1))) == WRITE_BACK + MISS
     # It is in memory now, and both have it.
-    assert costs.begin(2, burst((0, 1)), enters=True) == MISS
-    assert costs.begin(0, burst((0, 1)), enters=True) == 0
+    assert costs.begin(2, burst((0, 1))) == MISS
+    assert costs.begin(0, burst((0, 1))) == 0
     assert costs.counts().write_backs == (0, 1, 0)
 
 
 def test_cpus_that_write_the_same_line_take_it_from_each_other() -> None:
     costs = caches(4, cpus=2)
     write = burst((0, 1), leaves=DIRTY)
-    paid = [costs.begin(cpu, write, enters=True) for cpu in (0, 1, 0, 0)]
+    paid = [costs.begin(cpu, write) for cpu in (0, 1, 0, 0)]
     assert paid == [MISS, WRITE_BACK + MISS, WRITE_BACK + MISS, 0]
 
 
 def test_an_invalidated_fragment_is_written_back_whatever_comes_next() -> None:
     costs = caches(4)
     flush = burst(fragment=0, lines=2, leaves=INVALIDATED)
-    paid = [costs.begin(0, flush, enters=True) for _ in range(2)]
+    paid = [costs.begin(0, flush) for _ in range(2)]
     assert paid == [2 * MISS + 2 * WRITE_BACK, 2 * WRITE_BACK]
-    assert costs.begin(0, burst(fragment=1, lines=4), enters=True) == 4 * MISS
+    assert costs.begin(0, burst(fragment=1, lines=4)) == 4 * MISS
 
 
 def test_the_second_level_serves_all_cpus() -> None:
     costs = caches(1, cpus=2, shared=3)
-    assert costs.begin(0, burst((0, 3)), enters=True) == 3 * MISS
-    assert costs.begin(1, burst((0, 1)), enters=True) == SHARED_HIT
+    assert costs.begin(0, burst((0, 3))) == 3 * MISS
+    assert costs.begin(1, burst((0, 1))) == SHARED_HIT
     # Line 1 was used least recently.
-    assert costs.begin(1, burst((3, 1)), enters=True) == MISS
-    assert costs.begin(0, burst((0, 1)), enters=True) == SHARED_HIT
-    assert costs.begin(0, burst((1, 1)), enters=True) == MISS
+    assert costs.begin(1, burst((3, 1))) == MISS
+    assert costs.begin(0, burst((0, 1))) == SHARED_HIT
+    assert costs.begin(0, burst((1, 1))) == MISS
     assert costs.counts().shared_hits == (1, 1)
 
 
 def test_it_says_which_fragment_was_used_last_and_how_it_was_left() -> None:
     costs = caches(4, cpus=2)
-    costs.begin(0, burst(fragment=1, lines=1, leaves=DIRTY), enters=True)
-    costs.begin(0, burst(fragment=1, lines=1), enters=False)
-    costs.begin(0, burst((0, 1)), enters=True)
+    costs.begin(0, burst(fragment=1, lines=1, leaves=DIRTY))
+    costs.go_on(0, burst(fragment=1, lines=1))
+    costs.begin(0, burst((0, 1)))
     assert (costs.held, costs.left) == ([1, UNMANAGED], [DIRTY, CLEAN])
-    costs.begin(0, burst(fragment=1, lines=1), enters=True)
+    costs.begin(0, burst(fragment=1, lines=1))
     assert costs.left[0] == CLEAN
 
 
@@ -135,7 +135,7 @@ def test_it_says_which_fragment_was_used_last_and_how_it_was_left() -> None:
 )
 def test_lines_that_are_not_there_are_refused(wrong: Burst) -> None:
     with pytest.raises(InstanceError):
-        caches(4).begin(0, wrong, enters=True)
+        caches(4).begin(0, wrong)
 
 
 def test_sizes_are_checked() -> None:
@@ -149,9 +149,9 @@ def test_what_a_burst_pays_fits_into_64_bits() -> None:
     # Room, and the writing back of what was read: no line pays more.
     fits = CacheSizes(lines=4, miss=2**56, write_back=(2**58 - 2**56) // 3)
     costs = LineCaches(fits, (4, 12), 1)
-    costs.begin(0, burst((4, 4), leaves=DIRTY), enters=True)
+    costs.begin(0, burst((4, 4), leaves=DIRTY))
     flush = burst((0, 4), leaves=INVALIDATED)
-    assert costs.begin(0, flush, enters=True) == 4 * (fits.miss + 2 * fits.write_back)
+    assert costs.begin(0, flush) == 4 * (fits.miss + 2 * fits.write_back)
     with pytest.raises(InstanceError, match=r"miss: and write_back let a burst pay up to"):
         LineCaches(fits, (4, 13), 1)
 
@@ -241,7 +241,7 @@ def test_it_agrees_with_the_naive_model(
             for first, number in extents
             for line in range(first, first + number)
         )
-        assert costs.begin(cpu, burst(*extents, leaves=leaves), enters=True) == expected
+        assert costs.begin(cpu, burst(*extents, leaves=leaves)) == expected
     counts = costs.counts()
     for name in ("touched", "misses", "shared_hits", "write_backs", "invalidations"):
         assert getattr(counts, name) == tuple(each[name] for each in naive.counts)
@@ -255,5 +255,5 @@ def test_a_larger_cache_misses_no_more(lines: int, touched: list[int]) -> None:
     small, large = (caches(size, fragments=(MEMORY,)) for size in (lines, lines + 1))
     for line in touched:
         for costs in (small, large):
-            costs.begin(0, burst((line, 1)), enters=True)
+            costs.begin(0, burst((line, 1)))
     assert large.counts().misses <= small.counts().misses
