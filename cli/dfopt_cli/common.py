@@ -73,6 +73,9 @@ def printable(name: object) -> str:
 
 python_showwarning = warnings.showwarning
 
+USUAL_WIDTH, LEAST_WIDTH = 80, 40
+"""Of a terminal, in characters: where it says 0, and below which no words are broken."""
+
 
 @contextmanager
 def naming(file: str) -> Iterator[None]:
@@ -102,7 +105,8 @@ def show_warning(
 ) -> None:
     """Show our own warnings in one line, and those of other packages as Python does."""
     if issubclass(category, DfoptWarning):
-        typer.echo(f"dfopt: {source}: warning: {' '.join(str(message).splitlines())}", err=True)
+        said = " ".join(str(message).splitlines())
+        typer.echo(f"dfopt: {printable(source)}: warning: {said}", err=True)
     else:
         python_showwarning(message, category, *where, **more)
 
@@ -116,6 +120,8 @@ def print_text(text: str) -> None:
         When standard output cannot take it, because the disk is full for example. A reader that
         has gone away (``| head``) raises BrokenPipeError instead and ends the command quietly.
     """
+    if sys.stdout is None:
+        raise FileError("is closed; leave it open, or send it to a file", file="standard output")
     try:
         typer.echo(text, nl=False)
     except BrokenPipeError:
@@ -141,13 +147,13 @@ def print_rich(*renderables: object) -> None:
     drawn = io.StringIO()
     Console(
         file=drawn,
-        width=terminal.width,
+        width=max(terminal.width or USUAL_WIDTH, LEAST_WIDTH),
         force_terminal=terminal.is_terminal,
         # Names in files are names, whatever brackets and colons they hold.
         highlight=False,
         markup=False,
         emoji=False,
-    ).print(*renderables, sep="\n")
+    ).print(*renderables, sep="\n", crop=False)
     print_text("\n".join(line.rstrip() for line in drawn.getvalue().split("\n")))
 
 

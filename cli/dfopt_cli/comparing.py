@@ -166,7 +166,7 @@ def tell_warnings(file: str, warnings: Sequence[str]) -> None:
     """Say in a line each what makes a trace doubtful."""
     shown = "standard input" if file == "-" else file
     for warning in warnings:
-        typer.echo(f"dfopt: {shown}: warning: {printable(warning)}", err=True)
+        typer.echo(f"dfopt: {printable(shown)}: warning: {printable(warning)}", err=True)
 
 
 def names_of(files: Sequence[str]) -> list[str]:

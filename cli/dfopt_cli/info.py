@@ -222,7 +222,7 @@ def distribution(counts: dict[str, int]) -> str:
 
 def largest_groups(summary: dict[str, Any]) -> Table:
     """Return the table of the fragments, or types, with the most tasks."""
-    from rich.table import Table
+    from dfopt_cli.tables import plain_table
 
     by_type = summary["fragments"] is None
     groups = summary["types"] if by_type else summary["fragments"]
@@ -233,7 +233,7 @@ def largest_groups(summary: dict[str, Any]) -> Table:
     if rest:
         _, tasks, shares = zip(*rest, strict=True)
         rows[LARGEST_SHOWN:] = [(f"and {len(rest)} more", sum(tasks), sum(shares))]
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = plain_table()
     heading = f"{len(groups)} {'type' if by_type else 'fragment'}{'s' if len(groups) != 1 else ''}"
     table.add_column(heading, overflow="fold")
     table.add_column("tasks", justify="right")

@@ -59,11 +59,10 @@ def _counts_switches(scenario: Scenario) -> bool:
 
 def _table(runs: Sequence[Run], *, counts_switches: bool) -> RenderableType:
     table = plain_table()
-    # Names may be broken where it is narrow; numbers that lose their end would be others.
-    table.add_column("policy", overflow="fold", min_width=len("policy"))
+    table.add_column("policy", overflow="fold")
     columns = _columns(runs[0].time_unit, counts_switches=counts_switches)
     for heading in columns:
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right")
     for policy in dict.fromkeys(run.policy for run in runs):
         own = [run for run in runs if run.policy == policy]
         table.add_row(
