@@ -93,9 +93,7 @@ def run_queue(
     from dfopt_cli.run_queue_view import run_queue_tables
     from dfopt_cli.scenarios import scenarios_of, settings_of
 
-    values = settings_of(settings or [])
-    if cpus is not None:
-        values["machine.cpus"] = cpus
+    values = settings_of(settings or [], cpus=cpus)
     subjects = scenarios_of(scenarios, values, labels, costs)
     folder = output_folder(output)
     with termination_as_interrupt(), progress_of(quiet=quiet) as line:
