@@ -114,7 +114,7 @@ def assumptions(model: CostModel) -> str:
     said = [
         capacity[model.capacity]
         if isinstance(model.capacity, str)
-        else f"no CPU runs more than {model.capacity:,} dispatches in a window"
+        else f"no CPU runs more than {counted(model.capacity, 'dispatch')} in a window"
     ]
     if model.cold_start:
         said.append("first loads cost")

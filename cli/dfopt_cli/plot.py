@@ -216,7 +216,7 @@ def schedule_of(result: Result, instance: Instance) -> Schedule:
     if result.instance_sha256 != fingerprint(instance):
         raise FileError(
             f"belongs to another instance, {result.instance_name or 'without a name'}; "
-            "draw it with the instance it was solved from",
+            "name the instance it was solved from",
             place="instance.sha256",
         )
     if result.schedule is None:
