@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from dfopt.errors import DfoptError
 from dfopt_cli import generate, model, plot, simulate, trace
+from dfopt_cli.__main__ import INTERRUPTED
 from dfopt_cli.bench import bench
 from dfopt_cli.common import warnings_of
 from dfopt_cli.compare import compare
@@ -18,9 +19,6 @@ from dfopt_cli.info import info
 from dfopt_cli.schema import schema
 from dfopt_cli.solve import solve
 from dfopt_cli.verify import verify
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it; ``solve`` handles Ctrl-C itself."""
 
 
 class DfoptGroup(TyperGroup):
