@@ -219,6 +219,12 @@ def test_a_recording_under_another_policy(run, recording):
     assert one["penalty"]["total"] % 300 == 0
 
 
+def test_short_recordings_are_told_in_units_of_their_length(run, recording):
+    headings = run(*RUN_QUEUE, recording, "--policy", "fcfs")[1].splitlines()[3:5]
+    assert headings[0].split()[-1] == "end"
+    assert headings[1].split()[-1] == "µs"
+
+
 def test_a_recording_may_be_compressed_and_its_loop_open(run, recording):
     packed = recording.with_name("packed.jsonl.gz")
     packed.write_bytes(gzip.compress(recording.read_bytes()))
