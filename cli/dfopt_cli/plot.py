@@ -94,6 +94,7 @@ def foresight(
     from dfopt.plot import plot_foresight
 
     plan = planned(labels, model, windows, default="foresight")
+    refuse_mixed(plan)
     draw(plot_foresight, traces, output, plan, quiet=quiet)
 
 
@@ -117,7 +118,20 @@ def gap(
     Example: dfopt plot gap old.txt new.txt --df labels.csv -o gap.svg
     """
     plan = planned(labels, model, windows, default="foresight" if len(traces) > 1 else "whole")
+    if len(traces) > 1:
+        refuse_mixed(plan)
     draw(plot_beside_the_best, traces, output, plan, quiet=quiet)
+
+
+def refuse_mixed(plan: Plan) -> None:
+    """Refuse windows that share no axis, before any is compared under."""
+    from dfopt.compare.windows import WindowKind
+
+    if len({window.kind for window in plan.lengths or ()} - {WindowKind.WHOLE}) > 1:
+        raise typer.BadParameter(
+            "windows in dispatches and windows in time share no axis; draw them one by one",
+            param_hint="--window",
+        )
 
 
 def plot_beside_the_best(comparisons: Sequence[Comparison]) -> Axes:
