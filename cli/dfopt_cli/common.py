@@ -83,7 +83,9 @@ def naming(file: str) -> Iterator[None]:
 
     Errors that name a file already keep it.
     """
-    shown = "standard input" if file == "-" else file
+    from dfopt.files.streams import shown_name
+
+    shown = shown_name(file)
     with warnings_of(shown):
         try:
             yield
