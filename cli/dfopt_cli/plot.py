@@ -159,7 +159,7 @@ def crossover(
 
     There is one picture a job: response times relative to the baseline against speed × cache.
 
-    Dots mark the crossovers; what the ranges of the parameters allow is shaded.
+    Marks stand at the crossovers; what the ranges of the parameters allow is shaded.
 
     Example: dfopt plot crossover mix-5 -o crossover.svg
     """
