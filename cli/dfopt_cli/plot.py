@@ -208,12 +208,24 @@ def draw(
         comparisons = whole or [comparison for comparison in comparisons if comparison.windows]
         if not comparisons:
             raise KeyboardInterrupt
+    tell_different_costs(comparisons)
     with naming(" ".join(files)):
         axes = plot(comparisons)
     save_picture(axes, output)
     if interrupted:
         typer.echo("dfopt: interrupted; what is finished is drawn", err=True)
         raise typer.Exit(NOT_PROVEN)
+
+
+def tell_different_costs(comparisons: Sequence[Comparison]) -> None:
+    """Say that costs stand beside each other which cannot be compared."""
+    costs = {(repr(one.model.penalty), one.model.objective, one.cost_unit) for one in comparisons}
+    if len(costs) > 1:
+        typer.echo(
+            "dfopt: warning: the traces have different costs, on one axis; options such as "
+            "--penalty g or --model INSTANCE give all the same",
+            err=True,
+        )
 
 
 def schedule_of(result: Result, instance: Instance) -> Schedule:

@@ -86,6 +86,15 @@ def test_what_is_not_finished_is_not_drawn_beside_what_is(
     assert [one.is_complete for one in drawn] == [True]
 
 
+@pytest.mark.parametrize("picture", ["foresight", "gap"])
+def test_different_costs_on_one_axis_are_told(run: Run, tmp_path: Path, trace: Path, picture: str):
+    saved = tmp_path / "saved.json"
+    saved.write_text(run("compare", trace, "--fill", "3", "--write-back", "1", "--json")[1])
+    code, out, err = run("plot", picture, trace, saved, "-o", tmp_path / "a.svg")
+    assert (code, out) == (0, "")
+    assert err.startswith("dfopt: warning: the traces have different costs, on one axis")
+
+
 def test_windows_that_share_no_axis(run: Run, tmp_path: Path, trace: Path) -> None:
     windows = ("--window", "5", "--window", "10ns")
     code, out, err = run("plot", "foresight", trace, *windows, "-o", tmp_path / "a.svg")

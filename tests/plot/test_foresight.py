@@ -13,6 +13,7 @@ from dfopt.errors import DfoptError
 from dfopt.instance import Objective
 from dfopt.machine import PenaltyG
 from dfopt.plot import plot_foresight, save_picture
+from dfopt.plot.costs import cost_text
 from dfopt.plot.foresight import SIZE, length_text
 from dfopt.plot.picture import lay_out
 from tests.compare.examples import comparison, window
@@ -99,6 +100,19 @@ def test_nothing_lies_outside_the_picture(tmp_path: Path, names: list[str]) -> N
         assert box.y0 >= 0
         assert box.x1 <= figure.bbox.width
         assert box.y1 <= figure.bbox.height
+
+
+def test_where_nothing_is_paid_there_is_one_zero() -> None:
+    free = window("whole", bound=0, rolling=0, realised=0)
+    ax = plot_foresight([comparison(windows=(free,))])
+    lay_out(ax)
+    assert ax.get_ylim() == (0, 1)
+    assert [label.get_text() for label in ax.get_yticklabels()].count("0") == 1
+
+
+def test_long_costs_are_written_short() -> None:
+    assert cost_text(99_999_999_999) == "99,999,999,999"
+    assert cost_text(1.5e16) == "1.5e+16"
 
 
 def test_the_whole_trace_alone_is_drawn(tmp_path: Path) -> None:
