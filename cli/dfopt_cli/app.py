@@ -13,7 +13,7 @@ from dfopt.errors import DfoptError
 from dfopt_cli import generate, model, plot, simulate, trace
 from dfopt_cli.__main__ import INTERRUPTED
 from dfopt_cli.bench import bench
-from dfopt_cli.common import warnings_of
+from dfopt_cli.common import say, warnings_of
 from dfopt_cli.compare import compare
 from dfopt_cli.info import info
 from dfopt_cli.schema import schema
@@ -39,7 +39,7 @@ class DfoptGroup(TyperGroup):
 
 def fail(error: DfoptError) -> NoReturn:
     """Say in one line what is wrong, and end with exit code 1."""
-    typer.echo(f"dfopt: {error}", err=True)
+    say(f"dfopt: {error}")
     raise typer.Exit(1)
 
 

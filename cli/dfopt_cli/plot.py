@@ -14,6 +14,7 @@ from dfopt_cli.common import (
     ResultArgument,
     naming,
     refuse_overwriting,
+    say,
 )
 from dfopt_cli.comparing import Plan, compare_traces, planned, saved_among
 from dfopt_cli.model import PathOption
@@ -213,7 +214,7 @@ def draw(
         axes = plot(comparisons)
     save_picture(axes, output)
     if interrupted:
-        typer.echo("dfopt: interrupted; what is finished is drawn", err=True)
+        say("dfopt: interrupted; what is finished is drawn")
         raise typer.Exit(NOT_PROVEN)
 
 
@@ -221,10 +222,9 @@ def tell_different_costs(comparisons: Sequence[Comparison]) -> None:
     """Say that costs stand beside each other which cannot be compared."""
     costs = {(repr(one.model.penalty), one.model.objective, one.cost_unit) for one in comparisons}
     if len(costs) > 1:
-        typer.echo(
+        say(
             "dfopt: warning: the traces have different costs, on one axis; options such as "
-            "--penalty g or --model INSTANCE give all the same",
-            err=True,
+            "--penalty g or --model INSTANCE give all the same"
         )
 
 

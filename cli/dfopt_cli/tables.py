@@ -14,7 +14,7 @@ LARGE = 100
 GAP = 2
 """Blanks between columns."""
 
-SHORTEST_NAME = 16
+SHORTEST_NAME = 14
 """Columns of text that may be broken keep this width, or their own."""
 
 
