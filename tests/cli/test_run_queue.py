@@ -29,9 +29,6 @@ users = 3
 messages = 2
 """
 
-LITTLE = ("--set", "rooms=1", "--set", "messages=1")
-"""For the scenario chat."""
-
 RECORDING = "\n".join(
     (
         '{"format": "dfopt-trace/1", "cpus": 2, "time_unit": "ns"}',
@@ -168,7 +165,8 @@ def test_settings_that_are_none(run, small, setting, message):
 def test_what_a_policy_prints_is_no_figure(run, tmp_path):
     file = tmp_path / "newest.py"
     file.write_text("print('loaded')\n" + OWN.replace("return", "print('picks'); return"))
-    code, printed, said = run(*RUN_QUEUE, "chat", "--policy", file, "--json", *LITTLE)
+    little = ("--set", "rooms=1", "--set", "messages=1")
+    code, printed, said = run(*RUN_QUEUE, "chat", "--policy", file, "--json", *little)
     assert code == 0
     assert [one["policy"] for one in json.loads(printed)["runs"]] == ["newest"]
     assert {"loaded", "picks"} == set(said.split())

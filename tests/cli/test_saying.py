@@ -1,4 +1,4 @@
-"""The live line on a terminal, and what is said meanwhile."""
+"""What is said on standard error while a live line is there, or nobody listens."""
 
 import io
 import sys
