@@ -11,16 +11,14 @@ from typer.core import TyperGroup
 
 from dfopt.errors import DfoptError
 from dfopt_cli import generate, model, plot, simulate, trace
+from dfopt_cli.__main__ import INTERRUPTED
 from dfopt_cli.bench import bench
-from dfopt_cli.common import warnings_of
+from dfopt_cli.common import say, warnings_of
 from dfopt_cli.compare import compare
 from dfopt_cli.info import info
 from dfopt_cli.schema import schema
 from dfopt_cli.solve import solve
 from dfopt_cli.verify import verify
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it; ``solve`` handles Ctrl-C itself."""
 
 
 class DfoptGroup(TyperGroup):
@@ -41,7 +39,7 @@ class DfoptGroup(TyperGroup):
 
 def fail(error: DfoptError) -> NoReturn:
     """Say in one line what is wrong, and end with exit code 1."""
-    typer.echo(f"dfopt: {error}", err=True)
+    say(f"dfopt: {error}")
     raise typer.Exit(1)
 
 

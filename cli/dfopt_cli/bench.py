@@ -14,6 +14,7 @@ from dfopt_cli.common import (
     print_json,
     print_rich,
     refuse_overwriting,
+    say,
     shows_progress,
     warnings_of,
 )
@@ -144,10 +145,9 @@ def end(report: Report, output: str) -> None:
 
     if not report.is_complete:
         missing = report.total - len(report.rows)
-        typer.echo(
+        say(
             f"dfopt: {output}: interrupted, {missing} of {report.total} instances are left; "
-            "go on with the same command and --resume",
-            err=True,
+            "go on with the same command and --resume"
         )
         raise typer.Exit(NOT_PROVEN)
     wrong = [row for row in report.rows if row.is_wrong]

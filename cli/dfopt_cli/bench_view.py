@@ -22,6 +22,7 @@ from rich.text import Text
 
 from dfopt.bench import Figures, Report, RowStatus, RunProgress, Settings, summarise
 from dfopt_cli.common import printable, stderr_console
+from dfopt_cli.tables import plain_table
 
 COUNTS = ("instances", "proven", "certified")
 GAPS = ("mean\ngap", "max\ngap")
@@ -77,8 +78,8 @@ def progress_bar(
 def summary_tables(report: Report, settings: Settings, csv: str) -> list[Table | Text]:
     """Return what a terminal shows of a run, from top to bottom."""
     summary = summarise(report.rows)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("family", overflow="ellipsis", no_wrap=True)
+    table = plain_table()
+    table.add_column("family", overflow="fold")
     for heading in (*COUNTS, *GAPS, *TIMES):
         table.add_column(heading, justify="right")
     for name, figures in summary.families.items():

@@ -73,6 +73,9 @@ def printable(name: object) -> str:
 
 python_showwarning = warnings.showwarning
 
+USUAL_WIDTH, LEAST_WIDTH = 80, 40
+"""Of a terminal, in characters: where it says 0, and below which no words are broken."""
+
 
 @contextmanager
 def naming(file: str) -> Iterator[None]:
@@ -80,7 +83,9 @@ def naming(file: str) -> Iterator[None]:
 
     Errors that name a file already keep it.
     """
-    shown = "standard input" if file == "-" else file
+    from dfopt.files.streams import shown_name
+
+    shown = shown_name(file)
     with warnings_of(shown):
         try:
             yield
@@ -102,9 +107,19 @@ def show_warning(
 ) -> None:
     """Show our own warnings in one line, and those of other packages as Python does."""
     if issubclass(category, DfoptWarning):
-        typer.echo(f"dfopt: {source}: warning: {' '.join(str(message).splitlines())}", err=True)
+        said = " ".join(str(message).splitlines())
+        say(f"dfopt: {printable(source)}: warning: {said}")
     else:
         python_showwarning(message, category, *where, **more)
+
+
+def say(text: str) -> None:
+    """Write a line to standard error, above a live line if there is one.
+
+    Not Typer's ``echo``: it would find the file behind the live line and write into its midst.
+    """
+    if sys.stderr is not None:
+        print(text, file=sys.stderr, flush=True)
 
 
 def print_text(text: str) -> None:
@@ -116,6 +131,8 @@ def print_text(text: str) -> None:
         When standard output cannot take it, because the disk is full for example. A reader that
         has gone away (``| head``) raises BrokenPipeError instead and ends the command quietly.
     """
+    if sys.stdout is None:
+        raise FileError("is closed; leave it open, or send it to a file", file="standard output")
     try:
         typer.echo(text, nl=False)
     except BrokenPipeError:
@@ -141,13 +158,13 @@ def print_rich(*renderables: object) -> None:
     drawn = io.StringIO()
     Console(
         file=drawn,
-        width=terminal.width,
+        width=max(terminal.width or USUAL_WIDTH, LEAST_WIDTH),
         force_terminal=terminal.is_terminal,
         # Names in files are names, whatever brackets and colons they hold.
         highlight=False,
         markup=False,
         emoji=False,
-    ).print(*renderables, sep="\n")
+    ).print(*renderables, sep="\n", crop=False)
     print_text("\n".join(line.rstrip() for line in drawn.getvalue().split("\n")))
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dfopt_cli.common import JsonOption, QuietOption, naming, print_json, print_rich
-from dfopt_cli.comparing import compare_traces, planned
+from dfopt_cli.common import JsonOption, QuietOption, naming, print_json, print_rich, say
+from dfopt_cli.comparing import compare_traces, planned, refuse_second_reading
 from dfopt_cli.solve import NOT_PROVEN, progress_of, termination_as_interrupt
 from dfopt_cli.spread import with_spread_options
 from dfopt_cli.trace_options import LabelOptions, ModelOptions, WindowOptions
@@ -60,7 +60,7 @@ def compare(
         comparisons, interrupted = compare_traces(files, plan, quiet=quiet)
     print_comparisons(comparisons, as_json=as_json)
     if interrupted:
-        typer.echo("dfopt: interrupted; what is finished is shown", err=True)
+        say("dfopt: interrupted; what is finished is shown")
         raise typer.Exit(NOT_PROVEN)
 
 
@@ -69,6 +69,7 @@ def holds_instance(files: Sequence[str]) -> bool:
     from dfopt.errors import FileError
     from dfopt.files.kinds import COMPARISON, INSTANCE, RESULT, UNNAMED, document_format
 
+    refuse_second_reading(files)
     kinds = {}
     for file in files:
         with naming(file):

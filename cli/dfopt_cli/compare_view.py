@@ -114,7 +114,7 @@ def assumptions(model: CostModel) -> str:
     said = [
         capacity[model.capacity]
         if isinstance(model.capacity, str)
-        else f"no CPU runs more than {model.capacity:,} dispatches in a window"
+        else f"no CPU runs more than {counted(model.capacity, 'dispatch')} in a window"
     ]
     if model.cold_start:
         said.append("first loads cost")
@@ -136,9 +136,9 @@ def balanced_cell(window: WindowResult) -> str:
 def windows_table(comparison: Comparison) -> Table:
     """Return one row a length of window; after an interrupt some are left out."""
     table = plain_table()
-    table.add_column("window", no_wrap=True)
+    table.add_column("window")
     for heading in ("windows", "bound", "ratio", "rolling", "ratio", "balanced", "proven"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right")
     for window in comparison.windows:
         table.add_row(
             printable(window.window),
@@ -181,8 +181,8 @@ def fragments_table(comparison: Comparison) -> Table:
     table = plain_table()
     table.add_column(counted(len(fragments), "fragment"), overflow="fold")
     for heading in ("dispatches", "tasks", "CPUs", "switches", "cost", "share"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("mainly", no_wrap=True)
+        table.add_column(heading, justify="right")
+    table.add_column("mainly")
     for fragment in fragments[:MOST_FRAGMENTS]:
         table.add_row(
             printable(fragment.df),
@@ -220,8 +220,8 @@ def cpus_table(comparison: Comparison) -> Table:
     table = plain_table()
     table.add_column("CPU", justify="right")
     for heading in ("dispatches", "managed", "fragments", "switches", "cost", "share"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("mainly", no_wrap=True)
+        table.add_column(heading, justify="right")
+    table.add_column("mainly")
     for cpu in shown:
         table.add_row(
             str(cpu.cpu),
@@ -252,11 +252,11 @@ def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
     several = any(len(comparison.windows) > 1 for comparison in comparisons)
     apart = several or policies is not None
     table = plain_table()
-    table.add_column("trace" if policies is None else "policy", overflow="fold", min_width=10)
+    table.add_column("trace" if policies is None else "policy", overflow="fold")
     if several:
-        table.add_column("window", no_wrap=True)
+        table.add_column("window")
     for heading in ("realised", "bound", "ratio", "rolling", "ratio"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right")
     if not apart:
         add_loss_columns(table)
     for name, comparison in zip(names, comparisons, strict=True):
@@ -283,9 +283,9 @@ def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
 def policies_table(names: Sequence[str], comparisons: Sequence[Comparison]) -> Table:
     """Return one row a policy: its dispatches, what each paid on average, and why most."""
     table = plain_table()
-    table.add_column("policy", overflow="fold", min_width=10)
-    table.add_column("dispatches", justify="right", no_wrap=True)
-    table.add_column("cost of each", justify="right", no_wrap=True)
+    table.add_column("policy", overflow="fold")
+    table.add_column("dispatches", justify="right")
+    table.add_column("cost of each", justify="right")
     add_loss_columns(table)
     for name, comparison in zip(names, comparisons, strict=True):
         table.add_row(
@@ -314,8 +314,8 @@ def losses_table(comparisons: Sequence[Comparison]) -> Table:
 
 def add_loss_columns(table: Table) -> None:
     """Add the columns that :func:`loss_cells` fills."""
-    table.add_column("switches", justify="right", no_wrap=True)
-    table.add_column("mainly lost to", overflow="fold")
+    table.add_column("switches", justify="right")
+    table.add_column("mainly lost to")
 
 
 def loss_cells(comparison: Comparison) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from dfopt_cli.common import naming, printable, shows_progress
+from dfopt_cli.common import naming, printable, say, shows_progress
 from dfopt_cli.labelling import labelled_trace, named
 from dfopt_cli.trace_options import (
     LabelOptions,
@@ -129,6 +129,7 @@ def saved_among(files: Sequence[str]) -> set[str]:
     from dfopt.errors import FileError
     from dfopt.files.kinds import COMPARISON, INSTANCE, RESULT, document_format
 
+    refuse_second_reading(files)
     saved = set()
     for file in files:
         with naming(file):
@@ -139,6 +140,12 @@ def saved_among(files: Sequence[str]) -> set[str]:
         if kind == COMPARISON:
             saved.add(file)
     return saved
+
+
+def refuse_second_reading(files: Sequence[str]) -> None:
+    """Refuse standard input twice, which nobody can read twice."""
+    if files.count("-") > 1:
+        raise typer.BadParameter("standard input (-) can be read once only; name files")
 
 
 def compare_file(
@@ -164,9 +171,10 @@ def compare_file(
 
 def tell_warnings(file: str, warnings: Sequence[str]) -> None:
     """Say in a line each what makes a trace doubtful."""
-    shown = "standard input" if file == "-" else file
+    from dfopt.files.streams import shown_name
+
     for warning in warnings:
-        typer.echo(f"dfopt: {shown}: warning: {printable(warning)}", err=True)
+        say(f"dfopt: {printable(shown_name(file))}: warning: {printable(warning)}")
 
 
 def names_of(files: Sequence[str]) -> list[str]:

@@ -24,6 +24,10 @@ SHOWN_ELSEWHERE = {
     "dfopt-result/1": "is a result; 'dfopt verify' and 'dfopt plot schedule' take it, behind its "
     "instance",
     "dfopt-comparison/1": "is a comparison; 'dfopt plot gap' and 'dfopt plot foresight' draw it",
+    "dfopt-scenario/1": "is a scenario; 'dfopt simulate run-queue' takes it",
+    "dfopt-mix/1": "is a mix of jobs; 'dfopt simulate space-sharing' takes it",
+    "dfopt-response-model/1": "is a response-time model; 'dfopt model' and 'dfopt plot crossover' "
+    "take it",
 }
 """Files that are neither instance nor trace."""
 
@@ -50,11 +54,11 @@ def info(
     """
     from dfopt.errors import FileError
     from dfopt.files import read_instance
-    from dfopt.files.kinds import document_format, may_be_trace
+    from dfopt.files.kinds import document_format, may_be_trace, toml_format
     from dfopt_cli.info_trace import show_trace
 
     with naming(file):
-        kind = document_format(file)
+        kind = document_format(file) or toml_format(file)
         if may_be_trace(kind):
             show_trace(file, labels, as_json=as_json)
             return
@@ -222,7 +226,7 @@ def distribution(counts: dict[str, int]) -> str:
 
 def largest_groups(summary: dict[str, Any]) -> Table:
     """Return the table of the fragments, or types, with the most tasks."""
-    from rich.table import Table
+    from dfopt_cli.tables import plain_table
 
     by_type = summary["fragments"] is None
     groups = summary["types"] if by_type else summary["fragments"]
@@ -233,7 +237,7 @@ def largest_groups(summary: dict[str, Any]) -> Table:
     if rest:
         _, tasks, shares = zip(*rest, strict=True)
         rows[LARGEST_SHOWN:] = [(f"and {len(rest)} more", sum(tasks), sum(shares))]
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = plain_table()
     heading = f"{len(groups)} {'type' if by_type else 'fragment'}{'s' if len(groups) != 1 else ''}"
     table.add_column(heading, overflow="fold")
     table.add_column("tasks", justify="right")

@@ -90,7 +90,7 @@ def fragments(document: Mapping[str, Any]) -> list[Table | str]:
     table = plain_table()
     table.add_column(counted(len(rows), "fragment"), overflow="fold")
     for heading in ("dispatches", "share", f"run time{unit}", "share"):
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right")
     rest = rows[LARGEST_SHOWN:]
     shown = list(rows[:LARGEST_SHOWN])
     if rest:

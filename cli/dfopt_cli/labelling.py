@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import typer
-
-from dfopt_cli.common import naming, refuse_overwriting
+from dfopt_cli.common import naming, refuse_overwriting, say
 from dfopt_cli.trace_options import LabelOptions
 
 if TYPE_CHECKING:
@@ -90,7 +88,7 @@ def tell_source(path: str, source: str | None) -> None:
     """Say where labels come from that nobody asked for and that the trace does not have."""
     if source not in (None, "own"):
         shown = "standard input" if path == "-" else path
-        typer.echo(f"dfopt: {shown}: labels are taken from {source}; --df takes others", err=True)
+        say(f"dfopt: {shown}: labels are taken from {source}; --df takes others")
 
 
 def named(trace: Trace, name: str) -> Trace:

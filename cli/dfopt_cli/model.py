@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from dfopt_cli.common import JsonOption, naming, print_json, print_rich
+from dfopt_cli.trace_options import usage
 from dfopt_models.growth import GrowthPath
 
 app = typer.Typer(no_args_is_help=True)
@@ -55,9 +56,10 @@ def response_time(
     from dfopt_models.response_time import read_model, response_time_document, response_time_table
     from dfopt_models.response_time.table import machines_of
 
+    machines = usage(lambda: machines_of(speed or (), cache or ()))
     with naming(model):
         parameters = read_model(model)
-        rows = response_time_table(parameters, machines_of(speed or (), cache or ()))
+        rows = response_time_table(parameters, machines)
         document = response_time_document(parameters, rows)
     if as_json:
         print_json(document)

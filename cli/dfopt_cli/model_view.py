@@ -26,7 +26,7 @@ MEANINGS = {
     "gives it for the policy (x-baseline)",
     "saved by": "how much of the response time perfect affinity would save, or no waste, or "
     "(ideal) no waste and no reallocations",
-    "a switch costs": "waste of the policy that costs as much as one reallocation",
+    "switch costs": "waste of the policy that costs as much as one reallocation",
     "break-even": "reallocations at which the policy would be as slow as the baseline, waste as "
     "it is",
 }
@@ -78,12 +78,9 @@ def machine_table(
     table.title_justify = "left"
     table.add_column("job", overflow="fold")
     table.add_column("policy", overflow="fold")
-    for name in ("time", "÷ base"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for name in ("affinity", "no waste", "ideal"):
-        table.add_column(f"saved by\n{name}", justify="right")
-    table.add_column("a switch\ncosts", justify="right")
-    table.add_column("break-\neven", justify="right")
+    saved = ("saved by\naffinity", "by no\nwaste", "by\nideal")
+    for name in ("time", "÷ base", *saved, "switch\ncosts", "break-\neven"):
+        table.add_column(name, justify="right")
     for row in rows:
         is_baseline = row.policy == model.baseline
         bounds = (row.perfect_affinity, row.zero_yield, row.ideal)
@@ -118,11 +115,11 @@ def crossover_tables(
     table.add_column("job", overflow="fold")
     table.add_column("policy", overflow="fold")
     begin = "at 1" if path == "limit" else "today"  # without the affinity term it is not today
-    table.add_column(f"÷ base {begin}", justify="right", no_wrap=True)
-    table.add_column("speed × cache", justify="right", no_wrap=True)
-    table.add_column("there the policy")
+    table.add_column(f"÷ base\n{begin}", justify="right")
+    table.add_column("speed\n× cache", justify="right")
+    table.add_column("there the\npolicy")
     if ranged:
-        table.add_column("within the ranges")
+        table.add_column("within the\nranges", overflow="fold")
     for row in rows:
         crossings = [(growth_text(one.product), str(one.direction)) for one in row.crossovers]
         for line, (product, says) in enumerate(crossings or [("none", without(row))]):

@@ -14,6 +14,7 @@ from dfopt_cli.common import (
     ResultArgument,
     naming,
     refuse_overwriting,
+    say,
 )
 from dfopt_cli.comparing import Plan, compare_traces, planned, saved_among
 from dfopt_cli.model import PathOption
@@ -94,6 +95,7 @@ def foresight(
     from dfopt.plot import plot_foresight
 
     plan = planned(labels, model, windows, default="foresight")
+    refuse_mixed(plan)
     draw(plot_foresight, traces, output, plan, quiet=quiet)
 
 
@@ -117,7 +119,20 @@ def gap(
     Example: dfopt plot gap old.txt new.txt --df labels.csv -o gap.svg
     """
     plan = planned(labels, model, windows, default="foresight" if len(traces) > 1 else "whole")
+    if len(traces) > 1:
+        refuse_mixed(plan)
     draw(plot_beside_the_best, traces, output, plan, quiet=quiet)
+
+
+def refuse_mixed(plan: Plan) -> None:
+    """Refuse windows that share no axis, before any is compared under."""
+    from dfopt.compare.windows import WindowKind
+
+    if len({window.kind for window in plan.lengths or ()} - {WindowKind.WHOLE}) > 1:
+        raise typer.BadParameter(
+            "windows in dispatches and windows in time share no axis; draw them one by one",
+            param_hint="--window",
+        )
 
 
 def plot_beside_the_best(comparisons: Sequence[Comparison]) -> Axes:
@@ -145,7 +160,7 @@ def crossover(
 
     There is one picture a job: response times relative to the baseline against speed × cache.
 
-    Dots mark the crossovers; what the ranges of the parameters allow is shaded.
+    Marks stand at the crossovers; what the ranges of the parameters allow is shaded.
 
     Example: dfopt plot crossover mix-5 -o crossover.svg
     """
@@ -194,12 +209,23 @@ def draw(
         comparisons = whole or [comparison for comparison in comparisons if comparison.windows]
         if not comparisons:
             raise KeyboardInterrupt
+    tell_different_costs(comparisons)
     with naming(" ".join(files)):
         axes = plot(comparisons)
     save_picture(axes, output)
     if interrupted:
-        typer.echo("dfopt: interrupted; what is finished is drawn", err=True)
+        say("dfopt: interrupted; what is finished is drawn")
         raise typer.Exit(NOT_PROVEN)
+
+
+def tell_different_costs(comparisons: Sequence[Comparison]) -> None:
+    """Say that costs stand beside each other which cannot be compared."""
+    costs = {(repr(one.model.penalty), one.model.objective, one.cost_unit) for one in comparisons}
+    if len(costs) > 1:
+        say(
+            "dfopt: warning: the traces have different costs, on one axis; options such as "
+            "--penalty g or --model INSTANCE give all the same"
+        )
 
 
 def schedule_of(result: Result, instance: Instance) -> Schedule:
@@ -216,7 +242,7 @@ def schedule_of(result: Result, instance: Instance) -> Schedule:
     if result.instance_sha256 != fingerprint(instance):
         raise FileError(
             f"belongs to another instance, {result.instance_name or 'without a name'}; "
-            "draw it with the instance it was solved from",
+            "name the instance it was solved from",
             place="instance.sha256",
         )
     if result.schedule is None:

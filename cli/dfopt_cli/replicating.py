@@ -13,7 +13,13 @@ from dfopt_cli.common import shows_progress
 if TYPE_CHECKING:
     from dfopt_cli.progress import ReplicationLine
 
-ReplicationsOption = Annotated[int, typer.Option(min=1, help="How often to simulate each policy.")]
+MOST_REPLICATIONS = 100_000
+"""All of them are kept in memory."""
+
+ReplicationsOption = Annotated[
+    int,
+    typer.Option(min=1, max=MOST_REPLICATIONS, help="How often to simulate each policy."),
+]
 
 SeedOption = Annotated[
     int, typer.Option(min=0, help="Seed of the first replication; the others count on.")
@@ -33,6 +39,8 @@ def output_folder(name: str | None) -> Path | None:
         return None
     from dfopt.errors import FileError
 
+    if not name:
+        raise FileError("is no folder to write to; name one", file="''")
     folder = Path(name)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dfopt_cli.common import JsonOption, QuietOption, print_json, print_rich
+from dfopt_cli.common import JsonOption, QuietOption, print_json, print_rich, say
 from dfopt_cli.replicating import (
     ReplicationsOption,
     SeedOption,
@@ -93,9 +93,7 @@ def run_queue(
     from dfopt_cli.run_queue_view import run_queue_tables
     from dfopt_cli.scenarios import scenarios_of, settings_of
 
-    values = settings_of(settings or [])
-    if cpus is not None:
-        values["machine.cpus"] = cpus
+    values = settings_of(settings or [], cpus=cpus)
     subjects = scenarios_of(scenarios, values, labels, costs)
     folder = output_folder(output)
     with termination_as_interrupt(), progress_of(quiet=quiet) as line:
@@ -114,14 +112,14 @@ def run_queue(
             from dfopt.errors import DfoptError
 
             raise DfoptError("no policy fits; name one with --policy to have it all the same")
-        typer.echo("dfopt: interrupted before a simulation was finished", err=True)
+        say("dfopt: interrupted before a simulation was finished")
         raise typer.Exit(NOT_PROVEN)
     if as_json:
         print_json(done.to_document())
     else:
         print_rich(*run_queue_tables(subjects, done.runs))
     if not done.is_complete:
-        typer.echo("dfopt: interrupted; finished simulations are shown", err=True)
+        say("dfopt: interrupted; finished simulations are shown")
         raise typer.Exit(NOT_PROVEN)
 
 
@@ -130,6 +128,4 @@ def tell_skipped(done: Runs) -> None:
     from dfopt_cli.common import printable
 
     for one in done.skipped:
-        typer.echo(
-            f"dfopt: {printable(one.scenario)}: {one.policy} is left out: {one.why}", err=True
-        )
+        say(f"dfopt: {printable(one.scenario)}: {one.policy} is left out: {one.why}")

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from dfopt.simulate.run_queue.scenario import Scenario
 
 NANOSECONDS = "ns"
-MILLISECOND = 1_000_000
+SCALES = ((1_000_000, "ms"), (1_000, "µs"))
+"""Nanoseconds are too fine to be read, unless all ends within the first few."""
 
 Figure = Callable[["Run"], float]
 
@@ -59,11 +60,11 @@ def _counts_switches(scenario: Scenario) -> bool:
 
 def _table(runs: Sequence[Run], *, counts_switches: bool) -> RenderableType:
     table = plain_table()
-    # Names may be broken where it is narrow; numbers that lose their end would be others.
-    table.add_column("policy", overflow="fold", min_width=len("policy"))
-    columns = _columns(runs[0].time_unit, counts_switches=counts_switches)
+    table.add_column("policy", overflow="fold")
+    end = max(run.counters.end for run in runs)
+    columns = _columns(runs[0].time_unit, end, counts_switches=counts_switches)
     for heading in columns:
-        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column(heading, justify="right")
     for policy in dict.fromkeys(run.policy for run in runs):
         own = [run for run in runs if run.policy == policy]
         table.add_row(
@@ -73,9 +74,10 @@ def _table(runs: Sequence[Run], *, counts_switches: bool) -> RenderableType:
     return table
 
 
-def _columns(unit: str, *, counts_switches: bool) -> dict[str, Figure]:
-    """Return the figures by heading, of two lines; nanoseconds are too fine to be read."""
-    scale, shown = (MILLISECOND, "ms") if unit == NANOSECONDS else (1, printable(unit))
+def _columns(unit: str, end: int, *, counts_switches: bool) -> dict[str, Figure]:
+    """Return the figures by heading, of two lines, for simulations that end by then."""
+    scales = SCALES if unit == NANOSECONDS else ()
+    scale, shown = next((one for one in scales if end >= one[0]), (1, printable(unit)))
     costs: dict[str, Figure] = {
         f"penalty\n{shown}": lambda run: run.penalty / scale,
         f"each\n{printable(unit)}": lambda run: run.penalty_per_dispatch,

@@ -26,14 +26,25 @@ if TYPE_CHECKING:
 ALL = "all"
 STANDARD_INPUT = "-"
 TOML = ".toml"
+CPUS = "machine.cpus"
 
 BARE_WORD = re.compile(r"[A-Za-z][\w./-]*")
 """A value that needs no quotes here, unlike in TOML."""
 
 
-def settings_of(texts: Sequence[str]) -> dict[str, object]:
-    """Return the values that ``KEY=VALUE`` set; what is none such is wrong usage."""
-    return dict(map(_setting, texts))
+def settings_of(texts: Sequence[str], *, cpus: int | None = None) -> dict[str, object]:
+    """Return the values that ``KEY=VALUE`` set, and ``--cpus``.
+
+    What is none such, or sets a key to two values, is wrong usage.
+    """
+    settings: dict[str, object] = {}
+    given = [("--cpus", CPUS, cpus)] if cpus is not None else []
+    for option, key, value in [*given, *(("--set", *_setting(text)) for text in texts)]:
+        if settings.setdefault(key, value) != value:
+            raise typer.BadParameter(
+                f"{key} is set to {settings[key]} and to {value}; give one", param_hint=option
+            )
+    return settings
 
 
 def _setting(text: str) -> tuple[str, object]:

@@ -21,8 +21,8 @@ def schedules_tables(compared: SchedulesComparison) -> list[Table | Text]:
     table = plain_table()
     table.add_column("schedule", overflow="fold")
     for heading in ("cost", "ratio", "difference", "dearest CPU", "all CPUs"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("method", no_wrap=True)
+        table.add_column(heading, justify="right")
+    table.add_column("method")
     for schedule in compared.schedules:
         table.add_row(
             printable(schedule.name),

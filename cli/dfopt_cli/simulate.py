@@ -14,6 +14,7 @@ from dfopt_cli.common import (
     print_json,
     print_rich,
     refuse_overwriting,
+    say,
 )
 from dfopt_cli.replicating import (
     ReplicationsOption,
@@ -109,7 +110,7 @@ def space_sharing(
             on_progress=line.show if line is not None else None,
         )
     if not summaries:
-        typer.echo(f"dfopt: {mix}: interrupted before a replication was finished", err=True)
+        say(f"dfopt: {mix}: interrupted before a replication was finished")
         raise typer.Exit(NOT_PROVEN)
     if output is not None:
         from dfopt_models.response_time import write_model
@@ -121,5 +122,5 @@ def space_sharing(
     else:
         print_rich(*simulation_tables(subject, summaries))
     if not complete:
-        typer.echo(f"dfopt: {mix}: interrupted; finished replications are shown", err=True)
+        say(f"dfopt: {mix}: interrupted; finished replications are shown")
         raise typer.Exit(NOT_PROVEN)

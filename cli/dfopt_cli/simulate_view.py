@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 FORMAT = "dfopt-simulation/1"
 
 COLUMNS = {
-    "response_time": ("response time, s", 2),
+    "response_time": ("response\ntime, s", 2),
     "work": ("work", 1),
     "waste": ("waste", 1),
     "overhead": ("overhead", 2),
-    "reallocations": ("reallocations", 0),
-    "allocation": ("allocation", 2),
+    "reallocations": ("reallo-\ncations", 0),
+    "allocation": ("allo-\ncation", 2),
 }
 """By figure: its heading and how many decimal places it has."""
 
@@ -48,7 +48,7 @@ def simulation_tables(mix: Mix, summaries: Sequence[PolicySummary]) -> list[Rend
 
 def _table(application: str, summaries: Sequence[PolicySummary]) -> RenderableType:
     table = plain_table()
-    table.add_column(printable(application), no_wrap=True)
+    table.add_column(printable(application), overflow="fold")
     for heading, _ in COLUMNS.values():
         table.add_column(heading, justify="right")
     table.add_column("affinity", justify="right")
@@ -66,7 +66,7 @@ def _shown(interval: Interval, places: int) -> str:
     shown = f"{interval.mean:,.{places}f}"
     if interval.half_width is None:
         return shown
-    return f"{shown} ±{interval.half_width:,.{places}f}"
+    return f"{shown}\n±{interval.half_width:,.{places}f}"
 
 
 def simulation_document(

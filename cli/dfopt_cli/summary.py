@@ -13,6 +13,7 @@ from dfopt.instance import Instance
 from dfopt.machine import PenaltyMatrix
 from dfopt.result import Result, Status, StopReason
 from dfopt_cli.common import printable
+from dfopt_cli.tables import plain_table
 
 COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "red", "bright_cyan", "bright_yellow")
 
@@ -61,7 +62,7 @@ def schedule_table(instance: Instance, result: Result) -> Table:
         for number, group in enumerate(dict.fromkeys(groups.values()))
     }
     worst = max((cpu.cost for cpu in result.schedule.cpus), default=0)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = plain_table()
     table.add_column("CPU", justify="right")
     table.add_column("tasks", justify="right")
     table.add_column("cost", justify="right")

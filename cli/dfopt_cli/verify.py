@@ -13,6 +13,7 @@ from dfopt_cli.common import (
     naming,
     print_json,
     print_text,
+    say,
 )
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def verify(
     if not as_json:
         print_text(f"verified: {summary(subject, found)}\n")
     for remark in found.unchecked:
-        typer.echo(f"dfopt: {result}: {remark}", err=True)
+        say(f"dfopt: {result}: {remark}")
 
 
 def summary(instance: Instance, found: Verification) -> str:

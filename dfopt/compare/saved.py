@@ -18,6 +18,7 @@ from dfopt.compare.comparison import (
 )
 from dfopt.compare.document import FORMAT
 from dfopt.compare.model import CostModel
+from dfopt.compare.windows import parse_window
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import penalty_from_document, read_document
 from dfopt.files.fields import at, check_format, choice, each, fields_of, integer, number, string
@@ -135,6 +136,14 @@ def _realised(value: object) -> Realised:
     return Realised(total=total, worst=worst, switches=switches)
 
 
+def _length(value: object) -> str:
+    """Return the length of a window as it is written."""
+    try:
+        return parse_window(string(value)).label
+    except DfoptError as error:
+        raise FileError(error.problem) from None
+
+
 def _boolean(value: object) -> bool:
     if not isinstance(value, bool):
         raise FileError("must be true or false")
@@ -161,7 +170,7 @@ _integer_or_null = or_null(integer)
 NULLABLE = (_integer_or_null,)
 """Readers that let null pass."""
 
-_window = _reader(WindowResult, extra=("ratio", "rolling_ratio", "difference"), window=string)
+_window = _reader(WindowResult, extra=("ratio", "rolling_ratio", "difference"), window=_length)
 _quality = _reader(Quality, first_unparsed=_integer_or_null, silent_cpus=_numbers)
 _model = _reader(
     CostModel,

@@ -38,7 +38,7 @@ Its reader takes it from here and finds it at its beginning.
 
 def shown_name(path: str | Path) -> str:
     """Return the name under which errors speak of ``path``."""
-    return "standard input" if str(path) == STANDARD_INPUT else str(path)
+    return "standard input" if str(path) == STANDARD_INPUT else str(path) or "''"
 
 
 def first_bytes(path: str | Path) -> bytes:

@@ -82,9 +82,15 @@ def text_width(text: str, font_size: float) -> float:
 
 
 def shown_name(name: str, *, longest: int = LONGEST_NAME) -> str:
-    """Return a name that fits into a picture: one line, not too long."""
+    """Return a name that fits into a picture: one line, not too long.
+
+    What is left out is amid it, since the ends of long names tell them apart.
+    """
     name = " ".join(name.split())
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+    if len(name) <= longest:
+        return name
+    end = (longest - 1) // 3
+    return f"{name[: longest - 1 - end]}…{name[-end:]}"
 
 
 def draw_rows(brush: Brush, rows: Sequence[Row]) -> None:

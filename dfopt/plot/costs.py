@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 WIDE = 50
 """Costs that differ by more than this factor need a logarithmic axis."""
 
+LONG = 100_000_000_000
+"""From here on costs written out have no room beside each other."""
+
 WHOSE = {
     Objective.TOTAL_PENALTY: "all CPUs",
     Objective.MAX_PENALTY: "the dearest CPU",
@@ -34,11 +37,16 @@ def cost_label(comparisons: Sequence[Comparison]) -> str:
 
 
 def cost_ticks(axis: Axis, *, most: int = 6) -> None:
-    """Write costs as whole numbers with commas."""
+    """Write costs as whole numbers with commas, if they are not too long for that."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axis.set_major_locator(MaxNLocator(nbins=most, integer=True))
-    axis.set_major_formatter(FuncFormatter(lambda cost, _: f"{cost:,.0f}"))
+    axis.set_major_formatter(FuncFormatter(lambda cost, _: cost_text(cost)))
+
+
+def cost_text(cost: float) -> str:
+    """Return a cost as it stands at an axis."""
+    return f"{cost:,.0f}" if cost < LONG else f"{cost:.3g}"
 
 
 def scale_costs(ax: Axes, costs: Iterable[int]) -> None:
@@ -57,6 +65,8 @@ def scale_costs(ax: Axes, costs: Iterable[int]) -> None:
     if not paid or max(paid) < WIDE * min(paid):
         cost_ticks(ax.yaxis)
         ax.set_ylim(bottom=0)
+        if not paid:
+            ax.set_ylim(top=1)
         return
     least = 10 ** int(math.log10(min(paid)))
     ax.set_yscale("symlog", linthresh=least, linscale=0.4)

@@ -12,13 +12,17 @@ from dfopt.errors import DfoptError
 from dfopt.plot.bars import shown_name
 from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed
 from dfopt.plot.costs import cost_label, scale_costs
-from dfopt.plot.picture import POINTS_PER_INCH, new_axes
+from dfopt.plot.legend import add_legend_below, height_below
+from dfopt.plot.picture import new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIZE = (8.0, 5.0)
-"""Of a figure, in inches."""
+"""Of a figure, in inches; more than a few names make it higher."""
+
+ROOM_FOR_NAMES = 0.7
+"""Of this height, in inches."""
 
 FONT_SIZE = 9.0
 
@@ -26,8 +30,7 @@ WHOLE_AT = 2.2
 """How far right of the longest window the whole trace stands, as a factor."""
 
 LONGEST_NAME = 80
-HALF_A_LINE = 40
-"""Of names of traces, in characters."""
+"""Of traces, in characters."""
 
 SHADING = 0.35
 """Opacity of what lies between bound and rolling schedule."""
@@ -98,10 +101,11 @@ def plot_foresight(comparisons: Sequence[Comparison], *, ax: Axes | None = None)
         When there is nothing to draw, or lengths in dispatches and in time are mixed.
     """
     scale = scale_of(comparisons)
-    axes = new_axes(*SIZE) if ax is None else ax
     called = policies_of(comparisons) if len(comparisons) > 1 else None
     called = called or [comparison.name for comparison in comparisons]
     names = [shown_name(name, longest=LONGEST_NAME) for name in called]
+    more = max(0.0, height_below(names, FONT_SIZE) - ROOM_FOR_NAMES)
+    axes = new_axes(SIZE[0], SIZE[1] + more) if ax is None else ax
     colours = list(group_colours(str(number) for number in range(len(names))).values())
     for comparison, colour in zip(comparisons, colours, strict=True):
         draw_curves(axes, comparison, scale, colour)
@@ -224,25 +228,9 @@ def add_legend(ax: Axes, names: Sequence[str], colours: Sequence[Colour]) -> Non
 def add_names(ax: Axes, names: Sequence[str], colours: Sequence[Colour]) -> None:
     """Say below the axes which colour is which trace."""
     from matplotlib.patches import Patch
-    from matplotlib.transforms import ScaledTranslation
 
-    drop = ScaledTranslation(0, -4 * FONT_SIZE / POINTS_PER_INCH, ax.figure.dpi_scale_trans)
     patches = [
         Patch(facecolor=mixed(colour, PAPER, 0.3), edgecolor=line_colour(colour))
         for colour in colours
     ]
-    legend = ax.legend(
-        patches,
-        [""] * len(names),
-        loc="upper left",
-        bbox_to_anchor=(0, 0),
-        bbox_transform=ax.transAxes + drop,
-        ncols=2 if max(map(len, names)) <= HALF_A_LINE else 1,
-        frameon=False,
-        fontsize=FONT_SIZE,
-        borderaxespad=0,
-    )
-    # Only now: a legend leaves out names that begin with an underscore, and reads $ as formula.
-    for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set_parse_math(False)
-        text.set_text(name)
+    add_legend_below(ax, patches, names, font_size=FONT_SIZE)

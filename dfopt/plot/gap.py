@@ -103,9 +103,9 @@ def plot_gap(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Ax
 
 
 def name_in_lines(name: str) -> str:
-    """Return a name that leaves room for the bars, on two lines if need be."""
+    """Return a name that leaves room for the bars, on two or three lines if need be."""
     lines = textwrap.wrap(
-        shown_name(name, longest=2 * NAME_WIDTH), NAME_WIDTH, break_on_hyphens=False, max_lines=2
+        shown_name(name, longest=2 * NAME_WIDTH), NAME_WIDTH, break_on_hyphens=False, max_lines=3
     )
     return "\n".join(lines)
 

@@ -75,7 +75,7 @@ def check_picture_name(path: str | Path) -> str:
     if ending not in METADATA:
         raise FileError(
             "is no picture format that dfopt writes; end the name in .svg, .png or .pdf",
-            file=str(path),
+            file=str(path) or "''",
         )
     return ending
 

@@ -9,7 +9,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import ClassVar, Protocol, TypeVar
@@ -55,9 +55,10 @@ def policy_named(
     if name:
         return _policy_in(_module(where), name, where, base)
     nearest = difflib.get_close_matches(source, policies, n=1)
-    hint = f"did you mean {nearest[0]!r}?" if nearest else f"known are {', '.join(policies)};"
+    known = ", ".join(policies)
+    hint = f"did you mean {nearest[0]!r}? One" if nearest else f"known are {known}; one"
     raise DfoptError(
-        f"there is no policy {source!r}; {hint} One of your own is module:Class or file.py"
+        f"there is no policy {source!r}; {hint} of your own is module:Class or file.py"
     )
 
 
@@ -65,7 +66,8 @@ def policy_named(
 def naming_policy(policy: type[HasName]) -> Iterator[None]:
     """Let whatever a policy of one's own raises name it, its file and the line.
 
-    What one that comes with dfopt raises is a defect of dfopt, whose traceback is wanted.
+    What one that comes with dfopt raises is a defect of dfopt, whose traceback is wanted. What a
+    policy prints goes to standard error: standard output is for figures.
 
     Raises
     ------
@@ -73,7 +75,8 @@ def naming_policy(policy: type[HasName]) -> Iterator[None]:
         When anything is raised; those that say on purpose what is wrong are left as they are.
     """
     try:
-        yield
+        with redirect_stdout(sys.stderr):
+            yield
     except DfoptError:
         raise
     except (Exception, SystemExit) as error:  # whatever the code of others raises
@@ -104,8 +107,9 @@ def _module(name: str) -> ModuleType:
     here = os.getcwd()
     sys.path.insert(0, here)
     try:
-        return importlib.import_module(name)
-    except Exception as error:  # whatever the code of others raises
+        with redirect_stdout(sys.stderr):
+            return importlib.import_module(name)
+    except (Exception, SystemExit) as error:  # whatever the code of others raises
         raise _not_loaded(name, error) from error
     finally:
         sys.path.remove(here)
@@ -120,13 +124,14 @@ def _module_of_file(path: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # whatever the code of others raises
+        with redirect_stdout(sys.stderr):
+            spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:  # whatever the code of others raises
         raise _not_loaded(path, error) from error
     return module
 
 
-def _not_loaded(file: str, error: Exception) -> DfoptError:
+def _not_loaded(file: str, error: BaseException) -> DfoptError:
     return DfoptError(f"cannot be loaded ({type(error).__name__}: {error}); correct it", file=file)
 
 

@@ -80,4 +80,6 @@ def writer_of(path: str | Path) -> str:
         if name.endswith(ending):
             return module
     known = ", ".join(ending for ending in WRITERS if not ending.endswith(".gz"))
-    raise FileError(f"its ending says no format of traces; choose one of {known}", file=str(path))
+    raise FileError(
+        f"its ending says no format of traces; choose one of {known}", file=str(path) or "''"
+    )

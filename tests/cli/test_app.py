@@ -10,6 +10,8 @@ import dfopt.files
 from dfopt import __version__
 from dfopt.errors import DfoptError
 from dfopt.files import write_instance
+from dfopt_cli import __main__
+from dfopt_cli.common import print_text
 from tests.cli.conftest import Run, Start
 from tests.plot.worked_example import INSTANCE
 
@@ -158,3 +160,22 @@ def test_names_that_the_terminal_cannot_show_are_escaped(start: Start, tmp_path:
     out, err = process.communicate()
     assert (process.returncode, err) == (0, "")
     assert "\\u65e5\\u672c" in out
+
+
+def test_an_interrupt_while_loading_is_quiet(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dfopt_cli.app.app", interrupted)
+    with pytest.raises(SystemExit) as end:
+        __main__.main()
+    assert end.value.code == 130
+    assert capsys.readouterr() == ("", "")
+
+
+def test_closed_standard_output_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dfopt_cli.common.sys.stdout", None)
+    with pytest.raises(DfoptError, match="standard output: is closed"):
+        print_text("lost")

@@ -38,6 +38,26 @@ def test_wrong_usage_is_2(run: Run, trace: Path, options: list[str], problem: st
     assert problem in " ".join(err.split())
 
 
+def test_standard_input_is_there_once(run: Run) -> None:
+    code, out, err = run("compare", "-", "-")
+    assert (code, out) == (2, "")
+    assert "standard input (-) can be read once only; name files" in " ".join(err.split())
+
+
+def test_names_of_files_stay_on_one_line(run: Run, trace: Path) -> None:
+    odd = trace.rename(trace.with_name("new\nline.jsonl"))
+    with odd.open("a") as file:
+        file.write('{"cpu": 0, "gap": [900, 901], "reason": "lost events"}\n')
+    code, _, err = run("compare", odd)
+    assert code == 0
+    assert "new\\nline.jsonl: warning: events lost" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_file_without_a_name_is_named(run: Run) -> None:
+    assert run("compare", "")[2] == "dfopt: '': there is no such file; check its name\n"
+
+
 def test_labels_of_several_traces_go_to_no_single_file(run: Run, trace: Path) -> None:
     code, out, err = run("compare", trace, trace, "--labels-out", "labels.csv")
     assert (code, out) == (2, "")

@@ -139,11 +139,16 @@ def test_initial_caches_are_shown(run: Run, tmp_path: Path) -> None:
     [
         ("result", "is a result; 'dfopt verify' and"),
         ("comparison", "is a comparison; 'dfopt plot gap' and"),
+        ("scenario", "is a scenario; 'dfopt simulate run-queue' takes it"),
+        ("mix", "is a mix of jobs; 'dfopt simulate space-sharing' takes it"),
+        ("response-model", "is a response-time model; 'dfopt model' and"),
     ],
 )
 def test_what_is_shown_elsewhere(run: Run, tmp_path: Path, kind: str, problem: str) -> None:
     path = tmp_path / "file.json"
-    path.write_text(json.dumps({"format": f"dfopt-{kind}/1"}))
+    is_toml = kind in ("scenario", "mix", "response-model")
+    text = f'format = "dfopt-{kind}/1"' if is_toml else json.dumps({"format": f"dfopt-{kind}/1"})
+    path.write_text(text)
     code, out, err = run("info", path)
     assert (code, out) == (1, "")
     assert err.startswith(f"dfopt: {path}: {problem}")

@@ -9,6 +9,8 @@ import dfopt.compare
 import dfopt.plot
 from tests.cli.conftest import Run
 
+MIXED = ("--window", "5", "--window", "5us")
+
 
 @pytest.mark.parametrize("picture", ["foresight", "gap"])
 def test_pictures_are_drawn_from_traces_and_from_saved_comparisons(
@@ -36,6 +38,9 @@ def test_pictures_that_cannot_be_drawn(
         (1, (saved, "-o", saved), ".svg, .png or .pdf"),
         (2, (saved, "--fill", "3", "-o", output), "have their labels, costs and windows"),
         (2, (trace, "--window", "0", "-o", output), "is no window"),
+        (2, (trace, trace, *MIXED, "-o", output), "share no axis; draw them one by one"),
+        (2, ("-", "-", "-o", output), "standard input (-) can be read once only"),
+        (1, (trace, "-o", ""), "dfopt: '': is no picture format"),
     ]:
         found, out, err = run("plot", picture, *arguments)
         assert (found, out) == (code, "")
@@ -81,8 +86,17 @@ def test_what_is_not_finished_is_not_drawn_beside_what_is(
     assert [one.is_complete for one in drawn] == [True]
 
 
+@pytest.mark.parametrize("picture", ["foresight", "gap"])
+def test_different_costs_on_one_axis_are_told(run: Run, tmp_path: Path, trace: Path, picture: str):
+    saved = tmp_path / "saved.json"
+    saved.write_text(run("compare", trace, "--fill", "3", "--write-back", "1", "--json")[1])
+    code, out, err = run("plot", picture, trace, saved, "-o", tmp_path / "a.svg")
+    assert (code, out) == (0, "")
+    assert err.startswith("dfopt: warning: the traces have different costs, on one axis")
+
+
 def test_windows_that_share_no_axis(run: Run, tmp_path: Path, trace: Path) -> None:
     windows = ("--window", "5", "--window", "10ns")
     code, out, err = run("plot", "foresight", trace, *windows, "-o", tmp_path / "a.svg")
-    assert (code, out) == (1, "")
-    assert err.startswith(f"dfopt: {trace}: windows in dispatches and windows in time")
+    assert (code, out) == (2, "")
+    assert "--window: windows in dispatches and windows in time share no axis" in err

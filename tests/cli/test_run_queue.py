@@ -152,12 +152,23 @@ def test_settings(run, small):
         ("rooms=", "is not KEY=VALUE"),
         ("rooms=[1", "rooms: '[1' is no value of TOML"),
         ("rooms=1\nusers=2", "is no value of TOML"),
+        ("machine.cpus=3", "machine.cpus is set to 2 and to 3; give one"),
     ],
 )
 def test_settings_that_are_none(run, small, setting, message):
-    code, printed, said = run(*RUN_QUEUE, small, "--set", setting)
+    code, printed, said = run(*RUN_QUEUE, small, "--cpus", "2", "--set", setting)
     assert (code, printed) == (2, "")
     assert message in " ".join(said.replace("│", " ").split())
+
+
+def test_what_a_policy_prints_is_no_figure(run, tmp_path):
+    file = tmp_path / "newest.py"
+    file.write_text("print('loaded')\n" + OWN.replace("return", "print('picks'); return"))
+    little = ("--set", "rooms=1", "--set", "messages=1")
+    code, printed, said = run(*RUN_QUEUE, "chat", "--policy", file, "--json", *little)
+    assert code == 0
+    assert [one["policy"] for one in json.loads(printed)["runs"]] == ["newest"]
+    assert {"loaded", "picks"} == set(said.split())
 
 
 @pytest.mark.parametrize(
@@ -171,6 +182,8 @@ def test_settings_that_are_none(run, small, setting, message):
         (("chat", "--policy", "fcsf"), "there is no policy 'fcsf'; did you mean 'fcfs'?"),
         (("chat", "--set", "policy.fcfs.x=1", "--policy", "fcfs"), "policy.fcfs.x: unknown key"),
         (("chat", "-o", "/dev/null/x"), "/dev/null/x: is no folder to write to"),
+        (("chat", "-o", ""), "dfopt: '': is no folder to write to; name one"),
+        (("chat", "--set", "rooms=99999999"), "parameters.rooms: makes 7,999,999,920 threads; at"),
     ],
 )
 def test_wrong_arguments(run, arguments, message):
@@ -201,6 +214,12 @@ def test_a_recording_under_another_policy(run, recording):
     (one,) = json.loads(printed)["runs"]
     assert (one["scenario"], one["cpus"], one["executed"]) == ("first", 2, 16_000)
     assert one["penalty"]["total"] % 300 == 0
+
+
+def test_short_recordings_are_told_in_units_of_their_length(run, recording):
+    headings = run(*RUN_QUEUE, recording, "--policy", "fcfs")[1].splitlines()[3:5]
+    assert headings[0].split()[-1] == "end"
+    assert headings[1].split()[-1] == "µs"
 
 
 def test_a_recording_may_be_compressed_and_its_loop_open(run, recording):
@@ -333,6 +352,7 @@ def test_a_scenario_on_a_base_is_called_like_its_file(run, small):
             "the simulation fails under the policy 'newest' (NotImplementedError: pick() must be "
             "there); check what its callbacks return, and what they ask the engine for",
         ),
+        ("import Policy", "import Policy\nexit(0)", "cannot be loaded (SystemExit: 0); correct it"),
         (
             "self.patience = patience", "raise LookupError('no\\nluck')",
             "line 11: the policy 'newest' fails in __init__ (LookupError: no luck); correct it",

@@ -121,6 +121,7 @@ def changed(path: tuple[str | int, ...], value: object) -> dict[str, Any]:
         (("causes",), None, "causes: is missing"),
         (("causes", "migration"), "much", "causes.migration: must be an integer"),
         (("windows", 1, "bound"), -1, "windows[1].bound: must be at least 0"),
+        (("windows", 0, "window"), "ten", "windows[0].window: 'ten' is no window"),
         (("windows", 0, "bond"), 1, "windows[0].bond: unknown key; did you mean 'bound'?"),
         (("model", "penalty"), {"kind": "h"}, "model.penalty.kind: must be one of"),
         (("model", "cold_start"), 1, "model.cold_start: must be true or false"),

@@ -13,7 +13,9 @@ from dfopt.errors import DfoptError
 from dfopt.instance import Objective
 from dfopt.machine import PenaltyG
 from dfopt.plot import plot_foresight, save_picture
-from dfopt.plot.foresight import length_text
+from dfopt.plot.costs import cost_text
+from dfopt.plot.foresight import SIZE, length_text
+from dfopt.plot.picture import lay_out
 from tests.compare.examples import comparison, window
 
 
@@ -83,17 +85,34 @@ def test_costs_have_a_unit(model: CostModel, label: str) -> None:
     assert plot_foresight([comparison(model=model)]).get_ylabel() == label
 
 
-def test_nothing_lies_outside_the_picture(tmp_path: Path) -> None:
-    names = ["a" * 60, "b", "c", "d", "e"]
+@pytest.mark.parametrize(
+    "names", [["a" * 60, "b", "c", "d", "e"], [f"policy {number}" for number in range(40)]]
+)
+def test_nothing_lies_outside_the_picture(tmp_path: Path, names: list[str]) -> None:
     ax = plot_foresight([comparison(name=name, windows=WINDOWS) for name in names])
     save_picture(ax, tmp_path / "a.png")
+    lay_out(ax)  # for the figure's own resolution
     figure = ax.figure
+    assert ax.get_window_extent().height > 0.5 * SIZE[1] * figure.dpi
     for legend in (child for child in ax.get_children() if isinstance(child, Legend)):
         box = legend.get_window_extent()
         assert box.x0 >= 0
         assert box.y0 >= 0
         assert box.x1 <= figure.bbox.width
         assert box.y1 <= figure.bbox.height
+
+
+def test_where_nothing_is_paid_there_is_one_zero() -> None:
+    free = window("whole", bound=0, rolling=0, realised=0)
+    ax = plot_foresight([comparison(windows=(free,))])
+    lay_out(ax)
+    assert ax.get_ylim() == (0, 1)
+    assert [label.get_text() for label in ax.get_yticklabels()].count("0") == 1
+
+
+def test_long_costs_are_written_short() -> None:
+    assert cost_text(99_999_999_999) == "99,999,999,999"
+    assert cost_text(1.5e16) == "1.5e+16"
 
 
 def test_the_whole_trace_alone_is_drawn(tmp_path: Path) -> None:

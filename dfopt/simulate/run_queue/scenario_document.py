@@ -227,7 +227,7 @@ def check_policy_tables(scenario: Scenario, chosen: tuple[str, ...]) -> None:
     FileError
         With a hint.
     """
-    known = (*POLICIES, *chosen)
+    known = tuple(dict.fromkeys((*POLICIES, *chosen)))
     for name in scenario.policies:
         if name not in known:
             nearest = difflib.get_close_matches(name, known, n=1)

@@ -6,7 +6,32 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar, Protocol
 
+from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.steps import NewThread
+
+MOST = 1_000_000
+"""So many threads, or things that they share, a workload may have: all of them are in memory."""
+
+
+def check_number(number: int, what: str, place: str) -> None:
+    """Refuse a parameter that makes more of something than fits into memory.
+
+    Parameters
+    ----------
+    number
+        How many there would be.
+    what
+        What they are, in the plural.
+    place
+        The parameter.
+
+    Raises
+    ------
+    InstanceError
+        When they are too many.
+    """
+    if number > MOST:
+        raise InstanceError(f"makes {number:,} {what}; at most {MOST:,} are supported", place=place)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

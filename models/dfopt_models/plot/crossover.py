@@ -7,16 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dfopt.plot.colours import INK, PAPER, Colour
+from dfopt.plot.bars import shown_name
+from dfopt.plot.colours import INK, Colour
 from dfopt_models.growth import GrowthPath, growth_text
 from dfopt_models.plot.style import (
     LINE_WIDTH,
+    LONGEST_NAME,
     SHADING,
     add_legend,
     begun,
     chosen_job,
+    key,
     label,
     line_colour,
+    look_of,
     policy_colours,
     product_axis,
     products_up_to,
@@ -70,7 +74,7 @@ def plot_crossover(
 ) -> Axes:
     """Draw response times relative to the baseline as machines grow.
 
-    Every policy has a curve; below 1 it is faster than the baseline. Dots mark the crossovers,
+    Every policy has a curve; below 1 it is faster than the baseline. Marks stand at the crossovers,
     and the legend gives their products, or says that there is none. What the ranges of the
     parameters allow is shaded.
 
@@ -108,9 +112,10 @@ def plot_crossover(
     products = products_up_to(end)
     for row in rows:
         comparison = model.comparison(row.job, row.policy)
-        colour = line_colour(palette[row.policy])
+        colour, look = line_colour(palette[row.policy]), look_of(row.policy, palette)
         curve = relative_along(comparison, products, path)
-        lines += axes.plot(products, curve, color=colour, linewidth=LINE_WIDTH)
+        axes.plot(products, curve, color=colour, linewidth=LINE_WIDTH, linestyle=look["linestyle"])
+        lines.append(key(colour, **look))
         lowest = min(lowest, float(curve.min()))
         least_high = max(least_high, float(curve.min()))
         risen = max(risen, float(products[curve >= 1.0].min(initial=end)))
@@ -121,10 +126,8 @@ def plot_crossover(
             lowest = min(lowest, float(low.min()))
         marks = [crossing.product for crossing in row.crossovers if crossing.product <= end]
         if marks:  # an empty line would confuse the layout
-            axes.plot(
-                marks, [1.0] * len(marks), "o", color=colour, markeredgecolor=PAPER, zorder=4,
-                clip_on=False,
-            )  # fmt: skip
+            dots = look | {"linestyle": ""}
+            axes.plot(marks, [1.0] * len(marks), color=colour, zorder=4, clip_on=False, **dots)
     axes.axhline(1.0, color=INK, linewidth=1.0, zorder=1)
     axes.set_xlim(1.0, end)
     room = max(LEAST_ROOM, 1.0 - lowest)
@@ -134,7 +137,7 @@ def plot_crossover(
     add_legend(
         axes,
         lines,
-        [f"{row.policy}: {crossovers_text(row)}" for row in rows],
+        [f"{shown_name(row.policy, longest=LONGEST_NAME)}: {crossovers_text(row)}" for row in rows],
         # Curves that rise early leave room behind them, the others above them.
         place="lower right" if risen < end**EARLY else "upper left",
     )

@@ -7,19 +7,24 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dfopt.errors import DfoptError
+from dfopt.plot.bars import shown_name
 from dfopt_models.growth import GrowthPath
 from dfopt_models.plot.crossover import plot_crossover, sheet_of
-from dfopt_models.plot.style import FONT_SIZE
+from dfopt_models.plot.style import room_below, set_title
 from dfopt_models.response_time.crossover import crossover_table
 from dfopt_models.response_time.model import ResponseModel
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PANEL = (4.6, 3.3)
 """Of one picture, in inches."""
 
 MOST_COLUMNS = 3
+
+LONGEST_TITLE = 32
+"""Of the model's part of a title, in characters."""
 
 
 def plot_crossovers(
@@ -53,14 +58,21 @@ def plot_crossovers(
     sheet = sheet_of(models, [row for model in models for row in crossover_table(model, path)])
     columns = min(MOST_COLUMNS, len(panels))
     rows = math.ceil(len(panels) / columns)
-    figure = Figure(
-        figsize=(PANEL[0] * columns, PANEL[1] * rows),
-        layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1),
-    )
+    figure = Figure(layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
+    below = 0.0
     for number, (model, job) in enumerate(panels, start=1):
         ax = figure.add_subplot(rows, columns, number)
         plot_crossover(model, job, path=path, sheet=sheet, ax=ax)
-        ax.set_title(f"{model.name}: {job}", loc="left", fontsize=FONT_SIZE + 1, parse_math=False)
+        title = f"{shown_name(model.name, longest=LONGEST_TITLE)}: {job}"
+        set_title(ax, title, longest=2 * LONGEST_TITLE)
+        below = max(below, room_below(entries(ax)))
         if number <= len(panels) - columns:
             ax.set_xlabel("")
+    figure.set_size_inches(PANEL[0] * columns, (PANEL[1] + below) * rows)
     return figure
+
+
+def entries(ax: Axes) -> list[str]:
+    """Return what the legend of a picture says."""
+    legend = ax.get_legend()
+    return [] if legend is None else [text.get_text() for text in legend.get_texts()]

@@ -7,8 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dfopt.errors import DfoptError
+from dfopt.plot.bars import shown_name
 from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed
-from dfopt.plot.picture import new_axes
+from dfopt.plot.legend import add_legend_below, height_below
+from dfopt.plot.picture import new_axes, root_figure
+from dfopt.plot.policies import DASHES, MARKERS
 from dfopt_models.growth import LARGE
 from dfopt_models.response_time.model import Comparison, ResponseModel
 
@@ -22,6 +25,12 @@ if TYPE_CHECKING:
 FONT_SIZE = 9.0
 SIZE = (7.0, 4.2)
 """Of a figure with one picture, in inches."""
+
+LONGEST_TITLE, LONGEST_NAME, HALF_A_LINE = 64, 40, 22
+"""In characters."""
+
+MOST_INSIDE, LONGEST_INSIDE = 8, 34
+"""So many names, of so many characters, have room on the curves' own axes."""
 
 LINE_WIDTH = 1.6
 SHADING = 0.28
@@ -50,6 +59,18 @@ def policy_colours(models: Iterable[ResponseModel]) -> dict[str, Colour]:
     return group_colours(names)
 
 
+def look_of(policy: str, palette: Mapping[str, Colour]) -> dict[str, Any]:
+    """Return marks and dashes of a policy, for readers who cannot tell its colour from others."""
+    turn, place = divmod(list(palette).index(policy), len(MARKERS))
+    marker = MARKERS[(place + turn) % len(MARKERS)]
+    return {
+        "marker": marker,
+        "linestyle": DASHES[turn % len(DASHES)],
+        "markersize": 9.0 if marker == "*" else 6.0,
+        "markeredgecolor": PAPER,
+    }
+
+
 def compared_in(model: ResponseModel, job: str) -> list[tuple[Comparison, Colour]]:
     """Return what is compared in a job, and the colour of its lines."""
     colours = policy_colours([model])
@@ -75,14 +96,20 @@ def begun(ax: Axes | None, title: str) -> Axes:
     axes.grid(color=GRID, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.set_title(title, loc="left", fontsize=FONT_SIZE + 2, parse_math=False)
+    set_title(axes, title)
     return axes
+
+
+def set_title(ax: Axes, title: str, *, longest: int = LONGEST_TITLE) -> None:
+    """Write a title that is no wider than its picture."""
+    shown = shown_name(title, longest=longest)
+    ax.set_title(shown, loc="left", fontsize=FONT_SIZE + 2, parse_math=False)
 
 
 def label(ax: Axes, across: str, up: str) -> None:
     """Name both axes; names of policies may hold any character."""
-    ax.set_xlabel(across, fontsize=FONT_SIZE, parse_math=False)
-    ax.set_ylabel(up, fontsize=FONT_SIZE, parse_math=False)
+    for write, text in ((ax.set_xlabel, across), (ax.set_ylabel, up)):
+        write(shown_name(text, longest=LONGEST_TITLE), fontsize=FONT_SIZE, parse_math=False)
 
 
 def products_up_to(largest: float) -> Numbers:
@@ -116,7 +143,18 @@ def key(colour: Colour, **style: Any) -> Line2D:
 def add_legend(
     ax: Axes, keys: Sequence[Line2D], names: Sequence[str], *, place: Any = "best", **more: Any
 ) -> None:
-    """Say what curves mean; in names ``$`` is no formula, and a leading ``_`` no secret."""
+    """Say what curves mean; in names ``$`` is no formula, and a leading ``_`` no secret.
+
+    What would hide the curves stands below the axes, and a figure that has no others grows by it.
+    """
+    below = room_below(names)
+    if below:
+        figure = root_figure(ax)
+        if len(figure.axes) == 1:
+            width, height = figure.get_size_inches()
+            figure.set_size_inches(width, height + below)
+        add_legend_below(ax, keys, names, font_size=FONT_SIZE, half=HALF_A_LINE)
+        return
     legend = ax.legend(
         keys,
         [""] * len(names),
@@ -131,6 +169,13 @@ def add_legend(
         text.set_text(name)
 
 
+def room_below(names: Sequence[str]) -> float:
+    """Return how much room a legend takes below its axes, in inches; 0 if it fits on them."""
+    if len(names) <= MOST_INSIDE and max(map(len, names)) <= LONGEST_INSIDE:
+        return 0.0
+    return height_below(names, FONT_SIZE, half=HALF_A_LINE)
+
+
 def explain(
     ax: Axes,
     compared: Iterable[tuple[Comparison, Colour]],
@@ -142,4 +187,5 @@ def explain(
     """Say in a legend whose lines have which colour, and what the styles of lines mean."""
     policies = {one.policy: key(colour, marker=marker) for one, colour in compared}
     lines = [key(INK, linestyle=style) for style in styles]
-    add_legend(ax, [*policies.values(), *lines], [*policies, *styles.values()], **more)
+    names = [shown_name(policy, longest=LONGEST_NAME) for policy in policies]
+    add_legend(ax, [*policies.values(), *lines], [*names, *styles.values()], **more)

@@ -10,6 +10,7 @@ from typing import Any
 
 from dfopt_models.response_time.bounds import bounds
 from dfopt_models.response_time.model import ResponseModel
+from dfopt_models.response_time.numeric import machines as checked_machines
 from dfopt_models.response_time.numeric import relative_response_time
 from dfopt_models.response_time.trade import pareto_front, trade
 
@@ -62,9 +63,16 @@ class ResponseTimeRow:
 def machines_of(
     speeds: Sequence[float], caches: Sequence[float]
 ) -> tuple[tuple[float, float], ...]:
-    """Return today's machine, and those of speeds and caches taken in pairs; 1 where one lacks."""
-    pairs = zip_longest(speeds, caches, fillvalue=1.0)
-    return tuple(dict.fromkeys((TODAY, *((float(s), float(c)) for s, c in pairs))))
+    """Return today's machine, and those of speeds and caches taken in pairs; 1 where one lacks.
+
+    Raises
+    ------
+    ModelError
+        When a speed or a cache is none.
+    """
+    pairs = [TODAY, *zip_longest(speeds, caches, fillvalue=1.0)]
+    checked_machines(*zip(*pairs, strict=True))
+    return tuple(dict.fromkeys((float(speed), float(cache)) for speed, cache in pairs))
 
 
 def response_time_table(

@@ -11,6 +11,8 @@ from matplotlib.figure import Figure
 
 from dfopt.errors import DfoptError
 from dfopt.plot import save_picture
+from dfopt.plot.picture import lay_out
+from dfopt.plot.policies import MARKERS
 from dfopt_models.plot import (
     plot_crossover,
     plot_crossover_against_waste,
@@ -19,7 +21,7 @@ from dfopt_models.plot import (
     plot_product_spread,
     plot_trade,
 )
-from dfopt_models.response_time import GrowthPath, crossover_table, read_model
+from dfopt_models.response_time import GrowthPath, ResponseModel, crossover_table, read_model
 
 MIX_5 = read_model("mix-5")
 POLICIES = ["dynamic", "dyn-aff", "dyn-aff-delay"]
@@ -37,7 +39,8 @@ def legend_of(axes: Axes) -> list[str]:
 
 
 def dots_of(axes: Axes) -> list[list[float]]:
-    return [list(map(float, line.get_xdata())) for line in axes.lines if line.get_marker() == "o"]
+    dots = [line for line in axes.lines if line.get_marker() in MARKERS]
+    return [list(map(float, line.get_xdata())) for line in dots]
 
 
 @pytest.mark.parametrize("plot", PICTURES)
@@ -151,3 +154,57 @@ def test_more_waste_of_the_baseline_delays_the_crossover() -> None:
         assert line.get_xdata()[-1] == 40
         assert line.get_ydata()[0] == pytest.approx(expected, rel=0.001)
         assert (np.diff(line.get_ydata()) > 0).all()
+
+
+def with_policies(*names: str) -> ResponseModel:
+    """Return a model of one job under the baseline and policies of these names."""
+    job = MIX_5.job("MATRIX")
+    still, moving = job.policies["equipartition"], replace(job.policies["dynamic"], baseline={})
+    policies = {
+        name: replace(moving, reallocations=1000.0 + 100 * number, ranges={})
+        for number, name in enumerate(names)
+    }
+    return replace(MIX_5, jobs=(replace(job, policies={"equipartition": still, **policies}),))
+
+
+@pytest.mark.parametrize("plot", PICTURES)
+@pytest.mark.parametrize(
+    "names", [[f"policy-{number}" for number in range(20)], ["much " * 20, "more " * 20]]
+)
+def test_legends_that_would_hide_curves_stand_below_them(plot, names: list[str]) -> None:
+    usual = plot(with_policies("one"))
+    axes = plot(with_policies(*names))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for each in (usual, axes):
+            lay_out(each)
+    box, curves = axes.get_legend().get_window_extent(), axes.get_window_extent()
+    assert 0 <= box.x0 < box.x1 <= axes.figure.bbox.width
+    assert 0 <= box.y0 < box.y1 <= curves.y0
+    assert curves.height > 0.9 * usual.get_window_extent().height
+
+
+def test_sheets_with_many_policies_are_higher() -> None:
+    many = with_policies(*(f"policy-{number}" for number in range(20)))
+    few, high = plot_crossovers([MIX_5]), plot_crossovers([MIX_5, many])
+    for figure in (few, high):
+        lay_out(figure.axes[0])
+    assert high.get_figheight() > few.get_figheight()
+    assert high.axes[0].get_window_extent().height > 0.9 * few.axes[0].get_window_extent().height
+
+
+def test_policies_differ_by_more_than_colour() -> None:
+    axes = plot_crossover(with_policies(*(f"policy-{number}" for number in range(20))))
+    looks = [
+        (key.get_marker(), str(key._unscaled_dash_pattern)) for key in axes.get_legend().get_lines()
+    ]
+    assert len(set(looks)) == 20
+
+
+def test_titles_are_no_wider_than_their_pictures() -> None:
+    figure = plot_crossovers([replace(MIX_5, name="an experiment " * 20)])
+    lay_out(figure.axes[0])
+    for axes in figure.axes:
+        title = axes._left_title
+        assert title.get_text().endswith(("MATRIX", "GRAVITY"))
+        assert title.get_window_extent().x1 <= axes.get_window_extent().x1 + 1

@@ -29,7 +29,7 @@ from dfopt.simulate.run_queue.steps import (
     Spawn,
     Steps,
 )
-from dfopt.simulate.run_queue.workload import Workload
+from dfopt.simulate.run_queue.workload import Workload, check_number
 from dfopt.simulate.run_queue.workloads.free_buffers import FreeBuffers, GiveBuffer, TakeBuffer
 
 QUANTILES = 32
@@ -160,6 +160,9 @@ class Aim:
             raise InstanceError(f"must be at most 100, not {self.hit_percent}", place="hit_percent")
         if not sum(self.shares):
             raise InstanceError("must not be 0 like all other shares", place="share_cswitch")
+        check_number(self.users, "threads", "users")
+        check_number(self.files, "files", "files")
+        check_number(self.disks, "disks", "disks")
         check_choice(self.file_choice, FileChoice, "file_choice")
         check_choice(self.buffer_lists, BufferLists, "buffer_lists")
 

@@ -25,7 +25,7 @@ from dfopt.simulate.run_queue.steps import (
     Spawn,
     Steps,
 )
-from dfopt.simulate.run_queue.workload import Workload
+from dfopt.simulate.run_queue.workload import Workload, check_number
 
 CLIENT, SERVER = range(2)
 """The two processes, which are applications of their own."""
@@ -121,6 +121,7 @@ class Chat:
 
     def __post_init__(self) -> None:
         check_integers(self, users=2, message_size=0, user_lines=0, waiting_lines=0)
+        check_number(4 * self.rooms * self.users, "threads", "rooms")
 
     def build(self, random: Random) -> Workload:
         """Return a fresh workload; nothing in it is random."""

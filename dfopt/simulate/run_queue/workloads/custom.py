@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from dfopt.checks import check_integers
 from dfopt.simulate.run_queue.steps import DIRTY, Burst, NewThread, Spawn, Steps
-from dfopt.simulate.run_queue.workload import Workload
+from dfopt.simulate.run_queue.workload import Workload, check_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +52,8 @@ class Custom:
 
     def __post_init__(self) -> None:
         check_integers(self, fragment_lines=0)
+        check_number(self.threads, "threads", "threads")
+        check_number(self.fragments, "fragments", "fragments")
 
     def build(self, random: Random) -> Workload:
         """Return a fresh workload; nothing in it is random."""

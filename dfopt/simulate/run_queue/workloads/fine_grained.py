@@ -14,7 +14,7 @@ from typing import ClassVar
 from dfopt.checks import check_integers
 from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.steps import DIRTY, Burst, NewThread, Spawn, Step, Steps, Yield
-from dfopt.simulate.run_queue.workload import Workload
+from dfopt.simulate.run_queue.workload import Workload, check_number
 
 YIELD = Yield()
 
@@ -75,6 +75,7 @@ class FineGrained:
                 f"{self.line_size} bytes nor divide one",
                 place="granularity",
             )
+        check_number(self.threads, "threads", "array_size")
 
     @property
     def threads(self) -> int:

@@ -22,7 +22,7 @@ from dfopt.simulate.run_queue.steps import (
     Spawn,
     Steps,
 )
-from dfopt.simulate.run_queue.workload import Workload
+from dfopt.simulate.run_queue.workload import Workload, check_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +59,7 @@ class Hackbench:
 
     def __post_init__(self) -> None:
         check_integers(self, data_size=0)
+        check_number(2 * self.groups * self.senders, "threads", "groups")
 
     def build(self, random: Random) -> Workload:
         """Return a fresh workload; nothing in it is random."""

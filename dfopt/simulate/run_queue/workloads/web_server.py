@@ -27,7 +27,7 @@ from dfopt.simulate.run_queue.steps import (
     Sleep,
     Steps,
 )
-from dfopt.simulate.run_queue.workload import Workload
+from dfopt.simulate.run_queue.workload import Workload, check_number
 
 if TYPE_CHECKING:
     from dfopt.simulate.run_queue.engine import Engine
@@ -134,6 +134,9 @@ class WebServer:
 
     def __post_init__(self) -> None:
         check_integers(self, http_slices=3, long_php=0)
+        check_number(self.clients, "threads", "clients")
+        check_number(self.php_threads, "threads", "php_threads")
+        check_number(self.disks, "disks", "disks")
 
     def build(self, random: Random) -> Workload:
         """Return a fresh workload."""

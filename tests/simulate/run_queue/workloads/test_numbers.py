@@ -5,6 +5,7 @@ from dataclasses import fields
 import pytest
 
 from dfopt.errors import InstanceError
+from dfopt.simulate.run_queue.workload import MOST
 from dfopt.simulate.run_queue.workloads import WORKLOADS
 
 NUMBERS = [
@@ -47,3 +48,20 @@ def test_numbers_are_integers_and_not_too_small(kind, name):
         with pytest.raises(InstanceError) as error:
             kind(**{name: wrong})
         assert error.value.place == name
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "each"),
+    [
+        *[("aim", "users", 1), ("aim", "files", 1), ("aim", "disks", 1)],
+        *[("chat", "rooms", 80), ("custom", "threads", 1), ("custom", "fragments", 1)],
+        *[("fine-grained", "array_size", 1), ("hackbench", "groups", 40)],
+        *[("web-server", name, 1) for name in ("clients", "php_threads", "disks")],
+    ],
+)
+def test_no_more_threads_than_fit_into_memory(kind, name, each):
+    most = MOST // each
+    assert getattr(WORKLOADS[kind](**{name: most}), name) == most
+    with pytest.raises(InstanceError, match="at most 1,000,000 are supported") as error:
+        WORKLOADS[kind](**{name: most + 1})
+    assert error.value.place == name

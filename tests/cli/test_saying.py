@@ -1,0 +1,38 @@
+"""What is said on standard error while a live line is there, or nobody listens."""
+
+import io
+import sys
+
+import pytest
+from rich.console import Console
+
+from dfopt_cli import progress
+from dfopt_cli.common import say
+
+
+def test_what_is_said_meanwhile_stands_on_a_line_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Terminal(io.TextIOWrapper):
+        """What has a buffer, as files have, that Typer would write to directly."""
+
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stderr", Terminal(written, encoding="utf-8"))
+    console = Console(file=sys.stderr, force_terminal=True, width=60)
+    monkeypatch.setattr(progress, "stderr_console", lambda: console)
+    with progress.WindowLine() as line:
+        line._live.refresh()
+        say("dfopt: a.txt: warning: 3 broken chains")
+    sys.stderr.flush()
+    before, _, after = written.getvalue().decode().partition("dfopt: a.txt: warning: 3 broken")
+    assert "reading" in before
+    assert before.endswith("\r\x1b[2K")  # the live line is gone
+    assert after.startswith(" chains\n")
+
+
+def test_nothing_is_said_to_nobody(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    say("dfopt: lost")
+    assert capsys.readouterr().out == ""
