@@ -5,7 +5,8 @@ Needs perf and the permission to record the scheduler's events; takes about two 
 
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from statistics import mean
 
@@ -20,6 +21,9 @@ ROUNDS = 2
 LONGEST_S = 60
 ENOUGH_MESSAGES = 100
 """With so many messages for each sender, every group shows itself."""
+
+SURE = (0.5, 0.8, 0.95, 0.99, 1.01)
+"""Limits of confidence between which labels are counted together."""
 
 SETTINGS = [
     (groups, messages, kind)
@@ -67,6 +71,19 @@ def recorded(perf: str, folder: Path, *, groups: int, messages: int, kind: str) 
     return text
 
 
+def reliability(labels: Sequence[tuple[float, bool]]) -> list[str]:
+    """Return how many labels of each confidence are right."""
+    bins = [
+        (least, [is_right for sure, is_right in labels if least <= sure < limit])
+        for least, limit in pairwise(SURE)
+    ]
+    return [
+        f"Confidence from {least}: {sum(some)} of {len(some)} labels right."
+        for least, some in bins
+        if some
+    ]
+
+
 def test_groups_of_the_message_benchmark(
     perf: str, tmp_path: Path, report: Callable[[Table], None]
 ) -> None:
@@ -99,9 +116,14 @@ def test_groups_of_the_message_benchmark(
                         (f"From {ENOUGH_MESSAGES} messages on", enough),
                     )
                 ),
+                *reliability([label for _, found in scores for label in found.labels]),
                 "Truth is the order of forks; an unassigned task counts as a fragment of its own.",
             ],
         )
     )
     assert min(found.index for found in enough) >= 0.9
+    assert sum(found.index == 1 for _, found in scores) >= 5 / 6 * len(scores)
+    labels = [label for _, found in scores for label in found.labels]
+    assert mean(is_right for _, is_right in labels) >= 0.99
+    assert mean(is_right for sure, is_right in labels if sure >= 0.99) >= 0.99
     assert mean(found.time_right for found in enough) >= 0.98

@@ -9,14 +9,17 @@ import numpy as np
 
 from dfopt.errors import FileError
 from dfopt.trace.events import Numbers
+from dfopt.trace.labels.communities import UNASSIGNED, Communities, find_communities
+from dfopt.trace.labels.fork_order import contradicted, fill_in_order
 from dfopt.trace.labels.relabelling import label_tasks
-from dfopt.trace.labels.wakeup_graph import WakeupGraph, wakeup_graph
+from dfopt.trace.labels.wakeup_graph import Reals, WakeupGraph, wakeup_graph
 from dfopt.trace.trace import Trace
 
-UNASSIGNED = -1
+LEAST_CONFIDENCE = 0.5
+"""A task about whose fragment less is known stays unassigned."""
 
-RESOLUTION = 0.5
-"""Of the modularity. Below 1, so that a fragment of which few wake-ups were seen is not cut up."""
+WEAK = 2.0
+"""With so little weight inside its community, a task may be there for interrupts alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +31,7 @@ class Inferred:
     fragment
         Its fragment; None if nothing could be said.
     confidence
-        Share of its wake-ups, given or received, that it exchanges with tasks of its fragment;
-        those of the kernel, of interrupts and of the coordinator do not count. 0 if it has none,
-        and its fragment is that of the tasks forked before and after it.
+        How likely its fragment is, from 0.5 to 1; 0 if it has none.
     """
 
     fragment: str | None
@@ -59,19 +60,38 @@ def infer_fragments(trace: Trace, *, seed: int = 0) -> tuple[Inferred, ...]:
 
     Notes
     -----
-    The tasks are the nodes of a graph, and the weight of an edge says how often the two woke each
-    other. Threads of the kernel, interrupts and the coordinator are left out: the task that has
-    forked most others, or, where the trace has no forks, the one that exchanges wake-ups with
-    more than half of them. Tasks that the coordinator forked one after the other count as having
-    woken each other once more. Louvain's method [Louvain]_ parts the graph into communities of
-    large modularity, which are the fragments. A task without a wake-up inside its community is
-    then taken out again. It joins the fragment of its nearest neighbours in fork order if these
-    agree; otherwise it stays unassigned.
+    The tasks are the nodes of a graph, and the weight of an edge grows with the root of how often
+    the two woke each other. Threads of the kernel, interrupts and coordinators are left out: the
+    tasks that have made most others, or, where the trace has no forks, the one that exchanges
+    wake-ups with more than half of them. Between a descendant of a coordinator and another task
+    only those wake-ups count that are returned; the others are mostly an interrupt's.
+
+    Louvain's method [Louvain]_ proposes communities at several resolutions. Those are the
+    fragments that describe the wake-ups and the order of forks in the shortest way: they gain in
+    likelihood by what lies inside them and would not by chance [Newman]_, and pay for the length
+    of their labels, which is small where those forked one after the other share them.
+
+    A task without a wake-up inside its community is then taken out again, and so is one with very
+    few that stands amid another community in the order of forks. It joins the fragment of its
+    nearest neighbours in that order if these agree, and if that is right nearly always for tasks
+    whose fragments are known. Where all fragments are blocks of one length in the order, those
+    between two of them, and at its ends, join the block in which they stand. All others stay
+    unassigned.
+
+    The confidence of a task that took part in wake-ups is the product of two figures. One is the
+    probability of its community among all of them: each unit of weight multiplies the odds by
+    what it is worth in this trace, which is little where much of it lies between communities. The
+    other one says how far the community is the same if labels cost little: what both have in
+    common, of what either has. So it is low where it is not clear whether something is one
+    fragment or several. Who joined by the order of forks is as sure as the task next to which he
+    stands, times how often the order is right. Below 0.5 a task is unassigned.
 
     References
     ----------
     .. [Louvain] V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of
        communities in large networks", Journal of Statistical Mechanics, 2008, P10008.
+    .. [Newman] M. E. J. Newman, "Equivalence between modularity optimization and maximum
+       likelihood methods for community detection", Physical Review E 94, 2016, 052315.
     """
     if not len(trace.wakeups.time):
         raise FileError(
@@ -79,19 +99,20 @@ def infer_fragments(trace: Trace, *, seed: int = 0) -> tuple[Inferred, ...]:
             "another source of labels"
         )
     graph = wakeup_graph(trace)
-    community = _communities(graph, len(trace.tasks), seed)
-    inside = community[graph.first] == community[graph.second]
-    tasks = len(trace.tasks)
-    with_own = _wakeups(graph, inside & (community[graph.first] != UNASSIGNED), tasks)
-    with_any = _wakeups(graph, np.ones(len(graph.first), bool), tasks)
-    community[with_own == 0] = UNASSIGNED
-    community = _filled(community, graph.siblings)
+    found = find_communities(graph, seed=seed)
+    community, confidence = found.best.copy(), _confidence(graph, found)
+    is_weak = _own_weight(graph, found.best) <= WEAK
+    confidence *= _agreement(found.best, found.rival)
+    community[confidence < LEAST_CONFIDENCE] = UNASSIGNED
+    for siblings in graph.siblings:
+        community[contradicted(community, is_weak, siblings)] = UNASSIGNED
+        fill_in_order(community, confidence, siblings)
+    community[confidence < LEAST_CONFIDENCE] = UNASSIGNED
+    confidence[community == UNASSIGNED] = 0
     names = _names(community)
     return tuple(
-        Inferred(fragment=names.get(number), confidence=float(own / (total or 1)))
-        for number, own, total in zip(
-            community.tolist(), with_own.tolist(), with_any.tolist(), strict=True
-        )
+        Inferred(fragment=names.get(number), confidence=sure)
+        for number, sure in zip(community.tolist(), confidence.tolist(), strict=True)
     )
 
 
@@ -105,41 +126,50 @@ def label_by_inferred(trace: Trace, inferred: Sequence[Inferred]) -> Trace:
     return label_tasks(trace, [found.fragment for found in inferred])
 
 
-def _communities(graph: WakeupGraph, tasks: int, seed: int) -> Numbers:
-    """Return the community of each task, or UNASSIGNED."""
-    from networkx.algorithms.community import louvain_communities
+def _confidence(graph: WakeupGraph, found: Communities) -> Reals:
+    """Return how likely each task's community is, given its wake-ups; 0 if it has none inside."""
+    task = np.concatenate([graph.first, graph.second])
+    other = found.best[np.concatenate([graph.second, graph.first])]
+    communities = int(found.best.max(initial=UNASSIGNED)) + 1
+    confidence = np.zeros(len(found.best))
+    key, place = np.unique(task.astype(np.int64) * communities + other, return_inverse=True)
+    weight = np.bincount(place, np.tile(graph.weight, 2), len(key))
+    task, other = key // communities, key % communities
+    own = np.zeros(len(found.best))
+    is_own = other == found.best[task]
+    own[task[is_own]] = weight[is_own]
+    # The odds of each other community against the task's own; of those it never met, too.
+    met = np.bincount(task, minlength=len(own)) - (own > 0)
+    against = np.exp(-found.evidence * own) * np.maximum(0, found.number - 1 - met)
+    np.add.at(
+        against,
+        task[~is_own],
+        np.exp(np.minimum(found.evidence * (weight - own[task])[~is_own], 700)),
+    )
+    confidence[own > 0] = 1 / (1 + against[own > 0])
+    return confidence
 
-    community = np.full(tasks, UNASSIGNED, np.int32)
-    if len(graph.first):
-        found = louvain_communities(graph.with_siblings(), resolution=RESOLUTION, seed=seed)
-        for number, members in enumerate(found):
-            community[list(members)] = number
-    return community
+
+def _own_weight(graph: WakeupGraph, community: Numbers) -> Reals:
+    """Return the weight between each task and the others of its community."""
+    inside = community[graph.first] == community[graph.second]
+    ends = np.concatenate([graph.first[inside], graph.second[inside]])
+    weights = np.concatenate([graph.weight[inside]] * 2)
+    strength: Reals = np.bincount(ends, weights, len(community)).astype(np.float64)
+    return strength
 
 
-def _wakeups(graph: WakeupGraph, counted: np.ndarray, tasks: int) -> np.ndarray:
-    """Return how many of the wake-ups that count each task takes part in."""
-    ends = np.concatenate([graph.first[counted], graph.second[counted]])
-    weights = np.concatenate([graph.weight[counted]] * 2)
-    return np.bincount(ends, weights=weights, minlength=tasks)
-
-
-def _filled(community: Numbers, siblings: Numbers) -> Numbers:
-    """Return the communities, with those unassigned in the one of both their neighbours.
-
-    At either end of the order the one neighbour is enough.
-    """
-    community = community.copy()
-    known = np.flatnonzero(community[siblings] != UNASSIGNED)
-    if not len(known):
-        return community
-    places = np.flatnonzero(community[siblings] == UNASSIGNED)
-    after = np.searchsorted(known, places)
-    before = community[siblings[known[np.maximum(after - 1, 0)]]]
-    behind = community[siblings[known[np.minimum(after, len(known) - 1)]]]
-    agree = before == behind
-    community[siblings[places[agree]]] = before[agree]
-    return community
+def _agreement(best: Numbers, rival: Numbers) -> Reals:
+    """Return for each task what its two communities have in common, of what either has."""
+    agreement = np.zeros(len(best))
+    tasks = np.flatnonzero(best != UNASSIGNED)
+    if not len(tasks):
+        return agreement
+    pairs = best[tasks].astype(np.int64) << 32 | rival[tasks]
+    _, place, common = np.unique(pairs, return_inverse=True, return_counts=True)
+    ours, theirs = np.bincount(best[tasks])[best[tasks]], np.bincount(rival[tasks])[rival[tasks]]
+    agreement[tasks] = common[place] / (ours + theirs - common[place])
+    return agreement
 
 
 def _names(community: Numbers) -> dict[int, str]:

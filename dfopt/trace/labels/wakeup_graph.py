@@ -2,102 +2,160 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dfopt.trace.events import Integers, Numbers
+from dfopt.trace.events import Flags, Integers, Numbers
 from dfopt.trace.labels.kernel_threads import kernel_threads
 from dfopt.trace.trace import Trace
 
-if TYPE_CHECKING:
-    import networkx
+Reals = NDArray[np.float64]
 
 FEWEST_CHILDREN = 3
 """A task that has made fewer others coordinates nothing."""
+
+COORDINATING_SHARE = 0.5
+"""A task coordinates if it made at least this share of what the most prolific one made."""
 
 FEWEST_PARTNERS = 20
 HUB_SHARE = 0.5
 """Where nothing is known about forks, a task coordinates the others if it exchanges wake-ups with
 at least so many, and with more than this share of them."""
 
-SIBLING_WEIGHT = 1
-"""Wake-ups that two tasks forked one after the other count for, even if neither woke the other."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WakeupGraph:
-    """The wake-ups between tasks, without the kernel's threads, interrupts and the coordinator.
+    """The wake-ups between tasks, without the kernel's threads, interrupts and coordinators.
 
     Parameters
     ----------
     first, second
         Two tasks, ``first < second``, ...
     weight
-        ... and how often one of them woke the other.
-    coordinator
-        The task that made the others, or wakes them all, which says nothing about what they
-        share; -1 if there is none.
+        ... and the square root of how often one of them woke the other. Wake-ups come in bursts,
+        so that a hundred of them say more than one, but not a hundred times as much.
     siblings
-        Tasks in the order in which the coordinator made them.
+        For each coordinator the tasks that it made, in the order in which it made them.
+    is_managed
+        Which tasks descend from a coordinator; all, if there is none.
     """
 
     first: Numbers
     second: Numbers
-    weight: Integers
-    coordinator: int
-    siblings: Numbers
+    weight: Reals
+    siblings: tuple[Numbers, ...]
+    is_managed: Flags
 
-    def with_siblings(self) -> networkx.Graph[Any]:
-        """Return the graph with an edge also between those forked one after the other."""
-        import networkx
-
-        graph = networkx.Graph()
-        # In order, since the order decides what the search for communities finds.
-        graph.add_nodes_from(np.unique(np.concatenate([self.first, self.second, self.siblings])))
-        for first, second, weight in zip(self.first, self.second, self.weight, strict=True):
-            graph.add_edge(int(first), int(second), weight=int(weight))
-        for first, second in pairwise(self.siblings.tolist()):
-            woken = graph.get_edge_data(first, second, {"weight": 0})["weight"]
-            graph.add_edge(first, second, weight=woken + SIBLING_WEIGHT)
-        return graph
+    @property
+    def adjacent(self) -> list[tuple[int, int]]:
+        """Return the pairs of tasks that a coordinator made one after the other."""
+        return [pair for siblings in self.siblings for pair in pairwise(siblings.tolist())]
 
 
 def wakeup_graph(trace: Trace) -> WakeupGraph:
     """Return who wakes whom in a trace."""
-    waker, woken = trace.wakeups.waker, trace.wakeups.woken
-    left_out = np.append(kernel_threads(trace), True)  # one more at the end, for interrupts
-    kept = (waker != woken) & ~left_out[waker] & ~left_out[woken]
-    first, second = np.minimum(waker, woken)[kept], np.maximum(waker, woken)[kept]
-    keys, weight = np.unique(first.astype(np.int64) << 32 | second, return_counts=True)
-    pairs = np.stack([keys >> 32, keys & 0xFFFFFFFF]).astype(np.int32)
-    coordinator, siblings = _coordinator(trace, pairs)
-    apart = (pairs != coordinator).all(axis=0)
+    waker, woken, times = _wakeups(trace)
+    parent = _parents(trace)
+    if len(trace.forks.time):
+        coordinators = _prolific(parent, waker, woken)
+        siblings = tuple(_children(trace, coordinator) for coordinator in coordinators)
+        family = _families(parent, coordinators)
+        times = _between_families(waker, woken, times, family)
+    else:
+        coordinators, siblings = _hub(trace, waker, woken)
+        family = np.full(len(trace.tasks), -1, np.int32)
+        family[[task for order in siblings for task in order.tolist()]] = 0
+    kept = (times > 0) & ~np.isin(waker, coordinators) & ~np.isin(woken, coordinators)
+    key = _key(np.minimum(waker, woken), np.maximum(waker, woken))[kept]
+    pairs, place = np.unique(key, return_inverse=True)
     return WakeupGraph(
-        first=pairs[0, apart],
-        second=pairs[1, apart],
-        weight=weight[apart].astype(np.int64),
-        coordinator=coordinator,
+        first=(pairs >> 32).astype(np.int32),
+        second=(pairs & 0xFFFFFFFF).astype(np.int32),
+        weight=np.sqrt(np.bincount(place, times[kept], len(pairs))),
         siblings=siblings,
+        is_managed=family >= 0 if coordinators else np.ones(len(trace.tasks), bool),
     )
 
 
-def _coordinator(trace: Trace, pairs: Numbers) -> tuple[int, Numbers]:
-    """Return the task that coordinates the others, and these in the order of their making."""
+def _wakeups(trace: Trace) -> tuple[Numbers, Numbers, Integers]:
+    """Return who woke whom how often, without the kernel's threads and interrupts."""
+    waker, woken = trace.wakeups.waker, trace.wakeups.woken
+    left_out = np.append(kernel_threads(trace), True)  # one more at the end, for interrupts
+    kept = (waker != woken) & ~left_out[waker] & ~left_out[woken]
+    pairs, times = np.unique(_key(waker[kept], woken[kept]), return_counts=True)
+    first, second = (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32)
+    return first, second, times.astype(np.int64)
+
+
+def _key(first: Numbers, second: Numbers) -> Integers:
+    """Return one number for each pair of tasks."""
+    return first.astype(np.int64) << 32 | second
+
+
+def _parents(trace: Trace) -> Numbers:
+    """Return which task made each task, -1 where that is not known."""
+    parent = np.full(len(trace.tasks) + 1, -1, np.int32)  # one more at the end, for index -1
+    parent[trace.forks.child] = trace.forks.parent
+    return parent[:-1]
+
+
+def _children(trace: Trace, parent: int) -> Numbers:
+    """Return the tasks that a task made, in that order."""
     forks = trace.forks
-    if len(forks.time):
-        parents, children = np.unique(forks.parent[forks.parent >= 0], return_counts=True)
-        if not len(parents) or children.max() < FEWEST_CHILDREN:
-            return -1, np.empty(0, np.int32)
-        parent = int(parents[np.argmax(children)])
-        return parent, forks.child[forks.parent == parent]
-    tasks, partners = np.unique(pairs, return_counts=True)
+    made: Numbers = forks.child[(forks.parent == parent) & (forks.child >= 0)]
+    return made
+
+
+def _prolific(parent: Numbers, waker: Numbers, woken: Numbers) -> list[int]:
+    """Return the tasks that coordinate others: those that made about as many as anyone did.
+
+    Only children count that exchange wake-ups with others than their parent: a shell has many
+    that do nothing together.
+    """
+    is_active = np.zeros(len(parent), bool)
+    is_active[waker[parent[waker] != woken]] = True
+    is_active[woken[parent[woken] != waker]] = True
+    children = np.bincount(parent[is_active & (parent >= 0)], minlength=len(parent))
+    fewest = max(FEWEST_CHILDREN, COORDINATING_SHARE * int(children.max(initial=0)))
+    return np.flatnonzero(children >= fewest).tolist()
+
+
+def _families(parent: Numbers, coordinators: Sequence[int]) -> Numbers:
+    """Return for each task the nearest coordinator that it descends from, or -1."""
+    family = np.full(len(parent), -1, np.int32)
+    family[np.isin(parent, coordinators)] = parent[np.isin(parent, coordinators)]
+    while True:
+        found = (family < 0) & (parent >= 0)
+        found[found] = family[parent[found]] >= 0
+        if not found.any():
+            return family
+        family[found] = family[parent[found]]
+
+
+def _between_families(waker: Numbers, woken: Numbers, times: Integers, family: Numbers) -> Integers:
+    """Return how often each wake-up counts, if those of strangers count only when returned.
+
+    A task that merely runs when an interrupt wakes another one is said to have woken it. Those
+    who work together but were made by different tasks wake each other both ways.
+    """
+    key, returned = _key(waker, woken), _key(woken, waker)
+    place = np.minimum(np.searchsorted(key, returned), max(len(key) - 1, 0))
+    back = np.where(key[place] == returned, times[place], 0) if len(key) else times
+    return np.where(family[waker] == family[woken], times, np.minimum(times, back))
+
+
+def _hub(trace: Trace, waker: Numbers, woken: Numbers) -> tuple[list[int], tuple[Numbers, ...]]:
+    """Return the task that exchanges wake-ups with most others, and these by their numbers."""
+    pairs = np.unique(_key(np.minimum(waker, woken), np.maximum(waker, woken)))
+    tasks, partners = np.unique([pairs >> 32, pairs & 0xFFFFFFFF], return_counts=True)
     if not len(tasks) or partners.max() < max(FEWEST_PARTNERS, HUB_SHARE * len(tasks)):
-        return -1, np.empty(0, np.int32)
+        return [], ()
     hub = int(tasks[np.argmax(partners)])
     others = tasks[tasks != hub]
     # The kernel counts its threads up, so their numbers tell in which order they were made.
     tids = [trace.tasks[task].tid or 0 for task in others.tolist()]
-    return hub, others[np.argsort(tids, kind="stable")].astype(np.int32)
+    return [hub], (others[np.argsort(tids, kind="stable")].astype(np.int32),)

@@ -31,12 +31,17 @@ class Score:
         Tasks with another label than most of their group.
     time_right
         Share of the run time of the groups that has the label of most of the group.
+    labels
+        The confidence of each label that a group has, and whether it is right: most of its group
+        have it, and most that have it are of this group. On tasks that are not of the benchmark
+        no such label is right.
     """
 
     index: float
     unassigned: int
     wrong: int
     time_right: float
+    labels: tuple[tuple[float, bool], ...]
 
 
 def groups_by_fork_order(trace: Trace) -> dict[int, int]:
@@ -67,10 +72,25 @@ def score(trace: Trace, inferred: tuple[Inferred, ...], truth: dict[int, int]) -
     right = [
         task for task in truth if found[task] is not None and found[task] == usual[truth[task]]
     ]
+    of_groups = {label for label in found.values() if label is not None}
+    owner = {
+        label: Counter(truth[task] for task in truth if found[task] == label).most_common(1)[0][0]
+        for label in of_groups
+    }
+    judged = tuple(
+        (
+            given.confidence,
+            truth.get(task) == owner[given.fragment]
+            and given.fragment == usual[owner[given.fragment]],
+        )
+        for task, given in enumerate(inferred)
+        if given.fragment in of_groups
+    )
     unassigned = sum(label is None for label in found.values())
     return Score(
         index=adjusted_rand_index(each_apart(list(found.values())), list(truth.values())),
         unassigned=unassigned,
         wrong=len(truth) - len(right) - unassigned,
         time_right=float(ran[right].sum() / ran[list(truth)].sum()),
+        labels=judged,
     )
