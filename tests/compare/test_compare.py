@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dfopt.bounds.bound import NOTHING
 from dfopt.compare import (
     WHOLE,
     CompareProgress,
@@ -227,6 +228,9 @@ def test_an_interrupt_of_a_solver_is_not_lost(
         trace = replace(trace, leaves=(numbers % 3).astype(np.int8))
     monkeypatch.setattr("dfopt.solvers.auto.solve_automatically", interrupted)
     monkeypatch.setattr("dfopt.compare.packing.lower_bound", lambda _: 0)
+    monkeypatch.setattr("dfopt.compare.mixed.lower_bound", lambda _: 0)
+    monkeypatch.setattr("dfopt.compare.mixed.cheap_bound", lambda *_: NOTHING)
+    monkeypatch.setattr("dfopt.compare.mixed.best_held", lambda *_: (None, 0))
     found = compare_trace(trace, model, windows=[parse_window("20")], workers=1)
     assert not found.is_complete
     assert found.windows == ()
