@@ -301,6 +301,19 @@ def test_unused_caches_are_written_back_in_the_end() -> None:
         assert (result.realised, result.rolling) == (cost, cost)
 
 
+@pytest.mark.parametrize("leaves", ["dirty", "invalidated"])
+def test_nobody_knows_in_the_end_what_a_cpu_held_before_a_gap(leaves: str) -> None:
+    rows = [(0, 0, 1, "t", "A", 1, leaves), (1, 9, 10, "u", "B", 1, leaves)]
+    costs = CostModel(penalty=PenaltyF(read_line=1, write_back=5), final_write_back=True)
+    types = PenaltyMatrix(types=("A", "B"), switch=((0, 0), (0, 0)), finish=(5, 5))
+    for model in (costs, replace(costs, penalty=types)):
+        for cpu, end, cost in ((0, 5, 5), (1, 5, 10), (0, 12, 10)):
+            trace = trace_from_rows(rows, gaps=[(cpu, 2, end, LOST_EVENTS)])
+            (result,) = compared(trace, model, WHOLE).windows
+            assert result.realised == cost
+            assert result.bound <= min(cost, result.rolling)
+
+
 def test_costs_near_the_limit_are_exact() -> None:
     cost = 2**57
     rows = [(0, n, n + 1, "t", "AB"[n % 2], None, None) for n in range(8)]
