@@ -13,7 +13,7 @@ from dfopt.compare.bound import WindowBounds
 from dfopt.compare.demand import Demand, WindowedRuns, demands
 from dfopt.compare.problem import FREE
 from dfopt.compare.rolling import RollingCosts
-from dfopt.compare.rules import WindowRules, first_states
+from dfopt.compare.rules import WindowRules, bounding_states, first_states
 from dfopt.compare.search_time import SearchTime
 from dfopt.compare.type_costs import TypeCosts
 from dfopt.compare.type_flow import TypeFlow, TypeWindow, least_flow
@@ -83,8 +83,7 @@ class MatrixWindows:
         windows = self._windows
         total, closed = 0, 0
         for number, demand in enumerate(demands(windows)):
-            free = [FREE] * windows.cpus
-            states = free if number else first_states(windows, self._rules)
+            states = bounding_states(windows, self._rules, number)
             found = self.best(self._window(number, demand, states))
             total += found.lower_bound
             closed += found.is_closed

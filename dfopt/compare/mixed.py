@@ -26,7 +26,7 @@ from dfopt.compare.mixed_window import (
 )
 from dfopt.compare.problem import FOREIGN, FREE
 from dfopt.compare.rolling import RollingCosts
-from dfopt.compare.rules import WindowRules, first_states
+from dfopt.compare.rules import WindowRules, bounding_states, first_states
 from dfopt.compare.search_time import SearchTime
 from dfopt.instance import Instance
 from dfopt.solvers import first_schedule
@@ -109,8 +109,7 @@ class MixedWindows:
         windows = self._windows
         total, closed = 0, 0
         for number, demand in enumerate(demands(windows)):
-            free = [FREE] * windows.cpus
-            states = free if number else first_states(windows, self._rules)
+            states = bounding_states(windows, self._rules, number)
             window = self._window(number, demand, states)
             found = self._best(renamed(window, canonical_order(window)))
             total += found.lower_bound
