@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 from dfopt.compare.packing import pack
 from dfopt.compare.problem import Placement, WindowProblem
-
-SECONDS_PER_WINDOW = 2.0
-"""How long solvers may search for the best of one window."""
+from dfopt.compare.search_time import SearchTime
 
 
 class BestPlacements:
@@ -24,7 +21,7 @@ class BestPlacements:
     """
 
     def __init__(self, seconds: float, *, thorough: bool) -> None:
-        self._seconds_left = seconds
+        self._time = SearchTime(seconds)
         self._thorough = thorough
         self._known: dict[WindowProblem, Placement] = {}
 
@@ -45,15 +42,12 @@ class BestPlacements:
         # Imported for the few windows that need it: solvers take a while to load.
         from dfopt.compare.exact import improved, is_solvable, load_solvers
 
-        if self._seconds_left <= 0 or not is_solvable(problem):
+        if self._time.is_over or not is_solvable(problem):
             return placement
         load_solvers()
-        # Only the search is charged, so that what is found hardly depends on how busy we are.
-        began = time.monotonic()
-        seconds = min(SECONDS_PER_WINDOW, self._seconds_left)
-        found = improved(problem, placement, seconds, thorough=self._thorough)
-        self._seconds_left -= time.monotonic() - began
-        return found
+        return self._time.spent(
+            lambda seconds: improved(problem, placement, seconds, thorough=self._thorough)
+        )
 
 
 def _canonical_order(problem: WindowProblem) -> list[int]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from dfopt.compare.best import BestPlacements
 from dfopt.compare.demand import WindowedRuns, demands
-from dfopt.compare.problem import FREE, WindowProblem
-from dfopt.compare.rules import WindowRules, first_states
+from dfopt.compare.problem import WindowProblem
+from dfopt.compare.rules import WindowRules, bounding_states
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,13 +43,12 @@ def problems_of(windows: WindowedRuns, rules: WindowRules) -> Iterator[WindowPro
     """Yield each window as a problem of its own."""
     last = len(windows) - 1
     for number, demand in enumerate(demands(windows)):
-        states = (FREE,) * windows.cpus if number else tuple(first_states(windows, rules))
         yield WindowProblem(
             capacity=demand.capacity(rules.capacity, windows.cpus),
             sizes=tuple(demand.sizes),
             entries=tuple(demand.entries),
             exit=windows.exit,
-            states=states,
+            states=tuple(bounding_states(windows, rules, number)),
             fixed=demand.fixed,
             final=rules.ends_written and number == last,
             by_worst=rules.by_worst,

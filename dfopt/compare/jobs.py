@@ -59,10 +59,10 @@ class Job:
             matrix = MatrixWindows(self.windows, self.rules, self.seconds, thorough=self.thorough)
             return matrix.bounds() if self.kind == "bound" else matrix.rolling()
         if self.windows.leaves is not None:
-            from dfopt.compare.general import GeneralWindows
+            from dfopt.compare.mixed import MixedWindows
 
-            general = GeneralWindows(self.windows, self.rules, self.seconds, thorough=self.thorough)
-            return general.bounds() if self.kind == "bound" else general.rolling()
+            mixed = MixedWindows(self.windows, self.rules, self.seconds, thorough=self.thorough)
+            return mixed.bounds() if self.kind == "bound" else mixed.rolling()
         best = BestPlacements(self.seconds, thorough=self.thorough)
         if self.kind == "bound":
             return bounds_of(self.windows, self.rules, best)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,13 +13,11 @@ from dfopt.compare.bound import WindowBounds
 from dfopt.compare.demand import Demand, WindowedRuns, demands
 from dfopt.compare.problem import FREE
 from dfopt.compare.rolling import RollingCosts
-from dfopt.compare.rules import WindowRules, first_states
+from dfopt.compare.rules import WindowRules, bounding_states, first_states
+from dfopt.compare.search_time import SearchTime
 from dfopt.compare.type_costs import TypeCosts
 from dfopt.compare.type_flow import TypeFlow, TypeWindow, least_flow
 from dfopt.compare.walks import NOBODY, Walk, inserted_walks, walks_of
-
-SECONDS_PER_WINDOW = 2.0
-"""How long solvers may search for the best of one window."""
 
 MOST_REMEMBERED = 20_000
 """So many windows are remembered at once."""
@@ -78,7 +75,7 @@ class MatrixWindows:
         self._windows = windows
         self._costs = windows.types
         self._rules = rules
-        self._seconds_left = seconds if thorough else 0.0
+        self._time = SearchTime(seconds if thorough else 0)
         self._known: dict[TypeWindow, TypeSchedule] = {}
 
     def bounds(self) -> WindowBounds:
@@ -86,8 +83,7 @@ class MatrixWindows:
         windows = self._windows
         total, closed = 0, 0
         for number, demand in enumerate(demands(windows)):
-            free = [FREE] * windows.cpus
-            states = free if number else first_states(windows, self._rules)
+            states = bounding_states(windows, self._rules, number)
             found = self.best(self._window(number, demand, states))
             total += found.lower_bound
             closed += found.is_closed
@@ -127,7 +123,7 @@ class MatrixWindows:
                 break
             other = scheduled(window, attempt(window, self._costs, flow), bound)
             best = min(best, other, key=lambda one: one.cost)
-        if best.is_closed or self._seconds_left <= 0:
+        if best.is_closed or self._time.is_over:
             return best
         # Imported for the few windows that need it: solvers take a while to load.
         from dfopt.compare.exact import load_solvers
@@ -136,11 +132,7 @@ class MatrixWindows:
         if not is_solvable(window):
             return best
         load_solvers()
-        # Only the search is charged, so that what is found hardly depends on how busy we are.
-        began = time.monotonic()
-        found = improved(window, self._costs, best, min(SECONDS_PER_WINDOW, self._seconds_left))
-        self._seconds_left -= time.monotonic() - began
-        return found
+        return self._time.spent(lambda seconds: improved(window, self._costs, best, seconds))
 
     def _window(self, number: int, demand: Demand, states: Sequence[int]) -> TypeWindow:
         windows, rules = self._windows, self._rules

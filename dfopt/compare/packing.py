@@ -8,7 +8,7 @@ the cost from below; fragments kept whole, the largest first, mostly attain it.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from dfopt.compare.problem import EMPTY, FREE, Placement, WindowProblem
 
@@ -45,7 +45,7 @@ def pack(problem: WindowProblem) -> Placement:
     """Return a good placement of a window's fragments; mostly it attains :func:`lower_bound`."""
     bound = lower_bound(problem)
     largest_first = sorted(range(len(problem.sizes)), key=lambda one: -problem.sizes[one])
-    best = priced(problem, _placed(problem, largest_first), bound)
+    best = priced(problem, placed(problem, largest_first), bound)
     source = random.Random(0)
     for _ in range(ATTEMPTS):
         if best.is_closed:
@@ -53,21 +53,29 @@ def pack(problem: WindowProblem) -> Placement:
         order = sorted(
             largest_first, key=lambda one: -problem.sizes[one] * source.uniform(0.7, 1.3)
         )
-        found = priced(problem, _placed(problem, order), bound)
+        found = priced(problem, placed(problem, order), bound)
         best = min(best, found, key=lambda placement: placement.cost)
     return best
 
 
-def _placed(problem: WindowProblem, order: Sequence[int]) -> list[list[int]]:
-    """Return the fragments that each CPU visits, its own one first if it is there."""
+def placed(problem: WindowProblem, order: Sequence[int]) -> list[dict[int, int]]:
+    """Return how many dispatches of which fragments each CPU runs, its own fragment first.
+
+    Parameters
+    ----------
+    problem
+        What is placed.
+    order
+        In which order fragments are placed whole, where they fit most tightly.
+    """
     cpus = range(len(problem.states))
     rooms = [problem.capacity] * len(cpus)
-    visits: list[list[int]] = [[] for _ in cpus]
+    visits: list[dict[int, int]] = [{} for _ in cpus]
     left = list(problem.sizes)
 
     def put(fragment: int, cpu: int) -> None:
         taken = min(left[fragment], rooms[cpu])
-        visits[cpu].append(fragment)
+        visits[cpu][fragment] = taken
         rooms[cpu] -= taken
         left[fragment] -= taken
 
@@ -94,7 +102,7 @@ def _placed(problem: WindowProblem, order: Sequence[int]) -> list[list[int]]:
 
 
 def _roomy_cpu(
-    problem: WindowProblem, rooms: Sequence[int], visits: Sequence[Sequence[int]], size: int
+    problem: WindowProblem, rooms: Sequence[int], visits: Sequence[Collection[int]], size: int
 ) -> int:
     """Return the CPU where a fragment fits best; the roomiest if it fits nowhere."""
     fitting = [cpu for cpu, room in enumerate(rooms) if room >= size]
@@ -112,26 +120,26 @@ def _roomy_cpu(
     )
 
 
-def priced(problem: WindowProblem, placed: Sequence[Sequence[int]], bound: int) -> Placement:
+def priced(problem: WindowProblem, visited: Sequence[Collection[int]], bound: int) -> Placement:
     """Return a placement with its costs.
 
     Parameters
     ----------
     problem
         What is placed.
-    placed
+    visited
         The fragments that each CPU visits.
     bound
         A lower bound of the cost.
     """
     fixed = [problem.evicting(cpu) for cpu in range(len(problem.states))]
     paid = [0] * len(problem.sizes)
-    for state, visits in zip(problem.states, placed, strict=True):
+    for state, visits in zip(problem.states, visited, strict=True):
         for fragment in visits:
             paid[fragment] += fragment != state
     ordered, spared, costs = [], [], []
     spare_fixed = []
-    for cpu, (state, visits) in enumerate(zip(problem.states, placed, strict=True)):
+    for cpu, (state, visits) in enumerate(zip(problem.states, visited, strict=True)):
         first = state if state in visits else None
         spare_fixed.append(0)
         if state == FREE:

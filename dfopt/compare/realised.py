@@ -101,9 +101,13 @@ def _charges_between(runs: Runs, types: TypeCosts, model: CostModel) -> Charges:
 
 
 def _last(runs: Runs) -> Integers:
-    """Return the last dispatch of each CPU."""
-    reversed_first = np.unique(runs.cpu[::-1], return_index=True)[1]
-    return len(runs) - 1 - reversed_first
+    """Return the last dispatch of each CPU, unless a gap comes after it: then nothing is known."""
+    last = len(runs) - 1 - np.unique(runs.cpu[::-1], return_index=True)[1]
+    latest_gap = np.full(runs.cpus, runs.start[0])
+    # A gap that no dispatch follows cuts no windows.
+    cuts = runs.gap_end <= runs.start[-1]
+    np.maximum.at(latest_gap, runs.gap_cpu[cuts], runs.gap_end[cuts])
+    return last[runs.start[last] >= latest_gap[runs.cpu[last]]]
 
 
 def _read_causes(runs: Runs) -> Integers:

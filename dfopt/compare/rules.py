@@ -38,3 +38,8 @@ def first_states(windows: WindowedRuns, rules: WindowRules) -> list[int]:
     return [
         EMPTY if rules.begins_empty and cpu not in unknown else FREE for cpu in range(windows.cpus)
     ]
+
+
+def bounding_states(windows: WindowedRuns, rules: WindowRules, number: int) -> list[int]:
+    """Return what the caches hold where a window is bounded, apart from the one before."""
+    return [FREE] * windows.cpus if number else first_states(windows, rules)

@@ -54,21 +54,6 @@ class Walk:
     types: set[int] = field(default_factory=set)
     cost: int = 0
 
-    def order(self) -> list[int]:
-        """Return the types in an order in which the CPU may run them."""
-        left: dict[int, list[int]] = {}
-        for (one, other), count in self.arcs.items():
-            left.setdefault(one, []).extend([other] * count)
-        # Hierholzer: go on until there is no way, and insert the detours on the way back.
-        stack, order = [self.first] if self.load else [], []
-        while stack:
-            ways = left.get(stack[-1])
-            if ways:
-                stack.append(ways.pop())
-            else:
-                order.append(stack.pop())
-        return order[::-1]
-
 
 def walks_of(
     window: TypeWindow, costs: TypeCosts, flow: TypeFlow, *, scarce_first: bool = False

@@ -43,10 +43,23 @@ class Dispatch:
 
     row: int
     cpu: int
+    start: int
     task: Task
     managed: bool
     freed: bool
     """Whether something is missing between it and the one before on its CPU."""
+
+
+def gap_ends(trace: Trace, model: CostModel, cpu: int) -> list[int]:
+    """Return when the gaps of a CPU end across which nothing is claimed."""
+    return [
+        int(end)
+        for number, end, reason in zip(
+            trace.gaps.cpu, trace.gaps.end, trace.gaps.reason, strict=True
+        )
+        if number == cpu
+        and (model.broken_chains == "cut" or trace.gaps.reasons[reason] != BROKEN_CHAIN)
+    ]
 
 
 def counted(trace: Trace, model: CostModel) -> list[Dispatch]:
@@ -61,18 +74,12 @@ def counted(trace: Trace, model: CostModel) -> list[Dispatch]:
         lines = NOT_GIVEN if trace.lines is None else int(trace.lines[row])
         left = NOT_GIVEN if trace.leaves is None else int(trace.leaves[row])
         cpu, start = int(trace.cpu[row]), int(trace.start[row])
-        ends = [
-            int(end)
-            for number, end, reason in zip(
-                trace.gaps.cpu, trace.gaps.end, trace.gaps.reason, strict=True
-            )
-            if number == cpu
-            and (model.broken_chains == "cut" or trace.gaps.reasons[reason] != BROKEN_CHAIN)
-        ]
+        ends = gap_ends(trace, model, cpu)
         found.append(
             Dispatch(
                 row=row,
                 cpu=cpu,
+                start=start,
                 task=Task(
                     id=str(row),
                     df=trace.fragments[fragment] if managed else f"evicts {row}",
@@ -91,15 +98,18 @@ def counted(trace: Trace, model: CostModel) -> list[Dispatch]:
 def costs_by_row(trace: Trace, model: CostModel) -> dict[int, int]:
     """Return what each dispatch pays; what remains at the end counts with a CPU's last."""
     state: dict[int, State] = {}
-    last: dict[int, int] = {}
+    last: dict[int, Dispatch] = {}
     costs: dict[int, int] = {}
-    for one in counted(trace, model):
+    dispatches = counted(trace, model)
+    for one in dispatches:
         held = state.get(one.cpu, EMPTY if model.cold_start else FREE)
         costs[one.row] = first_cost(model.penalty, FREE if one.freed else held, one.task)
-        state[one.cpu], last[one.cpu] = one.task, one.row
+        state[one.cpu], last[one.cpu] = one.task, one
     if model.final_write_back:
-        for cpu, row in last.items():
-            costs[row] += left_cost(model.penalty, state[cpu])
+        for cpu, one in last.items():
+            ends = gap_ends(trace, model, cpu)
+            if not any(one.start < end <= dispatches[-1].start for end in ends):
+                costs[one.row] += left_cost(model.penalty, state[cpu])
     return costs
 
 

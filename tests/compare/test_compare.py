@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from dfopt.bounds.bound import NOTHING
 from dfopt.compare import (
     WHOLE,
     CompareProgress,
@@ -227,6 +228,9 @@ def test_an_interrupt_of_a_solver_is_not_lost(
         trace = replace(trace, leaves=(numbers % 3).astype(np.int8))
     monkeypatch.setattr("dfopt.solvers.auto.solve_automatically", interrupted)
     monkeypatch.setattr("dfopt.compare.packing.lower_bound", lambda _: 0)
+    monkeypatch.setattr("dfopt.compare.mixed.lower_bound", lambda _: 0)
+    monkeypatch.setattr("dfopt.compare.mixed.cheap_bound", lambda *_: NOTHING)
+    monkeypatch.setattr("dfopt.compare.mixed.best_held", lambda *_: (None, 0))
     found = compare_trace(trace, model, windows=[parse_window("20")], workers=1)
     assert not found.is_complete
     assert found.windows == ()
@@ -295,6 +299,19 @@ def test_unused_caches_are_written_back_in_the_end() -> None:
         model = CostModel(penalty=PenaltyF(read_line=1, write_back=5), final_write_back=True)
         (result,) = compared(trace, model, parse_window("5ns")).windows
         assert (result.realised, result.rolling) == (cost, cost)
+
+
+@pytest.mark.parametrize("leaves", ["dirty", "invalidated"])
+def test_nobody_knows_in_the_end_what_a_cpu_held_before_a_gap(leaves: str) -> None:
+    rows = [(0, 0, 1, "t", "A", 1, leaves), (1, 9, 10, "u", "B", 1, leaves)]
+    costs = CostModel(penalty=PenaltyF(read_line=1, write_back=5), final_write_back=True)
+    types = PenaltyMatrix(types=("A", "B"), switch=((0, 0), (0, 0)), finish=(5, 5))
+    for model in (costs, replace(costs, penalty=types)):
+        for cpu, end, cost in ((0, 5, 5), (1, 5, 10), (0, 12, 10)):
+            trace = trace_from_rows(rows, gaps=[(cpu, 2, end, LOST_EVENTS)])
+            (result,) = compared(trace, model, WHOLE).windows
+            assert result.realised == cost
+            assert result.bound <= min(cost, result.rolling)
 
 
 def test_costs_near_the_limit_are_exact() -> None:

@@ -109,15 +109,17 @@ def mix_from_document(document: Document, *, name: str = "mix") -> Mix:
 
 
 def _positive(value: object) -> float:
-    if number(value) <= 0:
+    found = number(value)
+    if found <= 0:
         raise FileError(f"must be more than 0, not {described_json(value)}")
-    return float(value)  # type: ignore[arg-type]
+    return float(found)
 
 
 def _not_negative(value: object) -> float:
-    if number(value) < 0:
+    found = number(value)
+    if found < 0:
         raise FileError(f"must not be negative; it is {described_json(value)}")
-    return float(value)  # type: ignore[arg-type]
+    return float(found)
 
 
 def _arrival(value: object) -> float:

@@ -25,7 +25,6 @@ SHIPPED = ".toml"
 RANGES, SOURCES, BASELINE = "x-range", "x-source", "x-baseline"
 """Keys of our own, which other readers of the format may ignore."""
 
-EXTRAS = (RANGES, SOURCES)
 ENDS_OF_RANGE = 2
 
 

@@ -48,7 +48,7 @@ def response_time(case: Case, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0) ->
     from dfopt_models.response_time import formulas
 
     function = _compiled(formulas.CASE + formulas.MACHINE, formulas.FUTURE_RESPONSE_TIME)
-    return function(*parameters(case), *machines(speed, cache))  # type: ignore[no-any-return]
+    return function(*parameters(case), *machines(speed, cache))
 
 
 def relative_response_time(
@@ -86,7 +86,7 @@ def response_time_along(case: Case, product: ArrayLike, path: GrowthPath) -> Num
     from dfopt_models.response_time import formulas
 
     function = _compiled((*formulas.CASE, formulas.PRODUCT), formulas.along(path))
-    return function(*parameters(case), positive_product(product))  # type: ignore[no-any-return]
+    return function(*parameters(case), positive_product(product))
 
 
 def relative_along(comparison: Comparison, product: ArrayLike, path: GrowthPath) -> Numbers:
@@ -129,7 +129,7 @@ def exchange_rate(case: Case, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0) ->
     from dfopt_models.response_time import formulas
 
     function = _compiled(formulas.CASE + formulas.MACHINE, formulas.exchange_rate())
-    return function(*parameters(case), *machines(speed, cache))  # type: ignore[no-any-return]
+    return function(*parameters(case), *machines(speed, cache))
 
 
 def waste_budget(comparison: Comparison, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0) -> Numbers:
@@ -141,7 +141,7 @@ def waste_budget(comparison: Comparison, speed: ArrayLike = 1.0, cache: ArrayLik
     from dfopt_models.response_time import formulas
 
     function = _compiled(formulas.COMPARISON + formulas.MACHINE, formulas.waste_budget())
-    return function(*parameters_of_both(comparison), *machines(speed, cache))  # type: ignore[no-any-return]
+    return function(*parameters_of_both(comparison), *machines(speed, cache))
 
 
 def machines_along(path: GrowthPath, product: ArrayLike) -> tuple[Numbers, Numbers]:
@@ -236,8 +236,9 @@ def parameters_of_both(comparison: Comparison) -> tuple[float, ...]:
 
 
 @cache
-def _compiled(arguments: tuple[Symbol, ...], expression: Any) -> Callable[..., Any]:
+def _compiled(arguments: tuple[Symbol, ...], expression: Any) -> Callable[..., Numbers]:
     """Return the function of an expression, or of several; SymPy takes its time for each."""
     from sympy import lambdify
 
-    return lambdify(arguments, expression, modules="numpy")  # type: ignore[no-any-return]
+    function: Callable[..., Numbers] = lambdify(arguments, expression, modules="numpy")
+    return function
