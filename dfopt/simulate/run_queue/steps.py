@@ -25,6 +25,9 @@ MOST_URGENT, LEAST_URGENT = -20, 19
 UNMANAGED = -1
 """The fragment of a burst that uses none; it disturbs no cache."""
 
+ROOM = 3
+"""One part in so many of a channel must be free again before those that wait for room go on."""
+
 CLEAN, DIRTY, INVALIDATED = range(3)
 """How a burst leaves its fragment; indices into :data:`dfopt.trace.trace.LEAVES`."""
 
@@ -122,11 +125,35 @@ class NewThread:
 
 @dataclass(slots=True, eq=False)
 class Channel:
-    """Messages between threads, without a limit."""
+    """Messages between threads.
+
+    Parameters
+    ----------
+    name
+        What threads are said to wait for.
+    messages
+        How many it holds.
+    waiting
+        Those that wait for a message.
+    limit
+        Whoever sends to one that holds so many waits until a third of them is gone, as with a TCP
+        socket of Linux; 0: there is no limit.
+    held_up
+        Those that wait for room, and how many messages they send.
+    """
 
     name: str
     messages: int = 0
     waiting: deque[Thread] = field(default_factory=deque)
+    limit: int = 0
+    held_up: deque[tuple[Thread, int]] = field(default_factory=deque)
+
+    def put(self, engine: Engine, messages: int, cpu: int | None) -> None:
+        """Put messages in; each wakes one of those that wait for it."""
+        while messages and self.waiting:
+            messages -= 1
+            engine.wake(self.waiting.popleft(), cpu)
+        self.messages += messages
 
 
 @dataclass(slots=True, eq=False)
@@ -148,7 +175,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Put messages into a channel; each wakes one of those that wait for it."""
+    """Put messages into a channel, or wait until it has room."""
 
     channel: Channel
     messages: int = 1
@@ -156,13 +183,15 @@ class Send:
     def __post_init__(self) -> None:
         check_integer(self.messages, "messages")
 
-    def perform(self, engine: Engine, thread: Thread) -> None:
+    def perform(self, engine: Engine, thread: Thread) -> Outcome | None:
         """Do it."""
-        channel, left = self.channel, self.messages
-        while left and channel.waiting:
-            left -= 1
-            engine.wake(channel.waiting.popleft(), thread.cpu)
-        channel.messages += left
+        channel = self.channel
+        if 0 < channel.limit <= channel.messages:
+            channel.held_up.append((thread, self.messages))
+            thread.waits_for = channel.name
+            return BLOCKED
+        channel.put(engine, self.messages, thread.cpu)
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +202,13 @@ class Receive:
 
     def perform(self, engine: Engine, thread: Thread) -> Outcome | None:
         """Do it."""
-        del engine
         channel = self.channel
         if channel.messages:
             channel.messages -= 1
+            while channel.held_up and ROOM * channel.messages <= (ROOM - 1) * channel.limit:
+                sender, messages = channel.held_up.popleft()
+                channel.put(engine, messages, thread.cpu)
+                engine.wake(sender, thread.cpu)
             return None
         channel.waiting.append(thread)
         thread.waits_for = channel.name

@@ -29,6 +29,7 @@ from batching import (
     outcome,
 )
 from section import Calibrated, Row, Section, verdict
+from words import listed, table
 
 LENGTHS = (1, 2, 4, 16, 128)
 QUICK_LENGTHS = (1, 2, 4, 16)
@@ -283,6 +284,15 @@ def notes(grid: Grid, *, quick: bool) -> Iterator[str]:
     yield closed_model(grid)
     yield smaller_array(grid, 64 if quick else 8)
     yield creation_times()
+    slowest = grid.speedup(WF, COARSE[-1], 1)
+    yield (
+        f"At granularity {COARSE[-1]} there are so few threads that whole batches of 32 are hard "
+        "to share: those of short threads are over before they are handed on, and wf-smash is "
+        f"{slowest:.2f} times as fast as one processor at PROCESS_LENGTH 1, as two of four "
+        "processors would be. There it is behind shared-smash, whose lock is not contended when "
+        "each thread does 128 increments. Smaller batches help little where it is the main thread "
+        "that all wait for."
+    )
     yield lock_times()
 
 
@@ -383,15 +393,3 @@ def by_length(lengths: Iterable[int], ratios: Iterable[float]) -> str:
 def by_granularity(values: Iterable[str]) -> str:
     """Show values at all granularities."""
     return listed(f"{value} at {g}" for g, value in zip(SCALES, values, strict=True))
-
-
-def listed(parts: Iterable[str]) -> str:
-    """Join parts with commas."""
-    return ", ".join(parts)
-
-
-def table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table."""
-    names = list(columns)
-    lines = [names, ["---"] * len(names), *map(list, rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,14 +1,15 @@
 """The custom benchmark under data affinity: Pinter and Zalmanovici, section 5.2."""
 
-from collections.abc import Sequence
-from functools import cache
+from concurrent.futures import ProcessPoolExecutor
+from statistics import mean
 
-from pinter_runs import NEW, SECOND, SPAWN_TIMES, VANILLA, Pair, simulated
+from pinter_runs import MACHINE, NEW, SECOND, SPAWN_TIMES, VANILLA, Pair, simulated
 from section import Row, verdict
 from shares import between, percents, within
 
 from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.workloads.custom import Custom
+from dfopt.simulate.run_queue.policy import Policy
+from dfopt.simulate.run_queue.workloads.custom import Custom, FragmentOrder
 
 # Table 3: seconds and L2 misses, vanilla and new, by threads and size of the fragments.
 THREADS, SIZES = (8, 32, 128), (1000, 8000, 20000)
@@ -22,12 +23,16 @@ MISSES = {
     32: ((72467, 9934), (50232, 2445), (48096, 899)),
     128: ((334290, 49347), (247784, 9630), (219611, 3491)),
 }
-ITERATIONS = 10_000_000
+ITERATIONS, FRAGMENTS = 10_000_000, 4
 SAMPLE = 3_000
 """One count of misses stands for so many; so the paper's tables say."""
 
 # Assumed, or fitted; see what pinter.py lists.
-SIMULATED_ITERATIONS = {8: 5_000_000, 32: 2_500_000, 128: 1_000_000}
+SIMULATED_ITERATIONS = {8: 1_250_000, 32: 1_250_000, 128: 1_000_000}
+DEALS = {8: 24, 32: 6, 128: 2}
+"""In so many ways fragments are dealt out to the threads."""
+
+QUICK_DEALS = 2
 ITERATION_TIME = 700
 BURST = 600
 """Iterations between two looks at the caches."""
@@ -36,10 +41,15 @@ LINES_OF_ITERATION = 2.1
 MISS = 200
 L2_LINES = 256 * 1024 // 64
 INTEGERS_OF_A_LINE = 16
+AT_THE_ENDS = MISSES[32][0][1] * SAMPLE / 32 / ITERATIONS * SIZES[0]
+"""Misses of an iteration that no scheduler avoids, times the size of the fragments."""
 
 # Criteria.
 GAIN = (0.07, 0.17)
-LEAST_FACTOR = 6.5
+FACTOR = 2
+
+Run = tuple[type[Policy], int, int, int]
+"""Policy, threads, size of the fragments, and seed of the order in which they are dealt out."""
 
 
 def weight(lines: int) -> float:
@@ -51,34 +61,74 @@ def weight(lines: int) -> float:
     return BURST * LINES_OF_ITERATION / lines
 
 
-@cache
-def custom(threads: int, size: int, spawn_time: int = SPAWN_TIMES[0]) -> Pair:
-    """Simulate the custom benchmark; misses are those of an iteration."""
+def run_of(run: Run) -> tuple[float, float]:
+    """Return the seconds of the benchmark, and the misses of an iteration."""
+    policy, threads, size, seed = run
     lines = -(-size // INTEGERS_OF_A_LINE)
     iterations = SIMULATED_ITERATIONS[threads]
     miss = round(MISS * weight(lines))
     kind = Custom(
         threads=threads,
         fragment_lines=lines,
+        fragment_order=FragmentOrder.SHUFFLED,
         iterations=iterations,
         iteration_time=ITERATION_TIME,
         burst_iterations=BURST,
-        spawn_time=spawn_time,
+        spawn_time=SPAWN_TIMES[0],
     )
-    times, misses = [], []
-    for policy in (VANILLA, NEW):
-        done = simulated(kind, policy, miss, CacheSizes(lines=L2_LINES, miss=miss))
-        assert done.caches is not None
-        times.append(done.counters.end / SECOND * ITERATIONS / iterations)
-        misses.append(sum(done.caches.misses) * weight(lines) / threads / iterations)
-    return Pair(time=(times[0], times[1]), lines=(misses[0], misses[1]))
+    done = simulated(kind, policy, miss, CacheSizes(lines=L2_LINES, miss=miss), seed)
+    assert done.caches is not None
+    at_ends = AT_THE_ENDS / size
+    missed = at_ends * MISS * threads * ITERATIONS / MACHINE.cpus
+    return (
+        (done.counters.end * ITERATIONS / iterations + missed) / SECOND,
+        sum(done.caches.misses) * weight(lines) / threads / iterations + at_ends,
+    )
 
 
-def rows_of(sizes: Sequence[int]) -> list[Row]:
+class Customs:
+    """The simulations of the benchmark, done at once by all CPUs there are."""
+
+    def __init__(self, *, quick: bool) -> None:
+        self.sizes = SIZES[:1] if quick else SIZES
+        self._deals = dict.fromkeys(THREADS, QUICK_DEALS) if quick else DEALS
+        runs = [
+            (policy, threads, size, seed)
+            for threads in reversed(THREADS)
+            for size in self.sizes
+            for seed in range(self._deals[threads])
+            for policy in (VANILLA, NEW)
+        ]
+        with ProcessPoolExecutor() as pool:
+            self._found = dict(zip(runs, pool.map(run_of, runs), strict=True))
+
+    def _of(self, policy: type[Policy], threads: int, size: int) -> list[tuple[float, float]]:
+        return [self._found[policy, threads, size, seed] for seed in range(self._deals[threads])]
+
+    def pair(self, threads: int, size: int) -> Pair:
+        """Return means over the deals; misses are those of an iteration."""
+        old, new = (
+            [mean(values) for values in zip(*self._of(policy, threads, size), strict=True)]
+            for policy in (VANILLA, NEW)
+        )
+        return Pair(time=(old[0], new[0]), lines=(old[1], new[1]))
+
+    def gains(self, threads: int, size: int) -> list[float]:
+        """Return by how much the time falls, deal by deal."""
+        both = zip(*(self._of(policy, threads, size) for policy in (VANILLA, NEW)), strict=True)
+        return [1 - new[0] / old[0] for old, new in both]
+
+
+def meetings(threads: int) -> float:
+    """Return how often two CPUs run threads of one fragment, if all places are equally likely."""
+    return (threads / FRAGMENTS - 1) / (threads - 1)
+
+
+def rows_of(customs: Customs) -> list[Row]:
     """Return what the paper says of the custom benchmark."""
-    rows = []
+    rows, sizes = [], customs.sizes
     for threads in THREADS:
-        pairs = [custom(threads, size) for size in sizes]
+        pairs = [customs.pair(threads, size) for size in sizes]
         table = [TIMES[threads][SIZES.index(size)] for size in sizes]
         counts = [MISSES[threads][SIZES.index(size)] for size in sizes]
         gains = [pair.gain for pair in pairs]
@@ -92,13 +142,14 @@ def rows_of(sizes: Sequence[int]) -> list[Row]:
                 verdict=verdict(holds=all(within(gain, GAIN) for gain in gains)),
             )
         )
+        falls = [old / new for old, new in counts]
         rows.append(
             Row(
                 shape=f"{shape}: misses fall",
-                published=f"{', '.join(f'{old / new:.0f}' for old, new in counts)} times",
+                published=f"{', '.join(f'{fall:.0f}' for fall in falls)} times",
                 simulated=f"{', '.join(f'{pair.factor:.0f}' for pair in pairs)} times",
-                criterion=f"at least {LEAST_FACTOR:g} times, the least published",
-                verdict=verdict(holds=all(pair.factor >= LEAST_FACTOR for pair in pairs)),
+                criterion=f"within a factor of {FACTOR}",
+                verdict=verdict(holds=all(map(near, falls, (pair.factor for pair in pairs)))),
             )
         )
         per_iteration = [old * SAMPLE / threads / ITERATIONS for old, _ in counts]
@@ -107,13 +158,15 @@ def rows_of(sizes: Sequence[int]) -> list[Row]:
                 shape=f"{shape}: misses of an iteration, vanilla",
                 published=", ".join(f"{one:.2f}" for one in per_iteration),
                 simulated=", ".join(f"{pair.lines[0]:.2f}" for pair in pairs),
-                criterion="within a factor of 2",
+                criterion=f"within a factor of {FACTOR}",
                 verdict=verdict(
-                    holds=all(
-                        one / 2 <= pair.lines[0] <= 2 * one
-                        for one, pair in zip(per_iteration, pairs, strict=True)
-                    )
+                    holds=all(map(near, per_iteration, (pair.lines[0] for pair in pairs)))
                 ),
             )
         )
     return rows
+
+
+def near(published: float, simulated: float) -> bool:
+    """Return whether two numbers are near each other."""
+    return published / FACTOR <= simulated <= FACTOR * published

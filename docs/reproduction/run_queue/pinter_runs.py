@@ -44,7 +44,11 @@ class Pair:
 
 
 def simulated(
-    kind: WorkloadKind, policy: type[Policy], miss: int, caches: CacheSizes | None = None
+    kind: WorkloadKind,
+    policy: type[Policy],
+    miss: int,
+    caches: CacheSizes | None = None,
+    seed: int = 0,
 ) -> Simulation:
     """Simulate on the paper's two CPUs."""
     scenario = Scenario(
@@ -54,4 +58,4 @@ def simulated(
         penalty=PenaltyF(read_line=miss, write_back=0),
         caches=caches,
     )
-    return simulate_once(scenario, policy)
+    return simulate_once(scenario, policy, seed=seed)

@@ -56,6 +56,7 @@ class Measured:
     wait: float  # for the lock, in seconds
     elapsed: float  # seconds
     think: float  # executed between two operations on queues, in times that one takes
+    picks: float  # how often a CPU chose a thread
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,7 @@ def measured(  # noqa: PLR0913 -- each is varied somewhere
                 wait=spun / attempts / SECOND,
                 elapsed=counters.end / SECOND,
                 think=counters.executed / (attempts * lock_time),
+                picks=counters.waits,
             )
         )
     return tuple(found)

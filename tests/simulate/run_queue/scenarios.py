@@ -27,7 +27,7 @@ def small_hackbench(**parameters: int) -> Hackbench:
     return Hackbench(**({"groups": 2, "senders": 2, "loops": 3} | parameters))
 
 
-def small_custom(**parameters: int) -> Custom:
+def small_custom(**parameters: int | str) -> Custom:
     small = {"threads": 5, "fragments": 2, "fragment_lines": 50, "iterations": 2_500}
     return Custom(**(small | {"burst_iterations": 1_000} | parameters))
 

@@ -93,6 +93,38 @@ def test_messages_wait_for_those_that_come_later() -> None:
     assert channel.messages == 0
 
 
+def test_who_fills_a_channel_waits_until_a_third_of_it_is_free() -> None:
+    channel = Channel("socket", limit=3)
+    send, take = Send(channel), Receive(channel)
+    # The fourth message waits while three are there, and comes when one has been taken.
+    engine = run([*[send, Burst(1)] * 4], [Burst(10), take, Burst(10), take])
+    assert [(row[1], row[2], row[3]) for row in rows(engine)] == [
+        (0, 3, "t0"), (3, 23, "t1"), (23, 24, "t0"),
+    ]  # fmt: skip
+    assert channel.messages == 2
+
+
+def test_two_thirds_of_a_channel_may_stay_full() -> None:
+    channel = Channel("socket", messages=6, limit=6)
+    send, take = Send(channel), Receive(channel)
+    engine = run([send, Burst(1)], [*[take, Burst(10)] * 2], machine=Machine(cpus=2))
+    # After the first is taken five are left, after the second four.
+    assert [(row[1], row[3]) for row in rows(engine)] == [(10, "t0"), (0, "t1")]
+    assert channel.messages == 5
+
+
+def test_all_that_fit_go_on_at_once() -> None:
+    channel = Channel("socket", messages=1, limit=1)
+    nothing = Send(channel, 0)
+    engine = run(
+        [nothing, Burst(1)],
+        [nothing, Burst(1)],
+        [Burst(5), Receive(channel)],
+        machine=Machine(cpus=3),
+    )
+    assert {row[1] for row in rows(engine) if row[3] != "t2"} == {5}
+
+
 def test_a_lock_is_handed_on_in_order() -> None:
     mutex = Mutex("lock")
     engine = run(

@@ -14,6 +14,7 @@ from random import Random
 from typing import ClassVar
 
 from dfopt.checks import check_integers
+from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.steps import (
     CLEAN,
     DIRTY,
@@ -31,47 +32,6 @@ CLIENT, SERVER = range(2)
 """The two processes, which are applications of their own."""
 
 
-class _Room:
-    """A room in one of the processes: a data fragment."""
-
-    def __init__(self, fragment: int, chat: Chat) -> None:
-        self.waiting = 0
-        """Messages that have come and not been taken, counted for each who waits for them."""
-        self._fragment = fragment
-        self._chat = chat
-        self._bursts: dict[tuple[int, int], Burst] = {}
-
-    def burst(self, leaves: int) -> Burst:
-        """Return the burst that handles one message, with the room as it is."""
-        chat = self._chat
-        grown = self.waiting // chat.users * chat.waiting_lines
-        burst = self._bursts.get((grown, leaves))
-        if burst is None:
-            burst = Burst(chat.message_time, self._fragment, chat.room_lines + grown, leaves)
-            self._bursts[grown, leaves] = burst
-        return burst
-
-    def steps(
-        self,
-        times: int,
-        leaves: int,
-        *,
-        incoming: Channel | None = None,
-        outgoing: Sequence[Send] = (),
-        to: _Room | None = None,
-    ) -> Steps:
-        """Take a message so often, handle it, and pass it on to a room."""
-        receive = None if incoming is None else Receive(incoming)
-        for _ in range(times):
-            if receive is not None:
-                yield receive
-                self.waiting -= 1
-            yield self.burst(leaves)
-            if to is not None:
-                to.waiting += len(outgoing)
-                yield from outgoing
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chat:
     """Chat rooms.
@@ -80,7 +40,8 @@ class Chat:
     (``room3-server``): they are two processes, whose memories are apart, and each is an
     application of its own. The threads are made by one main thread in each process.
 
-    Sockets and lists of messages have no limit here, so senders may run ahead of the rest.
+    The server's lists of messages have no limit. A thread whose socket is full waits until a third
+    of it is free again.
 
     Parameters
     ----------
@@ -100,9 +61,11 @@ class Chat:
         threads, and their sockets. The paper does not give them either.
     line_size
         Bytes of a line.
-    waiting_lines
-        By how many lines a room grows in a process for each message that waits there for every
-        user; a thread reads them all with the rest of the room. 0: it does not grow.
+    burst_lines
+        How many lines of the room a thread reads when it comes to a CPU with another room's, for
+        one message; 0: all of them.
+    socket_messages
+        How many messages a socket holds, in each direction; 0: any number.
     spawn_time
         Execution time to make a thread.
     """
@@ -116,12 +79,19 @@ class Chat:
     message_time: int = 2_000
     user_lines: int = 40
     line_size: int = 64
-    waiting_lines: int = 0
+    burst_lines: int = 0
+    socket_messages: int = 0
     spawn_time: int = 20_000
 
     def __post_init__(self) -> None:
-        check_integers(self, users=2, message_size=0, user_lines=0, waiting_lines=0)
+        check_integers(
+            self, users=2, message_size=0, user_lines=0, burst_lines=0, socket_messages=0
+        )
         check_number(4 * self.rooms * self.users, "threads", "rooms")
+        if self.burst_lines > self.room_lines:
+            raise InstanceError(
+                f"is {self.burst_lines}, but a room has {self.room_lines}", place="burst_lines"
+            )
 
     def build(self, random: Random) -> Workload:
         """Return a fresh workload; nothing in it is random."""
@@ -130,8 +100,6 @@ class Chat:
         for number in range(self.rooms):
             for process, made in zip(children, self._room(number), strict=True):
                 process.extend(made)
-        # At most, all messages of all users wait for everybody.
-        size = self.room_lines + self.waiting_lines * self.users * self.messages
         return Workload(
             threads=(
                 NewThread(name="client", steps=self._main(children[CLIENT]), application=CLIENT),
@@ -140,7 +108,7 @@ class Chat:
             fragments=tuple(
                 f"room{number}-{side}" for number in range(self.rooms) for side in _SIDES
             ),
-            sizes=(size,) * (2 * self.rooms),
+            sizes=(self.room_lines,) * (2 * self.rooms),
         )
 
     def _main(self, children: list[Spawn]) -> Steps:
@@ -151,32 +119,56 @@ class Chat:
 
     @property
     def room_lines(self) -> int:
-        """Lines of a room in each process while no message waits."""
+        """Lines of a room in each process."""
         return self.users * (self.user_lines - (-self.message_size // self.line_size))
 
     def _room(self, number: int) -> tuple[list[Spawn], list[Spawn]]:
         """Return the threads of a room, in the client and in the server."""
-        client, server = _Room(2 * number + CLIENT, self), _Room(2 * number + SERVER, self)
+        client, server = 2 * number + CLIENT, 2 * number + SERVER
         users = range(self.users)
         names = [f"room{number}-user{user}" for user in users]
         to_write = [Channel(f"{name}-to-write") for name in names]
         once, to_others = self.messages, self.messages * (self.users - 1)
         clients, servers = [], []
         for user, name in enumerate(names):
-            up, down = Channel(f"{name}-to-server"), Channel(f"{name}-to-client")
+            up, down = (
+                Channel(f"{name}-to-{process}", limit=self.socket_messages)
+                for process in ("server", "client")
+            )
             others = [Send(to_write[other]) for other in users if other != user]
             # Who receives a message only looks at it.
-            receiver = client.steps(to_others, CLEAN, incoming=down)
-            sender = client.steps(once, DIRTY, outgoing=[Send(up)], to=server)
-            reader = server.steps(once, DIRTY, incoming=up, outgoing=others, to=server)
-            writer = server.steps(
-                to_others, DIRTY, incoming=to_write[user], outgoing=[Send(down)], to=client
+            receiver = self._thread(to_others, self._burst(client, CLEAN), incoming=down)
+            sender = self._thread(once, self._burst(client, DIRTY), outgoing=[Send(up)])
+            handling = self._burst(server, DIRTY)
+            reader = self._thread(once, handling, incoming=up, outgoing=others)
+            writer = self._thread(
+                to_others, handling, incoming=to_write[user], outgoing=[Send(down)]
             )
             clients.append(_spawn(f"{name}-receiver", receiver, CLIENT))
             clients.append(_spawn(f"{name}-sender", sender, CLIENT))
             servers.append(_spawn(f"{name}-reader", reader, SERVER))
             servers.append(_spawn(f"{name}-writer", writer, SERVER))
         return clients, servers
+
+    def _burst(self, fragment: int, leaves: int) -> Burst:
+        """Return the burst that handles one message."""
+        return Burst(self.message_time, fragment, self.burst_lines or self.room_lines, leaves)
+
+    @staticmethod
+    def _thread(
+        times: int,
+        burst: Burst,
+        *,
+        incoming: Channel | None = None,
+        outgoing: Sequence[Send] = (),
+    ) -> Steps:
+        """Take a message so often, handle it, and pass it on."""
+        receive = None if incoming is None else Receive(incoming)
+        for _ in range(times):
+            if receive is not None:
+                yield receive
+            yield burst
+            yield from outgoing
 
 
 _SIDES = ("client", "server")

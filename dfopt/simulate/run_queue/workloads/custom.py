@@ -8,18 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import repeat
 from random import Random
 from typing import ClassVar
 
-from dfopt.checks import check_integers
+from dfopt.checks import check_choice, check_integers
 from dfopt.simulate.run_queue.steps import DIRTY, Burst, NewThread, Spawn, Steps
 from dfopt.simulate.run_queue.workload import Workload, check_number
 
 
+class FragmentOrder(StrEnum):
+    """Which thread works on which fragment."""
+
+    IN_TURN = "in-turn"
+    SHUFFLED = "shuffled"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Custom:
-    """Threads started in a loop by a main thread; thread i works on fragment i mod ``fragments``.
+    """Threads started in a loop by a main thread, each on one fragment.
 
     Parameters
     ----------
@@ -27,6 +35,9 @@ class Custom:
         Number of threads.
     fragments
         Number of data fragments.
+    fragment_order
+        Whether thread i works on fragment i mod ``fragments``, or these are dealt out in a random
+        order; the paper does not say.
     fragment_lines
         Lines of each. The paper's sizes, 1000 to 20000, have no unit.
     iterations
@@ -44,6 +55,7 @@ class Custom:
 
     threads: int = 8
     fragments: int = 4
+    fragment_order: FragmentOrder = FragmentOrder.IN_TURN
     fragment_lines: int = 1_000
     iterations: int = 10_000_000
     iteration_time: int = 700
@@ -54,21 +66,24 @@ class Custom:
         check_integers(self, fragment_lines=0)
         check_number(self.threads, "threads", "threads")
         check_number(self.fragments, "fragments", "fragments")
+        check_choice(self.fragment_order, FragmentOrder, "fragment_order")
 
     def build(self, random: Random) -> Workload:
-        """Return a fresh workload; nothing in it is random."""
-        del random
+        """Return a fresh workload."""
+        order = [number % self.fragments for number in range(self.threads)]
+        if self.fragment_order is FragmentOrder.SHUFFLED:
+            random.shuffle(order)
         return Workload(
-            threads=(NewThread(name="main", steps=self._main()),),
+            threads=(NewThread(name="main", steps=self._main(order)),),
             fragments=tuple(f"data{number}" for number in range(self.fragments)),
             sizes=(self.fragment_lines,) * self.fragments,
         )
 
-    def _main(self) -> Steps:
+    def _main(self, order: list[int]) -> Steps:
         burst = Burst(self.spawn_time)
-        for number in range(self.threads):
+        for number, fragment in enumerate(order):
             yield burst
-            steps = self._thread(number % self.fragments)
+            steps = self._thread(fragment)
             yield Spawn(NewThread(name=f"thread{number}", steps=steps))
 
     def _thread(self, fragment: int) -> Iterator[Burst]:

@@ -89,21 +89,33 @@ def test_a_room_has_lines_and_a_message_for_each_user() -> None:
     assert set(lines_of(done)[done.trace.fragment >= 0].tolist()) == {3 * 7}
 
 
-def test_a_room_may_grow_with_the_messages_that_wait_there() -> None:
-    # One CPU, first come first served, no time slice in the way. Both senders run first: when the
-    # first reader has taken one message, 13 wait, 6 for each of two users. The receivers wait
-    # already: the first wakes up for a message, the second when 6 wait, 3 for each user.
-    chat = small_chat(rooms=1, users=2, messages=7, user_lines=8, message_size=0, waiting_lines=5)
+def test_a_thread_may_read_a_part_of_the_room_alone() -> None:
+    chat = small_chat(rooms=2, users=3, user_lines=5, message_size=0, burst_lines=4)
+    assert chat.build(Random(0)).sizes == (15,) * 4
+    done = simulated(chat)
+    assert set(lines_of(done)[done.trace.fragment >= 0].tolist()) == {4}
+
+
+def test_it_cannot_read_more_than_there_is() -> None:
+    with pytest.raises(InstanceError, match="is 16, but a room has 15") as raised:
+        small_chat(users=3, user_lines=5, message_size=0, burst_lines=16)
+    assert raised.value.place == "burst_lines"
+
+
+@pytest.mark.parametrize(("limit", "bursts"), [(0, 9), (3, 4)])
+def test_a_sender_waits_when_its_socket_is_full(limit: int, bursts: int) -> None:
+    # One CPU, first come first served, no time slice in the way: a sender does what it may before
+    # anybody reads. Three messages go into the socket, and the fourth is held up.
+    chat = small_chat(rooms=1, messages=9, message_time=TIME, socket_messages=limit)
     done = simulated(chat, cpus=1)
-    lines = {
-        done.trace.tasks[task].name.removeprefix("room0-"): line
-        for task, line in zip(done.trace.task, lines_of(done), strict=True)
-    }
-    assert lines["user0-sender"] == lines["user1-sender"] == 16
-    assert lines["user0-reader"] == lines["user1-reader"] == 16 + 6 * 5
-    assert lines["user1-receiver"] == 16
-    assert lines["user0-receiver"] == 16 + 3 * 5
-    assert chat.build(Random(0)).sizes == (16 + 2 * 7 * 5,) * 2
+    name = "room0-user0-sender"
+    first = next(
+        row for row, task in enumerate(done.trace.task) if done.trace.tasks[task].name == name
+    )
+    assert (done.trace.end[first] - done.trace.start[first]) // TIME == bursts
+    handled = {thread.name: thread.run_time // TIME for thread in done.engine.threads}
+    assert handled[name] == 9
+    assert handled["room0-user0-receiver"] == 18
 
 
 def test_who_receives_only_looks() -> None:

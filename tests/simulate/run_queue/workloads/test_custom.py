@@ -12,8 +12,9 @@ from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
+from dfopt.simulate.run_queue.steps import Burst, Spawn
 from dfopt.simulate.run_queue.workloads import WORKLOADS
-from dfopt.simulate.run_queue.workloads.custom import Custom
+from dfopt.simulate.run_queue.workloads.custom import Custom, FragmentOrder
 from tests.simulate.run_queue.scenarios import LINES, small_custom
 
 
@@ -31,6 +32,26 @@ def test_threads_take_the_fragments_in_turn() -> None:
     }
     used.pop("main")
     assert used == {f"thread{number}": f"data{number % 2}" for number in range(5)}
+
+
+def test_fragments_may_be_dealt_out_in_any_order() -> None:
+    dealt = set()
+    for seed in range(5):
+        main = small_custom(threads=6, fragments=2, fragment_order=FragmentOrder.SHUFFLED)
+        (new,) = main.build(Random(seed)).threads
+        children = [step.child for step in new.steps if isinstance(step, Spawn)]
+        bursts = [next(child.steps) for child in children]
+        fragments = [burst.fragment for burst in bursts if isinstance(burst, Burst)]
+        # As many threads on each as in turn.
+        assert sorted(fragments) == [0, 0, 0, 1, 1, 1]
+        dealt.add(tuple(fragments))
+    assert len(dealt) > 1
+
+
+def test_the_order_has_a_name() -> None:
+    with pytest.raises(InstanceError) as raised:
+        small_custom(fragment_order="any")
+    assert raised.value.place == "fragment_order"
 
 
 def test_every_thread_does_all_iterations_and_never_waits() -> None:

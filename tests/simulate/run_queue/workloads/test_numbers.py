@@ -21,7 +21,10 @@ LEAST = {
         [
             *(("aim", f"share_{sort}") for sort in ("cswitch", "fexec", "read", "compute")),
             *(("aim", name) for name in ("buffers", "hit_percent", "lines", "text_blocks")),
-            *(("chat", name) for name in ("message_size", "user_lines", "waiting_lines")),
+            *(
+                ("chat", name)
+                for name in ("burst_lines", "message_size", "socket_messages", "user_lines")
+            ),
             ("custom", "fragment_lines"),
             ("fine-grained", "stack_lines"),
             ("fine-grained", "creation_time"),

@@ -1,0 +1,111 @@
+"""Figures 6, 8 and 10 and tables 1 and 2 of Sohn and Kim: published numbers, and simulations."""
+
+from collections.abc import Iterable
+from statistics import fmean
+
+from sohn_calibrated import MOST
+from sohn_runs import (
+    ORIGINAL,
+    TABLE_CPUS,
+    THREE,
+    TIME_SLICE,
+    TWO,
+    Measured,
+    Ratio,
+    mean_of,
+    measured,
+    micro_benchmark,
+    mix,
+    ratio,
+    table_mix,
+)
+from words import listed
+
+from dfopt.simulate.run_queue.workloads.aim import Aim, BufferLists, FileChoice
+
+ALL_CPUS = (2, 4, 6, 8, MOST)
+STEEPEST = (4, 6)
+
+# What was published.
+MISS_RATIOS = {ORIGINAL: 0.92, TWO: 0.12}
+SPINNING = 0.20
+GAIN = 0.50
+WAIT = 0.1e-3
+TABLE_1 = {"cswitch": (1.4, 1.03), "fexec": (1.3, 0.99), "read": (1.38, 0.78)}
+FITTED = {("cswitch", ORIGINAL), ("cswitch", THREE), ("read", THREE)}
+"""What of it parameters were fitted to."""
+
+TABLE_2 = {5: (208, 216), 10: (394, 409), 30: (1194, 1193)}
+SLOPES = {BufferLists.GLOBAL: 0.95, BufferLists.PER_CPU: 0.98}
+
+
+class Runs:
+    """The simulations of the section, each done once."""
+
+    def __init__(self, *, quick: bool) -> None:
+        self._seconds = 15 if quick else 40
+        self._seeds = range(2) if quick else range(4)
+        self._jobs = 20 if quick else 60
+
+    def _mixed(self, policy: str, cpus: int, lists: BufferLists | None) -> tuple[Measured, ...]:
+        aim = mix(cpus, lists=lists)
+        return measured(aim, policy, cpus, seeds=self._seeds, cpu_seconds=self._seconds)
+
+    def mixed(self, policy: str, cpus: int) -> Measured:
+        """Return what the mix gives on so many CPUs."""
+        return mean_of(self._mixed(policy, cpus, None))
+
+    def relative(self, policy: str, cpus: int, other: str = ORIGINAL) -> Ratio:
+        """Return the throughput of a policy over another's."""
+        found = (self._mixed(one, cpus, None) for one in (policy, other))
+        return ratio(*([one.throughput for one in runs] for runs in found))
+
+    def elapsed(
+        self,
+        sort: str,
+        policy: str,
+        *,
+        time_slice: int = TIME_SLICE,
+        choice: FileChoice = FileChoice.OWN,
+    ) -> Ratio:
+        """Return the elapsed time of a micro-benchmark over that of two scans."""
+        aim = micro_benchmark(sort, self._jobs // 2, choice)
+        return self._over_two_scans(aim, policy, time_slice)
+
+    def missing(self, sort: str) -> float:
+        """Return what a choice of the original lacks to take as long as published, in seconds."""
+        aim = micro_benchmark(sort, self._jobs // 2)
+        original, two = (
+            mean_of(measured(aim, one, TABLE_CPUS, seeds=self._seeds)) for one in (ORIGINAL, TWO)
+        )
+        lacks = TABLE_1[sort][0] * two.elapsed - original.elapsed
+        return lacks * TABLE_CPUS / original.picks
+
+    def table_2(self, users: int) -> tuple[float, Ratio]:
+        """Return the elapsed time of two scans for so many users, and that of three over it."""
+        aim = table_mix(users, self._jobs)
+        two = mean_of(measured(aim, TWO, TABLE_CPUS, seeds=self._seeds))
+        return two.elapsed, self._over_two_scans(aim, THREE)
+
+    def _over_two_scans(self, aim: Aim, policy: str, time_slice: int = TIME_SLICE) -> Ratio:
+        found = (
+            measured(aim, one, TABLE_CPUS, seeds=self._seeds, time_slice=time_slice)
+            for one in (policy, TWO)
+        )
+        return ratio(*([one.elapsed for one in runs] for runs in found))
+
+    def slopes(self, lists: BufferLists) -> list[float]:
+        """Return the least-squares slopes of the throughput, in CPUs, over CPUs."""
+        middle = fmean(ALL_CPUS)
+        spread = sum((cpus - middle) ** 2 for cpus in ALL_CPUS)
+        found = zip(*(self._mixed(TWO, cpus, lists) for cpus in ALL_CPUS), strict=True)
+        return [
+            sum((n - middle) * one.throughput for n, one in zip(ALL_CPUS, runs, strict=True))
+            / spread
+            for runs in found
+        ]
+
+
+def by_cpus(values: Iterable[str]) -> str:
+    """Show values for all numbers of CPUs."""
+    return listed(f"{value} at {cpus}" for cpus, value in zip(ALL_CPUS, values, strict=True))
