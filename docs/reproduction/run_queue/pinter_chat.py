@@ -29,7 +29,7 @@ SHORTENED = 10
 """The same under the new scheduler, and where 10 rooms are run again and again."""
 
 MESSAGE_TIME = 2_630
-LINES, READ_LINE = 39, 200
+LINES, READ_LINE = 40, 200
 """What a thread reads for a message when it comes to a room, and the time of a line."""
 
 USER_LINES = 40
