@@ -123,6 +123,24 @@ def test_confidence_tells_the_torn_from_the_clear():
     assert divided[102].confidence > 0.99
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_who_is_torn_evenly_joins_nobody(seed):
+    """Neither the order of wake-ups nor the last bit of a sum says where he belongs."""
+    torn = 109
+    wakeups = among(ONE, OTHER) + [(1, torn, 101), (1, torn, 105)] * 5
+    random.Random(seed).shuffle(wakeups)
+    assert inferred(wakeups)[torn].fragment is None
+
+
+def test_what_may_as_well_be_two_fragments_is_none_for_all_its_tasks():
+    """How sure each is that it belongs to the whole must not part them."""
+    bridges = [(1, 101, 105), (1, 101, 106)]
+    others = (201, 202, 203, 204)
+    found = inferred(among(ONE, OTHER, times=4) + bridges + among(others, times=20))
+    assert fragments(found, (*ONE, *OTHER)) == [None] * 8
+    assert len(set(fragments(found, others))) == 1
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_nobody_is_assigned_with_confidence_where_there_are_no_groups(seed):
     draw = random.Random(seed)
