@@ -1,7 +1,13 @@
 import csv
+import functools
+import math
+import operator
 import random
 from itertools import combinations
 
+import networkx.algorithms.community.louvain
+import networkx.algorithms.community.quality
+import networkx.classes.graph
 import pytest
 
 from dfopt.errors import FileError
@@ -139,6 +145,24 @@ def test_what_may_as_well_be_two_fragments_is_none_for_all_its_tasks():
     found = inferred(among(ONE, OTHER, times=4) + bridges + among(others, times=20))
     assert fragments(found, (*ONE, *OTHER)) == [None] * 8
     assert len(set(fragments(found, others))) == 1
+
+
+def test_how_sums_are_rounded_does_not_matter(monkeypatch):
+    """From Python 3.12 on ``sum`` rounds once in the end, and before after each number."""
+    draw = random.Random(146)  # a draw of which two cuts are equal but for that
+    groups = [range(101 + first, 125, 3) for first in range(3)]
+    wakeups = [(1, *draw.sample(draw.choice(groups), 2)) for _ in range(30)]
+    wakeups += [(1, *draw.sample(range(101, 125), 2)) for _ in range(12)]
+    found = []
+    for rounded in (lambda these: functools.reduce(operator.add, these, 0), math.fsum):
+        for module in (
+            networkx.classes.graph,
+            networkx.algorithms.community.louvain,
+            networkx.algorithms.community.quality,
+        ):
+            monkeypatch.setattr(module, "sum", rounded, raising=False)
+        found.append(inferred(wakeups))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("seed", range(20))
