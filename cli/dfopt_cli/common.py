@@ -108,7 +108,7 @@ def show_warning(
     """Show our own warnings in one line, and those of other packages as Python does."""
     if issubclass(category, DfoptWarning):
         said = " ".join(str(message).splitlines())
-        say(f"dfopt: {printable(source)}: warning: {said}")
+        say(f"dfopt: {source}: warning: {said}")
     else:
         python_showwarning(message, category, *where, **more)
 
@@ -116,10 +116,11 @@ def show_warning(
 def say(text: str) -> None:
     """Write a line to standard error, above a live line if there is one.
 
-    Not Typer's ``echo``: it would find the file behind the live line and write into its midst.
+    Names of files are part of it, and may hold anything. Not Typer's ``echo``: it would find the
+    file behind the live line and write into its midst.
     """
     if sys.stderr is not None:
-        print(text, file=sys.stderr, flush=True)
+        print(printable(text), file=sys.stderr, flush=True)
 
 
 def print_text(text: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from dfopt_cli.common import naming, printable, say, shows_progress
+from dfopt_cli.common import naming, say, shows_progress
 from dfopt_cli.labelling import labelled_trace, named
 from dfopt_cli.trace_options import (
     LabelOptions,
@@ -174,7 +174,7 @@ def tell_warnings(file: str, warnings: Sequence[str]) -> None:
     from dfopt.files.streams import shown_name
 
     for warning in warnings:
-        say(f"dfopt: {printable(shown_name(file))}: warning: {printable(warning)}")
+        say(f"dfopt: {shown_name(file)}: warning: {warning}")
 
 
 def names_of(files: Sequence[str]) -> list[str]:

@@ -87,8 +87,9 @@ def labelled_if_possible(path: str, options: LabelOptions) -> tuple[Trace, str |
 def tell_source(path: str, source: str | None) -> None:
     """Say where labels come from that nobody asked for and that the trace does not have."""
     if source not in (None, "own"):
-        shown = "standard input" if path == "-" else path
-        say(f"dfopt: {shown}: labels are taken from {source}; --df takes others")
+        from dfopt.files.streams import shown_name
+
+        say(f"dfopt: {shown_name(path)}: labels are taken from {source}; --df takes others")
 
 
 def named(trace: Trace, name: str) -> Trace:

@@ -26,6 +26,7 @@ FORMATS = {
     "dfopt-crossover/1": "a table of crossovers",
     "dfopt-response-time/1": "a table of response times",
     "dfopt-comparison/1": "a comparison",
+    "dfopt-info/1": "a summary of a file",
     "dfopt-instance-index/1": "an index of instances",
     "dfopt-bench-summary/1": "the summary of a benchmark",
     "dfopt-mix/1": "a mix of jobs",

@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
-from dfopt.files import fingerprint, write_instance
+from dfopt.files import fingerprint, schema, write_instance
 from dfopt.generate import matrix, zipf
 from dfopt.instance import Instance
 from dfopt.machine import CacheState, Leaves, PenaltyG
@@ -172,3 +173,26 @@ def test_lines_fit_the_terminal(
     out = shown(run, tmp_path, zipf(tasks=30, cpus=2, fragments=12))
     assert all(len(line) <= int(columns) for line in out.splitlines())
     assert all(line == line.rstrip() for line in out.splitlines())
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [
+        INSTANCE,
+        replace(INSTANCE, capacity=2),
+        replace(INSTANCE, initial=(CacheState(df="DF1", leaves=Leaves.DIRTY), None)),
+        zipf(tasks=9, cpus=3, fragments=3, seed=1),
+        matrix(tasks=6, cpus=2, types=2, largest=7, cold_start=True, seed=1),
+    ],
+)
+def test_the_document_has_the_published_form(run: Run, tmp_path: Path, instance: Instance) -> None:
+    path = tmp_path / "instance.json"
+    write_instance(instance, path)
+    code, out, _ = run("info", path, "--json")
+    assert code == 0
+    validator = Draft202012Validator(schema("info"))
+    document = json.loads(out)
+    validator.validate(document)
+    for key in document:
+        assert not validator.is_valid({k: v for k, v in document.items() if k != key}), key
+        assert not validator.is_valid({**document, key: [["no"]]}), key

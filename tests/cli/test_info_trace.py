@@ -5,7 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from dfopt.files import schema
 from tests.cli.conftest import Run
 from tests.compare.examples import ROWS, write_trace
 
@@ -129,3 +131,29 @@ def test_other_files_are_refused(run: Run, tmp_path: Path, text: str, problem: s
     assert (code, out) == (1, "")
     assert err.startswith(f"dfopt: {path}: {problem}")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {},
+        {"time_unit": "ns", "policy": "round robin"},
+        {"penalty": {"kind": "f", "read_line": 2, "write_back": 1}, "objective": "max-penalty"},
+        {"penalty": {"kind": "g", "fill": 2, "write_back": 1}},
+        {"penalty": {"kind": "matrix", "types": ["A", "B"], "switch": [[0, 1], [2, 0]]}},
+    ],
+)
+def test_the_document_has_the_published_form(
+    run: Run, tmp_path: Path, header: dict[str, object]
+) -> None:
+    path = write_trace(tmp_path / "a.jsonl", **header)
+    path.write_text(path.read_text() + '{"cpu": 0, "gap": [60, 70], "reason": "lost events"}\n')
+    code, out, _ = run("info", path, "--json")
+    assert code == 0
+    validator = Draft202012Validator(schema("info"))
+    document = json.loads(out)
+    validator.validate(document)
+    assert document["gaps"] == {"lost events": 1}
+    for key in document:
+        assert not validator.is_valid({k: v for k, v in document.items() if k != key}), key
+        assert not validator.is_valid({**document, key: [["no"]]}), key

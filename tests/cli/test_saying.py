@@ -36,3 +36,10 @@ def test_nothing_is_said_to_nobody(
     monkeypatch.setattr(sys, "stderr", None)
     say("dfopt: lost")
     assert capsys.readouterr().out == ""
+
+
+def test_what_is_said_is_one_line_whatever_files_are_called(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    say("dfopt: a\nb\x1b[2J.txt: labels are taken from tgid")
+    assert capsys.readouterr().err == r"dfopt: a\nb\x1b[2J.txt: labels are taken from tgid" + "\n"

@@ -35,6 +35,7 @@ NAMES = (
     "bench-summary",
     "comparison",
     "crossover",
+    "info",
     "instance",
     "response-time",
     "result",
@@ -82,13 +83,18 @@ def test_every_object_in_a_schema_is_closed_but_for_keys_of_ones_own(name):
     assert closed
     for part in closed:
         assert part["patternProperties"] == {"^(x-|\\$schema$)": True}
-        assert part["additionalProperties"] in (False, {"type": "string"})  # versions: any name
+        # Versions, and reasons for gaps, may have any name.
+        assert part["additionalProperties"] in (
+            False,
+            {"type": "string"},
+            {"$ref": "#/$defs/count"},
+        )
 
 
 @pytest.mark.parametrize("name", ["traces", "instnace", "dfopt-instance/2", "", "../instance"])
 def test_unknown_schema(name):
     with pytest.raises(
-        DfoptError, match="known are bench-summary, comparison, crossover, instance"
+        DfoptError, match="known are bench-summary, comparison, crossover, info, instance"
     ):
         schema(name)
 

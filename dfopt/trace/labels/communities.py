@@ -109,9 +109,11 @@ def _network(graph: WakeupGraph, sibling_weight: float) -> networkx.Graph[Any]:
 
     network = networkx.Graph()
     # In order, since the order decides what the search for communities finds.
-    network.add_nodes_from(np.unique(np.concatenate([graph.first, graph.second, *graph.siblings])))
-    for first, second, weight in zip(graph.first, graph.second, graph.weight, strict=True):
-        network.add_edge(int(first), int(second), weight=float(weight))
+    tasks = np.unique(np.concatenate([graph.first, graph.second, *graph.siblings]))
+    # Plain numbers: the search looks them up millions of times, NumPy's take much longer.
+    network.add_nodes_from(tasks.tolist())
+    edges = (graph.first.tolist(), graph.second.tolist(), graph.weight.tolist())
+    network.add_weighted_edges_from(zip(*edges, strict=True))
     for first, second in graph.adjacent if sibling_weight else ():
         woken = network.get_edge_data(first, second, {"weight": 0})["weight"]
         network.add_edge(first, second, weight=woken + sibling_weight)

@@ -15,8 +15,11 @@ from dfopt.trace.labels.relabelling import label_tasks
 from dfopt.trace.labels.wakeup_graph import Reals, WakeupGraph, wakeup_graph
 from dfopt.trace.trace import Trace
 
-LEAST_CONFIDENCE = 0.5
-"""A task about whose fragment less is known stays unassigned."""
+EVEN_ODDS = 0.5
+"""A task whose fragment is no more likely than that stays unassigned: chance would decide."""
+
+CERTAIN_DIGITS = 9
+"""Decimal places of confidence; what is beyond may differ from machine to machine."""
 
 WEAK = 2.0
 """With so little weight inside its community, a task may be there for interrupts alone."""
@@ -31,7 +34,7 @@ class Inferred:
     fragment
         Its fragment; None if nothing could be said.
     confidence
-        How likely its fragment is, from 0.5 to 1; 0 if it has none.
+        How likely its fragment is, above 0.5 and up to 1; 0 if it has none.
     """
 
     fragment: str | None
@@ -84,7 +87,7 @@ def infer_fragments(trace: Trace, *, seed: int = 0) -> tuple[Inferred, ...]:
     other one says how far the community is the same if labels cost little: what both have in
     common, of what either has. So it is low where it is not clear whether something is one
     fragment or several. Who joined by the order of forks is as sure as the task next to which he
-    stands, times how often the order is right. Below 0.5 a task is unassigned.
+    stands, times how often the order is right. Up to 0.5 a task is unassigned.
 
     References
     ----------
@@ -103,11 +106,12 @@ def infer_fragments(trace: Trace, *, seed: int = 0) -> tuple[Inferred, ...]:
     community, confidence = found.best.copy(), _confidence(graph, found)
     is_weak = _own_weight(graph, found.best) <= WEAK
     confidence *= _agreement(found.best, found.rival)
-    community[confidence < LEAST_CONFIDENCE] = UNASSIGNED
+    confidence = np.round(confidence, CERTAIN_DIGITS)
+    community[confidence <= EVEN_ODDS] = UNASSIGNED
     for siblings in graph.siblings:
         community[contradicted(community, is_weak, siblings)] = UNASSIGNED
         fill_in_order(community, confidence, siblings)
-    community[confidence < LEAST_CONFIDENCE] = UNASSIGNED
+    community[confidence <= EVEN_ODDS] = UNASSIGNED
     confidence[community == UNASSIGNED] = 0
     names = _names(community)
     return tuple(

@@ -15,6 +15,10 @@ from dfopt.trace.trace import Trace
 
 Reals = NDArray[np.float64]
 
+UNITS = 1 << 10
+"""Weights are multiples of 1 / UNITS, whose sums are exact. Else these would depend on the order of
+what is added, and on the version of Python, and with them which of two equal cuts is found."""
+
 FEWEST_CHILDREN = 3
 """A task that has made fewer others coordinates nothing."""
 
@@ -75,7 +79,7 @@ def wakeup_graph(trace: Trace) -> WakeupGraph:
     return WakeupGraph(
         first=(pairs >> 32).astype(np.int32),
         second=(pairs & 0xFFFFFFFF).astype(np.int32),
-        weight=np.sqrt(np.bincount(place, times[kept], len(pairs))),
+        weight=np.round(np.sqrt(np.bincount(place, times[kept], len(pairs))) * UNITS) / UNITS,
         siblings=siblings,
         is_managed=family >= 0 if coordinators else np.ones(len(trace.tasks), bool),
     )

@@ -1,7 +1,13 @@
 import csv
+import functools
+import math
+import operator
 import random
 from itertools import combinations
 
+import networkx.algorithms.community.louvain
+import networkx.algorithms.community.quality
+import networkx.classes.graph
 import pytest
 
 from dfopt.errors import FileError
@@ -121,6 +127,42 @@ def test_confidence_tells_the_torn_from_the_clear():
     assert divided[torn].fragment == "g0"
     assert 0.5 < divided[torn].confidence < 0.9 < clear[torn].confidence
     assert divided[102].confidence > 0.99
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_who_is_torn_evenly_joins_nobody(seed):
+    """Neither the order of wake-ups nor the last bit of a sum says where he belongs."""
+    torn = 109
+    wakeups = among(ONE, OTHER) + [(1, torn, 101), (1, torn, 105)] * 5
+    random.Random(seed).shuffle(wakeups)
+    assert inferred(wakeups)[torn].fragment is None
+
+
+def test_what_may_as_well_be_two_fragments_is_none_for_all_its_tasks():
+    """How sure each is that it belongs to the whole must not part them."""
+    bridges = [(1, 101, 105), (1, 101, 106)]
+    others = (201, 202, 203, 204)
+    found = inferred(among(ONE, OTHER, times=4) + bridges + among(others, times=20))
+    assert fragments(found, (*ONE, *OTHER)) == [None] * 8
+    assert len(set(fragments(found, others))) == 1
+
+
+def test_how_sums_are_rounded_does_not_matter(monkeypatch):
+    """From Python 3.12 on ``sum`` rounds once in the end, and before after each number."""
+    draw = random.Random(146)  # a draw of which two cuts are equal but for that
+    groups = [range(101 + first, 125, 3) for first in range(3)]
+    wakeups = [(1, *draw.sample(draw.choice(groups), 2)) for _ in range(30)]
+    wakeups += [(1, *draw.sample(range(101, 125), 2)) for _ in range(12)]
+    found = []
+    for rounded in (lambda these: functools.reduce(operator.add, these, 0), math.fsum):
+        for module in (
+            networkx.classes.graph,
+            networkx.algorithms.community.louvain,
+            networkx.algorithms.community.quality,
+        ):
+            monkeypatch.setattr(module, "sum", rounded, raising=False)
+        found.append(inferred(wakeups))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("seed", range(20))
