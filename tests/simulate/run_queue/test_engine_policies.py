@@ -220,6 +220,11 @@ class Late(Broken):
         (Broken(time_slice=0), [[Burst(2**62)], [Burst(2**62)]], r"lasts longer than 2\^62"),
         (Broken(), [[Release(Mutex("m"))]], "t0 releases m, which it does not hold"),
         (Broken(), [[Receive(Channel("inbox"))]], "deadlock: 1 threads wait .* t0 for inbox"),
+        (
+            Broken(),
+            [[Send(Channel("inbox", messages=1, limit=1))]],
+            "deadlock: 1 threads wait .* t0 for room in inbox",
+        ),
     ],
 )
 def test_what_goes_wrong_is_said(policy: Policy, programs: list[list[Any]], problem: str) -> None:
