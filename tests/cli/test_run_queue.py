@@ -343,11 +343,6 @@ def test_a_scenario_on_a_base_is_called_like_its_file(run, small):
             "line 15: the policy 'newest' fails in ready (SystemExit: None); correct it",
         ),
         (
-            "self.stack.pop()", "42",
-            "the simulation fails under the policy 'newest' (AttributeError: 'int' object has no "
-            "attribute 'state'); check what its callbacks return, and what they ask the engine for",
-        ),
-        (
             "def pick", "def peck",
             "the simulation fails under the policy 'newest' (NotImplementedError: pick() must be "
             "there); check what its callbacks return, and what they ask the engine for",

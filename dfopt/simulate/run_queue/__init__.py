@@ -6,7 +6,7 @@ from dfopt.simulate.run_queue.engine import Engine
 from dfopt.simulate.run_queue.figures import LockCounts, Run
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policy import Policy, Why
+from dfopt.simulate.run_queue.policy import NOBODY, Policy, Why
 from dfopt.simulate.run_queue.policy_source import policy_named
 from dfopt.simulate.run_queue.runs import Runs, Skipped, simulate_all
 from dfopt.simulate.run_queue.scenario import Scenario
@@ -19,6 +19,7 @@ from dfopt.simulate.run_queue.workload import Workload, WorkloadKind
 from dfopt.simulate.run_queue.workloads import WORKLOADS
 
 __all__ = [
+    "NOBODY",
     "POLICIES",
     "UNMANAGED",
     "WORKLOADS",

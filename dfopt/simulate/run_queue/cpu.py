@@ -13,7 +13,14 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from dfopt.checks import LARGEST_TOTAL
-from dfopt.simulate.run_queue.faults import STALLED, endless, not_ready, stalled, wrong_slice
+from dfopt.simulate.run_queue.faults import (
+    STALLED,
+    endless,
+    not_ready,
+    stalled,
+    wrong_pick,
+    wrong_slice,
+)
 from dfopt.simulate.run_queue.policy import Policy, Why
 from dfopt.simulate.run_queue.recorder import packed
 from dfopt.simulate.run_queue.steps import CLEAN, UNMANAGED, YIELDED, Burst, Outcome
@@ -131,6 +138,8 @@ class Cpu:
             if thread is None:
                 self._rest()
                 return
+            if thread.__class__ is not Thread:
+                raise wrong_pick(policy, number, thread)
             if thread.state is not READY:
                 raise not_ready(policy, thread, number)
             thread.state = RUNNING

@@ -16,9 +16,17 @@ from typing import TYPE_CHECKING, Any
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.simulate.run_queue.counters import Counters
 from dfopt.simulate.run_queue.cpu import Cpu
-from dfopt.simulate.run_queue.faults import STALLED, endless, stalled, stuck, wrong_call, wrong_time
+from dfopt.simulate.run_queue.faults import (
+    STALLED,
+    endless,
+    stalled,
+    stuck,
+    wrong_call,
+    wrong_cpu,
+    wrong_time,
+)
 from dfopt.simulate.run_queue.machine import LockDistribution
-from dfopt.simulate.run_queue.policy import Why
+from dfopt.simulate.run_queue.policy import NOBODY, Why
 from dfopt.simulate.run_queue.recorder import Recorder
 from dfopt.simulate.run_queue.steps import NewThread
 from dfopt.simulate.run_queue.thread import DISK, State, Thread
@@ -111,18 +119,35 @@ class Engine:
         self.alive = len(workload.threads)
         # CPUs that have to choose anew, once what happens now is over.
         self._asked: list[int] = []
-        self._cpus = [Cpu(number, self) for number in range(machine.cpus)]
+        self._cpu_numbers = range(machine.cpus)
+        self._cpus = [Cpu(number, self) for number in self._cpu_numbers]
         policy.engine = self
 
     # What policies may ask.
 
     def preempt(self, cpu: int) -> None:
-        """Let a CPU choose anew, once what happens now is over; an idle one is asked to pick."""
+        """Let a CPU choose anew, once what happens now is over; an idle one is asked to pick.
+
+        Raises
+        ------
+        DfoptError
+            When there is no such CPU.
+        """
+        if cpu not in self._cpu_numbers:
+            raise wrong_cpu(self.policy, self.cpus, cpu)
         self.preempted.add(cpu)
         self._asked.append(cpu)
 
     def offer(self, cpu: int) -> None:
-        """Ask a CPU, should it be idle, to pick, once what happens now is over."""
+        """Ask a CPU, should it be idle, to pick, once what happens now is over.
+
+        Raises
+        ------
+        DfoptError
+            When there is no such CPU.
+        """
+        if cpu not in self._cpu_numbers:
+            raise wrong_cpu(self.policy, self.cpus, cpu)
         self._asked.append(cpu)
 
     def acquire(self, lock: SpinLock) -> None:
@@ -194,12 +219,12 @@ class Engine:
         thread.ready_at = self.now
         self.waiting[thread.band] += 1
         target = self.policy.ready(thread, why, cpu)
-        idle = self.resting
-        if idle:
-            if target is None:
-                self._asked.extend(idle)
-            elif target in idle:
-                self._asked.append(target)
+        if target is None:
+            self._asked.extend(self.resting)
+        elif target in self.resting:
+            self._asked.append(target)
+        elif target not in self._cpu_numbers and target != NOBODY:
+            raise wrong_cpu(self.policy, self.cpus, target)
 
     # What happens.
 

@@ -21,6 +21,21 @@ def not_ready(policy: Policy, thread: Thread, cpu: int) -> DfoptError:
     )
 
 
+def wrong_pick(policy: Policy, cpu: int, picked: object) -> DfoptError:
+    """Return the error of a policy that picks what is no thread."""
+    return DfoptError(
+        f"the policy {policy.name!r} picks {picked!r} for CPU {cpu}; return a thread, or None"
+    )
+
+
+def wrong_cpu(policy: Policy, cpus: int, named: object) -> DfoptError:
+    """Return the error of a policy that names a CPU which is not there."""
+    return DfoptError(
+        f"the policy {policy.name!r} names CPU {named!r}, but there are only 0 to {cpus - 1}; "
+        "name one of them"
+    )
+
+
 def wrong_slice(policy: Policy, thread: Thread, time_slice: object) -> DfoptError:
     """Return the error of a policy that gives a thread no proper time slice."""
     return DfoptError(

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from dfopt.simulate.run_queue.workload import Workload
 
 
+NOBODY = -1
+"""No CPU has this number: where :meth:`Policy.ready` returns it, none is asked to pick."""
+
+
 class Why(Enum):
     """Why a thread is ready."""
 
@@ -79,7 +83,8 @@ class Policy:
         -------
         int or None
             The CPU that is to run it; should it be idle, it is asked to :meth:`pick`. None: all
-            idle CPUs are asked.
+            idle CPUs are asked. ``NOBODY``: none is, for instance because the policy itself does
+            that with :meth:`~Engine.offer`.
         """
         raise NotImplementedError("ready() must be there")
 

@@ -137,9 +137,9 @@ class Channel:
         Those that wait for a message.
     limit
         Whoever sends to one that holds so many waits until a third of them is gone, as with a TCP
-        socket of Linux; 0: there is no limit.
+        socket of Linux; and so does whoever comes after one that waits. 0: there is no limit.
     held_up
-        Those that wait for room, and how many messages they send.
+        Those that wait for room, in their order, and how many messages they send.
     """
 
     name: str
@@ -186,9 +186,9 @@ class Send:
     def perform(self, engine: Engine, thread: Thread) -> Outcome | None:
         """Do it."""
         channel = self.channel
-        if 0 < channel.limit <= channel.messages:
+        if channel.limit and (channel.held_up or channel.messages >= channel.limit):
             channel.held_up.append((thread, self.messages))
-            thread.waits_for = channel.name
+            thread.waits_for = f"room in {channel.name}"
             return BLOCKED
         channel.put(engine, self.messages, thread.cpu)
         return None

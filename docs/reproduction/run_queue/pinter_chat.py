@@ -140,7 +140,8 @@ def rows_of(chats: Chats) -> list[Row]:
     steps = f"{' → '.join(map(str, MESSAGES))} messages"
     rows = [
         Row(
-            shape=f"chat, {one} rooms: gain with {steps}",
+            shape=f"chat, {one} rooms: gain with {steps}"
+            + (" (the last is fitted)" if one == ROOMS[0] else ""),
             published=percents(published[one]),
             simulated=percents(gains[one]),
             criterion="grows with every step",

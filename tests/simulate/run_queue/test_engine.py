@@ -125,6 +125,21 @@ def test_all_that_fit_go_on_at_once() -> None:
     assert {row[1] for row in rows(engine) if row[3] != "t2"} == {5}
 
 
+def test_nobody_overtakes_those_that_wait_for_room() -> None:
+    channel = Channel("socket", messages=6, limit=6)
+    send, take = Send(channel), Receive(channel)
+    # When the second sender comes five are left: too many for the first one still.
+    engine = run(
+        [send, Burst(1)],
+        [Burst(5), send, Burst(1)],
+        [Burst(2), take, Burst(8), take, Burst(2), take],
+        machine=Machine(cpus=3),
+    )
+    began = {(row[3], row[1]) for row in rows(engine)}
+    assert began == {("t0", 10), ("t1", 0), ("t1", 12), ("t2", 0)}
+    assert channel.messages == 5
+
+
 def test_a_lock_is_handed_on_in_order() -> None:
     mutex = Mutex("lock")
     engine = run(

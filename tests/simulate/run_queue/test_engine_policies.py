@@ -187,6 +187,27 @@ class Repeating(Broken):
         return self._queue[0] if self._queue else None
 
 
+class Returning(Broken):
+    """Returns something from a callback."""
+
+    def __init__(self, callback: str, given: Any) -> None:
+        super().__init__()
+        setattr(self, callback, lambda *_: given)
+
+
+class Asking(Broken):
+    """Asks the engine for a CPU as soon as there is a thread."""
+
+    def __init__(self, request: str, cpu: int) -> None:
+        super().__init__()
+        self._request = request
+        self._cpu = cpu
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
+        super().ready(thread, why, cpu)
+        getattr(self.engine, self._request)(self._cpu)
+
+
 class Slicing(Broken):
     def __init__(self, given: Any) -> None:
         super().__init__()
@@ -213,6 +234,11 @@ class Late(Broken):
     [
         (Forgetful(), [[Burst(1)], [Burst(1)]], "'broken' has lost 1 ready threads, t1 among them"),
         (Repeating(), [[Burst(1), Sleep(1)]], "lets t0 run on CPU 0, which is blocked"),
+        (Returning("ready", 99), [[Burst(1)]], "names CPU 99, but there are only 0 to 0"),
+        (Returning("ready", -2), [[Burst(1)]], "names CPU -2"),
+        (Returning("pick", 17), [[Burst(1)]], "'broken' picks 17 for CPU 0; return a thread"),
+        (Asking("preempt", -1), [[Burst(1)]], "names CPU -1"),
+        (Asking("offer", 1), [[Burst(1)]], "names CPU 1"),
         (Slicing(-1), [[Burst(1)]], "gives t0 a time slice of -1"),
         (Slicing(1.5), [[Burst(9)]], "gives t0 a time slice of 1.5"),
         (Ticking(1.5), [[Burst(9)]], "'broken' asks at 0 for a call at 1.5"),
@@ -220,6 +246,11 @@ class Late(Broken):
         (Broken(time_slice=0), [[Burst(2**62)], [Burst(2**62)]], r"lasts longer than 2\^62"),
         (Broken(), [[Release(Mutex("m"))]], "t0 releases m, which it does not hold"),
         (Broken(), [[Receive(Channel("inbox"))]], "deadlock: 1 threads wait .* t0 for inbox"),
+        (
+            Broken(),
+            [[Send(Channel("inbox", messages=1, limit=1))]],
+            "deadlock: 1 threads wait .* t0 for room in inbox",
+        ),
     ],
 )
 def test_what_goes_wrong_is_said(policy: Policy, programs: list[list[Any]], problem: str) -> None:

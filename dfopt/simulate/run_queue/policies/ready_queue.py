@@ -6,15 +6,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from dfopt.simulate.run_queue.policy import NOBODY
 from dfopt.simulate.run_queue.spin_lock import SpinLock
 
 if TYPE_CHECKING:
     from dfopt.simulate.run_queue.engine import Engine
     from dfopt.simulate.run_queue.thread import Thread
-
-
-NOBODY = -1
-"""No CPU has this number: returned by ``ready``, it lets the engine ask none."""
 
 
 class ReadyQueue:

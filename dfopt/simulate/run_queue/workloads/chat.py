@@ -128,6 +128,7 @@ class Chat:
         users = range(self.users)
         names = [f"room{number}-user{user}" for user in users]
         to_write = [Channel(f"{name}-to-write") for name in names]
+        to_all = [Send(channel) for channel in to_write]
         once, to_others = self.messages, self.messages * (self.users - 1)
         clients, servers = [], []
         for user, name in enumerate(names):
@@ -135,12 +136,11 @@ class Chat:
                 Channel(f"{name}-to-{process}", limit=self.socket_messages)
                 for process in ("server", "client")
             )
-            others = [Send(to_write[other]) for other in users if other != user]
             # Who receives a message only looks at it.
             receiver = self._thread(to_others, self._burst(client, CLEAN), incoming=down)
             sender = self._thread(once, self._burst(client, DIRTY), outgoing=[Send(up)])
             handling = self._burst(server, DIRTY)
-            reader = self._thread(once, handling, incoming=up, outgoing=others)
+            reader = self._thread(once, handling, incoming=up, outgoing=to_all, own=to_all[user])
             writer = self._thread(
                 to_others, handling, incoming=to_write[user], outgoing=[Send(down)]
             )
@@ -161,14 +161,18 @@ class Chat:
         *,
         incoming: Channel | None = None,
         outgoing: Sequence[Send] = (),
+        own: Send | None = None,
     ) -> Steps:
-        """Take a message so often, handle it, and pass it on."""
+        """Take a message so often, handle it, and pass it on, but not to its own user."""
         receive = None if incoming is None else Receive(incoming)
         for _ in range(times):
             if receive is not None:
                 yield receive
             yield burst
-            yield from outgoing
+            # Lists without its own for every user would take users² memory.
+            for send in outgoing:
+                if send is not own:
+                    yield send
 
 
 _SIDES = ("client", "server")

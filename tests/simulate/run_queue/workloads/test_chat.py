@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from random import Random
 
 import numpy as np
@@ -116,6 +117,14 @@ def test_a_sender_waits_when_its_socket_is_full(limit: int, bursts: int) -> None
     handled = {thread.name: thread.run_time // TIME for thread in done.engine.threads}
     assert handled[name] == 9
     assert handled["room0-user0-receiver"] == 18
+
+
+def test_pairs_of_users_take_no_memory() -> None:
+    tracemalloc.start()
+    Chat(rooms=1, users=3_000).build(Random(0))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20_000 * 3_000  # nine million of anything take more
 
 
 def test_who_receives_only_looks() -> None:
