@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 from dfopt.compare.bound import WindowBounds
 from dfopt.compare.demand import Demand, WindowedRuns, demands
@@ -76,7 +76,7 @@ class MatrixWindows:
         self._costs = windows.types
         self._rules = rules
         self._time = SearchTime(seconds if thorough else 0)
-        self._known: dict[TypeWindow, TypeSchedule] = {}
+        self._remembered = lru_cache(MOST_REMEMBERED)(self._found)
 
     def bounds(self) -> WindowBounds:
         """Return what no schedule undercuts; see :func:`dfopt.compare.bound.bounds_of`."""
@@ -107,12 +107,7 @@ class MatrixWindows:
 
     def best(self, window: TypeWindow) -> TypeSchedule:
         """Return the best schedule that could be found, and the bound that could be proven."""
-        known = self._known.get(window)
-        if known is None:
-            if len(self._known) >= MOST_REMEMBERED:
-                self._known.clear()
-            known = self._known[window] = self._found(window)
-        return known
+        return self._remembered(window)
 
     def _found(self, window: TypeWindow) -> TypeSchedule:
         flow = least_flow(window, self._costs)

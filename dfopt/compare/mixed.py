@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from dfopt.bounds import cheap_bound
 from dfopt.compare.bound import WindowBounds
@@ -102,7 +103,7 @@ class MixedWindows:
         self._rules = rules
         self._steps = STEPS if thorough else STEPS_OF_MANY
         self._time = SearchTime(seconds if thorough else 0)
-        self._known: dict[MixedWindow, MixedSchedule] = {}
+        self._best = lru_cache(MOST_REMEMBERED)(self._found)
 
     def bounds(self) -> WindowBounds:
         """Return what no schedule undercuts; see :func:`dfopt.compare.bound.bounds_of`."""
@@ -144,14 +145,6 @@ class MixedWindows:
                     fragment, (_, leaves, _) = kinds[kind]
                     states[cpu] = demand.fragments[order[fragment]], leaves
         return RollingCosts(costs=tuple(totals), closed=closed)
-
-    def _best(self, window: MixedWindow) -> MixedSchedule:
-        known = self._known.get(window)
-        if known is None:
-            if len(self._known) >= MOST_REMEMBERED:
-                self._known.clear()
-            known = self._known[window] = self._found(window)
-        return known
 
     def _found(self, window: MixedWindow) -> MixedSchedule:
         instance = instance_of(window)
