@@ -4,13 +4,8 @@ from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.policies.last_processor import LastProcessor
 from dfopt.simulate.run_queue.steps import (
     Burst,
-    Channel,
     NewThread,
-    Receive,
-    Send,
     Sleep,
-    Step,
-    Yield,
 )
 from tests.simulate.run_queue.hand_made import order, places, simulated, thread
 
@@ -54,17 +49,6 @@ def test_a_thread_goes_to_its_last_cpu_if_that_is_idle() -> None:
     assert places(done, "y") == [(1, 0), (1, 5)]
 
 
-def test_a_thread_goes_to_its_idle_cpu_even_if_its_waker_leaves_another_one() -> None:
-    def make() -> list[NewThread]:
-        channel = Channel("c")
-        return [
-            thread("waker", Burst(5), Send(channel), Sleep(9), Burst(1)),
-            thread("x", Burst(1), Receive(channel), Burst(1)),
-        ]
-
-    assert places(simulated(LastProcessor, make, cpus=2), "x") == [(1, 0), (1, 5)]
-
-
 def test_a_thread_goes_elsewhere_if_its_last_cpu_is_busy() -> None:
     done = simulated(
         LastProcessor,
@@ -90,29 +74,3 @@ def test_threads_of_one_cpu_that_wake_up_together_use_all_idle_ones() -> None:
     )
     assert places(done, "x")[0][0] == places(done, "y")[0][0] == 0
     assert {place for name in "xy" for place in places(done, name)[1:]} == {(0, 10), (1, 10)}
-
-
-def test_two_threads_of_one_idle_cpu_that_one_thread_wakes_up_use_two() -> None:
-    def make() -> list[NewThread]:
-        channel = Channel("c")
-        return [
-            thread("x", Burst(1), Receive(channel), Burst(9)),
-            thread("waker", Burst(30), Send(channel, 2), Burst(9)),
-            thread("beside", Burst(9)),
-            thread("y", Burst(1), Receive(channel), Burst(9), arrival=2),
-        ]
-
-    done = simulated(LastProcessor, make, cpus=3)
-    # CPU 0 is idle, and CPU 2 since 9.
-    assert places(done, "x") == [(0, 0), (0, 30)]
-    assert places(done, "y") == [(0, 2), (2, 30)]
-
-
-def test_whoever_yields_or_has_used_up_its_slice_is_not_preferred() -> None:
-    polite: list[Burst | Step] = [Burst(2), Yield(), Burst(2)]
-    done = simulated(LastProcessor, lambda: [thread("x", *polite), thread("y", Burst(1))])
-    assert order(done) == ["x", "y", "x"]
-    done = simulated(
-        LastProcessor, lambda: [thread("x", Burst(4)), thread("y", Burst(1))], time_slice=2
-    )
-    assert order(done) == ["x", "y", "x"]

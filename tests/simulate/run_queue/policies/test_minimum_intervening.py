@@ -10,13 +10,8 @@ from dfopt.simulate.run_queue.policies.minimum_intervening import MinimumInterve
 from dfopt.simulate.run_queue.policy import Why
 from dfopt.simulate.run_queue.steps import (
     Burst,
-    Channel,
     NewThread,
-    Receive,
-    Send,
     Sleep,
-    Step,
-    Yield,
 )
 from dfopt.simulate.run_queue.thread import Thread
 from tests.simulate.run_queue.hand_made import FREE, order, places, simulated, thread
@@ -60,43 +55,6 @@ def test_a_thread_goes_to_the_idle_cpu_with_the_fewest_intervening() -> None:
     assert order(done, 1) == ["beside", "y", "x", "first on 1", "second on 1"]
     # Its last CPU, which has been idle for longer too, is the other one.
     assert places(simulated(LastProcessor, on_two_cpus, cpus=2), "x")[-1] == (1, 30)
-
-
-def test_a_thread_goes_to_its_idle_cpu_even_if_its_waker_leaves_another_one() -> None:
-    def make() -> list[NewThread]:
-        channel = Channel("c")
-        return [
-            thread("waker", Burst(5), Send(channel), Sleep(9), Burst(1)),
-            thread("x", Burst(1), Receive(channel), Burst(1)),
-        ]
-
-    assert places(simulated(MinimumIntervening, make, cpus=2), "x") == [(1, 0), (1, 5)]
-
-
-def test_two_threads_of_one_idle_cpu_that_one_thread_wakes_up_use_two() -> None:
-    def make() -> list[NewThread]:
-        channel = Channel("c")
-        return [
-            thread("x", Burst(1), Receive(channel), Burst(9)),
-            thread("waker", Burst(30), Send(channel, 2), Burst(9)),
-            thread("beside", Burst(9)),
-            thread("y", Burst(1), Receive(channel), Burst(9), arrival=2),
-        ]
-
-    done = simulated(MinimumIntervening, make, cpus=3)
-    # CPU 0 is idle, and CPU 2 since 9.
-    assert places(done, "x") == [(0, 0), (0, 30)]
-    assert places(done, "y") == [(0, 2), (2, 30)]
-
-
-def test_whoever_yields_or_has_used_up_its_slice_is_not_preferred() -> None:
-    polite: list[Burst | Step] = [Burst(2), Yield(), Burst(2)]
-    done = simulated(MinimumIntervening, lambda: [thread("x", *polite), thread("y", Burst(1))])
-    assert order(done) == ["x", "y", "x"]
-    done = simulated(
-        MinimumIntervening, lambda: [thread("x", Burst(4)), thread("y", Burst(1))], time_slice=2
-    )
-    assert order(done) == ["x", "y", "x"]
 
 
 class Recounted(MinimumIntervening):
