@@ -1,16 +1,16 @@
 """Exact scheduling of tasks that share data: the least switch penalty, with a proof."""
 
+from dfopt._version import __version__
+from dfopt.costs.best_order import best_order
 from dfopt.errors import DfoptError, DfoptWarning, FileError, InstanceError, MethodError
 from dfopt.files import read_instance, read_result, write_instance, write_result
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.ordering import best_order
-from dfopt.result import Progress, Result, Status, StopReason
-from dfopt.schedule import CpuSchedule, Schedule, evaluate
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.result import Progress, Result, Status, StopReason
+from dfopt.problem.schedule import CpuSchedule, Schedule, evaluate
+from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit
 from dfopt.solvers import solve
-from dfopt.stop import FirstOf, GapLimit, TimeLimit
-
-__version__ = "0.1.0"
 
 __all__ = [
     "CacheState",
@@ -35,6 +35,7 @@ __all__ = [
     "StopReason",
     "Task",
     "TimeLimit",
+    "__version__",
     "best_order",
     "evaluate",
     "read_instance",

@@ -27,9 +27,9 @@ from dfopt import (
     solve,
     write_result,
 )
-from dfopt.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive
 from dfopt.files import document_text, fingerprint, read_document, write_text
-from dfopt.result import relative_gap
+from dfopt.problem.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive
+from dfopt.problem.result import relative_gap
 from dfopt.verify import verify
 
 FOLDER = Path(__file__).parent

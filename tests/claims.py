@@ -3,10 +3,11 @@
 from typing import Any
 
 from dfopt.files import fingerprint, result_from_document
-from dfopt.instance import Instance, Task
-from dfopt.machine import Leaves, PenaltyF, PenaltyG
-from dfopt.result import Result, Status, StopReason, relative_gap
-from dfopt.schedule import Schedule
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Instance, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.problem.result import Result, Status, StopReason, relative_gap
+from dfopt.problem.schedule import Schedule
 from dfopt.verify import Verification, verify
 
 THREE_FRAGMENTS = Instance(

@@ -4,12 +4,19 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from dfopt.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive, TaskClass
 from dfopt.checks import LARGEST_TOTAL
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.result import Progress, Result, Status, StopReason
-from dfopt.schedule import CpuSchedule, Schedule
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.certificate import (
+    Certificate,
+    CompleteSearch,
+    DualWeights,
+    Exhaustive,
+    TaskClass,
+)
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.result import Progress, Result, Status, StopReason
+from dfopt.problem.schedule import CpuSchedule, Schedule
 from dfopt_models.response_time import Case, Comparison, Job, PolicyParameters, ResponseModel
 
 FRAGMENTS = ("A", "B", "C")

@@ -12,8 +12,9 @@ from dfopt.errors import InstanceError
 from dfopt.files import fingerprint, instance_from_document, instance_to_document
 from dfopt.generate import matrix, tight, uniform, zipf
 from dfopt.generate.draws import Draws
-from dfopt.instance import Instance, Objective
-from dfopt.machine import Leaves, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 
 seeds = st.integers(0, 2**40)
 sizes = st.tuples(st.integers(1, 40), st.integers(1, 40)).map(sorted)

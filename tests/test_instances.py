@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from dfopt import Instance, Result, Status, read_instance, read_result, solve
-from dfopt.certificate import DualWeights, Exhaustive
 from dfopt.files import fingerprint, read_document, read_text, schema
+from dfopt.problem.certificate import DualWeights, Exhaustive
 from dfopt.verify import verify
 from dfopt_cli.app import app
 

@@ -5,9 +5,9 @@ from itertools import permutations
 
 from hypothesis import strategies as st
 
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import Leaves
-from dfopt.penalty import order_cost
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.switch_costs import order_cost
 from tests.strategies import instances
 
 

@@ -15,7 +15,7 @@ from dfopt.compare.comparison import (
     policies_of,
 )
 from dfopt.compare.model import CostModel
-from dfopt.machine import PenaltyG, PenaltyMatrix
+from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
 from dfopt_cli.common import printable
 from dfopt_cli.tables import LARGE, counted, pairs, plain_table, share, times
 

@@ -24,7 +24,7 @@ from dfopt_cli.trace_options import (
 if TYPE_CHECKING:
     from dfopt.compare import Comparison, Window
     from dfopt.compare.choosing import ModelChoice
-    from dfopt.instance import Instance
+    from dfopt.problem.instance import Instance
     from dfopt_cli.progress import WindowLine
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from dfopt.errors import InstanceError
-from dfopt.instance import Objective
-from dfopt.machine import PenaltyF, PenaltyG
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt_cli.common import print_json
 
 if TYPE_CHECKING:
-    from dfopt.instance import Instance
+    from dfopt.problem.instance import Instance
 
 app = typer.Typer(no_args_is_help=True)
 

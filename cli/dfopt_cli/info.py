@@ -14,8 +14,9 @@ from dfopt_cli.trace_options import LabelOptions
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from dfopt.instance import Instance
-    from dfopt.machine import CacheState, Penalty
+    from dfopt.problem.cache_state import CacheState
+    from dfopt.problem.instance import Instance
+    from dfopt.problem.penalties import Penalty
 
 LARGEST_SHOWN = 10
 """How many fragments the table lists; the JSON document has them all."""
@@ -75,10 +76,11 @@ def info(
 
 def instance_summary(instance: Instance) -> dict[str, Any]:
     """Return what there is to say about an instance, as a ``dfopt-info/1`` document."""
+    from dfopt.costs.task_types import task_types
     from dfopt.files import fingerprint
-    from dfopt.instance import Objective
-    from dfopt.machine import Leaves, PenaltyF, PenaltyMatrix
-    from dfopt.task_types import task_types
+    from dfopt.problem.cache_state import Leaves
+    from dfopt.problem.instance import Objective
+    from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 
     group = "type" if isinstance(instance.penalty, PenaltyMatrix) else "df"
     sizes: Counter[str] = Counter()
@@ -131,7 +133,7 @@ def instance_summary(instance: Instance) -> dict[str, Any]:
 def penalty_summary(penalty: Penalty) -> dict[str, Any]:
     """Return the kind of a penalty and its parameters, but no whole table."""
     from dfopt.files import penalty_to_document
-    from dfopt.machine import PenaltyMatrix
+    from dfopt.problem.penalties import PenaltyMatrix
 
     if not isinstance(penalty, PenaltyMatrix):
         return penalty_to_document(penalty)

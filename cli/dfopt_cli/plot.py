@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dfopt.compare import Comparison
-    from dfopt.instance import Instance
-    from dfopt.result import Result
-    from dfopt.schedule import Schedule
+    from dfopt.problem.instance import Instance
+    from dfopt.problem.result import Result
+    from dfopt.problem.schedule import Schedule
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from dfopt.result import Progress, relative_gap
+from dfopt.problem.result import Progress, relative_gap
 from dfopt_cli.common import printable, stderr_console
 
 if TYPE_CHECKING:

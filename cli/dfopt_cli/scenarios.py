@@ -18,8 +18,8 @@ from dfopt_cli.trace_options import CostOptions, LabelOptions, cost_choice, mode
 
 if TYPE_CHECKING:
     from dfopt.compare.choosing import ModelChoice
-    from dfopt.instance import Instance
-    from dfopt.machine import Penalty
+    from dfopt.problem.instance import Instance
+    from dfopt.problem.penalties import Penalty
     from dfopt.simulate.run_queue.scenario import Scenario
     from dfopt.trace import Trace
 
@@ -143,7 +143,7 @@ def recorded_trace(
     """Return a recording with labels, costs, lines and states; doubts go to standard error."""
     from dfopt.compare.choosing import with_costs
     from dfopt.compare.model import COUNTING, lines_read, states_left
-    from dfopt.machine import PenaltyF
+    from dfopt.problem.penalties import PenaltyF
     from dfopt.trace.trace import UNMANAGED
 
     trace, source = labelled_if_possible(file, labels)

@@ -90,9 +90,9 @@ def space_sharing(
     Example: dfopt simulate space-sharing mix-5 --policy equipartition --policy dyn-aff -o mix.toml
     """
     from dfopt.files import check_writable
-    from dfopt.simulate.space_sharing import read_mix, simulate
     from dfopt_cli.simulate_view import simulation_document, simulation_tables
     from dfopt_cli.simulating import response_model
+    from dfopt_models.space_sharing import read_mix, simulate
 
     with naming(mix):
         subject = read_mix(mix)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dfopt.simulate.space_sharing import JobSummary, Mix, PolicySummary
 from dfopt_models.response_time import Job, PolicyParameters, ResponseModel
+from dfopt_models.space_sharing import JobSummary, Mix, PolicySummary
 
 BASELINE = "equipartition"
 FIGURES = ("work", "waste", "reallocations", "affinity", "allocation")

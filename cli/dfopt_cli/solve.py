@@ -23,8 +23,8 @@ from dfopt_cli.common import (
 )
 
 if TYPE_CHECKING:
-    from dfopt.result import Result
-    from dfopt.stop import StoppingCriterion
+    from dfopt.problem.result import Result
+    from dfopt.problem.stop import StoppingCriterion
     from dfopt_cli.progress import LiveLine
 
 INFEASIBLE = 3
@@ -115,7 +115,7 @@ def solve(
 
 def criterion(time_limit: float | None, gap: float | None) -> StoppingCriterion:
     """Return what ends the search before the proof."""
-    from dfopt.stop import FirstOf, GapLimit, TimeLimit
+    from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit
 
     limits: list[StoppingCriterion] = []
     if time_limit is not None:
@@ -149,7 +149,7 @@ def progress_of(*, quiet: bool) -> AbstractContextManager[LiveLine | None]:
 
 def exit_code(result: Result) -> int:
     """Return what the result means to a calling program."""
-    from dfopt.result import Status, StopReason
+    from dfopt.problem.result import Status, StopReason
 
     if result.status is Status.INFEASIBLE:
         return INFEASIBLE

@@ -8,10 +8,10 @@ from itertools import groupby
 from rich.table import Table
 from rich.text import Text
 
-from dfopt.certificate import CompleteSearch, DualWeights, Exhaustive
-from dfopt.instance import Instance
-from dfopt.machine import PenaltyMatrix
-from dfopt.result import Result, Status, StopReason
+from dfopt.problem.certificate import CompleteSearch, DualWeights, Exhaustive
+from dfopt.problem.instance import Instance
+from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.problem.result import Result, Status, StopReason
 from dfopt_cli.common import printable
 from dfopt_cli.tables import plain_table
 

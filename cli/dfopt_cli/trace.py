@@ -120,7 +120,7 @@ def to_instance(
     from dfopt.compare.to_instance import trace_instance, trace_window
     from dfopt.compare.windows import parse_window
     from dfopt.files import check_writable, write_instance
-    from dfopt.instance import Objective
+    from dfopt.problem.instance import Objective
 
     length = parsed(parse_window, window, "--window")
     if (length is None) != (number is None):

@@ -13,7 +13,7 @@ from dfopt_cli.common import naming
 if TYPE_CHECKING:
     from dfopt.compare import Window
     from dfopt.compare.choosing import ModelChoice
-    from dfopt.instance import Instance
+    from dfopt.problem.instance import Instance
 
 Value = TypeVar("Value")
 
@@ -252,7 +252,7 @@ class WindowOptions:
 def model_choice(options: ModelOptions) -> ModelChoice:
     """Return what the options ask of the model; contradictions are wrong usage."""
     from dfopt.compare.choosing import parse_capacity
-    from dfopt.instance import Objective
+    from dfopt.problem.instance import Objective
 
     costs = cost_choice(options)
     return replace(
@@ -268,7 +268,7 @@ def model_choice(options: ModelOptions) -> ModelChoice:
 def cost_choice(options: CostOptions) -> ModelChoice:
     """Return what the options ask of the costs; contradictions are wrong usage."""
     from dfopt.compare.choosing import ModelChoice, parse_lines
-    from dfopt.machine import Leaves
+    from dfopt.problem.cache_state import Leaves
 
     lines, by_run_time = parsed(parse_lines, options.lines, "--lines") or (None, False)
     return usage(

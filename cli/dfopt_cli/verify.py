@@ -17,7 +17,7 @@ from dfopt_cli.common import (
 )
 
 if TYPE_CHECKING:
-    from dfopt.instance import Instance
+    from dfopt.problem.instance import Instance
     from dfopt.verify import Verification
 
 PROOFS = {"dual-weights": "dual weights", "exhaustive": "enumeration"}

@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import dfopt
+from dfopt._version import __version__
 from dfopt.bench.process import ChildError, ask
 from dfopt.bench.row import Row, RowStatus
 from dfopt.bench.sets import Entry
 from dfopt.bench.settings import Settings
-from dfopt.certificate import CompleteSearch, DualWeights, Exhaustive
 from dfopt.files import result_from_document
 from dfopt.files.strict_json import Document
-from dfopt.result import Progress, Result
+from dfopt.problem.certificate import CompleteSearch, DualWeights, Exhaustive
+from dfopt.problem.result import Progress, Result
 
 CERTIFICATES = {DualWeights: "dual-weights", Exhaustive: "exhaustive", CompleteSearch: "search"}
 
@@ -85,7 +85,7 @@ def row_of(job: Job, **figures: Any) -> Row:
     return Row(
         **asdict(job.entry),
         **job.settings.fields(),
-        dfopt_version=dfopt.__version__,
+        dfopt_version=__version__,
         **figures,
     )
 

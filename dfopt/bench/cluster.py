@@ -6,11 +6,11 @@ from collections.abc import Generator, Iterator
 from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any
 
-import dfopt
+from dfopt._version import __version__
 from dfopt.bench.attempt import Job, Outcome, failed, perform
 from dfopt.bench.row import RowStatus
-from dfopt.cluster import PATIENCE_S, connected, gone, silent_log
 from dfopt.errors import DfoptError
+from dfopt.parallel.cluster import PATIENCE_S, connected, gone, silent_log
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -76,12 +76,12 @@ def outcome_of(future: Future, job: Job, address: str) -> Outcome:
         raise gone(address, REMEDY) from None
     except Exception as error:
         raise DfoptError(
-            f"a worker cannot do its work ({error}); install dfopt {dfopt.__version__} there",
+            f"a worker cannot do its work ({error}); install dfopt {__version__} there",
             place=place,
         ) from error
-    if outcome.row.dfopt_version != dfopt.__version__:
+    if outcome.row.dfopt_version != __version__:
         raise DfoptError(
-            f"a worker has dfopt {outcome.row.dfopt_version}; install {dfopt.__version__} there",
+            f"a worker has dfopt {outcome.row.dfopt_version}; install {__version__} there",
             place=place,
         )
     return outcome

@@ -113,7 +113,7 @@ def run(  # noqa: PLR0913 - options, all by keyword
     settings = settings or Settings()
     folder = None if results is None else checked_folder(results, instances)
     if scheduler is not None:
-        from dfopt.cluster import check_scheduler
+        from dfopt.parallel.cluster import check_scheduler
 
         check_scheduler(scheduler)
     with Table(csv, resume=resume) as table:

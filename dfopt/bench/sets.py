@@ -13,7 +13,7 @@ from dfopt.files.fields import at, each, string
 from dfopt.files.json_text import document_digest
 from dfopt.files.streams import STANDARD_INPUT
 from dfopt.files.strict_json import Document
-from dfopt.machine import PenaltyMatrix
+from dfopt.problem.penalties import PenaltyMatrix
 
 INDEX = "index.json"
 INDEX_FORMAT = "dfopt-instance-index/1"

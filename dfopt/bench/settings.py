@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dfopt.errors import DfoptError, MethodError
+from dfopt.problem.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
 from dfopt.solvers.facade import METHODS, available_processors
-from dfopt.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 
-import dfopt
+from dfopt._version import __version__
 from dfopt.bench.row import COLUMNS, Row, row_from_texts, texts_of
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import check_writable
@@ -171,17 +171,15 @@ def rows_of(lines: bytes, file: str) -> Iterator[Row]:
 def check_header(columns: list[str]) -> None:
     """Refuse the columns of other tables, and of other versions."""
     if tuple(columns) != COLUMNS:
-        raise FileError(
-            f"does not name the columns of dfopt {dfopt.__version__}; name another file"
-        )
+        raise FileError(f"does not name the columns of dfopt {__version__}; name another file")
 
 
 def checked_row(texts: list[str]) -> Row:
     """Return the row of a line that this version wrote."""
     row = row_from_texts(texts)
-    if row.dfopt_version != dfopt.__version__:
+    if row.dfopt_version != __version__:
         raise FileError(
-            f"is of dfopt {row.dfopt_version}, and this is {dfopt.__version__}; "
+            f"is of dfopt {row.dfopt_version}, and this is {__version__}; "
             "name another file, so that figures of two versions do not mix"
         )
     return row

@@ -8,11 +8,11 @@ from dfopt.bounds.arrivals import arrivals_bound
 from dfopt.bounds.bound import NOTHING, Bound
 from dfopt.bounds.visits import Visits, area_bound, longest_task_bound, parts_bound
 from dfopt.bounds.waiting import critical_path_bound
-from dfopt.certificate import DualWeights
-from dfopt.instance import Instance
-from dfopt.machine import PenaltyMatrix
-from dfopt.ordering import ClosedForm
-from dfopt.task_types import TaskType
+from dfopt.costs.closed_form import ClosedForm
+from dfopt.costs.task_types import TaskType
+from dfopt.problem.certificate import DualWeights
+from dfopt.problem.instance import Instance
+from dfopt.problem.penalties import PenaltyMatrix
 
 __all__ = ["Bound", "cheap_bound"]
 

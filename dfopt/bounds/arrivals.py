@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dfopt.bounds.bound import NOTHING, Bound
-from dfopt.certificate import CompleteSearch
-from dfopt.instance import Instance, Objective
-from dfopt.penalty import start_cost, switch_cost
-from dfopt.task_types import TaskType
+from dfopt.costs.task_types import TaskType
+from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.switch_costs import start_cost, switch_cost
 
 
 def arrivals_bound(instance: Instance, types: Sequence[TaskType]) -> Bound:

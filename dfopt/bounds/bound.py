@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dfopt.certificate import Certificate
+from dfopt.problem.certificate import Certificate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,11 +16,11 @@ from math import ceil, lcm
 from operator import add
 
 from dfopt.bounds.bound import NOTHING, Bound
-from dfopt.certificate import CompleteSearch, DualWeights, TaskClass
-from dfopt.instance import Instance, Objective
-from dfopt.machine import PenaltyF
-from dfopt.ordering.closed_form import ClosedForm, CpuStart
-from dfopt.task_types import TaskType
+from dfopt.costs.closed_form import ClosedForm, CpuStart
+from dfopt.costs.task_types import TaskType
+from dfopt.problem.certificate import CompleteSearch, DualWeights, TaskClass
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.penalties import PenaltyF
 
 MOST_CAPS = 32
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from graphlib import TopologicalSorter
 
 from dfopt.bounds.bound import NOTHING, Bound
-from dfopt.certificate import CompleteSearch
-from dfopt.instance import Instance
+from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.instance import Instance
 
 
 def critical_path_bound(instance: Instance) -> Bound:

@@ -8,8 +8,9 @@ from typing import Literal
 from dfopt.compare.model import COUNTING, CostModel
 from dfopt.compare.type_costs import has_types
 from dfopt.errors import DfoptError, MethodError
-from dfopt.instance import Instance, Objective
-from dfopt.machine import Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.trace import Trace, TraceHeader
 from dfopt.trace.trace import UNMANAGED
 

@@ -6,10 +6,10 @@ from collections.abc import Generator, Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
-import dfopt
-from dfopt.cluster import PATIENCE_S, check_scheduler, connected, gone, silent_log
+from dfopt._version import __version__
 from dfopt.compare.jobs import Answer, Job
 from dfopt.errors import DfoptError
+from dfopt.parallel.cluster import PATIENCE_S, check_scheduler, connected, gone, silent_log
 
 REMEDY = "compare again, on another one or without a scheduler (--scheduler)"
 
@@ -57,7 +57,7 @@ def _answer(future: Any, address: str) -> Answer:
         raise gone(address, REMEDY) from None
     except Exception as error:
         raise DfoptError(
-            f"a worker cannot do its work ({error}); install dfopt {dfopt.__version__} there",
+            f"a worker cannot do its work ({error}); install dfopt {__version__} there",
             place=f"scheduler {address!r}",
         ) from error
     return answer

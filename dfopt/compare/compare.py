@@ -22,7 +22,7 @@ from dfopt.compare.rules import WindowRules
 from dfopt.compare.runs import runs_of
 from dfopt.compare.windows import WHOLE, CompareProgress, Window, in_unit_of, window_starts
 from dfopt.errors import MethodError
-from dfopt.instance import Objective
+from dfopt.problem.instance import Objective
 from dfopt.trace import Trace
 
 SECONDS = 20.0

@@ -9,13 +9,14 @@ from importlib import import_module
 from itertools import groupby
 
 from dfopt.compare.problem import EMPTY, FREE, Placement, WindowProblem
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG
-from dfopt.result import Result, StopReason
-from dfopt.schedule import Schedule
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.problem.result import Result, StopReason
+from dfopt.problem.schedule import Schedule
+from dfopt.problem.stop import TimeLimit
 from dfopt.solvers import parts, solve
 from dfopt.solvers.search import Search, SearchOver
-from dfopt.stop import TimeLimit
 
 ELSEWHERE = "elsewhere"
 """The fragment in a cache that no dispatch of the window can use."""

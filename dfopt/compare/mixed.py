@@ -29,7 +29,7 @@ from dfopt.compare.problem import FOREIGN, FREE
 from dfopt.compare.rolling import RollingCosts
 from dfopt.compare.rules import WindowRules, bounding_states, first_states
 from dfopt.compare.search_time import SearchTime
-from dfopt.instance import Instance
+from dfopt.problem.instance import Instance
 from dfopt.solvers import first_schedule
 from dfopt.solvers.contents import Contents
 from dfopt.solvers.search import Search, SearchOver

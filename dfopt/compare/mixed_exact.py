@@ -13,7 +13,7 @@ from math import comb, prod
 from typing import NamedTuple
 
 from dfopt.compare.mixed_window import Held, MixedWindow, Needs, lower_bound
-from dfopt.ordering.closed_form import ClosedForm, Roles
+from dfopt.costs.closed_form import ClosedForm, Roles
 
 STEPS_PER_DEALING = 5
 """To look at a way to deal a fragment takes as long as so many steps."""

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from dfopt.compare.mixed_window import MixedWindow
 from dfopt.compare.packing import placed
 from dfopt.compare.problem import WindowProblem
-from dfopt.machine import Leaves
-from dfopt.ordering import ClosedForm
-from dfopt.ordering.closed_form import IMPOSSIBLE, Ends, best_ends
+from dfopt.costs.closed_form import IMPOSSIBLE, ClosedForm, Ends, best_ends
+from dfopt.problem.cache_state import Leaves
 from dfopt.solvers.contents import NOTHING, Contents, Part, PartCosts, Parts
 
 ATTEMPTS = 12

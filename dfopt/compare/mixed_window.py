@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dfopt.compare.problem import EMPTY, FREE
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Leaves, PenaltyF
-from dfopt.ordering.closed_form import ClosedForm, CpuStart
-from dfopt.task_types import task_types
+from dfopt.costs.closed_form import ClosedForm, CpuStart
+from dfopt.costs.task_types import task_types
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF
 
 Kind = tuple[int, Leaves, int]
 """Dispatches of one fragment: what each pays to enter, how it leaves the fragment, how many."""

@@ -10,8 +10,9 @@ import numpy as np
 from dfopt.checks import LARGEST_TOTAL, check_choice, check_integer, described
 from dfopt.compare.type_costs import TypeCosts, type_costs
 from dfopt.errors import InstanceError, MethodError
-from dfopt.instance import Instance, Objective
-from dfopt.machine import Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.trace import Trace
 from dfopt.trace.events import Integers
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED

@@ -24,8 +24,8 @@ from dfopt.files import penalty_from_document, read_document
 from dfopt.files.fields import at, check_format, choice, each, fields_of, integer, number, string
 from dfopt.files.fields import optional as or_null
 from dfopt.files.streams import shown_name
-from dfopt.instance import Objective
-from dfopt.machine import Leaves
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Objective
 from dfopt.trace import Quality
 
 Holder = TypeVar("Holder")

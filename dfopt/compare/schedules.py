@@ -9,10 +9,10 @@ from typing import Any
 from dfopt.compare.document import FORMAT, rounded
 from dfopt.errors import FileError
 from dfopt.files import fingerprint
-from dfopt.instance import Instance
-from dfopt.result import Progress, Result
+from dfopt.problem.instance import Instance
+from dfopt.problem.result import Progress, Result
+from dfopt.problem.stop import TimeLimit
 from dfopt.solvers import solve
-from dfopt.stop import TimeLimit
 from dfopt.verify import verify
 
 

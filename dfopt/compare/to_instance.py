@@ -14,8 +14,8 @@ from dfopt.compare.runs import Rows, runs_of
 from dfopt.compare.type_costs import type_costs
 from dfopt.compare.windows import Window, in_unit_of, window_starts
 from dfopt.errors import DfoptError, InstanceError
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import Penalty, PenaltyF, PenaltyMatrix
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyMatrix
 from dfopt.trace import Trace
 from dfopt.trace.events import Integers
 from dfopt.trace.trace import LEAVES, UNMANAGED

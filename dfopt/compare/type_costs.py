@@ -9,7 +9,7 @@ import numpy as np
 from dfopt.checks import described
 from dfopt.compare.problem import EMPTY, FREE
 from dfopt.errors import InstanceError
-from dfopt.machine import PenaltyMatrix
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.trace import Trace
 from dfopt.trace.trace import UNMANAGED
 

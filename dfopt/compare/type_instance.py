@@ -12,8 +12,9 @@ from dfopt.compare.matrix import TypeSchedule
 from dfopt.compare.type_costs import TypeCosts
 from dfopt.compare.type_flow import TypeWindow
 from dfopt.compare.walks import Walk, walk_cost
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, PenaltyMatrix
+from dfopt.problem.cache_state import CacheState
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyMatrix
 
 
 def is_solvable(window: TypeWindow) -> bool:

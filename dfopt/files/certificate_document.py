@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dfopt.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive, TaskClass
 from dfopt.errors import FileError
 from dfopt.files.fields import (
     at,
@@ -15,7 +14,14 @@ from dfopt.files.fields import (
     string,
 )
 from dfopt.files.strict_json import Document
-from dfopt.machine import Leaves
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.certificate import (
+    Certificate,
+    CompleteSearch,
+    DualWeights,
+    Exhaustive,
+    TaskClass,
+)
 
 CERTIFICATE_KEYS = {
     "dual-weights": ("threshold", "lower_bound", "bin_weights", "weights", "entry_charges"),

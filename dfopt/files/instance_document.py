@@ -1,7 +1,7 @@
 """Instances as JSON documents of the format ``dfopt-instance/1``.
 
 Here a document is taken apart and its shape checked; whether the values make sense together is
-for :class:`~dfopt.instance.Instance` to say.
+for :class:`~dfopt.problem.instance.Instance` to say.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from dfopt.files.json_text import document_digest, document_text
 from dfopt.files.storage import write_text
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document, read_document
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 
 FORMAT = "dfopt-instance/1"
 

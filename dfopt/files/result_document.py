@@ -34,8 +34,8 @@ from dfopt.files.strict_json import (
     read_document,
     shown_place,
 )
-from dfopt.result import Progress, Result, Status, StopReason, relative_gap
-from dfopt.schedule import CpuSchedule, Schedule
+from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
+from dfopt.problem.schedule import CpuSchedule, Schedule
 
 FORMAT = "dfopt-result/1"
 

@@ -18,8 +18,9 @@ from dfopt.checks import check_integer
 from dfopt.errors import InstanceError
 from dfopt.generate.draws import BITS, Draws
 from dfopt.generate.options import FragmentOptions, MachineOptions, check_task_count
-from dfopt.instance import Instance, Task
-from dfopt.machine import Leaves, PenaltyF, PenaltyG
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Instance, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 
 DEFAULT_F = PenaltyF(read_line=1, write_back=20)
 DEFAULT_G = PenaltyG(fill=40, write_back=20)

@@ -6,12 +6,12 @@ from typing import Literal, TypedDict
 
 from dfopt.checks import check_integer
 from dfopt.errors import InstanceError
-from dfopt.instance import LARGEST_TASK_COUNT, Objective
-from dfopt.machine import PenaltyF, PenaltyG
+from dfopt.problem.instance import LARGEST_TASK_COUNT, Objective
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 
 
 class MachineOptions(TypedDict, total=False):
-    """What goes into the :class:`~dfopt.instance.Instance` as it is, with its defaults."""
+    """What goes into the :class:`~dfopt.problem.instance.Instance` as it is, with its defaults."""
 
     capacity: int | Literal["balanced", "unlimited"]
     objective: Objective
@@ -42,7 +42,7 @@ class FragmentOptions(MachineOptions, total=False):
 
 
 def check_task_count(tasks: int, place: str = "tasks") -> None:
-    """Refuse anything but 1 to :data:`~dfopt.instance.LARGEST_TASK_COUNT` tasks."""
+    """Refuse anything but 1 to :data:`~dfopt.problem.instance.LARGEST_TASK_COUNT` tasks."""
     check_integer(tasks, place, least=1)
     if tasks > LARGEST_TASK_COUNT:
         raise InstanceError(f"{tasks} are too many; at most {LARGEST_TASK_COUNT}", place=place)

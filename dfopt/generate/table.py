@@ -7,8 +7,8 @@ from typing import Unpack
 from dfopt.checks import check_integer
 from dfopt.generate.draws import Draws
 from dfopt.generate.options import MachineOptions, check_task_count
-from dfopt.instance import Instance, Task
-from dfopt.machine import PenaltyMatrix
+from dfopt.problem.instance import Instance, Task
+from dfopt.problem.penalties import PenaltyMatrix
 
 Table = list[list[int]]
 

@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from dfopt.plot.colours import INK, PAPER, Colour, ink_on, mixed
-from dfopt.timeline import ChargeKind, Row, Run
+from dfopt.problem.timeline import ChargeKind, Row, Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dfopt.compare.comparison import Comparison
-from dfopt.instance import Objective
+from dfopt.problem.instance import Objective
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState
 from dfopt.plot.bars import HATCHES, Brush, draw_rows, shown_name, text_width
 from dfopt.plot.colours import INK, PAPER, group_colours, mixed
 from dfopt.plot.picture import POINTS_PER_INCH, lay_out, new_axes
-from dfopt.schedule import Schedule
-from dfopt.timeline import (
+from dfopt.problem.cache_state import CacheState
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.schedule import Schedule
+from dfopt.problem.timeline import (
     ChargeKind,
     Row,
     group_of,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from dfopt.compare.comparison import Cause, Comparison, WindowResult
 from dfopt.errors import DfoptError
-from dfopt.instance import Objective
 from dfopt.plot.bars import shown_name
 from dfopt.plot.colours import INK, PAPER, Colour, group_colours, ink_on, mixed
 from dfopt.plot.costs import cost_label, cost_ticks
 from dfopt.plot.picture import new_axes
+from dfopt.problem.instance import Objective
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

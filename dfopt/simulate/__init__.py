@@ -1,1 +1,1 @@
-"""Policies on workloads: event-driven simulations."""
+"""Event-driven simulations of schedulers on workloads."""

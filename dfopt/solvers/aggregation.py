@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dfopt.instance import Instance
-from dfopt.ordering import ClosedForm
+from dfopt.costs.closed_form import ClosedForm
+from dfopt.costs.task_types import TaskType
+from dfopt.problem.instance import Instance
 from dfopt.solvers.search import Search
-from dfopt.task_types import TaskType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class TaskClass:
     Parameters
     ----------
     fragment, base, exit, end
-        What they have in common, see :class:`~dfopt.ordering.closed_form.BlockCosts`.
+        What they have in common, see :class:`~dfopt.costs.closed_form.BlockCosts`.
     kinds
         Their types, cheapest entry first.
     count

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import random
 
-from dfopt.instance import Objective
-from dfopt.ordering import ClosedForm
+from dfopt.costs.closed_form import ClosedForm
+from dfopt.problem.instance import Objective
 from dfopt.solvers.constructive import construct, first_of
 from dfopt.solvers.contents import NOTHING, Contents, Part, PartCosts
 from dfopt.solvers.search import Search

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dfopt.certificate import CompleteSearch
-from dfopt.instance import Instance
-from dfopt.machine import PenaltyMatrix
+from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.instance import Instance
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import first_schedule, parts
 from dfopt.solvers.branch_and_bound import BranchAndBound
 from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import TypeVar
 
-from dfopt.certificate import CompleteSearch
-from dfopt.cost_table import CostTable
+from dfopt.costs.cost_table import CostTable
+from dfopt.problem.certificate import CompleteSearch
 from dfopt.solvers.search import Search
 
 T = TypeVar("T")

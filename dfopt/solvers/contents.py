@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dfopt.ordering import ClosedForm
-from dfopt.ordering.closed_form import Roles, best_ends
+from dfopt.costs.closed_form import ClosedForm, Roles, best_ends
 
 Part = Mapping[int, int]
 """Tasks of one fragment on one CPU: how many of each type."""

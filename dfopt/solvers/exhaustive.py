@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from dfopt.certificate import CompleteSearch
-from dfopt.cost_table import CostTable
+from dfopt.costs.cost_table import CostTable
 from dfopt.errors import MethodError
-from dfopt.instance import Instance, Objective
-from dfopt.penalty import finish_cost, start_cost, switch_cost
-from dfopt.schedule import combined_cost
+from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.schedule import combined_cost
+from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
 from dfopt.solvers.search import Search
 
 LARGEST_TASK_COUNT = 12

@@ -8,15 +8,15 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Protocol
 
-import dfopt
+from dfopt._version import __version__
 from dfopt.bounds import cheap_bound
-from dfopt.certificate import Certificate, CompleteSearch, Exhaustive
 from dfopt.errors import MethodError
 from dfopt.files import fingerprint
-from dfopt.instance import Instance
-from dfopt.result import Progress, Result, Status, StopReason, relative_gap
+from dfopt.problem.certificate import Certificate, CompleteSearch, Exhaustive
+from dfopt.problem.instance import Instance
+from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
+from dfopt.problem.stop import StoppingCriterion
 from dfopt.solvers.search import Knowledge, Search, SearchOver
-from dfopt.stop import StoppingCriterion
 from dfopt.verify.enumeration import most_tasks
 
 METHODS: dict[str, tuple[str, str]] = {
@@ -185,7 +185,7 @@ def _checkable(instance: Instance, known: Knowledge) -> Certificate | None:
 
 
 def _versions() -> dict[str, str]:
-    versions = {"dfopt": dfopt.__version__}
+    versions = {"dfopt": __version__}
     ortools = sys.modules.get("ortools")
     if ortools is not None:
         versions["ortools"] = ortools.__version__

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dfopt.machine import PenaltyMatrix
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.annealing import Annealing
 from dfopt.solvers.order_search import OrderSearch
 from dfopt.solvers.search import Search

@@ -6,9 +6,9 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from graphlib import TopologicalSorter
 
-from dfopt.cost_table import CostTable
-from dfopt.instance import Instance, Objective
-from dfopt.schedule import DeadlockError, timed_run
+from dfopt.costs.cost_table import CostTable
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.schedule import DeadlockError, timed_run
 from dfopt.solvers.search import Search
 
 Orders = list[list[int]]

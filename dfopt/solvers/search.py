@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from dfopt.certificate import Certificate
-from dfopt.instance import Instance
-from dfopt.result import Progress, StopReason
-from dfopt.schedule import Schedule, evaluate
-from dfopt.stop import FirstOf, StoppingCriterion
-from dfopt.task_types import TaskType, cpu_groups, named_orders, task_types
+from dfopt.costs.task_types import TaskType, cpu_groups, named_orders, task_types
+from dfopt.problem.certificate import Certificate
+from dfopt.problem.instance import Instance
+from dfopt.problem.result import Progress, StopReason
+from dfopt.problem.schedule import Schedule, evaluate
+from dfopt.problem.stop import FirstOf, StoppingCriterion
 
 
 class SearchOver(Exception):  # noqa: N818 - the normal end of every search, no error
@@ -31,7 +31,7 @@ class SearchOver(Exception):  # noqa: N818 - the normal end of every search, no 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knowledge:
-    """What is known about an instance at one moment, see :class:`~dfopt.result.Result`."""
+    """What is known about an instance at one moment, see :class:`~dfopt.problem.result.Result`."""
 
     lower_bound: int = 0
     certificate: Certificate | None = None

@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from dfopt.instance import Instance, Task
-from dfopt.machine import PenaltyF
-from dfopt.schedule import Schedule
-from dfopt.timeline import Row, group_of, timeline
+from dfopt.problem.instance import Instance, Task
+from dfopt.problem.penalties import PenaltyF
+from dfopt.problem.schedule import Schedule
+from dfopt.problem.timeline import Row, group_of, timeline
 from dfopt.trace.events import Integers
 from dfopt.trace.numbering import Numbering
 from dfopt.trace.quality import Quality

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dfopt.instance import Objective
-from dfopt.machine import Leaves, Penalty
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import Penalty
 from dfopt.trace.events import Integers, Numbers, no_numbers, no_times
 from dfopt.trace.quality import Quality
 

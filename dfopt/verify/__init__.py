@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dfopt.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive
 from dfopt.files import fingerprint
-from dfopt.instance import Instance, Objective
-from dfopt.result import Result
+from dfopt.problem.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.result import Result
 from dfopt.verify.bound import check_bound
 from dfopt.verify.claims import backslides, contradictions
 from dfopt.verify.schedule import recompute

@@ -6,11 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from dfopt.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive, TaskClass
 from dfopt.errors import MethodError
-from dfopt.instance import Instance, Objective
-from dfopt.machine import PenaltyF, PenaltyMatrix
-from dfopt.result import Result
+from dfopt.problem.certificate import (
+    Certificate,
+    CompleteSearch,
+    DualWeights,
+    Exhaustive,
+    TaskClass,
+)
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
+from dfopt.problem.result import Result
 from dfopt.verify.enumeration import has_schedule_below, most_tasks
 from dfopt.verify.visits import most_by_visits
 

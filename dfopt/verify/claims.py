@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dfopt.instance import Instance
-from dfopt.result import Result, Status, StopReason, relative_gap
+from dfopt.problem.instance import Instance
+from dfopt.problem.result import Result, Status, StopReason, relative_gap
 
 GAP_TOLERANCE = 1e-9
 TIME_TOLERANCE = 1e-3

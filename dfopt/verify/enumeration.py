@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from dfopt.checks import LARGEST_TOTAL
-from dfopt.instance import Instance, Objective, Task
-from dfopt.penalty import finish_cost, start_cost, switch_cost
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
 
 MOST_TASKS = 10
 MOST_TASKS_WITH_PRECEDENCE = 7

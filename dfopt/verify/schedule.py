@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dfopt.instance import Instance, Objective, Task
-from dfopt.penalty import finish_cost, order_cost, start_cost, switch_cost
-from dfopt.schedule import Schedule
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.schedule import Schedule
+from dfopt.problem.switch_costs import finish_cost, order_cost, start_cost, switch_cost
 
 SHOWN_NAMES = 3
 

@@ -11,8 +11,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from heapq import nlargest
 
-from dfopt.instance import Instance
-from dfopt.machine import CacheState, PenaltyG
+from dfopt.problem.cache_state import CacheState
+from dfopt.problem.instance import Instance
+from dfopt.problem.penalties import PenaltyG
 
 
 def most_by_visits(

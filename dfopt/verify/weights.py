@@ -36,9 +36,10 @@ from numpy.typing import NDArray
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import MethodError
-from dfopt.instance import Instance, Objective
-from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyMatrix
-from dfopt.penalty import reading_cost
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
+from dfopt.problem.switch_costs import reading_cost
 
 LARGEST_TABLE = 20_000_000
 MOST_TASKS = 50_000

@@ -1,6 +1,6 @@
 """A space-sharing policy: processors go to whoever came first, and are never preempted."""
 
-from dfopt.simulate.space_sharing import Policy
+from dfopt_models.space_sharing import Policy
 
 
 class FirstCome(Policy):

@@ -1,6 +1,6 @@
 """Fits the machine and the applications of the shipped mixes to Tables 3 and 4.
 
-``python docs/reproduction/calibrate.py -o dfopt/simulate/space_sharing/mixes/symmetry.toml``
+``python docs/reproduction/calibrate.py -o models/dfopt_models/space_sharing/mixes/symmetry.toml``
 takes a few minutes, and gives the same file for the same seeds. It begins with the values that
 the shipped file has; what is not fitted stays as it is there.
 """
@@ -17,8 +17,8 @@ import tomli_w
 from published import TABLE_3, TABLE_3_POLICIES, TABLE_4
 from tie_breaks import tie_breaks
 
-from dfopt.simulate.space_sharing import Choice, Mix, PolicySummary, simulate
-from dfopt.simulate.space_sharing.mix_document import mix_from_document
+from dfopt_models.space_sharing import Choice, Mix, PolicySummary, simulate
+from dfopt_models.space_sharing.mix_document import mix_from_document
 
 SEEDS = range(1000, 1004)
 TIE_BREAK_SEEDS = range(1000, 1002)
@@ -184,7 +184,7 @@ def say(key: Key, value: object) -> None:
 
 def shipped() -> dict[str, Any]:
     """Return the shipped document."""
-    folder = resources.files("dfopt.simulate.space_sharing") / "mixes"
+    folder = resources.files("dfopt_models.space_sharing") / "mixes"
     return tomllib.loads((folder / "symmetry.toml").read_text(encoding="utf-8"))
 
 

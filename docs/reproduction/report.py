@@ -12,10 +12,10 @@ from string import Template
 from published import TABLE_3, TABLE_3_POLICIES, TABLE_4, TITLES
 from tie_breaks import tie_breaks, with_parameters
 
-from dfopt.simulate.space_sharing import PolicySummary, read_mix, simulate
 from dfopt.simulate.statistics import Interval
 from dfopt_cli.simulating import response_model
 from dfopt_models.response_time import GrowthPath, crossovers, relative_response_time
+from dfopt_models.space_sharing import PolicySummary, read_mix, simulate
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "background" / "space-sharing.md"
@@ -327,7 +327,7 @@ def parameters() -> Iterator[str]:
     import tomllib
     from importlib import resources
 
-    folder = resources.files("dfopt.simulate.space_sharing") / "mixes"
+    folder = resources.files("dfopt_models.space_sharing") / "mixes"
     document = tomllib.loads((folder / "symmetry.toml").read_text(encoding="utf-8"))
     yield row("parameter", "value", "fitted to")
     yield row(*["---"] * 3)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from dfopt.simulate.space_sharing import Choice, Mix
+from dfopt_models.space_sharing import Choice, Mix
 
 
 def tie_breaks() -> Iterator[dict[str, object]]:

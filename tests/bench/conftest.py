@@ -11,8 +11,8 @@ import pytest
 
 from dfopt.bench import Entry, read_set
 from dfopt.files import write_instance
-from dfopt.instance import Instance, Task
-from dfopt.machine import PenaltyG, PenaltyMatrix
+from dfopt.problem.instance import Instance, Task
+from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
 from tests.patience import PATIENCE_S
 
 PLAIN = Instance(
@@ -37,7 +37,7 @@ import signal
 import sys
 import time
 
-from dfopt.certificate import Exhaustive
+from dfopt.problem.certificate import Exhaustive
 from dfopt.solvers.dp import solve_by_dp
 
 

@@ -154,7 +154,7 @@ def test_an_address_without_a_scheduler_is_refused(
     address: str,
     problem: str,
 ) -> None:
-    monkeypatch.setattr("dfopt.cluster.PATIENCE_S", 1)
+    monkeypatch.setattr("dfopt.parallel.cluster.PATIENCE_S", 1)
     csv = tmp_path / "rows.csv"
     with pytest.raises(DfoptError, match=f"scheduler '{address}': .*{problem}"):
         run(entries, csv, QUICK, scheduler=address)

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from dfopt import Instance, TimeLimit
 from dfopt.bounds import cheap_bound
-from dfopt.ordering import ClosedForm
+from dfopt.costs.closed_form import ClosedForm
 from dfopt.solvers.cp_sat.circuits import CircuitModel
 from dfopt.solvers.cp_sat.counts import CountModel
 from dfopt.solvers.cp_sat.runner import minimise

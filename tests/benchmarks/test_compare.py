@@ -11,7 +11,7 @@ from dfopt.compare.packing import pack
 from dfopt.compare.rules import WindowRules
 from dfopt.compare.runs import runs_of
 from dfopt.compare.windows import window_starts
-from dfopt.machine import PenaltyF
+from dfopt.problem.penalties import PenaltyF
 from dfopt.trace import Trace, read_trace
 from dfopt.trace.labels import label
 from tests.benchmarks.own_process import in_own_process

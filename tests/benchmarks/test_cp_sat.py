@@ -7,8 +7,8 @@ import pytest
 
 from dfopt import Instance, PenaltyF, PenaltyG, Status, TimeLimit, solve
 from dfopt.bounds import cheap_bound
+from dfopt.costs.task_types import task_types
 from dfopt.generate import zipf
-from dfopt.task_types import task_types
 from tests.benchmarks.report import Table
 
 LIMIT_S = 60

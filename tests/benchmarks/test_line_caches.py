@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from statistics import median
 
-from dfopt.machine import PenaltyF
+from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed

@@ -8,7 +8,7 @@ import pytest
 
 from dfopt import Instance, Objective, PenaltyG, Status, TimeLimit, solve
 from dfopt.generate import tight, zipf
-from dfopt.result import Result
+from dfopt.problem.result import Result
 from dfopt.verify import verify
 from tests.benchmarks.report import Table
 from tests.benchmarks.timing import timed

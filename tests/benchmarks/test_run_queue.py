@@ -7,7 +7,7 @@ from random import Random
 from statistics import median
 from typing import Any, ClassVar
 
-from dfopt.machine import PenaltyF
+from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue import (
     POLICIES,
     Burst,

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-from dfopt.simulate.space_sharing import POLICIES, read_mix, replicate
+from dfopt_models.space_sharing import POLICIES, read_mix, replicate
 from tests.benchmarks.report import Table
 
 SEEDS = range(5)

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from dfopt import Instance, Result, Status, StopReason
 from dfopt.bounds import cheap_bound
-from dfopt.certificate import DualWeights, TaskClass
+from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint
 from dfopt.generate import uniform
-from dfopt.task_types import task_types
+from dfopt.problem.certificate import DualWeights, TaskClass
 from dfopt.verify import verify
 from dfopt.verify.weights import largest_values
 from tests.benchmarks.report import Table

@@ -7,14 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt.bounds import Bound, cheap_bound
-from dfopt.certificate import CompleteSearch, DualWeights
+from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint
 from dfopt.generate import tight, uniform, zipf
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.result import Result, Status, StopReason
-from dfopt.schedule import evaluate
-from dfopt.task_types import task_types
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.certificate import CompleteSearch, DualWeights
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.result import Result, Status, StopReason
+from dfopt.problem.schedule import evaluate
 from dfopt.verify import Verification, verify
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import optimum

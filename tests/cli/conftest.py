@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dfopt.files import fingerprint, write_instance, write_result
-from dfopt.result import Result, Status, StopReason
+from dfopt.problem.result import Result, Status, StopReason
 from dfopt_cli.app import app
 from tests.cli.terminal import Terminal
 from tests.compare.examples import write_trace

@@ -10,8 +10,8 @@ from jsonschema import Draft202012Validator
 
 import dfopt.compare
 from dfopt.files import schema, write_instance
-from dfopt.instance import Instance
-from dfopt.machine import PenaltyG
+from dfopt.problem.instance import Instance
+from dfopt.problem.penalties import PenaltyG
 from dfopt.trace import Trace
 from dfopt.trace.labels import Inferred
 from tests.cli.conftest import EXECUTABLE, Run

@@ -7,8 +7,8 @@ import pytest
 
 from dfopt.files import fingerprint, read_instance
 from dfopt.generate import matrix, tight, uniform, zipf
-from dfopt.instance import Objective
-from dfopt.machine import PenaltyF, PenaltyG
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 from tests.cli.conftest import Run
 
 ZIPF = ("generate", "zipf", "--tasks", "40", "--cpus", "4", "--fragments", "10")

@@ -10,8 +10,9 @@ from jsonschema import Draft202012Validator
 
 from dfopt.files import fingerprint, schema, write_instance
 from dfopt.generate import matrix, zipf
-from dfopt.instance import Instance
-from dfopt.machine import CacheState, Leaves, PenaltyG
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance
+from dfopt.problem.penalties import PenaltyG
 from tests.cli.conftest import Run
 from tests.plot.worked_example import INSTANCE
 

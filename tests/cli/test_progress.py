@@ -9,7 +9,7 @@ import pytest
 
 from dfopt.bench import RunProgress
 from dfopt.compare.windows import CompareProgress
-from dfopt.result import Progress
+from dfopt.problem.result import Progress
 from dfopt_cli.bench_view import progress_bar
 from dfopt_cli.progress import LiveLine, ReplicationLine, StatusLine, WindowLine
 from tests.cli.terminal import console_of, last_drawn

@@ -9,9 +9,9 @@ import pytest
 import dfopt.solvers
 from dfopt.files import read_result, schema, write_instance
 from dfopt.generate import zipf
-from dfopt.instance import Instance, Task
-from dfopt.machine import PenaltyG
-from dfopt.result import Status, StopReason
+from dfopt.problem.instance import Instance, Task
+from dfopt.problem.penalties import PenaltyG
+from dfopt.problem.result import Status, StopReason
 from dfopt_cli.solve import INFEASIBLE, NOT_PROVEN
 from tests.cli.conftest import Run
 from tests.cli.terminal import Terminal

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dfopt.files import read_instance
-from dfopt.instance import Objective
+from dfopt.problem.instance import Objective
 from dfopt.trace.reading import read_trace
 from tests.cli.conftest import Run
 from tests.compare.examples import ROWS, write_trace

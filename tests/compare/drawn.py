@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from dfopt.compare import CostModel, Window
 from dfopt.compare.problem import EMPTY, FOREIGN, FREE, WindowProblem
 from dfopt.compare.windows import WHOLE, WindowKind
-from dfopt.instance import Objective
-from dfopt.machine import Leaves
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Objective
 from dfopt.trace import Trace
 from dfopt.trace.trace import BROKEN_CHAIN, LOST_EVENTS
 from tests.strategies import FRAGMENTS, penalties

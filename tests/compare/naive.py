@@ -6,9 +6,10 @@ from itertools import pairwise, permutations
 
 from dfopt.compare import CostModel
 from dfopt.compare.problem import EMPTY, FOREIGN, FREE, WindowProblem
-from dfopt.instance import Task
-from dfopt.machine import CacheState, Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.penalty import reading_cost, switch_cost
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Task
+from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.switch_costs import reading_cost, switch_cost
 from dfopt.trace import Trace
 from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, NOT_GIVEN, UNMANAGED
 

@@ -10,8 +10,9 @@ from dfopt.compare import CostModel
 from dfopt.compare.demand import WindowedRuns
 from dfopt.compare.problem import EMPTY, FREE
 from dfopt.compare.rolling import Step
-from dfopt.instance import Task
-from dfopt.machine import Leaves, PenaltyF
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Task
+from dfopt.problem.penalties import PenaltyF
 from tests.compare.naive import State, first_cost, left_cost
 
 

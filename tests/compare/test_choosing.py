@@ -5,8 +5,9 @@ import pytest
 from dfopt.compare.choosing import ModelChoice, chosen_model, parse_capacity, parse_lines
 from dfopt.compare.model import COUNTING, CostModel
 from dfopt.errors import DfoptError, MethodError
-from dfopt.instance import Instance, Objective
-from dfopt.machine import Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.trace import TraceHeader
 
 F = PenaltyF(read_line=3, write_back=7)

@@ -28,8 +28,9 @@ from dfopt.compare.rules import WindowRules
 from dfopt.compare.runs import runs_of
 from dfopt.compare.windows import window_starts
 from dfopt.errors import DfoptError, InstanceError, MethodError
-from dfopt.instance import Objective
-from dfopt.machine import Leaves, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.trace import Gaps, Trace
 from dfopt.trace.trace import LOST_EVENTS
 from tests.compare import naive

@@ -14,8 +14,9 @@ from dfopt.compare.model import CostModel
 from dfopt.compare.saved import read_comparisons
 from dfopt.errors import DfoptError
 from dfopt.files import schema
-from dfopt.instance import Objective
-from dfopt.machine import Leaves, PenaltyF, PenaltyMatrix
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from tests.compare.examples import causes, comparison, window
 
 F_MODEL = CostModel(

@@ -11,8 +11,9 @@ from dfopt.compare import (
     Comparison,
     jobs,
 )
-from dfopt.instance import Objective
-from dfopt.machine import Leaves, PenaltyF, PenaltyG
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace import Trace
 from tests.compare.drawn import labelled_traces, models, windows
 from tests.compare.quick import compared

@@ -16,8 +16,8 @@ from dfopt.compare.type_costs import TypeCosts, type_costs
 from dfopt.compare.type_flow import TypeFlow, TypeWindow, least_flow
 from dfopt.compare.walks import Walk
 from dfopt.errors import InstanceError, MethodError
-from dfopt.instance import Objective
-from dfopt.machine import PenaltyMatrix
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.trace import Trace, TraceHeader
 from dfopt.trace.from_schedule import trace_from_schedule
 from dfopt.trace.trace import LOST_EVENTS

@@ -19,8 +19,9 @@ from dfopt.compare.mixed_window import (
     renamed,
 )
 from dfopt.compare.problem import EMPTY, FOREIGN, FREE
-from dfopt.instance import Task
-from dfopt.machine import CacheState, Leaves, PenaltyF
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Task
+from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.contents import Contents
 from tests.compare import naive
 from tests.compare.naive import least_cost

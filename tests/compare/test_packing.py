@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dfopt.compare.exact import improved, instance_of, is_solvable
 from dfopt.compare.packing import lower_bound, pack
 from dfopt.compare.problem import EMPTY, FREE, Placement, WindowProblem
-from dfopt.penalty import order_cost as instance_order_cost
+from dfopt.problem.switch_costs import order_cost as instance_order_cost
 from tests.compare.drawn import problems
 from tests.compare.naive import least_cost, window_of
 from tests.compare.naive import order_cost as naive_order_cost

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dfopt import processes
 from dfopt.compare import WHOLE, CostModel, compare_trace, jobs, parse_window
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.demand import windowed
@@ -17,7 +16,8 @@ from dfopt.compare.rules import WindowRules
 from dfopt.compare.runs import runs_of
 from dfopt.compare.windows import window_starts
 from dfopt.errors import DfoptError
-from dfopt.machine import PenaltyF
+from dfopt.parallel import processes
+from dfopt.problem.penalties import PenaltyF
 from dfopt.trace import Trace
 from tests.bench.dask_cluster import give_up_soon, running_cluster
 from tests.patience import PATIENCE_S
@@ -137,7 +137,7 @@ def test_a_cluster_finds_what_one_process_finds(here: Comparison) -> None:
 
 def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="needs the package distributed, the extra 'cluster'")
-    monkeypatch.setattr("dfopt.cluster.PATIENCE_S", 1)
+    monkeypatch.setattr("dfopt.parallel.cluster.PATIENCE_S", 1)
     with pytest.raises(DfoptError, match="no Dask scheduler answers") as caught:
         compared(scheduler="tcp://127.0.0.1:9")
     assert "\n" not in str(caught.value)

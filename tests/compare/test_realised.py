@@ -18,8 +18,9 @@ from dfopt.compare.realised import (
 )
 from dfopt.compare.runs import runs_of
 from dfopt.errors import DfoptError, InstanceError
-from dfopt.instance import Objective
-from dfopt.machine import Leaves, PenaltyF, PenaltyG
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace import Trace
 from dfopt.trace.trace import BROKEN_CHAIN, LOST_EVENTS, UNMANAGED
 from tests.compare.drawn import labelled_traces, models

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from dfopt.compare import Comparison, CostModel, compare_trace, parse_window
-from dfopt.instance import Objective
-from dfopt.machine import Leaves, PenaltyF, PenaltyG
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace import Trace, read_trace
 from dfopt.trace.labels import label
 

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 from jsonschema import Draft202012Validator
 
-from dfopt.certificate import CompleteSearch
 from dfopt.compare.schedules import compare_results
 from dfopt.errors import DfoptError
 from dfopt.files import fingerprint, schema
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import PenaltyG
-from dfopt.result import Result, Status, StopReason, relative_gap
-from dfopt.schedule import evaluate
+from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyG
+from dfopt.problem.result import Result, Status, StopReason, relative_gap
+from dfopt.problem.schedule import evaluate
 
 INSTANCE = Instance(
     name="two each",

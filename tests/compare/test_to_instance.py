@@ -10,9 +10,10 @@ from dfopt.compare.paid import realised_costs
 from dfopt.compare.to_instance import trace_instance, trace_window
 from dfopt.compare.windows import parse_window
 from dfopt.errors import DfoptError, MethodError
-from dfopt.instance import Objective
-from dfopt.machine import Leaves, PenaltyF, PenaltyG
-from dfopt.schedule import evaluate
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.problem.schedule import evaluate
 from dfopt.trace import Trace
 from dfopt.trace.reading import read_trace
 from tests.compare.examples import write_trace

@@ -19,8 +19,9 @@ from dfopt.files import (
     read_instance,
     write_instance,
 )
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from tests.files.examples import INSTANCE, MATRIX_INSTANCE, SMALLEST_INSTANCE
 from tests.strategies import instances, json_values
 

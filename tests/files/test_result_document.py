@@ -5,12 +5,12 @@ import json
 import pytest
 from hypothesis import given
 
-from dfopt.certificate import CompleteSearch, DualWeights, Exhaustive, TaskClass
 from dfopt.errors import DfoptError
 from dfopt.files import read_result, result_from_document, result_to_document, write_result
-from dfopt.machine import Leaves
-from dfopt.result import Progress, Result, Status, StopReason
-from dfopt.schedule import CpuSchedule, Schedule
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.certificate import CompleteSearch, DualWeights, Exhaustive, TaskClass
+from dfopt.problem.result import Progress, Result, Status, StopReason
+from dfopt.problem.schedule import CpuSchedule, Schedule
 from tests.files.examples import DIGEST, RESULT, RESULT_BY_HAND, TOTAL_CERTIFICATE, changed
 from tests.strategies import results
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dfopt.instance import Instance
-from dfopt.schedule import Schedule
+from dfopt.problem.instance import Instance
+from dfopt.problem.schedule import Schedule
 from tests.plot.worked_example import DATA_AFFINITY, INSTANCE
 
 

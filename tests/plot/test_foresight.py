@@ -10,12 +10,12 @@ from matplotlib.legend import Legend
 from dfopt.compare.model import CostModel
 from dfopt.compare.windows import WindowKind
 from dfopt.errors import DfoptError
-from dfopt.instance import Objective
-from dfopt.machine import PenaltyG
 from dfopt.plot import plot_foresight, save_picture
 from dfopt.plot.costs import cost_text
 from dfopt.plot.foresight import SIZE, length_text
 from dfopt.plot.picture import lay_out
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyG
 from tests.compare.examples import comparison, window
 
 

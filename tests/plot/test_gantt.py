@@ -11,11 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dfopt.generate import matrix, zipf
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, PenaltyG
 from dfopt.plot import plot_schedule, save_picture
 from dfopt.plot.gantt import MOST_IN_LEGEND, as_people_sort
-from dfopt.schedule import Schedule, evaluate
+from dfopt.problem.cache_state import CacheState
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyG
+from dfopt.problem.schedule import Schedule, evaluate
 from tests.strategies import instances, orders
 
 
@@ -158,7 +159,7 @@ def test_pyplot_stays_out() -> None:
         "import sys\n"
         "from dfopt.generate import zipf\n"
         "from dfopt.plot import plot_schedule\n"
-        "from dfopt.schedule import evaluate\n"
+        "from dfopt.problem.schedule import evaluate\n"
         "assert 'matplotlib' not in sys.modules\n"
         "instance = zipf(tasks=2, cpus=1, fragments=2)\n"
         "plot_schedule(instance, evaluate(instance, [['t0', 't1']]))\n"

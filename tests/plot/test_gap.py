@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 from dfopt.compare.model import CostModel
 from dfopt.errors import DfoptError
-from dfopt.instance import Objective
 from dfopt.plot import plot_gap, save_picture
+from dfopt.problem.instance import Objective
 from tests.compare.examples import causes, comparison, window
 
 

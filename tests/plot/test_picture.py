@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from dfopt.errors import FileError
-from dfopt.instance import Instance
 from dfopt.plot import check_picture_name, plot_schedule, save_picture
-from dfopt.schedule import Schedule
+from dfopt.problem.instance import Instance
+from dfopt.problem.schedule import Schedule
 
 MAGIC = {".svg": b"<?xml", ".png": b"\x89PNG", ".pdf": b"%PDF"}
 

@@ -11,11 +11,11 @@ from matplotlib.colors import to_rgb
 from dfopt.compare.comparison import Comparison, Realised
 from dfopt.compare.model import CostModel
 from dfopt.errors import DfoptError
-from dfopt.instance import Objective
-from dfopt.machine import PenaltyG
 from dfopt.plot import plot_policies, save_picture
 from dfopt.plot.picture import lay_out
 from dfopt.plot.policies import MARKERS, line_style
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyG
 from tests.compare.examples import causes, comparison, window
 
 FIRST = comparison(policy="fcfs", model=CostModel(penalty=PenaltyG(fill=2, write_back=0)))

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Leaves, PenaltyG, PenaltyMatrix
-from dfopt.schedule import CpuSchedule, Schedule, evaluate
-from dfopt.timeline import (
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
+from dfopt.problem.schedule import CpuSchedule, Schedule, evaluate
+from dfopt.problem.timeline import (
     Charge,
     ChargeKind,
     Run,

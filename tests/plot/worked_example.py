@@ -1,8 +1,9 @@
 """Figures 2 and 3 of Pinter and Zalmanovici: five tasks, two fragments, two CPUs."""
 
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import Leaves, PenaltyF
-from dfopt.schedule import evaluate
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF
+from dfopt.problem.schedule import evaluate
 
 INSTANCE = Instance(
     name="worked-example",

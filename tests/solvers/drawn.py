@@ -8,8 +8,9 @@ import random
 from collections.abc import Iterator
 from itertools import cycle, islice, product
 
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 
 KINDS = ("f", "g", "matrix")
 FRAGMENTS = ("A", "B", "C")

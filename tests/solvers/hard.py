@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from dfopt.generate import matrix, tight, zipf
-from dfopt.instance import Objective
-from dfopt.machine import PenaltyG
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyG
 
 HARD = zipf(tasks=64, cpus=8, fragments=24, seed=3)
 """Not proven optimal within seconds."""

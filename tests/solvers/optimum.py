@@ -4,11 +4,11 @@ import contextlib
 from collections.abc import Callable
 from graphlib import TopologicalSorter
 
-from dfopt.instance import Instance
-from dfopt.result import Progress
+from dfopt.problem.instance import Instance
+from dfopt.problem.result import Progress
+from dfopt.problem.stop import StoppingCriterion
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.search import Search, SearchOver
-from dfopt.stop import StoppingCriterion
 
 
 def optimum(instance: Instance) -> int:

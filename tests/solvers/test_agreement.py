@@ -11,10 +11,11 @@ import pytest
 
 from dfopt.errors import MethodError
 from dfopt.files import read_result, write_result
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.result import Status, StopReason
-from dfopt.schedule import evaluate
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.result import Status, StopReason
+from dfopt.problem.schedule import evaluate
 from dfopt.solvers import METHODS, solve
 from dfopt.solvers.branch_and_bound import BranchAndBound
 from dfopt.solvers.cp_sat.circuits import CircuitModel

@@ -15,15 +15,15 @@ import pytest
 
 from dfopt.errors import MethodError
 from dfopt.generate import matrix, zipf
-from dfopt.instance import Instance, Task
-from dfopt.machine import PenaltyF
-from dfopt.result import Progress, Result, Status, StopReason
+from dfopt.problem.instance import Instance, Task
+from dfopt.problem.penalties import PenaltyF
+from dfopt.problem.result import Progress, Result, Status, StopReason
+from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit
 from dfopt.solvers import METHODS, solve
 from dfopt.solvers.cp_sat import solve_by_cp_sat
 from dfopt.solvers.cp_sat.circuits import CircuitModel
 from dfopt.solvers.cp_sat.runner import minimise
 from dfopt.solvers.search import SearchOver
-from dfopt.stop import FirstOf, GapLimit, TimeLimit
 from dfopt.verify import verify
 from tests.patience import PATIENCE_S
 from tests.solvers.drawn import drawn_instances

@@ -7,21 +7,21 @@ from itertools import combinations_with_replacement, pairwise, permutations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.test_schedule import WORKED_EXAMPLE
 
-from dfopt.certificate import CompleteSearch
 from dfopt.errors import MethodError
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import PenaltyG
-from dfopt.result import Status, StopReason
-from dfopt.schedule import DeadlockError, evaluate
+from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyG
+from dfopt.problem.result import Status, StopReason
+from dfopt.problem.schedule import DeadlockError, evaluate
+from dfopt.problem.stop import TimeLimit
 from dfopt.solvers import solve
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.search import Search
-from dfopt.stop import TimeLimit
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import badly_started, run
 from tests.strategies import instances
-from tests.test_schedule import WORKED_EXAMPLE
 
 
 def all_values(instance: Instance, order: Sequence[str]) -> list[int]:

@@ -5,9 +5,9 @@ import contextlib
 import pytest
 
 from dfopt.generate import matrix, zipf
-from dfopt.instance import Instance, Objective
-from dfopt.machine import PenaltyG
-from dfopt.schedule import evaluate
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.penalties import PenaltyG
+from dfopt.problem.schedule import evaluate
 from dfopt.solvers import first_schedule
 from dfopt.solvers.search import Search, SearchOver
 from tests.solvers.drawn import drawn_instances

@@ -7,13 +7,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from dfopt.bounds import cheap_bound
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.ordering import best_order
-from dfopt.penalty import start_cost, switch_cost
-from dfopt.schedule import evaluate
+from dfopt.costs.best_order import best_order
+from dfopt.costs.task_types import task_types
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.schedule import evaluate
+from dfopt.problem.switch_costs import start_cost, switch_cost
 from dfopt.solvers import METHODS, solve
-from dfopt.task_types import task_types
 from tests.solvers.optimum import optimum
 from tests.strategies import FRAGMENTS, instances, orders
 

@@ -3,11 +3,11 @@
 import pytest
 
 from dfopt.generate import zipf
-from dfopt.instance import Instance
-from dfopt.machine import PenaltyMatrix
-from dfopt.result import Progress, Status, StopReason
+from dfopt.problem.instance import Instance
+from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.problem.result import Progress, Status, StopReason
+from dfopt.problem.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
 from dfopt.solvers import METHODS, solve
-from dfopt.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.hard import HARD_ONES
 

@@ -8,9 +8,9 @@ import pytest
 
 from dfopt import Instance, MethodError, PenaltyF, PenaltyG, PenaltyMatrix, Status, Task, solve
 from dfopt.generate import matrix, zipf
+from dfopt.problem.stop import TimeLimit
 from dfopt.solvers.annealing import Annealing
 from dfopt.solvers.search import Search
-from dfopt.stop import TimeLimit
 from tests.patience import PATIENCE_S
 
 LIMIT_S = 2

@@ -2,12 +2,13 @@
 
 import pytest
 
-from dfopt.certificate import CompleteSearch
-from dfopt.instance import Instance, Task
-from dfopt.machine import CacheState, PenaltyG
-from dfopt.result import Progress, StopReason
+from dfopt.problem.cache_state import CacheState
+from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.instance import Instance, Task
+from dfopt.problem.penalties import PenaltyG
+from dfopt.problem.result import Progress, StopReason
+from dfopt.problem.stop import TimeLimit
 from dfopt.solvers.search import Search, SearchOver
-from dfopt.stop import TimeLimit
 
 INSTANCE = Instance(
     cpus=3,

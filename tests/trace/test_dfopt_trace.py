@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
-from dfopt.machine import PenaltyF
+from dfopt.problem.penalties import PenaltyF
 from dfopt.trace import TraceHeader
 from dfopt.trace.readers.dfopt_trace import read_dfopt_trace
 from dfopt.trace.writers.dfopt_trace import write_dfopt_trace

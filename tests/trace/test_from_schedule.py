@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import Leaves, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.schedule import CpuSchedule, Schedule, evaluate
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.schedule import CpuSchedule, Schedule, evaluate
 from dfopt.trace.from_schedule import schedule_costs, trace_from_schedule
 from dfopt.trace.order import first_disorder
 from tests.strategies import instances

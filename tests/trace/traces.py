@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 from hypothesis import strategies as st
 
-from dfopt.instance import Objective
+from dfopt.problem.instance import Objective
 from dfopt.trace import Gaps, Trace, TraceHeader
 from dfopt.trace.numbering import Numbering
 from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, NOT_GIVEN, UNMANAGED

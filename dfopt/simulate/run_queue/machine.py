@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from dfopt.checks import check_choice, check_integer
 from dfopt.errors import InstanceError
-from dfopt.instance import LARGEST_CPU_COUNT
+from dfopt.problem.instance import LARGEST_CPU_COUNT
 
 
 class LockDistribution(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dfopt.checks import check_integer
-from dfopt.machine import Penalty
+from dfopt.problem.penalties import Penalty
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.workload import WorkloadKind

@@ -15,7 +15,7 @@ from dfopt.files.instance_document import PENALTY_KEYS, penalty_from_document
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document, described_json, shown_place
 from dfopt.files.tables import Reader, Table, flag, merged, table, table_by_name
-from dfopt.machine import PenaltyF
+from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.parameters import made, readers_of
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.machine import Machine

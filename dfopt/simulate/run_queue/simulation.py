@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from dfopt.errors import DfoptError
-from dfopt.instance import Objective
+from dfopt.problem.instance import Objective
 from dfopt.simulate.run_queue.costs import CacheCounts, Costs, LineCaches, penalty_costs
 from dfopt.simulate.run_queue.counters import Counters
 from dfopt.simulate.run_queue.engine import Engine

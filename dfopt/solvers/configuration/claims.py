@@ -7,9 +7,9 @@ from math import gcd
 
 import numpy as np
 
-from dfopt.certificate import Certificate, CompleteSearch, DualWeights, TaskClass
-from dfopt.instance import Objective
-from dfopt.machine import PenaltyF
+from dfopt.problem.certificate import Certificate, CompleteSearch, DualWeights, TaskClass
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.configuration.layout import Layout
 from dfopt.solvers.configuration.members import Integers
 from dfopt.solvers.configuration.pricing import Prices

@@ -16,7 +16,7 @@ from math import gcd
 
 import numpy as np
 
-from dfopt.ordering.closed_form import CpuStart
+from dfopt.costs.closed_form import CpuStart
 from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.configuration.blocks import Flags
 from dfopt.solvers.configuration.members import Integers

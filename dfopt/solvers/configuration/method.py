@@ -7,11 +7,11 @@ import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from dfopt.certificate import CompleteSearch
+from dfopt.costs.closed_form import ClosedForm
 from dfopt.errors import MethodError
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import PenaltyF, PenaltyMatrix
-from dfopt.ordering import ClosedForm
+from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.solvers import first_schedule, parts
 from dfopt.solvers.aggregation import Aggregation, task_classes
 from dfopt.solvers.compiled import load

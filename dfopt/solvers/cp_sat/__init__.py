@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from dfopt.instance import Objective
-from dfopt.machine import PenaltyG, PenaltyMatrix
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
 from dfopt.solvers import first_schedule
 from dfopt.solvers.search import Search
 

@@ -11,8 +11,8 @@ from itertools import pairwise
 
 from ortools.sat.python import cp_model
 
-from dfopt.cost_table import CostTable
-from dfopt.instance import Objective
+from dfopt.costs.cost_table import CostTable
+from dfopt.problem.instance import Objective
 from dfopt.solvers.cp_sat.expressions import Expression
 from dfopt.solvers.search import Search
 

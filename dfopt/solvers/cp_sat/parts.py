@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
 
-from dfopt.instance import Objective
-from dfopt.ordering import ClosedForm
+from dfopt.costs.closed_form import ClosedForm
+from dfopt.problem.instance import Objective
 from dfopt.solvers.cp_sat.expressions import Expression
 from dfopt.solvers.search import Search
 

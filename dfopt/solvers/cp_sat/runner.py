@@ -14,8 +14,8 @@ from typing import Protocol
 
 from ortools.sat.python import cp_model
 
-from dfopt.certificate import CompleteSearch
 from dfopt.errors import MethodError
+from dfopt.problem.certificate import CompleteSearch
 from dfopt.solvers.search import Search
 
 WATCH_EVERY_S = 0.02

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import IntFlag, auto
 from functools import cached_property
 
-from dfopt.ordering.closed_form import BlockCosts, CpuStart
+from dfopt.costs.closed_form import BlockCosts, CpuStart
 
 ABSENT = 0
 """The status of a CPU that holds no task of the fragment at hand."""

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dfopt.certificate import CompleteSearch
+from dfopt.costs.closed_form import ClosedForm
 from dfopt.errors import MethodError
-from dfopt.instance import Objective
-from dfopt.machine import PenaltyMatrix
-from dfopt.ordering import ClosedForm
+from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import first_schedule
 from dfopt.solvers.dp.blocks import ABSENT, Block, Step, Used
 from dfopt.solvers.search import Search

@@ -9,9 +9,9 @@ from itertools import islice
 from random import Random
 from types import TracebackType
 
-from dfopt.instance import Instance, Task
-from dfopt.machine import PenaltyG
-from dfopt.ordering import ClosedForm
+from dfopt.costs.closed_form import ClosedForm
+from dfopt.problem.instance import Instance, Task
+from dfopt.problem.penalties import PenaltyG
 from dfopt.solvers.compiled import load
 from dfopt.solvers.constructive import construct
 from dfopt.solvers.contents import PartCosts

@@ -18,9 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.instance import Instance, Objective
-from dfopt.ordering import ClosedForm
-from dfopt.ordering.closed_form import CpuStart
+from dfopt.costs.closed_form import ClosedForm, CpuStart
+from dfopt.problem.instance import Instance, Objective
 
 Memory = NDArray[np.int64]
 

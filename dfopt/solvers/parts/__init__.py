@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from dfopt.certificate import CompleteSearch
+from dfopt.problem.certificate import CompleteSearch
 from dfopt.solvers.parts.packing import Packing
 from dfopt.solvers.parts.quick import QuickGroups
 from dfopt.solvers.parts.rules import GroupRules, rules_within

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import inf
 
-from dfopt.instance import Objective
-from dfopt.machine import PenaltyG
-from dfopt.ordering import ClosedForm
+from dfopt.costs.closed_form import ClosedForm
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyG
 from dfopt.solvers.parts.matching import matched
 from dfopt.solvers.search import Search
 

@@ -18,8 +18,8 @@ from dfopt.checks import LARGEST_TOTAL, check_name, described
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.fields import at, choice, integer, string
 from dfopt.files.strict_json import Document, described_json
-from dfopt.instance import LARGEST_CPU_COUNT
-from dfopt.machine import Leaves
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import LARGEST_CPU_COUNT
 from dfopt.trace.gaps import quality_of
 from dfopt.trace.numbering import Numbering
 from dfopt.trace.order import first_disorder

@@ -10,7 +10,7 @@ from dfopt.errors import FileError
 from dfopt.files.fields import at, check_format, choice, fields_of, integer, string
 from dfopt.files.instance_document import penalty_from_document, penalty_to_document
 from dfopt.files.strict_json import Document, described_json
-from dfopt.instance import LARGEST_CPU_COUNT, Objective
+from dfopt.problem.instance import LARGEST_CPU_COUNT, Objective
 from dfopt.trace.trace import Trace, TraceHeader
 
 FORMAT = "dfopt-trace/1"

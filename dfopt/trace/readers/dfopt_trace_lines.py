@@ -5,7 +5,7 @@ from __future__ import annotations
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.fields import at, choice, fields_of, integer, string
 from dfopt.files.strict_json import Document, described_json, parse_document
-from dfopt.machine import Leaves
+from dfopt.problem.cache_state import Leaves
 
 REQUIRED = ("cpu", "start", "end", "task", "df")
 DISPATCH_KEYS = (*REQUIRED, "lines", "leaves")

@@ -13,7 +13,7 @@ import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import FileError
-from dfopt.instance import LARGEST_CPU_COUNT
+from dfopt.problem.instance import LARGEST_CPU_COUNT
 from dfopt.trace.dispatches import IDLE, trace_of
 from dfopt.trace.events import (
     ANY_CPU,

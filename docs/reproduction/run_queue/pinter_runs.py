@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from dfopt.machine import PenaltyF
+from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies.data_affinity import DataAffinity

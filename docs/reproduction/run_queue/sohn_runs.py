@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass, replace
 from functools import cache
 from statistics import fmean, stdev
 
-from dfopt.machine import PenaltyG
+from dfopt.problem.penalties import PenaltyG
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.scenario import Scenario

@@ -7,7 +7,7 @@ import numpy as np
 from section import Calibrated, Row, Section, Verdict, verdict
 from shares import between, percent, within
 
-from dfopt.machine import PenaltyMatrix
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
 from dfopt.simulate.run_queue.policies.segregation import Segregation

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from dfopt.machine import Penalty, PenaltyG
+from dfopt.problem.penalties import Penalty, PenaltyG
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policy import Policy
 from dfopt.simulate.run_queue.scenario import Scenario

@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 
 from hypothesis import strategies as st
 
-from dfopt.instance import Task
-from dfopt.machine import CacheState, Leaves, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.penalty import reading_cost, switch_cost
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Task
+from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.switch_costs import reading_cost, switch_cost
 from dfopt.simulate.run_queue.engine import Engine
 from dfopt.simulate.run_queue.steps import (
     CLEAN,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dfopt.machine import Penalty, PenaltyF
+from dfopt.problem.penalties import Penalty, PenaltyF
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Scenario

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from dfopt.machine import PenaltyF
+from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies import POLICIES

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from dfopt.errors import DfoptError
-from dfopt.machine import PenaltyF
+from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.costs import penalty_costs
 from dfopt.simulate.run_queue.engine import Engine
 from dfopt.simulate.run_queue.machine import Machine

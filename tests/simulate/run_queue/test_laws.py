@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.compare import CostModel, compare_trace
-from dfopt.machine import Penalty, PenaltyF, PenaltyMatrix
+from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyMatrix
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.policy import Policy, Why

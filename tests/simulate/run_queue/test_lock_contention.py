@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from dfopt.machine import PenaltyG
+from dfopt.problem.penalties import PenaltyG
 from dfopt.simulate.run_queue.costs import penalty_costs
 from dfopt.simulate.run_queue.engine import Engine
 from dfopt.simulate.run_queue.machine import LockDistribution, Machine

@@ -9,8 +9,8 @@ from dfopt.compare import compare_trace
 from dfopt.compare.choosing import ModelChoice, chosen_model
 from dfopt.errors import DfoptError
 from dfopt.files import schema
-from dfopt.instance import Objective
-from dfopt.machine import PenaltyF
+from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue import runs as module
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.machine import Machine

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from dfopt.errors import DfoptError
 from dfopt.files import schema
-from dfopt.machine import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.simulate.parameters import parameters_of
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.machine import Machine

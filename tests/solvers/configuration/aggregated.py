@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from dfopt.instance import Instance
+from dfopt.problem.instance import Instance
 from dfopt.solvers.aggregation import Aggregation, task_classes
 from dfopt.solvers.search import Search
 

@@ -1,8 +1,8 @@
 """What a search knows, as a result that the checker looks at."""
 
 from dfopt.files import fingerprint
-from dfopt.instance import Instance
-from dfopt.result import Result, Status, StopReason, relative_gap
+from dfopt.problem.instance import Instance
+from dfopt.problem.result import Result, Status, StopReason, relative_gap
 from dfopt.solvers.search import Search
 from dfopt.verify import Verification, verify
 

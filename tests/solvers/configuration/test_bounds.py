@@ -14,11 +14,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from dfopt.certificate import DualWeights
 from dfopt.files import read_result, write_instance
 from dfopt.generate import zipf
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.certificate import DualWeights
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.problem.stop import TimeLimit
 from dfopt.solvers.configuration import layout, solve_by_configurations
 from dfopt.solvers.configuration.columns import Pool
 from dfopt.solvers.configuration.layout import Layout
@@ -26,7 +28,6 @@ from dfopt.solvers.configuration.master import Undecided
 from dfopt.solvers.configuration.method import Configurations
 from dfopt.solvers.configuration.relaxation import Offer, Relaxation, first_duals
 from dfopt.solvers.search import Search, SearchOver
-from dfopt.stop import TimeLimit
 from dfopt_cli.app import app
 from tests.solvers.configuration.aggregated import aggregation_of
 from tests.solvers.configuration.proofs import checked

@@ -7,7 +7,7 @@ from itertools import chain
 import pytest
 
 from dfopt.generate import uniform, zipf
-from dfopt.instance import Instance, Objective
+from dfopt.problem.instance import Instance, Objective
 from dfopt.solvers.configuration import branching, solve_by_configurations
 from dfopt.solvers.configuration.branching import Branching
 from dfopt.solvers.configuration.columns import Column

@@ -10,9 +10,10 @@ from itertools import combinations, compress, pairwise
 import numpy as np
 import pytest
 
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Leaves, PenaltyF
-from dfopt.penalty import order_cost
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF
+from dfopt.problem.switch_costs import order_cost
 from dfopt.solvers.configuration.columns import Column
 from dfopt.solvers.configuration.contents import orders_of
 from dfopt.solvers.configuration.features import Content, Feature, Holds, Meets, Opens, Visits

@@ -7,10 +7,14 @@ from itertools import pairwise
 
 import pytest
 from ortools.sat.python import cp_model
+from tests.ordering.test_best_order import ONE_IN_THE_LAST_BLOCK, TWO_IN_THE_LAST_BLOCK
+from tests.test_schedule import WORKED_EXAMPLE
 
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.schedule import evaluate
+from dfopt.costs.task_types import named_orders
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.schedule import evaluate
 from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.cp_sat import counts_parts
 from dfopt.solvers.cp_sat.circuits import CircuitModel
@@ -18,11 +22,8 @@ from dfopt.solvers.cp_sat.counts import CountModel
 from dfopt.solvers.cp_sat.intervals import IntervalModel
 from dfopt.solvers.cp_sat.parts import PartsModel
 from dfopt.solvers.search import Search
-from dfopt.task_types import named_orders
-from tests.ordering.test_best_order import ONE_IN_THE_LAST_BLOCK, TWO_IN_THE_LAST_BLOCK
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import badly_started, optimum
-from tests.test_schedule import WORKED_EXAMPLE
 
 CLEAN, DIRTY, INVALIDATED = Leaves.CLEAN, Leaves.DIRTY, Leaves.INVALIDATED
 

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from dfopt.costs.closed_form import ClosedForm
 from dfopt.generate import uniform, zipf
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Leaves, PenaltyF, PenaltyG
-from dfopt.ordering import ClosedForm
-from dfopt.result import Progress, StopReason
-from dfopt.schedule import evaluate
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.problem.result import Progress, StopReason
+from dfopt.problem.schedule import evaluate
 from dfopt.solvers.local_search import Background, LocalSearch
 from dfopt.solvers.local_search import memory as memories
 from dfopt.solvers.local_search.memory import CPU, HOLDING, PART

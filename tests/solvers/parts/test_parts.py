@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from dfopt import Instance, Objective, PenaltyG, Task, TimeLimit, solve
-from dfopt.certificate import CompleteSearch
 from dfopt.generate import tight, uniform, zipf
-from dfopt.machine import CacheState
+from dfopt.problem.cache_state import CacheState
+from dfopt.problem.certificate import CompleteSearch
 from dfopt.solvers.dp import solve_by_dp
 from dfopt.solvers.parts import pack, prove
 from dfopt.solvers.search import Search, SearchOver

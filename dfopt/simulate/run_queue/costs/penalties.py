@@ -1,6 +1,6 @@
 """The switch penalties f, g and matrix, dispatch by dispatch.
 
-The same functions as in :mod:`dfopt.penalty`, for what a CPU holds at the moment.
+The same functions as in :mod:`dfopt.problem.switch_costs`, for what a CPU holds at the moment.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from dfopt.errors import InstanceError
-from dfopt.machine import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.simulate.run_queue.steps import CLEAN, INVALIDATED, UNMANAGED, Burst
 
 EMPTY = UNMANAGED

@@ -7,13 +7,14 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.cache_state import CacheState
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.simulate.run_queue.steps import CLEAN, UNMANAGED
 
 if TYPE_CHECKING:
-    from dfopt.machine import Penalty
-    from dfopt.schedule import Schedule
+    from dfopt.problem.penalties import Penalty
+    from dfopt.problem.schedule import Schedule
 
 TINY = 6
 """Up to so many dispatches everything is tried, within milliseconds."""
@@ -40,7 +41,7 @@ class Plans:
     cold_start
         Whether the first fragment on a CPU is paid for.
     capacity
-        Most dispatches on one CPU, as in :class:`~dfopt.instance.Instance`.
+        Most dispatches on one CPU, as in :class:`~dfopt.problem.instance.Instance`.
     effort
         Of a whole local search, for windows that are not tiny.
     seconds
@@ -174,10 +175,10 @@ def _best(instance: Instance, effort: float, seconds: float) -> Schedule:
     """Return the best schedule that can be found with so much effort; one thread, one seed."""
     # Loaded when somebody plans; other policies need no solvers.
     from dfopt.bounds import cheap_bound
+    from dfopt.problem.stop import TimeLimit
     from dfopt.solvers import first_schedule, parts
     from dfopt.solvers.exhaustive import solve_exhaustively
     from dfopt.solvers.search import Search, SearchOver
-    from dfopt.stop import TimeLimit
 
     search = Search(instance, stop=TimeLimit(seconds) if seconds else None)
     bound = cheap_bound(instance, search.types)

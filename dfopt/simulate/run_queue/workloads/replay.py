@@ -11,7 +11,7 @@ import numpy as np
 
 from dfopt.checks import check_integer
 from dfopt.errors import DfoptError, FileError
-from dfopt.machine import Leaves
+from dfopt.problem.cache_state import Leaves
 from dfopt.simulate.run_queue.steps import (
     Burst,
     Channel,

@@ -13,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING, ClassVar
 
 from dfopt.checks import check_integers
-from dfopt.machine import PenaltyMatrix
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.simulate.run_queue.costs.instructions import penalty_from_ipc
 from dfopt.simulate.run_queue.steps import (
     Burst,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ortools.sat.python import cp_model
 
-from dfopt.instance import Objective
+from dfopt.problem.instance import Objective
 from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.cp_sat.counts.constraints import Constraints
 from dfopt.solvers.cp_sat.counts.variables import Variables

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
-from dfopt.machine import Penalty, PenaltyG, PenaltyMatrix
+from dfopt.problem.penalties import Penalty, PenaltyG, PenaltyMatrix
 from dfopt.simulate.run_queue.engine import Engine
 from dfopt.simulate.run_queue.policies.clairvoyant import Clairvoyant
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
-from dfopt.machine import PenaltyF
+from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies.data_affinity import DataAffinity
 from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
-from dfopt.machine import PenaltyF, PenaltyG
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.simulate.run_queue.costs import penalty_costs
 from dfopt.simulate.run_queue.engine import Engine
 from dfopt.simulate.run_queue.machine import Machine

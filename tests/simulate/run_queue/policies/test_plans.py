@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt import solve
-from dfopt.instance import Instance, Objective, Task
-from dfopt.machine import CacheState, Penalty, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.schedule import evaluate
+from dfopt.problem.cache_state import CacheState
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.schedule import evaluate
 from dfopt.simulate.run_queue.policies.plans import Kind, Plan, Plans, State
 from dfopt.simulate.run_queue.steps import CLEAN, DIRTY, UNMANAGED
 from dfopt.trace.trace import LEAVES

@@ -10,7 +10,7 @@ from typing import ClassVar
 import pytest
 
 from dfopt.errors import InstanceError
-from dfopt.machine import PenaltyMatrix
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.policies.segregation import Segregation

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.errors import InstanceError
-from dfopt.machine import PenaltyG
+from dfopt.problem.penalties import PenaltyG
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies.batches import Batch, BatchPolicy
 from dfopt.simulate.run_queue.policies.shared_smash import SharedSmash

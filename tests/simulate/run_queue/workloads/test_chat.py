@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dfopt.errors import InstanceError
-from dfopt.machine import PenaltyF
+from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Scenario

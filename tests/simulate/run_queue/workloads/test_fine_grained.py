@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dfopt.errors import InstanceError
-from dfopt.machine import PenaltyF
+from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies.uni_smash import UniSmash

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from dfopt.errors import InstanceError
-from dfopt.machine import PenaltyF
+from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Scenario

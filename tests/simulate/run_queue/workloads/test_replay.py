@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
-from dfopt.machine import PenaltyG
+from dfopt.problem.penalties import PenaltyG
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.scenario import Scenario

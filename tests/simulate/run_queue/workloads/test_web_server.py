@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dfopt.errors import InstanceError
-from dfopt.machine import PenaltyMatrix
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Scenario

@@ -1,0 +1,352 @@
+"""F* in closed form: the cheapest order of one CPU's tasks under f and g.
+
+Each task has a *base* cost that it always pays, an *entry* cost when it opens a block of its
+fragment, an *exit* cost when it closes a block and another fragment follows, and an *end* cost,
+which replaces the exit cost after the CPU's last task. An order costs the sum over its blocks
+of the opener's entry and the closer's exit; the CPU's two ends may be spared theirs. Visiting
+a fragment twice never pays, except that the first and the last block may share a fragment: the
+theorem and its proof stand in the documentation under "The best order on one CPU".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dfopt.costs.task_types import TaskType
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.problem.switch_costs import reading_cost
+
+IMPOSSIBLE = 2**63
+"""More than any cost; stands for a role that a fragment cannot play."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockCosts:
+    """What a task pays by its place in a block (see the module's text)."""
+
+    fragment: int
+    base: int
+    entry: int
+    exit: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CpuStart:
+    """What a CPU's first task pays.
+
+    Parameters
+    ----------
+    free_for_all
+        Whether the first block pays no entry, whichever its fragment.
+    free_fragment
+        The fragment whose tasks pay no entry when they come first; None if there is none.
+    arrival
+        Paid with the first task, whatever it is.
+    departure
+        Paid with the first task unless it uses the free fragment.
+    """
+
+    free_for_all: bool = False
+    free_fragment: int | None = None
+    arrival: int = 0
+    departure: int = 0
+
+    @property
+    def tolls(self) -> tuple[int, int]:
+        """What is paid with the first task, and what if it does not use the free fragment."""
+        return self.arrival, self.arrival + self.departure
+
+    def spares_entry(self, fragment: int) -> bool:
+        """Whether a first block of ``fragment`` pays no entry."""
+        return self.free_for_all or self.free_fragment == fragment
+
+
+class Ends(NamedTuple):
+    """Which tasks stand at the ends of a fragment's blocks, and what they pay there.
+
+    ``early`` closes the first block where the fragment has both the first and the last one.
+    """
+
+    cost: int
+    opener: int | None = None
+    closer: int | None = None
+    early: int | None = None
+
+
+class Roles(NamedTuple):
+    """The cheapest ends of a fragment for every role it can play on a CPU."""
+
+    middle: Ends
+    first: Ends
+    last: Ends
+    alone_and_spared: Ends
+    split: Ends
+
+
+class ClosedForm:
+    """F* and the order that attains it, for sets of tasks given as counts of types.
+
+    Parameters
+    ----------
+    instance
+        An instance with penalty f or g.
+    types
+        Its task types; contents are mappings from their numbers to counts.
+    """
+
+    def __init__(self, instance: Instance, types: Sequence[TaskType]) -> None:
+        numbers = {
+            name: number
+            for number, name in enumerate(dict.fromkeys(kind.example.df for kind in types))
+        }
+        self.fragments: tuple[str, ...] = tuple(str(name) for name in numbers)
+        self.costs = tuple(
+            _block_costs(instance, kind.example, numbers[kind.example.df]) for kind in types
+        )
+        self.starts = tuple(
+            _cpu_start(instance, state, numbers) for state in instance.initial_states
+        )
+
+    def cost(self, cpu: int, content: Mapping[int, int]) -> int:
+        """Return F* of ``content`` on ``cpu``; an empty content costs 0."""
+        if not content:
+            return 0
+        base = sum(self.costs[kind].base * count for kind, count in content.items())
+        blocks = {
+            fragment: self.roles(members) for fragment, members in self._grouped(content).items()
+        }
+        return base + best_ends(self.starts[cpu], blocks).cost
+
+    def order(self, cpu: int, content: Mapping[int, int]) -> list[int]:
+        """Return a cheapest order of ``content`` on ``cpu``, as type numbers."""
+        if not content:
+            return []
+        grouped = self._grouped(content)
+        blocks = {fragment: self.roles(members) for fragment, members in grouped.items()}
+        choice = best_ends(self.starts[cpu], blocks)
+        left = {fragment: dict(members) for fragment, members in grouped.items()}
+        order: list[int] = []
+        sequence = _visiting_sequence(self.starts[cpu], list(blocks), choice)
+        for place, (fragment, ends) in enumerate(sequence):
+            comes_back = choice.split and place == 0
+            order += _block(left[fragment], ends, comes_back=comes_back)
+        return order
+
+    def roles(self, members: Sequence[tuple[int, int]]) -> Roles:
+        """Return the cheapest ends of one fragment's tasks, given as (type, count) pairs."""
+        # Three copies of a task are enough for all roles that one fragment can fill.
+        tasks = [kind for kind, count in members for _ in range(min(count, 3))]
+        costs = self.costs
+        entry = {kind: costs[kind].entry for kind, _ in members}
+        leaving = {kind: costs[kind].exit for kind, _ in members}
+        ending = {kind: costs[kind].end for kind, _ in members}
+        closer = min(tasks, key=leaving.__getitem__)
+        final = min(tasks, key=ending.__getitem__)
+        return Roles(
+            middle=_cheapest_pair(tasks, entry, leaving),
+            first=Ends(leaving[closer], closer=closer),
+            last=_cheapest_pair(tasks, entry, ending),
+            alone_and_spared=Ends(ending[final], closer=final),
+            split=_cheapest_split(tasks, entry, leaving, ending),
+        )
+
+    def _grouped(self, content: Mapping[int, int]) -> dict[int, list[tuple[int, int]]]:
+        grouped: dict[int, list[tuple[int, int]]] = {}
+        for kind, count in content.items():
+            if count:
+                grouped.setdefault(self.costs[kind].fragment, []).append((kind, count))
+        return grouped
+
+
+class Choice(NamedTuple):
+    """Which fragments stand at the CPU's ends, what all blocks cost, and with which ends."""
+
+    cost: int
+    first: int | None
+    last: int | None
+    split: bool
+    ends: dict[int, Ends]
+
+
+def best_ends(start: CpuStart, blocks: Mapping[int, Roles]) -> Choice:
+    """Return the best choice of the first and the last fragment.
+
+    Parameters
+    ----------
+    start
+        What the CPU spares its first task.
+    blocks
+        The roles of every fragment on this CPU; at least one.
+    """
+    if len(blocks) == 1:
+        ((fragment, roles),) = blocks.items()
+        if start.spares_entry(fragment):
+            only, price = roles.alone_and_spared, start.arrival
+        else:
+            only, price = roles.last, start.arrival + start.departure
+        return Choice(price + only.cost, fragment, fragment, False, {fragment: only})
+
+    middle = start.arrival + sum(roles.middle.cost for roles in blocks.values())
+    first_saving = {
+        fragment: roles.first.cost - roles.middle.cost
+        for fragment, roles in blocks.items()
+        if start.spares_entry(fragment)
+    }
+    last_saving = {
+        fragment: roles.last.cost - roles.middle.cost for fragment, roles in blocks.items()
+    }
+    best_firsts = sorted(first_saving, key=first_saving.__getitem__)[:2]
+    best_lasts = sorted(last_saving, key=last_saving.__getitem__)[:2]
+
+    options: list[tuple[int, int | None, int, bool]] = [
+        (first_saving[first] + last_saving[last], first, last, False)
+        for first in best_firsts
+        for last in best_lasts
+        if first != last
+    ]
+    options += [
+        (blocks[both].split.cost - blocks[both].middle.cost, both, both, True)
+        for both in first_saving
+    ]
+    if not start.free_for_all:
+        last = best_lasts[0]
+        options.append((start.departure + last_saving[last], None, last, False))
+    saving, first_fragment, last, split = min(options, key=lambda option: option[0])
+
+    ends = {fragment: roles.middle for fragment, roles in blocks.items()}
+    if first_fragment is not None:
+        ends[first_fragment] = blocks[first_fragment].first
+    ends[last] = blocks[last].split if split else blocks[last].last
+    return Choice(middle + saving, first_fragment, last, split, ends)
+
+
+def _visiting_sequence(
+    start: CpuStart, fragments: Sequence[int], choice: Choice
+) -> Iterable[tuple[int, Ends]]:
+    """Yield the fragments in order of their blocks; a split fragment comes first and last."""
+    inner = [fragment for fragment in fragments if fragment not in (choice.first, choice.last)]
+    # Whoever decided against beginning with the free fragment must not begin with it.
+    inner.sort(key=start.spares_entry)
+    sequence = [*inner, choice.last] if choice.last is not None else inner
+    if choice.first is not None and (choice.split or choice.first != choice.last):
+        sequence.insert(0, choice.first)
+    return ((fragment, choice.ends[fragment]) for fragment in sequence)
+
+
+def _block(left: dict[int, int], ends: Ends, *, comes_back: bool) -> list[int]:
+    """Take one block's tasks out of ``left``: opener first, closer last."""
+    if comes_back:
+        reserved = {ends.opener, ends.closer}
+        taken = _drained(left, reserved=reserved, last=ends.early)
+    else:
+        taken = _drained(left, reserved=set(), last=None)
+        if ends.closer is not None and taken:
+            taken.remove(ends.closer)
+            if ends.opener in taken:
+                taken.remove(ends.opener)
+                taken.insert(0, ends.opener)
+            taken.append(ends.closer)
+    return taken
+
+
+def _drained(left: dict[int, int], *, reserved: set[int | None], last: int | None) -> list[int]:
+    """Take out all tasks but one of each reserved type; ``last`` comes last."""
+    taken: list[int] = []
+    for kind in list(left):
+        keep = 1 if kind in reserved else 0
+        taken += [kind] * (left[kind] - keep)
+        left[kind] = keep
+    if last is not None:
+        taken.remove(last)
+        taken.append(last)
+    return taken
+
+
+def _cheapest_pair(
+    tasks: Sequence[int], opening: Mapping[int, int], closing: Mapping[int, int]
+) -> Ends:
+    """Return the cheapest opener and closer: two distinct tasks, or one if it is alone."""
+    if len(tasks) == 1:
+        (task,) = tasks
+        return Ends(opening[task] + closing[task], task, task)
+    places = range(len(tasks))
+    openers = sorted(places, key=lambda place: opening[tasks[place]])[:2]
+    closers = sorted(places, key=lambda place: closing[tasks[place]])[:2]
+    return min(
+        Ends(opening[tasks[opener]] + closing[tasks[closer]], tasks[opener], tasks[closer])
+        for opener in openers
+        for closer in closers
+        if opener != closer
+    )
+
+
+def _cheapest_split(
+    tasks: Sequence[int],
+    opening: Mapping[int, int],
+    closing: Mapping[int, int],
+    ending: Mapping[int, int],
+) -> Ends:
+    """Return the cheapest ends of a fragment with both the first and the last block.
+
+    The first block's closer must differ from the last block's tasks, which may be one or two.
+    It is either the cheapest of those that the last block has no use for, or one that the last
+    block then has to do without.
+    """
+    if len(tasks) == 1:
+        return Ends(IMPOSSIBLE)
+    places = range(len(tasks))
+    openers = sorted(places, key=lambda place: opening[tasks[place]])[:2]
+    finals = sorted(places, key=lambda place: ending[tasks[place]])[:2]
+    useless = [place for place in places if place not in (openers[0], finals[0])]
+    candidates = {openers[0], finals[0]}
+    if useless:
+        candidates.add(min(useless, key=lambda place: closing[tasks[place]]))
+    best = Ends(IMPOSSIBLE)
+    for early in candidates:
+        opener = next(place for place in openers if place != early)
+        final = next(place for place in finals if place != early)
+        cost = closing[tasks[early]] + opening[tasks[opener]] + ending[tasks[final]]
+        if cost < best.cost:
+            best = Ends(cost, tasks[opener], tasks[final], tasks[early])
+    return best
+
+
+def _block_costs(instance: Instance, task: Task, fragment: int) -> BlockCosts:
+    penalty = instance.penalty
+    assert isinstance(penalty, PenaltyF | PenaltyG)
+    base = task.exec if instance.objective is Objective.MAKESPAN else 0
+    leaving = ending = 0
+    if isinstance(penalty, PenaltyF):
+        if task.leaves is Leaves.INVALIDATED:
+            base += penalty.write_back
+            ending = 0 if instance.final_write_back else -penalty.write_back
+        elif task.leaves is Leaves.DIRTY:
+            leaving = penalty.write_back
+            ending = penalty.write_back if instance.final_write_back else 0
+    return BlockCosts(
+        fragment=fragment,
+        base=base,
+        entry=reading_cost(penalty, task),
+        exit=leaving,
+        end=ending,
+    )
+
+
+def _cpu_start(
+    instance: Instance, state: CacheState | None, numbers: Mapping[str | None, int]
+) -> CpuStart:
+    if state is None:
+        return CpuStart(free_for_all=not instance.cold_start)
+    fragment = numbers.get(state.df)
+    if isinstance(instance.penalty, PenaltyF):
+        write_back = instance.penalty.write_back
+        if state.leaves is Leaves.INVALIDATED:
+            return CpuStart(free_fragment=fragment, arrival=write_back)
+        if state.leaves is Leaves.DIRTY:
+            return CpuStart(free_fragment=fragment, departure=write_back)
+    return CpuStart(free_fragment=fragment)

@@ -1,0 +1,84 @@
+"""F* for a table of switch costs: Held and Karp's dynamic program over types with counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dfopt.costs.cost_table import CostTable
+from dfopt.costs.task_types import TaskType
+from dfopt.problem.instance import Instance
+
+
+class HeldKarp:
+    """F* and the order that attains it, for sets of tasks given as counts of types.
+
+    It needs time and memory in proportion to t²·Π(count + 1) for t types, so it is for contents
+    of few types or few tasks. It works for every penalty, from its definition alone.
+
+    Parameters
+    ----------
+    instance
+        Any instance; waits for releases and precedence are not counted.
+    types
+        Its task types; contents are mappings from their numbers to counts.
+    """
+
+    def __init__(self, instance: Instance, types: Sequence[TaskType]) -> None:
+        self.table = CostTable(instance, types)
+
+    def cost(self, cpu: int, content: Mapping[int, int]) -> int:
+        """Return F* of ``content`` on ``cpu``; an empty content costs 0."""
+        return self._solve(cpu, content)[0]
+
+    def order(self, cpu: int, content: Mapping[int, int]) -> list[int]:
+        """Return a cheapest order of ``content`` on ``cpu``, as type numbers."""
+        return self._solve(cpu, content)[1]
+
+    def _solve(self, cpu: int, content: Mapping[int, int]) -> tuple[int, list[int]]:
+        kinds = [kind for kind, count in content.items() if count]
+        if not kinds:
+            return 0, []
+        counts = tuple(content[kind] for kind in kinds)
+        base = sum(self.table.exec[kind] * content[kind] for kind in kinds)
+        # A state is what is still to run and what ran last; each layer runs one task more.
+        layers: list[dict[tuple[tuple[int, ...], int], tuple[int, int | None]]] = [{}]
+        for place, kind in enumerate(kinds):
+            state = (_without(counts, place), place)
+            layers[0][state] = (self.table.start[cpu][kind], None)
+        for _ in range(sum(counts) - 1):
+            layer: dict[tuple[tuple[int, ...], int], tuple[int, int | None]] = {}
+            for (left, last), (cost, _before) in layers[-1].items():
+                for place, count in enumerate(left):
+                    if not count:
+                        continue
+                    state = (_without(left, place), place)
+                    longer = cost + self.table.switch[kinds[last]][kinds[place]]
+                    if state not in layer or longer < layer[state][0]:
+                        layer[state] = (longer, last)
+            layers.append(layer)
+        left = (0,) * len(kinds)
+        best, last = min(
+            (cost + self.table.finish[kinds[last]], last)
+            for (_, last), (cost, _before) in layers[-1].items()
+        )
+        return base + best, [kinds[place] for place in _traced(layers, left, last)]
+
+
+def _without(counts: tuple[int, ...], place: int) -> tuple[int, ...]:
+    return (*counts[:place], counts[place] - 1, *counts[place + 1 :])
+
+
+def _traced(
+    layers: Sequence[Mapping[tuple[tuple[int, ...], int], tuple[int, int | None]]],
+    left: tuple[int, ...],
+    last: int,
+) -> list[int]:
+    order: list[int] = []
+    place: int | None = last
+    for layer in reversed(layers):
+        assert place is not None
+        order.append(place)
+        _, before = layer[left, place]
+        left = (*left[:place], left[place] + 1, *left[place + 1 :])
+        place = before
+    return order[::-1]

@@ -1,0 +1,86 @@
+"""Tasks that no cost tells apart, and CPUs that start alike.
+
+Solvers work on types and their counts; the names of single tasks return when a schedule is
+written. That keeps them from trying the same thing under many names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
+from dfopt.problem.switch_costs import start_cost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskType:
+    """Tasks that are equal in everything that counts.
+
+    Parameters
+    ----------
+    example
+        One entry of the instance that belongs to it.
+    names
+        The names of all its tasks.
+    """
+
+    example: Task
+    names: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """How many tasks are of this type."""
+        return len(self.names)
+
+
+def task_types(instance: Instance) -> tuple[TaskType, ...]:
+    """Return the types of the tasks of ``instance``, in order of first appearance."""
+    members: dict[tuple[object, ...], list[Task]] = {}
+    timed = instance.is_timed
+    for task in instance.tasks:
+        members.setdefault(_distinguishing(instance, task, timed=timed), []).append(task)
+    return tuple(
+        TaskType(example=tasks[0], names=tuple(name for task in tasks for name in task.names))
+        for tasks in members.values()
+    )
+
+
+def _distinguishing(instance: Instance, task: Task, *, timed: bool) -> tuple[object, ...]:
+    key: tuple[object, ...]
+    match instance.penalty:
+        case PenaltyMatrix():
+            key = (task.type,)
+        case PenaltyF():
+            key = (task.df, task.lines, task.leaves)
+        case _:
+            key = (task.df,)
+    if instance.objective is Objective.MAKESPAN:
+        key += (task.exec,)
+    if timed:
+        # Whoever waits for a task waits for it by name, so every entry is a type of its own.
+        key += (task.id,)
+    return key
+
+
+def cpu_groups(instance: Instance, types: Sequence[TaskType]) -> tuple[int, ...]:
+    """Return for each CPU the first CPU that is identical to it.
+
+    CPUs differ only in what their first task costs.
+    """
+    if not instance.initial:
+        return (0,) * instance.cpus
+    first: dict[tuple[int, ...], int] = {}
+    return tuple(
+        first.setdefault(tuple(start_cost(instance, cpu, kind.example) for kind in types), cpu)
+        for cpu in range(instance.cpus)
+    )
+
+
+def named_orders(
+    types: Sequence[TaskType], orders: Iterable[Sequence[int]]
+) -> tuple[tuple[str, ...], ...]:
+    """Return orders of task names for orders of type numbers, one per CPU."""
+    names = [iter(kind.names) for kind in types]
+    return tuple(tuple(next(names[kind]) for kind in order) for order in orders)

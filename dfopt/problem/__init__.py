@@ -1,0 +1,1 @@
+"""The problem and its solution: instances, penalties, schedules, results, certificates."""

@@ -1,0 +1,40 @@
+"""What a cache holds: a fragment, and the state that a task left it in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from dfopt.checks import check_choice, check_optional_name
+
+
+class Leaves(StrEnum):
+    """The state in which a task leaves its data fragment in the cache."""
+
+    CLEAN = "clean"
+    DIRTY = "dirty"
+    INVALIDATED = "invalidated"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheState:
+    """What a CPU's cache holds before its first task.
+
+    Parameters
+    ----------
+    df
+        The data fragment in the cache (penalties f and g).
+    leaves
+        The state it was left in (penalty f).
+    type
+        The type of the task that ran last (matrix penalty).
+    """
+
+    df: str | None = None
+    leaves: Leaves = Leaves.CLEAN
+    type: str | None = None
+
+    def __post_init__(self) -> None:
+        check_optional_name(self.df, "df")
+        check_choice(self.leaves, Leaves, "leaves")
+        check_optional_name(self.type, "type")

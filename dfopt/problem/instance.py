@@ -1,0 +1,359 @@
+"""The instance: tasks, machine and objective, frozen and validated.
+
+Whatever can be wrong with several values together is checked here, once, for files and for
+Python callers alike.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from graphlib import CycleError, TopologicalSorter
+from typing import Literal
+
+from dfopt.checks import (
+    LARGEST_TOTAL,
+    check_choice,
+    check_integer,
+    check_name,
+    check_optional_name,
+    check_type,
+    described,
+)
+from dfopt.errors import DfoptWarning, InstanceError
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+
+LARGEST_TASK_COUNT = 10_000_000
+
+LARGEST_CPU_COUNT = 1_000_000
+"""Every CPU has an entry in a schedule, so their number must leave room in memory."""
+
+LONGEST_SHOWN_CYCLE = 10
+
+
+class Objective(StrEnum):
+    """What is minimised."""
+
+    MAX_PENALTY = "max-penalty"
+    TOTAL_PENALTY = "total-penalty"
+    MAKESPAN = "makespan"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One task, or ``count`` equal ones.
+
+    Parameters
+    ----------
+    id
+        Unique name. With ``count`` the tasks are called ``id#1`` … ``id#count``.
+    df
+        The data fragment it uses (penalties f and g).
+    type
+        Its type (matrix penalty).
+    lines
+        Cache lines it reads when it finds another fragment in the cache (penalty f).
+    leaves
+        The state it leaves its fragment in (penalty f).
+    exec
+        Execution time; counts under the objective ``makespan``.
+    release
+        Earliest time at which the switch to it may begin (``makespan`` only).
+    after
+        Ids of the tasks that must have finished before (``makespan`` only).
+    count
+        How many equal tasks this entry stands for; None is one task called ``id``.
+    """
+
+    id: str
+    df: str | None = None
+    type: str | None = None
+    lines: int | None = None
+    leaves: Leaves = Leaves.CLEAN
+    exec: int = 0
+    release: int = 0
+    after: tuple[str, ...] = ()
+    count: int | None = None
+
+    def __post_init__(self) -> None:
+        check_name(self.id, "id")
+        check_optional_name(self.df, "df")
+        check_optional_name(self.type, "type")
+        if self.lines is not None:
+            check_integer(self.lines, "lines")
+        check_choice(self.leaves, Leaves, "leaves")
+        check_integer(self.exec, "exec")
+        check_integer(self.release, "release")
+        for position, name in enumerate(self.after):
+            check_name(name, f"after[{position}]")
+        if self.count is not None:
+            check_integer(self.count, "count", least=1)
+
+    @property
+    def multiplicity(self) -> int:
+        """How many tasks this entry stands for."""
+        return 1 if self.count is None else self.count
+
+    @property
+    def names(self) -> Iterator[str]:
+        """The names of the tasks that this entry stands for."""
+        if self.count is None:
+            return iter((self.id,))
+        return (f"{self.id}#{copy}" for copy in range(1, self.count + 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """One optimisation problem: which task runs where and when, at the least penalty.
+
+    Parameters
+    ----------
+    cpus
+        Number of CPUs (m).
+    penalty
+        The switch penalty: :class:`PenaltyF`, :class:`PenaltyG` or :class:`PenaltyMatrix`.
+    tasks
+        The tasks; may be empty.
+    capacity
+        Most tasks a CPU may hold: ``"balanced"`` is ⌈n/m⌉ as in [1]_.
+    objective
+        What is minimised, see :class:`Objective`.
+    initial
+        What each CPU's cache holds at the start, one entry per CPU (None: empty); the empty
+        tuple means that all are empty.
+    cold_start
+        Whether the first task on an empty cache pays for loading its data.
+    final_write_back
+        Whether the last task on a CPU pays for writing back what it did not leave clean.
+    name, description, source, time_unit
+        Labels without meaning to the solvers.
+
+    Attributes
+    ----------
+    document_sha256
+        Digest of the document this was read from, filled in by the reader; None for an instance
+        built in Python and for a changed copy.
+
+    Raises
+    ------
+    InstanceError
+        When a value is impossible or two values contradict each other.
+
+    References
+    ----------
+    .. [1] S. S. Pinter and M. Zalmanovici, "Data Sharing Conscious Scheduling for
+       Multi-threaded Applications on SMP Machines", Euro-Par 2006, section 3.
+    """
+
+    cpus: int
+    penalty: Penalty
+    tasks: tuple[Task, ...] = ()
+    capacity: int | Literal["balanced", "unlimited"] = "balanced"
+    objective: Objective = Objective.MAX_PENALTY
+    initial: tuple[CacheState | None, ...] = ()
+    cold_start: bool = False
+    final_write_back: bool = False
+    name: str | None = None
+    description: str | None = None
+    source: str | None = None
+    time_unit: str | None = None
+    document_sha256: str | None = field(default=None, init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_integer(self.cpus, "cpus", least=1)
+        if self.cpus > LARGEST_CPU_COUNT:
+            raise InstanceError(
+                f"is {self.cpus}; at most {LARGEST_CPU_COUNT} are supported", place="cpus"
+            )
+        if not isinstance(self.capacity, str):
+            check_integer(self.capacity, "capacity", least=1)
+        elif self.capacity not in ("balanced", "unlimited"):
+            raise InstanceError(
+                f"must be 'balanced', 'unlimited' or an integer, not {described(self.capacity)}",
+                place="capacity",
+            )
+        check_choice(self.objective, Objective, "objective")
+        for flag in ("cold_start", "final_write_back"):
+            if not isinstance(getattr(self, flag), bool):
+                raise InstanceError("must be true or false", place=flag)
+        for label in ("name", "description", "source", "time_unit"):
+            check_optional_name(getattr(self, label), label)
+        self._check_tasks()
+        self._check_initial()
+        self._check_names()
+        self._check_precedence()
+        self._check_totals()
+        self._warn_of_unused_costs()
+
+    @property
+    def task_count(self) -> int:
+        """The number of tasks (n), copies included."""
+        return sum(task.multiplicity for task in self.tasks)
+
+    @property
+    def tasks_per_cpu(self) -> int:
+        """Most tasks that one CPU may hold (k)."""
+        if self.capacity == "unlimited":
+            return self.task_count
+        if self.capacity == "balanced":
+            return -(-self.task_count // self.cpus)
+        return int(self.capacity)
+
+    @property
+    def missing_capacity(self) -> int:
+        """How many tasks find no room on any CPU; the instance is infeasible if positive."""
+        return max(0, self.task_count - self.cpus * self.tasks_per_cpu)
+
+    @property
+    def initial_states(self) -> tuple[CacheState | None, ...]:
+        """The initial cache states, one per CPU, with the default filled in."""
+        return self.initial or (None,) * self.cpus
+
+    @property
+    def has_precedence(self) -> bool:
+        """Whether some task must wait for another one."""
+        return any(task.after for task in self.tasks)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether releases or precedence may force a CPU to wait."""
+        return any(task.after or task.release for task in self.tasks)
+
+    def tasks_by_name(self) -> dict[str, Task]:
+        """Return the entry of each single task, copies included, in the order of the file."""
+        return {name: task for task in self.tasks for name in task.names}
+
+    def _check_tasks(self) -> None:
+        total = 0
+        types = frozenset(self.penalty.types if isinstance(self.penalty, PenaltyMatrix) else ())
+        for position, task in enumerate(self.tasks):
+            place = f"tasks[{position}]"
+            match self.penalty:
+                case PenaltyMatrix():
+                    check_type(task.type, types, place)
+                case _ if task.df is None:
+                    raise InstanceError("is missing; name the task's fragment", place=f"{place}.df")
+                case PenaltyF() if task.lines is None:
+                    raise InstanceError(
+                        "is missing; say how many lines the task reads", place=f"{place}.lines"
+                    )
+            if self.objective is not Objective.MAKESPAN and (task.release or task.after):
+                key = "release" if task.release else "after"
+                raise InstanceError(
+                    f"only the objective 'makespan' knows it, and this one is '{self.objective}'",
+                    place=f"{place}.{key}",
+                )
+            total += task.multiplicity
+        if total > LARGEST_TASK_COUNT:
+            raise InstanceError(
+                f"stand for {total} tasks; at most {LARGEST_TASK_COUNT} are supported",
+                place="tasks",
+            )
+
+    def _check_initial(self) -> None:
+        if not self.initial:
+            return
+        if len(self.initial) != self.cpus:
+            raise InstanceError(
+                f"has {len(self.initial)} entries but there are {self.cpus} CPUs; "
+                "give one per CPU (null for an empty cache)",
+                place="initial",
+            )
+        for position, state in enumerate(self.initial):
+            if state is None:
+                continue
+            place = f"initial[{position}]"
+            if isinstance(self.penalty, PenaltyMatrix):
+                check_type(state.type, self.penalty.types, place)
+            elif state.df is None:
+                raise InstanceError(
+                    "is missing; name the fragment in the cache", place=f"{place}.df"
+                )
+
+    def _check_names(self) -> None:
+        positions: dict[str, int] = {}
+        for position, task in enumerate(self.tasks):
+            if task.id in positions:
+                raise InstanceError(
+                    f"the id {described(task.id)} is also that of tasks[{positions[task.id]}]",
+                    place=f"tasks[{position}].id",
+                )
+            positions[task.id] = position
+        for position, task in enumerate(self.tasks):
+            base, mark, copy = task.id.rpartition("#")
+            if task.count is not None or not mark or base not in positions:
+                continue
+            copies = self.tasks[positions[base]].count or 0
+            # Only short numbers are compared: Python refuses to read very long ones.
+            is_number = copy.isascii() and copy.isdigit() and copy[0] != "0"
+            if is_number and len(copy) <= len(str(copies)) and int(copy) <= copies:
+                raise InstanceError(
+                    f"the id {described(task.id)} is also a copy's of tasks[{positions[base]}]",
+                    place=f"tasks[{position}].id",
+                )
+
+    def _check_precedence(self) -> None:
+        if not self.has_precedence:
+            return
+        known = {task.id for task in self.tasks}
+        for position, task in enumerate(self.tasks):
+            for index, predecessor in enumerate(task.after):
+                if predecessor not in known:
+                    raise InstanceError(
+                        f"no task has the id {described(predecessor)}",
+                        place=f"tasks[{position}].after[{index}]",
+                    )
+        try:
+            TopologicalSorter({task.id: task.after for task in self.tasks}).prepare()
+        except CycleError as error:
+            names = [described(name) for name in reversed(error.args[1])]
+            if len(names) > LONGEST_SHOWN_CYCLE:
+                names[2:-2] = ["…"]
+            cycle = " → ".join(names)
+            raise InstanceError(
+                f"the tasks wait for each other in a cycle: {cycle}", place="tasks"
+            ) from None
+
+    def _check_totals(self) -> None:
+        """Refuse sums that 64-bit solvers could not add up."""
+        timed = self.objective is Objective.MAKESPAN
+        worst_switch = functools.cache(self._worst_switch)
+        total = max((task.release for task in self.tasks), default=0)
+        for task in self.tasks:
+            total += task.multiplicity * (
+                worst_switch(task.type, task.lines or 0) + (task.exec if timed else 0)
+            )
+        if isinstance(self.penalty, PenaltyF | PenaltyG):
+            total += self.cpus * self.penalty.write_back
+        elif self.penalty.finish:
+            total += self.cpus * max(self.penalty.finish)
+        if total > LARGEST_TOTAL:
+            raise InstanceError(
+                f"the costs can add up to {total}, more than 2^62; use a coarser time unit",
+                place="tasks",
+            )
+
+    def _worst_switch(self, task_type: str | None, lines: int) -> int:
+        match self.penalty:
+            case PenaltyF(read_line=read_line, write_back=write_back):
+                return lines * read_line + write_back
+            case PenaltyG(fill=fill, write_back=write_back):
+                return fill + write_back
+            case PenaltyMatrix(types=types, switch=switch, start=start):
+                column = types.index(task_type)
+                return max(*(row[column] for row in switch), start[column] if start else 0)
+
+    def _warn_of_unused_costs(self) -> None:
+        if not isinstance(self.penalty, PenaltyMatrix):
+            return
+        for key, flag in (("start", "cold_start"), ("finish", "final_write_back")):
+            if getattr(self.penalty, key) is not None and not getattr(self, flag):
+                warnings.warn(
+                    f"penalty.{key} is given but does not count without '{flag}'",
+                    DfoptWarning,
+                    stacklevel=4,
+                )

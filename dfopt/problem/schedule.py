@@ -1,0 +1,131 @@
+"""Schedules: which tasks each CPU runs, in which order, and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dfopt.errors import DfoptError
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.switch_costs import finish_cost, order_cost, start_cost, switch_cost
+
+
+class DeadlockError(DfoptError):
+    """Tasks on different CPUs that wait for each other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CpuSchedule:
+    """What one CPU does.
+
+    Parameters
+    ----------
+    tasks
+        Names of its tasks in order of execution.
+    cost
+        Its switch penalty; under ``makespan`` the time at which it has finished.
+    starts
+        When the switch to each task begins; None where nothing ever waits.
+    """
+
+    tasks: tuple[str, ...]
+    cost: int
+    starts: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """What every CPU does, in the order of the instance's CPUs."""
+
+    cpus: tuple[CpuSchedule, ...]
+
+    def value(self, objective: Objective) -> int:
+        """Return what the schedule is worth under ``objective``."""
+        return combined_cost(objective, [cpu.cost for cpu in self.cpus])
+
+
+def combined_cost(objective: Objective, costs: Sequence[int]) -> int:
+    """Return the objective's value from the costs of the CPUs."""
+    return sum(costs) if objective is Objective.TOTAL_PENALTY else max(costs, default=0)
+
+
+def evaluate(instance: Instance, orders: Sequence[Sequence[str]]) -> Schedule:
+    """Return the schedule that runs the named tasks in these orders as early as possible.
+
+    Parameters
+    ----------
+    instance
+        The instance that the names belong to.
+    orders
+        For each CPU, the names of its tasks in order of execution.
+
+    Raises
+    ------
+    DeadlockError
+        When tasks on different CPUs would wait for each other for ever.
+    """
+    by_name = instance.tasks_by_name()
+    tasks = [[by_name[name] for name in order] for order in orders]
+    starts: list[tuple[int, ...] | None]
+    if instance.is_timed:
+        begun, costs = timed_run(instance, tasks)
+        starts = [tuple(times) for times in begun]
+    else:
+        costs = [order_cost(instance, cpu, order) for cpu, order in enumerate(tasks)]
+        starts = [None] * len(orders)
+    return Schedule(
+        cpus=tuple(
+            CpuSchedule(tasks=tuple(order), cost=cost, starts=times)
+            for order, cost, times in zip(orders, costs, starts, strict=True)
+        )
+    )
+
+
+def timed_run(
+    instance: Instance, orders: Sequence[Sequence[Task]]
+) -> tuple[list[list[int]], list[int]]:
+    """Run the tasks in these orders as early as releases and predecessors allow.
+
+    Returns
+    -------
+    starts : list of list of int
+        When the switch to each task begins, for each CPU.
+    costs : list of int
+        When each CPU has finished, final write-back included.
+
+    Raises
+    ------
+    DeadlockError
+        When tasks on different CPUs would wait for each other for ever.
+    """
+    unfinished = {task.id: task.multiplicity for task in instance.tasks}
+    finished_at = dict.fromkeys(unfinished, 0)
+    starts: list[list[int]] = [[] for _ in orders]
+    clocks = [0] * len(orders)
+    progress = True
+    while progress:
+        progress = False
+        for cpu, order in enumerate(orders):
+            for task in order[len(starts[cpu]) :]:
+                if any(unfinished[name] for name in task.after):
+                    break
+                start = max([clocks[cpu], task.release, *(finished_at[n] for n in task.after)])
+                if starts[cpu]:
+                    switch = switch_cost(instance.penalty, order[len(starts[cpu]) - 1], task)
+                else:
+                    switch = start_cost(instance, cpu, task)
+                clocks[cpu] = start + switch + task.exec
+                starts[cpu].append(start)
+                unfinished[task.id] -= 1
+                finished_at[task.id] = max(finished_at[task.id], clocks[cpu])
+                progress = True
+    for cpu, order in enumerate(orders):
+        if len(starts[cpu]) < len(order):
+            stuck = order[len(starts[cpu])].id
+            raise DeadlockError(
+                f"{stuck!r} waits for ever, since its predecessors come later",
+                place=f"schedule.cpus[{cpu}]",
+            )
+        if order:
+            clocks[cpu] += finish_cost(instance, order[-1])
+    return starts, clocks

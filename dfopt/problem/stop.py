@@ -1,0 +1,60 @@
+"""When a search ends before its proof: small callables that look at its progress."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from dfopt.errors import DfoptError
+from dfopt.problem.result import Progress, StopReason, relative_gap
+
+
+class StoppingCriterion(Protocol):
+    """Anything that says, from the progress so far, whether and why the search shall end."""
+
+    def __call__(self, progress: Progress) -> StopReason | None:
+        """Return the reason to end the search now, or None to go on."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TimeLimit:
+    """End the search when ``seconds`` have passed."""
+
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if not self.seconds >= 0:
+            raise DfoptError(f"must be at least 0 seconds, not {self.seconds}", place="time limit")
+
+    def __call__(self, progress: Progress) -> StopReason | None:
+        """Return the reason to end the search now, or None to go on."""
+        return StopReason.TIME_LIMIT if progress.time_s >= self.seconds else None
+
+
+@dataclass(frozen=True, slots=True)
+class GapLimit:
+    """End the search when the relative gap is at most ``gap``."""
+
+    gap: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.gap <= 1:
+            raise DfoptError(f"must be between 0 and 1, not {self.gap}", place="gap limit")
+
+    def __call__(self, progress: Progress) -> StopReason | None:
+        """Return the reason to end the search now, or None to go on."""
+        gap = relative_gap(progress.objective, progress.lower_bound)
+        return StopReason.GAP_LIMIT if gap is not None and gap <= self.gap else None
+
+
+class FirstOf:
+    """End the search as soon as one of several criteria says so."""
+
+    def __init__(self, *criteria: StoppingCriterion) -> None:
+        self.criteria = criteria
+
+    def __call__(self, progress: Progress) -> StopReason | None:
+        """Return the first reason that a criterion gives, or None."""
+        reasons = (criterion(progress) for criterion in self.criteria)
+        return next((reason for reason in reasons if reason is not None), None)

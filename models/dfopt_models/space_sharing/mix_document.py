@@ -1,0 +1,314 @@
+"""Mixes as TOML documents of the format ``dfopt-mix/1``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from dfopt.errors import DfoptError, FileError
+from dfopt.files.based import BasedFormat
+from dfopt.files.fields import check_format, choice, each, integer, number, string
+from dfopt.files.streams import shown_name
+from dfopt.files.strict_json import Document, check_document, described_json, shown_place
+from dfopt.files.tables import Reader, Table, flag, merged, table, table_by_name
+from dfopt_models.space_sharing.graph_document import read_thread_graph
+from dfopt_models.space_sharing.parameters import (
+    Application,
+    Choice,
+    JobEntry,
+    Machine,
+    Mix,
+    Penalties,
+    PolicyParameters,
+)
+from dfopt_models.space_sharing.structures import Blocks, ThreadGraph, TimeSteps, WaveFront
+from dfopt_models.space_sharing.threads import Structure
+
+FORMAT = "dfopt-mix/1"
+
+MOST_THREADS = 10**7
+
+LATEST_ARRIVAL = 1e9
+"""In seconds; floats tell times apart by a tenth of a microsecond there."""
+
+SHORTEST_REVIEW = 1e-6
+"""In seconds; shorter ones would hardly move the clock, or not at all."""
+
+
+def read_mix(path: str | Path) -> Mix:
+    """Return the mix in a file, or one that comes with the package.
+
+    Parameters
+    ----------
+    path
+        A file of the format ``dfopt-mix/1``; ``-`` is standard input. Where there is no such
+        file, one of :func:`shipped_mixes`.
+
+    Raises
+    ------
+    DfoptError
+        With file, place and remedy, when the file is not a valid mix.
+    """
+    document = read_mix_document(path)
+    try:
+        return mix_from_document(document, name=str(path))
+    except DfoptError as error:
+        raise error if error.file else error.in_file(shown_name(path)) from None
+
+
+def shipped_mixes() -> tuple[str, ...]:
+    """Return the names of the mixes that come with the package."""
+    return MIXES.shipped()
+
+
+def read_mix_document(path: str | Path) -> Document:
+    """Return a mix's document with what its base says, every value checked by itself.
+
+    Raises
+    ------
+    DfoptError
+        When the file, or a base, cannot be read or holds an unknown key or a wrong value.
+    """
+    return MIXES.read(path)
+
+
+def mix_from_document(document: Document, *, name: str = "mix") -> Mix:
+    """Return the mix that a checked document describes.
+
+    Raises
+    ------
+    DfoptError
+        When something is missing or does not fit together.
+    """
+    machine = Machine(**document.get("machine", {}))
+    jobs = document.get("job", [])
+    tables = document.get("application", {})
+    applications: dict[str, Application] = {}
+    for place, job in enumerate(jobs):
+        wanted = job["application"]
+        if wanted not in tables:
+            known = ", ".join(map(described_json, tables)) or "none"
+            raise FileError(
+                f"there is no application {described_json(wanted)}; known are {known}",
+                place=f"job[{place}].application",
+            )
+        if wanted not in applications:
+            applications[wanted] = _application(wanted, tables[wanted], machine.quantum)
+    return Mix(
+        name=document.get("name", Path(name).stem),
+        machine=machine,
+        policy=PolicyParameters(**document.get("policy", {})),
+        jobs=tuple(
+            JobEntry(**{**job, "application": applications[job["application"]]}) for job in jobs
+        ),
+        **{key: document[key] for key in ("restart", "runs") if key in document},
+    )
+
+
+# Every value by itself.
+
+
+def _positive(value: object) -> float:
+    found = number(value)
+    if found <= 0:
+        raise FileError(f"must be more than 0, not {described_json(value)}")
+    return float(found)
+
+
+def _not_negative(value: object) -> float:
+    found = number(value)
+    if found < 0:
+        raise FileError(f"must not be negative; it is {described_json(value)}")
+    return float(found)
+
+
+def _arrival(value: object) -> float:
+    seconds = _not_negative(value)
+    if seconds > LATEST_ARRIVAL:
+        raise FileError(f"must be at most {LATEST_ARRIVAL:g} s, not {described_json(value)}")
+    return seconds
+
+
+def _review(value: object) -> float:
+    seconds = _not_negative(value)
+    if 0 < seconds < SHORTEST_REVIEW:
+        raise FileError(f"must be 0, or at least {SHORTEST_REVIEW:g}, not {described_json(value)}")
+    return seconds
+
+
+def _count(value: object) -> int:
+    count = integer(value)
+    if not 1 <= count <= MOST_THREADS:
+        raise FileError(f"must be from 1 to {MOST_THREADS:,}, not {described_json(value)}")
+    return count
+
+
+MACHINE: dict[str, Reader] = {
+    "processors": _count,
+    "path_length": _not_negative,
+    "latency": _not_negative,
+    "quantum": _positive,
+}
+POLICY: dict[str, Reader] = {
+    "credit_decay": _positive,
+    "credit_per_processor": _positive,
+    "preemption_margin": _not_negative,
+    "review_interval": _review,
+    "yield_delay": _not_negative,
+    "victim": choice(Choice),
+    "worker": choice(Choice),
+    "match": flag,
+}
+PENALTIES: dict[str, Reader] = {
+    "quantum": _positive,
+    "no_affinity": _not_negative,
+    "affinity": table_by_name(_not_negative),
+}
+JOB: dict[str, Reader] = {
+    "application": string,
+    "copies": _count,
+    "arrival": _arrival,
+    "interarrival": _arrival,
+}
+NUMBERS: dict[str, dict[str, Reader]] = {
+    "blocks": {"work": _positive, "threads": _count, "variation": _not_negative},
+    "time-steps": {
+        "work": _positive,
+        "steps": _count,
+        "serial": _positive,
+        "phases": _count,
+        "threads": _count,
+        "variation": _not_negative,
+        "barrier": _positive,
+    },
+    "wave-front": {
+        "work": _positive,
+        "rows": _count,
+        "columns": _count,
+        "variation": _not_negative,
+    },
+    "graph": {"file": string},
+}
+"""By structure: the keys that it needs."""
+
+
+def _structure_name(value: object) -> str:
+    if not isinstance(value, str) or value not in NUMBERS:
+        words = ", ".join(map(repr, NUMBERS))
+        raise FileError(f"must be one of {words}, not {described_json(value)}")
+    return value
+
+
+APPLICATION: dict[str, Reader] = {
+    "structure": _structure_name,
+    "penalties": lambda value: list(each("", table(PENALTIES, required=tuple(PENALTIES)), value)),
+    **{key: read for readers in NUMBERS.values() for key, read in readers.items()},
+}
+
+
+def _checked(document: Document, folder: Path | None) -> Document:
+    """Return the values of a document, each as it should be; nothing of it needs to be complete."""
+    check_document(document)  # TOML knows infinite numbers and dates, which mean nothing here
+    check_format(document, FORMAT)
+    read = table(
+        {
+            "format": string,
+            "name": string,
+            "base": string,
+            "restart": flag,
+            "runs": _count,
+            "machine": table(MACHINE),
+            "policy": table(POLICY),
+            "application": table_by_name(table(APPLICATION)),
+            "job": lambda value: list(each("", table(JOB, required=("application",)), value)),
+        }
+    )
+    checked: Document = read(document)
+    for application in checked.get("application", {}).values():
+        if "file" in application and folder is not None:
+            application["file"] = str(folder / application["file"])
+    return checked
+
+
+def _merged(base: Document, over: Document) -> Table:
+    """Return a base with what stands on it, of which another structure takes what it needs."""
+    together = merged(base, over)
+    for name, given in over.get("application", {}).items():
+        if "structure" in given:
+            belongs = {*given, "penalties", *NUMBERS[given["structure"]]}
+            found = together["application"][name].items()
+            together["application"][name] = {key: one for key, one in found if key in belongs}
+    return together
+
+
+MIXES = BasedFormat(
+    what="a mix",
+    plural="mixes",
+    package="dfopt_models.space_sharing",
+    folder="mixes",
+    check=_checked,
+    merge=_merged,
+)
+
+
+# Together.
+
+
+def _application(name: str, table: Table, quantum: float) -> Application:
+    try:
+        return Application(
+            name=name, structure=_structure(table), penalties=_penalties(table, quantum)
+        )
+    except DfoptError as error:  # a graph's file has its own places
+        raise error if error.file else error.within(shown_place(("application", name))) from None
+
+
+def _structure(table: Table) -> Structure:
+    if "structure" not in table:
+        raise FileError(
+            "is missing; it says how the threads depend on each other", place="structure"
+        )
+    kind = table["structure"]
+    for key in table:
+        if key not in ("structure", "penalties", *NUMBERS[kind]):
+            raise FileError(f"does not belong to the structure {kind!r}; remove it", place=key)
+    for key in NUMBERS[kind]:
+        if key not in table:
+            raise FileError(f"is missing; the structure {kind!r} needs it", place=key)
+    if kind == "wave-front" and table["rows"] * table["columns"] > MOST_THREADS:
+        raise FileError(
+            f"has {table['rows'] * table['columns']:,} threads, and {MOST_THREADS:,} is the most; "
+            "take fewer rows or columns"
+        )
+    return KINDS[kind](**{key: table[key] for key in NUMBERS[kind]})
+
+
+def _penalties(table: Table, quantum: float) -> Penalties:
+    rows = table.get("penalties", [])
+    quanta = [row["quantum"] for row in rows]
+    for place, one in enumerate(quanta):
+        if one in quanta[:place]:
+            raise FileError(
+                f"{one:g} is there more than once; keep one row of each",
+                place=f"penalties[{place}].quantum",
+            )
+    for row in rows:
+        if row["quantum"] == quantum:
+            return Penalties(no_affinity=row["no_affinity"], affinity=row["affinity"])
+    known = ", ".join(f"{row['quantum']:g} s" for row in rows) or "none"
+    raise FileError(
+        f"must have a row for the machine's quantum of {quantum:g} s; there are {known}",
+        place="penalties",
+    )
+
+
+def _graph(file: str) -> ThreadGraph:
+    return read_thread_graph(file)
+
+
+KINDS: dict[str, Callable[..., Structure]] = {
+    "blocks": Blocks,
+    "time-steps": TimeSteps,
+    "wave-front": WaveFront,
+    "graph": _graph,
+}

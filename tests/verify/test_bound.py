@@ -1,0 +1,325 @@
+"""What the checker calls proven is true, and what is true it can be shown to be."""
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import combinations_with_replacement, pairwise, permutations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dfopt.verify.weights as weights_module
+from dfopt.files import fingerprint
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.certificate import Certificate, DualWeights, Exhaustive, TaskClass
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.result import Result, Status, StopReason
+from dfopt.problem.schedule import DeadlockError, evaluate
+from dfopt.verify import Verification, verify
+from dfopt.verify.enumeration import has_schedule_below
+from tests.strategies import instances
+from tests.weighted import task, values_by_trying, weighted
+
+
+def best_objective(instance: Instance) -> int | None:
+    """Return the optimum by trying every order on every CPU, None where nothing fits."""
+    best = None
+    names = list(instance.tasks_by_name())
+    for order in permutations(names):
+        for cuts in combinations_with_replacement(range(len(names) + 1), instance.cpus - 1):
+            ends = (0, *cuts, len(names))
+            cpus = [order[a:b] for a, b in pairwise(ends)]
+            if max(map(len, cpus)) > instance.tasks_per_cpu:
+                continue
+            try:
+                value = evaluate(instance, cpus).value(instance.objective)
+            except DeadlockError:
+                continue
+            best = value if best is None else min(best, value)
+    return best
+
+
+def zipf(tasks: int, cpus: int, fragments: int) -> Instance:
+    """Return an instance of the size that the checker is meant for."""
+    draw = random.Random(7)
+    names = [f"d{number}" for number in range(fragments)]
+    shares = [1 / (rank + 1) for rank in range(fragments)]
+    return Instance(
+        cpus=cpus,
+        penalty=PenaltyF(read_line=1, write_back=20),
+        tasks=tuple(
+            Task(
+                id=f"t{number}",
+                df=draw.choices(names, shares)[0],
+                lines=draw.randint(1, 40),
+                leaves=draw.choices(list(Leaves), [0.5, 0.2, 0.3])[0],
+            )
+            for number in range(tasks)
+        ),
+    )
+
+
+# Certificates.
+
+A = TaskClass(df="A")
+
+
+def certified(instance: Instance, certificate: Certificate, bound: int) -> Verification:
+    """Return what the checker says to a bound without a schedule."""
+    result = Result(
+        instance_name=instance.name,
+        instance_sha256=fingerprint(instance),
+        status=Status.UNKNOWN,
+        stop_reason=StopReason.TIME_LIMIT,
+        lower_bound=bound,
+        certificate=certificate,
+    )
+    return verify(instance, result)
+
+
+def rows(instance: Instance, numbers: Sequence[int]) -> Iterator[tuple[TaskClass, int]]:
+    """Return rows of a certificate, one for each class of tasks, with a number for each."""
+    is_f = isinstance(instance.penalty, PenaltyF)
+    timed = instance.objective is Objective.MAKESPAN
+    classes: dict[TaskClass, int] = {}
+    for one, number in zip(instance.tasks, numbers, strict=True):
+        key = TaskClass(
+            df=one.df or "",
+            leaves=one.leaves,
+            lines=one.lines if is_f else None,
+            exec=one.exec if timed else None,
+        )
+        classes.setdefault(key, number)
+    return iter(classes.items())
+
+
+def dual_weights(
+    instance: Instance, numbers: Sequence[int], charges: Sequence[int], bound: int, slack: int = 0
+) -> DualWeights:
+    """Return a certificate whose bin weights are as small as they may be, or by ``slack`` more."""
+    weights, entry_charges = tuple(rows(instance, numbers)), tuple(rows(instance, charges))
+    total = instance.objective is Objective.TOTAL_PENALTY
+
+    def by_task(classes: Sequence[tuple[TaskClass, int]]) -> list[int]:
+        return [
+            next(number for tasks, number in classes if tasks.holds(task))
+            for task in instance.tasks
+        ]
+
+    threshold = None if total else bound - 1
+    largest = values_by_trying(instance, by_task(weights), by_task(entry_charges), threshold)
+    return DualWeights(
+        threshold=threshold,
+        lower_bound=bound if total else None,
+        bin_weights=tuple(value + slack for value in largest),
+        weights=weights,
+        entry_charges=entry_charges,
+    )
+
+
+@given(st.data())
+def test_optimum_of_one_cpu_can_be_proven(data: st.DataObject) -> None:
+    instance = data.draw(instances(kinds=("f", "g"), min_tasks=1, max_tasks=4, max_cpus=1))
+    best = best_objective(instance)
+    assert best is not None
+    dear = [100] * len(instance.tasks)
+    none = [0] * len(instance.tasks)
+    if best:
+        certificate = dual_weights(instance, dear, none, best)
+        assert certified(instance, certificate, best).bound_checked
+        if max(certificate.bin_weights):
+            few = dual_weights(instance, dear, none, best, slack=-1)
+            assert not certified(instance, few, best).bound_checked
+    certificate = dual_weights(instance, dear, none, best + 1)
+    assert not certified(instance, certificate, best + 1).ok
+
+
+@given(weighted(), st.integers(1, 12))
+def test_whatever_is_called_proven_is_true(
+    case: tuple[Instance, list[int], list[int], int | None], bound: int
+) -> None:
+    instance, weights, charges, _ = case
+    certificate = dual_weights(instance, weights, charges, bound)
+    found = certified(instance, certificate, bound)
+    best = best_objective(instance)
+    assert found.ok is found.bound_checked
+    assert not found.ok or best is None or best >= bound
+
+
+@pytest.mark.parametrize("objective", Objective)
+def test_rows_may_name_what_tells_tasks_apart(objective: Objective) -> None:
+    timed = objective is Objective.MAKESPAN
+    instance = Instance(
+        cpus=1,
+        objective=objective,
+        penalty=PenaltyF(read_line=1, write_back=0),
+        cold_start=True,
+        tasks=(Task(id="a", df="A", lines=3, exec=5), Task(id="b", df="B", lines=3, exec=5)),
+    )
+    bound = 16 if timed else 6
+    certificate = dual_weights(instance, [50, 50], [0, 0], bound)
+    assert {tasks.exec for tasks, _ in certificate.weights} == {5 if timed else None}
+    assert certified(instance, certificate, bound).bound_checked
+    assert not certified(instance, certificate, bound - 1).ok
+
+
+def test_rows_must_be_about_the_instance() -> None:
+    def problems(penalty: PenaltyF | PenaltyG | PenaltyMatrix, row: TaskClass) -> tuple[str, ...]:
+        tasks = (Task(id="a", df="A", type="A", lines=1, exec=1, count=2),)
+        instance = Instance(cpus=1, penalty=penalty, tasks=tasks)
+        certificate = DualWeights(
+            threshold=0,
+            bin_weights=(1,),
+            weights=((TaskClass(df="A"), 1),),
+            entry_charges=((row, 0),),
+        )
+        return certified(instance, certificate, 1).problems
+
+    f, g = PenaltyF(read_line=1, write_back=1), PenaltyG(fill=1, write_back=1)
+    assert any("entry_charges[0].lines" in text for text in problems(g, TaskClass(df="A", lines=1)))
+    assert not any("entry_charges" in text for text in problems(f, TaskClass(df="A", lines=1)))
+    assert any("entry_charges[0].exec" in text for text in problems(f, TaskClass(df="A", exec=1)))
+    assert any("holds for no task" in text for text in problems(f, TaskClass(df="B")))
+    table = PenaltyMatrix(types=("A",), switch=((1,),))
+    assert any("penalties f and g" in text for text in problems(table, TaskClass(df="A")))
+
+
+@pytest.mark.parametrize(
+    ("certificate", "problem"),
+    [
+        (DualWeights(threshold=1, bin_weights=(2, 1), weights=((A, 2),)), ""),
+        (DualWeights(threshold=1, bin_weights=(2, 1), weights=((A, 2), (A, 2))), "weights[1]"),
+        (
+            DualWeights(
+                threshold=1, bin_weights=(2, 1), weights=((A, 2),), entry_charges=((A, -1),)
+            ),
+            "entry_charges[0]",
+        ),
+        (DualWeights(threshold=1, bin_weights=(2, -1), weights=((A, 2),)), "bin_weights[1]"),
+    ],
+)
+def test_certificate_is_refused_for_its_form_alone(certificate: DualWeights, problem: str) -> None:
+    # Two tasks on two CPUs; the claims hold, but for the sign of what must not be negative.
+    tasks = (Task(id="a", df="A", count=2),)
+    penalty = PenaltyG(fill=1, write_back=1)
+    instance = Instance(cpus=2, penalty=penalty, cold_start=True, tasks=tasks)
+    found = certified(instance, certificate, 2).problems
+    assert any(problem in text for text in found) if problem else not found
+
+
+@pytest.mark.parametrize("objective", [Objective.TOTAL_PENALTY, Objective.MAX_PENALTY])
+def test_certificate_must_fit_the_objective(objective: Objective) -> None:
+    instance = Instance(
+        cpus=1,
+        objective=objective,
+        penalty=PenaltyG(fill=1, write_back=1),
+        cold_start=True,
+        tasks=(Task(id="a", df="A"),),
+    )
+    weights = ((TaskClass(df="A"), 2),)
+    by_threshold = DualWeights(threshold=1, bin_weights=(0,), weights=weights)
+    by_bound = DualWeights(lower_bound=2, bin_weights=(0,), weights=weights)
+    total = objective is Objective.TOTAL_PENALTY
+    assert certified(instance, by_threshold, 2).bound_checked is not total
+    assert certified(instance, by_bound, 2).bound_checked is total
+    both = DualWeights(threshold=1, lower_bound=2, bin_weights=(0,), weights=weights)
+    assert not certified(instance, both, 2).ok
+
+
+def test_dual_weights_of_a_large_instance() -> None:
+    # At a cost of 40 a CPU can hold three tasks that invalidate, and there are more than 48.
+    instance = zipf(200, 16, 40)
+    lossy = Leaves.INVALIDATED
+    fragments = sorted({task.df or "" for task in instance.tasks if task.leaves is lossy})
+    weights = tuple((TaskClass(df=df, leaves=lossy), 10) for df in fragments)
+    for bin_weights in ((30,) * 16, (30,) * 15 + (29,)):
+        certificate = DualWeights(threshold=40, bin_weights=bin_weights, weights=weights)
+        found = certified(instance, certificate, 41)
+        assert found.bound_checked is (bin_weights[-1] == 30)
+    assert found.problems == ("certificate.bin_weights[15]: is 29, but the CPU can hold 30",)
+
+
+@pytest.mark.parametrize("limit", ["LARGEST_TABLE", "MOST_TASKS"])
+def test_what_would_need_too_much_memory_is_not_checked(
+    limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance = zipf(20, 2, 4)
+    certificate = DualWeights(
+        threshold=4,
+        bin_weights=(0, 0),
+        weights=tuple(rows(instance, [1] * 20)),
+    )
+    monkeypatch.setattr(weights_module, limit, 19)
+    found = certified(instance, certificate, 5)
+    assert found.ok
+    assert not found.bound_checked
+    assert "too large" in found.unchecked[0]
+
+
+# Enumeration.
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_enumeration_finds_the_optimum(data: st.DataObject) -> None:
+    timed = data.draw(st.booleans())
+    instance = data.draw(
+        instances(min_tasks=1, max_tasks=4, timed=timed, feasible=data.draw(st.booleans()))
+    )
+    best = best_objective(instance)
+    if best is None:
+        assert not has_schedule_below(instance, 10**9)
+        return
+    assert not has_schedule_below(instance, best)
+    assert has_schedule_below(instance, best + 1)
+    if best:
+        assert certified(instance, Exhaustive(threshold=best - 1), best).bound_checked
+    assert not certified(instance, Exhaustive(), best + 1).ok
+
+
+@pytest.mark.parametrize(
+    ("objective", "best"), [(Objective.MAX_PENALTY, 9), (Objective.TOTAL_PENALTY, 14)]
+)
+def test_enumeration_counts_what_the_objective_does(objective: Objective, best: int) -> None:
+    instance = Instance(
+        cpus=2,
+        objective=objective,
+        penalty=PenaltyF(read_line=1, write_back=5),
+        cold_start=True,
+        final_write_back=True,
+        tasks=(
+            task("a1", 4, "dirty"),
+            task("a2", 4, "dirty"),
+            task("b1", 0, "invalidated"),
+            task("b2", 0),
+        ),
+    )
+    assert not has_schedule_below(instance, best)
+    assert has_schedule_below(instance, best + 1)
+
+
+@pytest.mark.parametrize(("after", "most"), [((), 10), (("t0",), 7)])
+def test_enumeration_is_for_tiny_instances(after: tuple[str, ...], most: int) -> None:
+    def instance(tasks: int) -> Instance:
+        return Instance(
+            cpus=3,
+            objective=Objective.MAKESPAN,
+            penalty=PenaltyG(fill=1, write_back=1),
+            cold_start=True,
+            tasks=tuple(
+                Task(
+                    id=f"t{number}",
+                    df="ABC"[number % 3],
+                    exec=number,
+                    after=after if number else (),
+                )
+                for number in range(tasks)
+            ),
+        )
+
+    assert certified(instance(most), Exhaustive(threshold=0), 1).bound_checked
+    found = certified(instance(most + 1), Exhaustive(threshold=0), 1)
+    assert found.ok
+    assert not found.bound_checked
+    assert f"{most} tasks at most" in found.unchecked[0]
