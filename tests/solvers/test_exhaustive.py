@@ -7,7 +7,6 @@ from itertools import combinations_with_replacement, pairwise, permutations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.test_schedule import WORKED_EXAMPLE
 
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch
@@ -19,6 +18,7 @@ from dfopt.problem.stop import TimeLimit
 from dfopt.solvers import solve
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.search import Search
+from tests.problem.test_schedule import WORKED_EXAMPLE
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import badly_started, run
 from tests.strategies import instances
