@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import pytest
 from ortools.sat.python import cp_model
-from tests.test_schedule import WORKED_EXAMPLE
 
 from dfopt.costs.task_types import named_orders
 from dfopt.problem.cache_state import CacheState, Leaves
@@ -22,6 +21,7 @@ from dfopt.solvers.cp_sat.intervals import IntervalModel
 from dfopt.solvers.cp_sat.parts import PartsModel
 from dfopt.solvers.search import Search
 from tests.costs.test_best_order import ONE_IN_THE_LAST_BLOCK, TWO_IN_THE_LAST_BLOCK
+from tests.problem.test_schedule import WORKED_EXAMPLE
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import badly_started, optimum
 
