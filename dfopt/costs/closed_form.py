@@ -128,12 +128,12 @@ class ClosedForm:
             return []
         grouped = self._grouped(content)
         blocks = {fragment: self.roles(members) for fragment, members in grouped.items()}
-        choice = best_ends(self.starts[cpu], blocks)
+        arrangement = best_ends(self.starts[cpu], blocks)
         left = {fragment: dict(members) for fragment, members in grouped.items()}
         order: list[int] = []
-        sequence = _visiting_sequence(self.starts[cpu], list(blocks), choice)
+        sequence = _visiting_sequence(self.starts[cpu], list(blocks), arrangement)
         for place, (fragment, ends) in enumerate(sequence):
-            comes_back = choice.split and place == 0
+            comes_back = arrangement.split and place == 0
             order += _block(left[fragment], ends, comes_back=comes_back)
         return order
 
@@ -163,7 +163,7 @@ class ClosedForm:
         return grouped
 
 
-class Choice(NamedTuple):
+class Arrangement(NamedTuple):
     """Which fragments stand at the CPU's ends, what all blocks cost, and with which ends."""
 
     cost: int
@@ -173,8 +173,8 @@ class Choice(NamedTuple):
     ends: dict[int, Ends]
 
 
-def best_ends(start: CpuStart, blocks: Mapping[int, Roles]) -> Choice:
-    """Return the best choice of the first and the last fragment.
+def best_ends(start: CpuStart, blocks: Mapping[int, Roles]) -> Arrangement:
+    """Return the best arrangement of the first and the last fragment.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def best_ends(start: CpuStart, blocks: Mapping[int, Roles]) -> Choice:
             only, price = roles.alone_and_spared, start.arrival
         else:
             only, price = roles.last, start.arrival + start.departure
-        return Choice(price + only.cost, fragment, fragment, False, {fragment: only})
+        return Arrangement(price + only.cost, fragment, fragment, False, {fragment: only})
 
     middle = start.arrival + sum(roles.middle.cost for roles in blocks.values())
     first_saving = {
@@ -222,20 +222,24 @@ def best_ends(start: CpuStart, blocks: Mapping[int, Roles]) -> Choice:
     if first_fragment is not None:
         ends[first_fragment] = blocks[first_fragment].first
     ends[last] = blocks[last].split if split else blocks[last].last
-    return Choice(middle + saving, first_fragment, last, split, ends)
+    return Arrangement(middle + saving, first_fragment, last, split, ends)
 
 
 def _visiting_sequence(
-    start: CpuStart, fragments: Sequence[int], choice: Choice
+    start: CpuStart, fragments: Sequence[int], arrangement: Arrangement
 ) -> Iterable[tuple[int, Ends]]:
     """Yield the fragments in order of their blocks; a split fragment comes first and last."""
-    inner = [fragment for fragment in fragments if fragment not in (choice.first, choice.last)]
+    inner = [
+        fragment for fragment in fragments if fragment not in (arrangement.first, arrangement.last)
+    ]
     # Whoever decided against beginning with the free fragment must not begin with it.
     inner.sort(key=start.spares_entry)
-    sequence = [*inner, choice.last] if choice.last is not None else inner
-    if choice.first is not None and (choice.split or choice.first != choice.last):
-        sequence.insert(0, choice.first)
-    return ((fragment, choice.ends[fragment]) for fragment in sequence)
+    sequence = [*inner, arrangement.last] if arrangement.last is not None else inner
+    if arrangement.first is not None and (
+        arrangement.split or arrangement.first != arrangement.last
+    ):
+        sequence.insert(0, arrangement.first)
+    return ((fragment, arrangement.ends[fragment]) for fragment in sequence)
 
 
 def _block(left: dict[int, int], ends: Ends, *, comes_back: bool) -> list[int]:

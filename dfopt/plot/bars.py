@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from dfopt.plot.colours import INK, PAPER, Colour, ink_on, mixed
-from dfopt.problem.timeline import ChargeKind, Row, Run
+from dfopt.problem.timeline import ChargeKind, CpuTimeline, TaskRun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +93,7 @@ def shown_name(name: str, *, longest: int = LONGEST_NAME) -> str:
     return f"{name[: longest - 1 - end]}…{name[-end:]}"
 
 
-def draw_rows(brush: Brush, rows: Sequence[Row]) -> None:
+def draw_rows(brush: Brush, rows: Sequence[CpuTimeline]) -> None:
     """Draw the tasks and penalties of all CPUs, and label those that have room."""
     draw_runs(brush, rows)
     draw_charges(brush, rows)
@@ -106,7 +106,7 @@ def draw_rows(brush: Brush, rows: Sequence[Row]) -> None:
                 brush.write(text, middle, number, tint(brush.colours[charge.group]))
 
 
-def draw_runs(brush: Brush, rows: Sequence[Row]) -> None:
+def draw_runs(brush: Brush, rows: Sequence[CpuTimeline]) -> None:
     """Draw the runs as bars, cut into tasks where these are wide enough to be seen."""
     from matplotlib.collections import LineCollection, PolyCollection
 
@@ -122,7 +122,7 @@ def draw_runs(brush: Brush, rows: Sequence[Row]) -> None:
     brush.ax.add_collection(LineCollection(cuts, colors=[PAPER], linewidths=0.8))
 
 
-def draw_charges(brush: Brush, rows: Sequence[Row]) -> None:
+def draw_charges(brush: Brush, rows: Sequence[CpuTimeline]) -> None:
     """Draw the penalties, hatched in the colour of the fragment they are paid for."""
     from matplotlib import rc_context
     from matplotlib.collections import PolyCollection
@@ -166,7 +166,7 @@ def shade(colour: Colour) -> Colour:
     return mixed(colour, INK, 0.35)
 
 
-def label_runs(brush: Brush, number: int, row: Row) -> Iterator[tuple[float, float]]:
+def label_runs(brush: Brush, number: int, row: CpuTimeline) -> Iterator[tuple[float, float]]:
     """Label the runs of a row; yield from where to where a label stands across penalties."""
     for group, members in groupby(row.runs, key=lambda run: run.group):
         visit = list(members)
@@ -183,7 +183,7 @@ def label_runs(brush: Brush, number: int, row: Row) -> Iterator[tuple[float, flo
                 brush.write(text, centre, number, brush.colours[group])
 
 
-def run_label(brush: Brush, run: Run) -> list[tuple[str, float]]:
+def run_label(brush: Brush, run: TaskRun) -> list[tuple[str, float]]:
     """Return the texts for a run and where they stand: one for each task, or for all, or none."""
     names = [shown_name(name) for name in run.names]
     bounds = list(pairwise(run.edges))

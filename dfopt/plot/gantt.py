@@ -14,7 +14,7 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.schedule import Schedule
 from dfopt.problem.timeline import (
     ChargeKind,
-    Row,
+    CpuTimeline,
     group_of,
     is_to_scale,
     nominal_width,
@@ -138,7 +138,7 @@ def label_rows(ax: Axes, instance: Instance, font_size: float) -> None:
     ax.tick_params(axis="y", length=0)
 
 
-def prepared(ax: Axes, instance: Instance, rows: Sequence[Row], font_size: float) -> Brush:
+def prepared(ax: Axes, instance: Instance, rows: Sequence[CpuTimeline], font_size: float) -> Brush:
     """Set the horizontal limits, leaving room for the costs, and return what to draw with."""
     width, _ = size_in_points(ax)
     margin = max(text_width(f"{row.cost:,}", font_size) for row in rows) + font_size
@@ -163,7 +163,9 @@ def as_people_sort(name: str) -> list[tuple[int, int, str]]:
     return [(0, int(digits), "") if digits else (1, 0, text) for digits, text in parts]
 
 
-def draw_costs(brush: Brush, instance: Instance, rows: Sequence[Row], *, across: bool) -> None:
+def draw_costs(
+    brush: Brush, instance: Instance, rows: Sequence[CpuTimeline], *, across: bool
+) -> None:
     """Write each CPU's cost at the end of its row, and mark the dearest one by a line."""
     worst = max(row.cost for row in rows)
     marks = instance.objective is not Objective.TOTAL_PENALTY and worst > 0
@@ -187,7 +189,7 @@ def draw_costs(brush: Brush, instance: Instance, rows: Sequence[Row], *, across:
         brush.ax.axvline(worst, color=INK, linewidth=0.8, linestyle="--", zorder=0.9)
 
 
-def add_legend(brush: Brush, rows: Sequence[Row]) -> None:
+def add_legend(brush: Brush, rows: Sequence[CpuTimeline]) -> None:
     """Add a legend below the axes: the kinds of penalty, and the groups if they are few."""
     from matplotlib.patches import Patch
     from matplotlib.transforms import ScaledTranslation

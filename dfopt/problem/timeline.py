@@ -50,7 +50,7 @@ class Charge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class TaskRun:
     """Tasks of one group that follow each other without penalty or wait.
 
     Parameters
@@ -69,10 +69,10 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class CpuTimeline:
     """What one CPU does, in order of time."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[TaskRun, ...]
     charges: tuple[Charge, ...]
     end: float
     cost: int
@@ -104,7 +104,7 @@ def nominal_width(schedule: Schedule) -> float:
 
 def timeline(
     instance: Instance, schedule: Schedule, *, task_width: float | None = None
-) -> tuple[Row, ...]:
+) -> tuple[CpuTimeline, ...]:
     """Return what each CPU does from where to where.
 
     Parameters
@@ -150,7 +150,7 @@ def _row(
     planned: CpuSchedule,
     order: Sequence[Task],
     task_width: float | None,
-) -> Row:
+) -> CpuTimeline:
     counts_time = task_width is None and instance.objective is Objective.MAKESPAN
     begun = planned.starts if instance.is_timed and task_width is None else None
     charges: list[Charge] = []
@@ -180,7 +180,7 @@ def _row(
         kind = ChargeKind.SWITCH if by_table else ChargeKind.WRITE_BACK
         charges.append(Charge(kind=kind, group=groups[-1], start=clock, amount=amount))
         clock += amount
-    return Row(
+    return CpuTimeline(
         runs=_runs(groups, planned.tasks, starts, ends),
         charges=tuple(charges),
         end=clock,
@@ -217,7 +217,7 @@ def _switch_parts(
 
 def _runs(
     groups: Sequence[str], names: Sequence[str], starts: Sequence[float], ends: Sequence[float]
-) -> tuple[Run, ...]:
+) -> tuple[TaskRun, ...]:
     runs = []
     first = 0
     for after in range(1, len(names) + 1):
@@ -228,7 +228,7 @@ def _runs(
         ):
             continue
         runs.append(
-            Run(
+            TaskRun(
                 group=groups[first],
                 names=tuple(names[first:after]),
                 edges=(*starts[first:after], ends[after - 1]),

@@ -34,7 +34,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskClass:
+class CountedClass:
     """Tasks of one fragment that differ at most in their entry cost.
 
     Parameters
@@ -76,22 +76,23 @@ class Aggregation:
     types: Sequence[TaskType]
     form: ClosedForm
     cpu_groups: Sequence[int]
-    classes: Sequence[TaskClass]
+    classes: Sequence[CountedClass]
 
     @classmethod
     def of(cls, search: Search) -> Aggregation:
         """Return the aggregation of the instance of ``search``."""
-        form = ClosedForm(search.instance, search.types)
         return cls(
             instance=search.instance,
             types=search.types,
-            form=form,
+            form=search.form,
             cpu_groups=search.cpu_groups,
-            classes=task_classes(search.types, form, search.instance.cpus),
+            classes=task_classes(search.types, search.form, search.instance.cpus),
         )
 
 
-def task_classes(types: Sequence[TaskType], form: ClosedForm, cpus: int) -> tuple[TaskClass, ...]:
+def task_classes(
+    types: Sequence[TaskType], form: ClosedForm, cpus: int
+) -> tuple[CountedClass, ...]:
     """Return the classes of all tasks, fragment by fragment."""
     members: defaultdict[tuple[int, int, int, int], list[int]] = defaultdict(list)
     for kind, costs in enumerate(form.costs):
@@ -100,7 +101,7 @@ def task_classes(types: Sequence[TaskType], form: ClosedForm, cpus: int) -> tupl
     for (fragment, base, leaving, ending), kinds in sorted(members.items()):
         kinds.sort(key=lambda kind: form.costs[kind].entry)
         classes.append(
-            TaskClass(
+            CountedClass(
                 fragment=fragment,
                 base=base,
                 exit=leaving,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import random
 
-from dfopt.costs.closed_form import ClosedForm
 from dfopt.problem.instance import Objective
 from dfopt.solvers.constructive import construct, first_of
 from dfopt.solvers.contents import NOTHING, Contents, Part, PartCosts
@@ -52,7 +51,7 @@ class Annealing:
         self.search = search
         # Whoever anneals again does not take the same way again.
         self.random = random.Random(f"{search.seed}/{len(search.history)}")
-        self.form = ClosedForm(search.instance, search.types)
+        self.form = search.form
         self.capacity = search.instance.tasks_per_cpu
         self.total = search.instance.objective is Objective.TOTAL_PENALTY
         steps = min(MOST_STEPS, STEPS_PER_TASK * search.instance.task_count)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import TypeVar
 
-from dfopt.costs.cost_table import CostTable
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.solvers.search import Search
 
@@ -60,7 +59,7 @@ class BranchAndBound:
     def __init__(self, search: Search) -> None:
         self.search = search
         self.instance = search.instance
-        self.table = CostTable(search.instance, search.types)
+        self.table = search.costs
         number = {one.example.id: kind for kind, one in enumerate(search.types)}
         tasks = [one.example for one in search.types]
         self.releases = [task.release for task in tasks]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from dfopt.costs.cost_table import CostTable
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance, Objective
@@ -78,7 +77,7 @@ def _cheapest_paths(search: Search, cpu: int, kinds: Sequence[int]) -> Paths:
     Ending earlier is never worse for what follows on the same CPU, so one number per subset
     and last task is enough.
     """
-    table = CostTable(search.instance, search.types)
+    table = search.costs
     releases = [search.types[kind].example.release for kind in kinds]
     paths: Paths = {0: (0, -1, {})}
     for subset in range(1, 1 << len(kinds)):

@@ -38,7 +38,7 @@ class OrderSearch:
         self.search = search
         self.descents = max(1, int(effort * DESCENTS))
         self.random = random.Random(search.seed)
-        self.table = CostTable(search.instance, search.types)
+        self.table = search.costs
         self.rank = (
             timed_rank(search) if search.instance.is_timed else untimed_rank(search, self.table)
         )

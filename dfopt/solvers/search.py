@@ -11,8 +11,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 
+from dfopt.costs.closed_form import ClosedForm
+from dfopt.costs.cost_table import CostTable
 from dfopt.costs.task_types import TaskType, cpu_groups, named_orders, task_types
 from dfopt.problem.certificate import Certificate
 from dfopt.problem.instance import Instance
@@ -84,6 +87,16 @@ class Search:
         self._lock = threading.Lock()
         self._ended = False
         self._phase = ""
+
+    @cached_property
+    def form(self) -> ClosedForm:
+        """The closed form of F* for the types of the instance; under f and g only."""
+        return ClosedForm(self.instance, self.types)
+
+    @cached_property
+    def costs(self) -> CostTable:
+        """The costs between the types of the instance."""
+        return CostTable(self.instance, self.types)
 
     @property
     def lower_bound(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyF
 from dfopt.problem.schedule import Schedule
-from dfopt.problem.timeline import Row, group_of, timeline
+from dfopt.problem.timeline import CpuTimeline, group_of, timeline
 from dfopt.trace.events import Integers
 from dfopt.trace.numbering import Numbering
 from dfopt.trace.quality import Quality
@@ -115,7 +115,7 @@ def _placed(instance: Instance, schedule: Schedule) -> list[_Placed]:
     return sorted(placed, key=lambda one: one.start)
 
 
-def _in_order(row: Row) -> Iterator[tuple[str, int, int, int]]:
+def _in_order(row: CpuTimeline) -> Iterator[tuple[str, int, int, int]]:
     """Yield the tasks of a CPU with start, end and cost."""
     left = [(charge.start, charge.amount) for charge in reversed(row.charges)]
     stretches = [

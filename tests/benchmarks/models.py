@@ -6,7 +6,6 @@ from contextlib import suppress
 
 from dfopt import Instance, TimeLimit
 from dfopt.bounds import cheap_bound
-from dfopt.costs.closed_form import ClosedForm
 from dfopt.solvers.cp_sat.circuits import CircuitModel
 from dfopt.solvers.cp_sat.counts import CountModel
 from dfopt.solvers.cp_sat.runner import minimise
@@ -19,7 +18,7 @@ def start_of(instance: Instance, limit_s: float, workers: int) -> Search:
     bound = cheap_bound(instance, search.types)
     if bound.certificate is not None:
         search.proved(bound.value, bound.certificate)
-    form = ClosedForm(instance, search.types)
+    form = search.form
     kinds = [kind for kind, one in enumerate(search.types) for _ in one.names]
     size = instance.tasks_per_cpu
     contents = [kinds[cpu * size : (cpu + 1) * size] for cpu in range(instance.cpus)]

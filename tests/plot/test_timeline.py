@@ -15,7 +15,7 @@ from dfopt.problem.schedule import CpuSchedule, Schedule, evaluate
 from dfopt.problem.timeline import (
     Charge,
     ChargeKind,
-    Run,
+    TaskRun,
     is_to_scale,
     nominal_width,
     timeline,
@@ -27,14 +27,14 @@ READING, WRITE_BACK, SWITCH = ChargeKind.READING, ChargeKind.WRITE_BACK, ChargeK
 
 def test_worked_example(worked_example: Instance, data_affinity: Schedule) -> None:
     first, second = timeline(worked_example, data_affinity)
-    assert first.runs == (Run(group="DF1", names=("v0", "v2", "v3"), edges=(4, 5, 6, 7)),)
+    assert first.runs == (TaskRun(group="DF1", names=("v0", "v2", "v3"), edges=(4, 5, 6, 7)),)
     assert first.charges == (
         Charge(kind=READING, group="DF1", start=0, amount=4),
         Charge(kind=WRITE_BACK, group="DF1", start=7, amount=4),
     )
     assert (first.cost, first.end) == (11, 11)
     # CPU 1 waits until v0 has finished at 5.
-    assert second.runs == (Run(group="DF2", names=("v1", "v4"), edges=(9, 10, 11)),)
+    assert second.runs == (TaskRun(group="DF2", names=("v1", "v4"), edges=(9, 10, 11)),)
     assert [charge.start for charge in second.charges] == [5, 11]
     assert second.cost == 15
 

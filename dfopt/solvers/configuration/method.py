@@ -7,7 +7,6 @@ import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from dfopt.costs.closed_form import ClosedForm
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance, Objective, Task
@@ -105,7 +104,7 @@ class Configurations:
 
     def __init__(self, search: Search) -> None:
         self.search = search
-        self._form = ClosedForm(search.instance, search.types)
+        self._form = search.form
         self._aggregation = Aggregation(
             instance=search.instance,
             types=search.types,

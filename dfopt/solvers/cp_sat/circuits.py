@@ -11,7 +11,6 @@ from itertools import pairwise
 
 from ortools.sat.python import cp_model
 
-from dfopt.costs.cost_table import CostTable
 from dfopt.problem.instance import Objective
 from dfopt.solvers.cp_sat.expressions import Expression
 from dfopt.solvers.search import Search
@@ -34,7 +33,7 @@ class CircuitModel:
         self.search = search
         self.model = cp_model.CpModel()
         self.tasks = [kind for kind, one in enumerate(search.types) for _ in one.names]
-        self.table = CostTable(search.instance, search.types)
+        self.table = search.costs
         self.cpus = range(search.instance.cpus)
         self.runs = {
             (task, cpu): self.model.new_bool_var(f"runs[{task},{cpu}]")

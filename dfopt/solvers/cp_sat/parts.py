@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 from ortools.sat.python import cp_model
 
-from dfopt.costs.closed_form import ClosedForm
 from dfopt.problem.instance import Objective
 from dfopt.solvers.cp_sat.expressions import Expression
 from dfopt.solvers.search import Search
@@ -55,7 +54,7 @@ class PartsModel:
     def __init__(self, search: Search, threshold: int) -> None:
         self.search = search
         self.model = cp_model.CpModel()
-        self.form = ClosedForm(search.instance, search.types)
+        self.form = search.form
         self.cpus = range(search.instance.cpus)
         self.capacity = search.instance.tasks_per_cpu
         self.visits_paid = threshold // max(1, self.form.costs[0].entry)

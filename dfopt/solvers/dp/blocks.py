@@ -72,7 +72,7 @@ ALONE = Role(EVERYTHING | Used.FIRST, EVERYTHING | Used.FIRST | Used.LAST, Duty.
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Transition:
     """One way for a CPU to take one task.
 
     Parameters
@@ -124,30 +124,32 @@ class Block:
             for duties in (Duty.NONE, Duty.NO_MORE_TASKS)
         }
 
-    def steps(self, task: BlockCosts) -> Iterator[Step]:
+    def steps(self, task: BlockCosts) -> Iterator[Transition]:
         """Yield every way to take ``task``."""
         for role in self.roles:
             required = self._required(role)
             advance = self._paid_at_once(role)
             for filled, cost in self._fillings(task, required):
                 left = self._status(role, required & ~filled)
-                yield Step(ABSENT, left, advance + cost, role)
+                yield Transition(ABSENT, left, advance + cost, role)
             if role in (MIDDLE, LAST) and required == role.duties:
                 # One task alone both opens and closes its block.
                 cost = task.base + task.entry + (task.exit if role is MIDDLE else task.end)
-                yield Step(ABSENT, self._status(role, Duty.NO_MORE_TASKS), advance + cost, role)
+                yield Transition(
+                    ABSENT, self._status(role, Duty.NO_MORE_TASKS), advance + cost, role
+                )
             for open_duties in _subsets(required):
                 before = self._status(role, open_duties)
                 for filled, cost in self._fillings(task, open_duties):
-                    yield Step(before, self._status(role, open_duties & ~filled), cost, None)
+                    yield Transition(before, self._status(role, open_duties & ~filled), cost, None)
                 if role is SPLIT and open_duties & Duty.OPEN and open_duties & Duty.END:
                     # The last block may be a single task, which opens and ends it.
                     left = open_duties & ~(Duty.OPEN | Duty.END)
                     cost = task.base + task.entry + task.end
-                    yield Step(before, self._status(role, left), cost, None)
+                    yield Transition(before, self._status(role, left), cost, None)
             if role is SPLIT:
                 cost = task.base + task.entry + task.end
-                yield Step(ABSENT, self._status(role, Duty.CLOSE), cost, role)
+                yield Transition(ABSENT, self._status(role, Duty.CLOSE), cost, role)
 
     def _required(self, role: Role) -> Duty:
         """Return the duties that have to be filled by particular tasks."""

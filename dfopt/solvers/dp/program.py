@@ -18,13 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dfopt.costs.closed_form import ClosedForm
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import first_schedule
-from dfopt.solvers.dp.blocks import ABSENT, Block, Step, Used
+from dfopt.solvers.dp.blocks import ABSENT, Block, Transition, Used
 from dfopt.solvers.search import Search
 
 MOST_STATES = 4_000_000
@@ -99,7 +98,7 @@ class DynamicProgram:
     def __init__(self, search: Search) -> None:
         assert search.objective is not None
         self.search = search
-        self.form = ClosedForm(search.instance, search.types)
+        self.form = search.form
         self.cpus = range(search.instance.cpus)
         self.total = search.instance.objective is Objective.TOTAL_PENALTY
         self.limit = search.objective - 1
@@ -167,7 +166,7 @@ class DynamicProgram:
         return found[0] if len(found) == 1 else self._cheapest(_merged(found))
 
     def _taken(
-        self, states: States, rows: Column, cpu: int, step: Step, to_come: int
+        self, states: States, rows: Column, cpu: int, step: Transition, to_come: int
     ) -> States | None:
         """Return the states in which ``cpu`` has taken the task by ``step``."""
         possible = (states.status[:, cpu] == step.before) & (

@@ -74,7 +74,7 @@ class LocalSearch:
 
     def __init__(self, search: Search, seed: int = 0) -> None:
         self.search = search
-        self._form = ClosedForm(search.instance, search.types)
+        self._form = search.form
         self._types = sorted_types(self._form)
         self._numbers = {kind: number for number, kind in enumerate(self._types)}
         self._counts = [search.types[kind].count for kind in self._types]
@@ -229,9 +229,7 @@ def _first_calls() -> None:
     """Call every kernel that is called from here, so that it is compiled."""
     tasks = (Task(id="a", df="A"), Task(id="b", df="B"))
     search = Search(Instance(cpus=2, penalty=PenaltyG(fill=1, write_back=1), tasks=tasks))
-    memory, at = empty_memory(
-        search.instance, ClosedForm(search.instance, search.types), [1, 1], seed=0
-    )
+    memory, at = empty_memory(search.instance, search.form, [1, 1], seed=0)
     fill(memory, at, 0)
     aim(memory, at, 0, ANY)
     walk(memory, at, 1, 1.0, 1.0, 0)

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import inf
 
-from dfopt.costs.closed_form import ClosedForm
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyG
 from dfopt.solvers.parts.matching import matched
@@ -32,7 +31,7 @@ class Packing:
         penalty = search.instance.penalty
         assert isinstance(penalty, PenaltyG)
         self._search = search
-        self._form = ClosedForm(search.instance, search.types)
+        self._form = search.form
         self.total = search.instance.objective is Objective.TOTAL_PENALTY
         self.visit = penalty.fill + penalty.write_back
         self.capacity = search.instance.tasks_per_cpu

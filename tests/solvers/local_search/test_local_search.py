@@ -12,7 +12,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dfopt.costs.closed_form import ClosedForm
 from dfopt.generate import uniform, zipf
 from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
@@ -49,7 +48,7 @@ is dearest to open with, so that it is looked at last."""
 def check(local: LocalSearch) -> None:
     """Hold everything that is kept up to date against what it is worked out from."""
     search, memory, at = local.search, local._memory, local._at
-    form = ClosedForm(search.instance, search.types)
+    form = search.form
     contents = local.contents()
     taken: Counter[int] = Counter()
     holders: dict[int, set[int]] = {fragment: set() for fragment in range(len(form.fragments))}
@@ -97,7 +96,7 @@ def dealt(search: Search) -> list[dict[int, int]]:
 
 
 def ordered(search: Search, contents: list[dict[int, int]]) -> list[list[int]]:
-    form = ClosedForm(search.instance, search.types)
+    form = search.form
     return [form.order(cpu, content) for cpu, content in enumerate(contents)]
 
 
