@@ -17,11 +17,11 @@ WIDE = 50
 """Costs that differ by more than this factor need a logarithmic axis."""
 
 LONG = 100_000_000_000
-"""From here on costs written out have no room beside each other."""
+"""Costs from here on are too long to be written out beside each other."""
 
 WHOSE = {
     Objective.TOTAL_PENALTY: "all CPUs",
-    Objective.MAX_PENALTY: "the dearest CPU",
+    Objective.MAX_PENALTY: "the most expensive CPU",
 }
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dfopt.compare.comparison import Comparison, WindowResult, policies_of
-from dfopt.compare.windows import Window, WindowKind, parse_window
-from dfopt.errors import DfoptError
-from dfopt.plot.bars import shown_name
 from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed
 from dfopt.plot.costs import cost_label, scale_costs
-from dfopt.plot.legend import add_legend_below, height_below
+from dfopt.plot.look_ahead import LookAheadAxis, label_look_ahead
+from dfopt.plot.names import add_legend_below, height_below, shown_name
 from dfopt.plot.picture import new_axes
 
 if TYPE_CHECKING:
@@ -26,16 +23,11 @@ ROOM_FOR_NAMES = 0.7
 
 FONT_SIZE = 9.0
 
-WHOLE_AT = 2.2
-"""How far right of the longest window the whole trace stands, as a factor."""
-
 LONGEST_NAME = 80
 """Of traces, in characters."""
 
 SHADING = 0.35
 """Opacity of what lies between bound and rolling schedule."""
-
-TIME_UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "µs"), (1, "ns"))
 
 STYLES: dict[str, dict[str, Any]] = {
     "realised": {"linestyle": (0, (4, 2)), "linewidth": 1.6},
@@ -50,29 +42,6 @@ MEANINGS = {
     "bound": "bound",
 }
 BETWEEN = "between them: the best possible"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
-    """The horizontal axis.
-
-    Parameters
-    ----------
-    kind
-        What windows are measured in.
-    whole
-        Where the whole trace stands.
-    lengths
-        The other windows.
-    """
-
-    kind: WindowKind
-    whole: float
-    lengths: tuple[int, ...]
-
-    def place(self, window: Window) -> float:
-        """Return where a window stands."""
-        return self.whole if window.kind is WindowKind.WHOLE else float(window.length)
 
 
 def plot_foresight(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Axes:
@@ -100,7 +69,7 @@ def plot_foresight(comparisons: Sequence[Comparison], *, ax: Axes | None = None)
     DfoptError
         When there is nothing to draw, or lengths in dispatches and in time are mixed.
     """
-    scale = scale_of(comparisons)
+    look_ahead = LookAheadAxis.of(comparisons)
     called = policies_of(comparisons) if len(comparisons) > 1 else None
     called = called or [comparison.name for comparison in comparisons]
     names = [shown_name(name, longest=LONGEST_NAME) for name in called]
@@ -108,9 +77,10 @@ def plot_foresight(comparisons: Sequence[Comparison], *, ax: Axes | None = None)
     axes = new_axes(SIZE[0], SIZE[1] + more) if ax is None else ax
     colours = list(group_colours(str(number) for number in range(len(names))).values())
     for comparison, colour in zip(comparisons, colours, strict=True):
-        draw_curves(axes, comparison, scale, colour)
-    label_lengths(axes, scale)
-    scale_costs(axes, (cost for one in comparisons for cost in drawn_costs(one)))
+        draw_curves(axes, comparison, look_ahead, colour)
+    ticks = look_ahead.ticks(look_ahead.lengths)
+    label_look_ahead(axes, look_ahead, ticks, font_size=FONT_SIZE)
+    scale_costs(axes, (cost for comparison in comparisons for cost in drawn_costs(comparison)))
     axes.set_ylabel(cost_label(comparisons), fontsize=FONT_SIZE, parse_math=False)
     axes.tick_params(labelsize=FONT_SIZE)
     axes.grid(axis="y", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
@@ -120,43 +90,25 @@ def plot_foresight(comparisons: Sequence[Comparison], *, ax: Axes | None = None)
     return axes
 
 
-def scale_of(comparisons: Sequence[Comparison]) -> Scale:
-    """Return the horizontal axis that all windows fit on."""
-    windows = [
-        parse_window(window.window) for comparison in comparisons for window in comparison.windows
-    ]
-    if not windows:
-        raise DfoptError("there is no window to draw; compare under some (--foresight)")
-    kinds = {window.kind for window in windows} - {WindowKind.WHOLE}
-    if len(kinds) > 1:
-        raise DfoptError(
-            "windows in dispatches and windows in time share no axis; draw them one by one"
-        )
-    lengths = sorted({window.length for window in windows if window.kind is not WindowKind.WHOLE})
-    return Scale(
-        kind=kinds.pop() if kinds else WindowKind.WHOLE,
-        whole=WHOLE_AT * lengths[-1] if lengths else 1.0,
-        lengths=tuple(lengths),
-    )
-
-
-def draw_curves(ax: Axes, comparison: Comparison, scale: Scale, colour: Colour) -> None:
+def draw_curves(
+    ax: Axes, comparison: Comparison, look_ahead: LookAheadAxis, colour: Colour
+) -> None:
     """Draw what a trace paid, the rolling schedules, the bounds, and what lies between."""
     points: list[tuple[float, WindowResult]] = sorted(
-        ((scale.place(parse_window(one.window)), one) for one in comparison.windows),
+        ((look_ahead.position(window.window), window) for window in comparison.windows),
         key=lambda point: point[0],
     )
-    places = [place for place, _ in points]
+    positions = [position for position, _ in points]
     line = line_colour(colour)
     for name, style in STYLES.items():
         costs = [getattr(window, name) for _, window in points]
         if name == "realised":
             ax.axhline(costs[0], color=line, **style)
         else:
-            ax.plot(places, costs, color=line, markeredgecolor=PAPER, **style)
+            ax.plot(positions, costs, color=line, markeredgecolor=PAPER, **style)
     bound = [window.bound for _, window in points]
     rolling = [window.rolling for _, window in points]
-    ax.fill_between(places, bound, rolling, color=colour, alpha=SHADING, linewidth=0)
+    ax.fill_between(positions, bound, rolling, color=colour, alpha=SHADING, linewidth=0)
 
 
 def drawn_costs(comparison: Comparison) -> Iterator[int]:
@@ -168,29 +120,6 @@ def drawn_costs(comparison: Comparison) -> Iterator[int]:
 def line_colour(colour: Colour) -> Colour:
     """Return a colour dark enough for lines on white."""
     return mixed(colour, INK, 0.35)
-
-
-def label_lengths(ax: Axes, scale: Scale) -> None:
-    """Write the lengths of the windows below the axis, and ``whole`` at its end."""
-    from matplotlib.ticker import NullFormatter, NullLocator
-
-    ax.set_xscale("log")
-    ticks = {float(length): length_text(length, scale.kind) for length in scale.lengths}
-    ax.set_xticks([*ticks, scale.whole], [*ticks.values(), "whole"])
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    if scale.lengths:
-        ax.axvline(scale.whole / WHOLE_AT**0.5, color=mixed(INK, PAPER, 0.7), linewidth=0.6)
-    unit = " in managed dispatches" if scale.kind is WindowKind.DISPATCHES else ""
-    ax.set_xlabel(f"look-ahead: length of the window{unit}", fontsize=FONT_SIZE)
-
-
-def length_text(length: int, kind: WindowKind) -> str:
-    """Return a length in a unit that keeps it short."""
-    if kind is not WindowKind.TIME:
-        return f"{length:,}"
-    size, unit = next((size, unit) for size, unit in TIME_UNITS if length >= size)
-    return f"{length / size:,.6g} {unit}"
 
 
 def add_legend(ax: Axes, names: Sequence[str], colours: Sequence[Colour]) -> None:

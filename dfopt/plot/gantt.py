@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dfopt.plot.bars import HATCHES, Brush, draw_rows, shown_name, text_width
 from dfopt.plot.colours import INK, PAPER, group_colours, mixed
+from dfopt.plot.gantt_bars import HATCHES, Brush, draw_rows, text_width
+from dfopt.plot.names import set_plain_legend, shown_name
 from dfopt.plot.picture import POINTS_PER_INCH, lay_out, new_axes
 from dfopt.problem.cache_state import CacheState
 from dfopt.problem.instance import Instance, Objective, Task
@@ -45,7 +46,7 @@ def plot_schedule(instance: Instance, schedule: Schedule, *, ax: Axes | None = N
     CPUs are rows, CPU 0 on top. Tasks have the colour of their fragment (with a switch table, of
     their type). Penalties are hatched in the colour of the fragment that is written back or read
     and carry their amount; where a CPU waits nothing is drawn. The cost of each CPU stands at
-    the end of its row, and a line marks the dearest one, which is the objective (not so under
+    the end of its row. A line marks the most expensive CPU, which is the objective (except under
     ``total-penalty``).
 
     Under ``makespan`` the horizontal axis is time. The other objectives do not count execution
@@ -166,11 +167,11 @@ def as_people_sort(name: str) -> list[tuple[int, int, str]]:
 def draw_costs(
     brush: Brush, instance: Instance, rows: Sequence[CpuTimeline], *, across: bool
 ) -> None:
-    """Write each CPU's cost at the end of its row, and mark the dearest one by a line."""
+    """Write each CPU's cost at the end of its row, and mark the most expensive CPU by a line."""
     worst = max(row.cost for row in rows)
     marks = instance.objective is not Objective.TOTAL_PENALTY and worst > 0
     for number, row in enumerate(rows):
-        dearest = marks and row.cost == worst
+        is_worst = marks and row.cost == worst
         brush.ax.annotate(
             f"{row.cost:,}",
             (row.end, number),
@@ -178,12 +179,12 @@ def draw_costs(
             textcoords="offset points",
             va="center_baseline",
             fontsize=brush.font_size,
-            fontweight="bold" if dearest else "normal",
-            color=INK if dearest else mixed(INK, PAPER, 0.3),
+            fontweight="bold" if is_worst else "normal",
+            color=INK if is_worst else mixed(INK, PAPER, 0.3),
             bbox={"boxstyle": "square,pad=0.1", "facecolor": PAPER, "linewidth": 0},
             in_layout=False,
         )
-        if dearest:
+        if is_worst:
             brush.ax.vlines(row.end, number - 0.5, number + 0.5, color=INK, linewidth=2)
     if across and marks:
         brush.ax.axvline(worst, color=INK, linewidth=0.8, linestyle="--", zorder=0.9)
@@ -192,7 +193,6 @@ def draw_costs(
 def add_legend(brush: Brush, rows: Sequence[CpuTimeline]) -> None:
     """Add a legend below the axes: the kinds of penalty, and the groups if they are few."""
     from matplotlib.patches import Patch
-    from matplotlib.transforms import ScaledTranslation
 
     ax = brush.ax
     entries: list[tuple[str, Patch]] = []
@@ -209,22 +209,13 @@ def add_legend(brush: Brush, rows: Sequence[CpuTimeline]) -> None:
         return
     names, patches = zip(*entries, strict=True)
     column = max(text_width(name, LARGEST_FONT) for name in names) + 4.5 * LARGEST_FONT
-    drop = LARGEST_FONT * (4 if len(ax.get_xticks()) else 2.7)  # below the axis and its label
-    legend = ax.legend(
+    set_plain_legend(
+        ax,
         patches,
-        [""] * len(names),
-        loc="upper left",
-        bbox_to_anchor=(0, 0),
-        bbox_transform=ax.transAxes
-        + ScaledTranslation(0, -drop / POINTS_PER_INCH, ax.figure.dpi_scale_trans),
+        names,
+        drop=LARGEST_FONT * (4 if len(ax.get_xticks()) else 2.7),  # below the axis and its label
         ncols=max(1, min(len(names), int(size_in_points(ax)[0] / column))),
         fontsize=LARGEST_FONT,
-        frameon=False,
-        borderaxespad=0,
         borderpad=0,
         handlelength=1.8,
     )
-    # Only now: a legend leaves out names that begin with an underscore, and reads $ as formula.
-    for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set_parse_math(False)
-        text.set_text(name)

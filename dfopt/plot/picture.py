@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import secrets
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dfopt.errors import FileError
-from dfopt.files import check_writable
+from dfopt.files.storage import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +55,7 @@ def root_figure(ax: Axes) -> Figure:
 
 @contextmanager
 def without_glyph_warnings() -> Iterator[None]:
-    """Keep quiet about names in a script that the font lacks: boxes are what can be shown."""
+    """Silence the warnings about characters that the font lacks: they are drawn as boxes."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
         yield
@@ -93,29 +91,9 @@ def save_picture(ax: Axes, path: str | Path) -> None:
     from matplotlib import rc_context
 
     ending = check_picture_name(path)
+    # Drawn in memory first: an error of Matplotlib's is no error of the file's.
     drawn = io.BytesIO()
     with rc_context({"svg.hashsalt": "dfopt"}), without_glyph_warnings():
         root_figure(ax).savefig(drawn, format=ending[1:], dpi=RESOLUTION, metadata=METADATA[ending])
-    write_bytes(path, drawn.getvalue())
-
-
-def write_bytes(path: str | Path, data: bytes) -> None:
-    """Write a file as a whole or not at all.
-
-    Raises
-    ------
-    FileError
-        When the file cannot be written; what it held before is then still there.
-    """
-    check_writable(path)
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".dfopt-{secrets.token_hex(8)}.tmp")
-    try:
-        temporary.write_bytes(data)
-        temporary.replace(target)
-    except OSError as error:
-        raise FileError(
-            f"cannot be written ({error.strerror}); name another file", file=str(path)
-        ) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as stream:
+        stream.write(drawn.getvalue())

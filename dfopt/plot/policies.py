@@ -6,17 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dfopt.compare.comparison import Cause, Comparison, policies_of
-from dfopt.compare.windows import WindowKind, parse_window
+from dfopt.compare.comparison import Comparison, policies_of
 from dfopt.errors import DfoptError
-from dfopt.plot.colours import INK, PAPER, Colour, group_colours, ink_on, mixed, parsed
-from dfopt.plot.costs import cost_label, cost_ticks, scale_costs
-from dfopt.plot.foresight import WHOLE_AT, Scale, length_text, scale_of
-from dfopt.plot.gap import causes_paid, name_in_lines, times
+from dfopt.plot.cause_bars import (
+    FONT_SIZE,
+    cause_patches,
+    causes_paid,
+    draw_causes,
+    label_bars,
+    last_windows,
+    ratio_text,
+)
+from dfopt.plot.colours import INK, PAPER, Colour, mixed, parsed
+from dfopt.plot.costs import cost_label, scale_costs
+from dfopt.plot.look_ahead import WHOLE_AT, LookAheadAxis, draw_break, label_look_ahead
 from dfopt.plot.picture import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.patches import Patch
 
 WIDTHS = (6.6, 5.4)
 """Of the two panels, in inches."""
@@ -26,7 +34,6 @@ MARGINS = 1.9
 LOWEST = 4.0
 """Of a figure, in inches."""
 
-FONT_SIZE = 9.0
 BAR_HEIGHT = 0.42
 THIN_HEIGHT = 0.17
 """Of a row."""
@@ -46,13 +53,13 @@ KEY_ROOM = 38.0
 
 MOST_TICKS, MOST_WIDE_TICKS = 6, 4
 WIDE = 400_000_000
-"""From here on costs are so long that few of them have room side by side."""
+"""Costs from here on are long, so that fewer of them have room side by side."""
 
 MOST_LENGTHS = 6
-"""So many lengths of windows have room for their names."""
+"""At most this many lengths of windows have room for their names."""
 
 NEAR = 0.16
-"""Names of windows this part of the axis away from its end have no room."""
+"""The name of a window has no room nearer than this to the end, as a part of the axis."""
 
 ROLLING: Colour = mixed(INK, PAPER, 0.35)
 BOUND: Colour = INK
@@ -66,7 +73,7 @@ DASHES: tuple[Any, ...] = ("-", (0, (4, 1.6)), (0, (1.2, 1.2)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class PolicyLine:
     """A comparison as it is drawn.
 
     Parameters
@@ -113,7 +120,7 @@ def plot_policies(comparisons: Sequence[Comparison]) -> Axes:
         raise DfoptError("there is no window to draw; compare under one (--window whole)")
     labels = policies_of(comparisons) or [comparison.name for comparison in comparisons]
     policies = [
-        Policy(label=label, comparison=comparison, line=line_style(number))
+        PolicyLine(label=label, comparison=comparison, line=line_style(number))
         for number, (label, comparison) in enumerate(zip(labels, comparisons, strict=True))
     ]
     has_ladder = any(len(comparison.windows) > 1 for comparison in comparisons)
@@ -127,17 +134,17 @@ def plot_policies(comparisons: Sequence[Comparison]) -> Axes:
     draw_bars(left, policies)
     left.tick_params(axis="y", pad=KEY_ROOM)
     draw_keys(left, policies)
-    draw_ladders(right, policies, scale_of(comparisons))
+    draw_ladders(right, policies)
     bars: Axes = left
     return bars
 
 
 def line_style(number: int) -> dict[str, Any]:
     """Return how the line of a policy looks: no two of the first 24 are alike."""
-    turn, place = divmod(number, len(LINES))
-    marker = MARKERS[(place + turn) % len(MARKERS)]
+    turn, column = divmod(number, len(LINES))
+    marker = MARKERS[(column + turn) % len(MARKERS)]
     return {
-        "color": parsed(LINES[place]),
+        "color": parsed(LINES[column]),
         "marker": marker,
         "linestyle": DASHES[turn % len(DASHES)],
         "linewidth": 1.5,
@@ -147,18 +154,25 @@ def line_style(number: int) -> dict[str, Any]:
     }
 
 
-def draw_bars(ax: Axes, policies: Sequence[Policy]) -> None:
+def draw_bars(ax: Axes, policies: Sequence[PolicyLine]) -> None:
     """Draw what each policy paid, the rolling schedule and the bound."""
     paid = [causes_paid(policy.comparison) for policy in policies]
     sums = [sum(causes.values()) for causes in paid]
     rolling = [policy.comparison.windows[-1].rolling for policy in policies]
     longest = max(*sums, *rolling) or 1
-    for row, policy in enumerate(policies):
-        draw_paid(ax, row, policy, longest)
+    for row, (policy, causes) in enumerate(zip(policies, paid, strict=True)):
+        draw_causes(
+            ax,
+            row - 0.08,
+            causes,
+            height=BAR_HEIGHT,
+            least_labelled=NARROWEST_SHARE * longest,
+            font_size=FONT_SIZE - 1,
+        )
         window = policy.comparison.windows[-1]
-        for place, (cost, colour) in enumerate(((window.rolling, ROLLING), (window.bound, BOUND))):
+        for line, (cost, colour) in enumerate(((window.rolling, ROLLING), (window.bound, BOUND))):
             ax.barh(
-                row + BAR_HEIGHT / 2 - 0.08 + (place + 0.5) * THIN_HEIGHT,
+                row + BAR_HEIGHT / 2 - 0.08 + (line + 0.5) * THIN_HEIGHT,
                 cost,
                 height=THIN_HEIGHT * 0.86,
                 color=colour,
@@ -167,84 +181,44 @@ def draw_bars(ax: Axes, policies: Sequence[Policy]) -> None:
         ax.text(
             max(sums[row], rolling[row]) + 0.012 * longest,
             row - 0.08,
-            f"{times(window.ratio)} bound",
+            f"{ratio_text(window.ratio)} bound",
             va="center",
             fontsize=FONT_SIZE,
             color=INK,
         )
     ax.set_xlim(0, ROOM_FOR_RATIOS * longest)
     ax.set_ylim(len(policies) - 0.35, -0.5)
-    ax.set_yticks(
-        range(len(policies)),
-        [name_in_lines(policy.label) for policy in policies],
-        fontsize=FONT_SIZE,
-    )
-    for label in ax.get_yticklabels():
-        label.set_parse_math(False)
-    ax.tick_params(axis="y", length=0)
-    ax.tick_params(axis="x", labelsize=FONT_SIZE)
-    cost_ticks(ax.xaxis, most=MOST_TICKS if longest < WIDE else MOST_WIDE_TICKS)
-    ax.set_xlabel(label_of(policies), fontsize=FONT_SIZE, parse_math=False)
-    ax.grid(axis="x", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    add_legend(ax, policies, [cause for cause in Cause if any(one[cause] for one in paid)])
+    comparisons = [policy.comparison for policy in policies]
+    names = [policy.label for policy in policies]
+    label_bars(ax, names, comparisons, most_ticks=MOST_TICKS if longest < WIDE else MOST_WIDE_TICKS)
+    add_legend(ax, comparisons, cause_patches(paid))
 
 
-def draw_paid(ax: Axes, row: int, policy: Policy, longest: int) -> None:
-    """Draw what a policy paid, with the share of every cause that has room for it."""
-    causes = causes_paid(policy.comparison)
-    colours = group_colours(map(str, Cause))
-    total = sum(causes.values())
-    left = 0
-    for cause, cost in causes.items():
-        colour = colours[str(cause)]
-        ax.barh(row - 0.08, cost, left=left, height=BAR_HEIGHT, color=colour, linewidth=0)
-        if cost >= NARROWEST_SHARE * longest:
-            ax.text(
-                left + cost / 2,
-                row - 0.08,
-                f"{cost / total:.0%}",
-                ha="center",
-                va="center_baseline",
-                fontsize=FONT_SIZE - 1,
-                color=ink_on(colour),
-            )
-        left += cost
-
-
-def draw_keys(ax: Axes, policies: Sequence[Policy]) -> None:
+def draw_keys(ax: Axes, policies: Sequence[PolicyLine]) -> None:
     """Show each policy's line between its name and its bar."""
     for row, policy in enumerate(policies):
         first, last = KEY
-        for places, line in (
+        for positions, line in (
             ((first, last), {**policy.line, "marker": None}),
             (((first + last) / 2,), policy.line),
         ):
             ax.plot(
-                places,
-                [row] * len(places),
+                positions,
+                [row] * len(positions),
                 transform=ax.get_yaxis_transform(),
                 clip_on=False,
                 **line,
             )
 
 
-def label_of(policies: Sequence[Policy]) -> str:
-    """Return what the costs mean."""
-    return cost_label([policy.comparison for policy in policies])
-
-
-def add_legend(ax: Axes, policies: Sequence[Policy], causes: Sequence[Cause]) -> None:
+def add_legend(ax: Axes, comparisons: Sequence[Comparison], causes: Sequence[Patch]) -> None:
     """Say above the bars what their colours mean."""
     from matplotlib.patches import Patch
 
-    colours = group_colours(map(str, Cause))
-    windows = dict.fromkeys(policy.comparison.windows[-1].window for policy in policies)
-    length = f" (window: {', '.join(windows)})"
+    length = last_windows(comparisons)
     ax.legend(
         handles=[
-            *(Patch(color=colours[str(cause)], label=str(cause)) for cause in causes),
+            *causes,
             Patch(color=ROLLING, label=f"rolling schedule{length}"),
             Patch(color=BOUND, label=f"bound{length}"),
         ],
@@ -257,21 +231,24 @@ def add_legend(ax: Axes, policies: Sequence[Policy], causes: Sequence[Cause]) ->
     )
 
 
-def draw_ladders(ax: Axes, policies: Sequence[Policy], scale: Scale) -> None:
-    """Draw what each policy paid, and what rolling schedules pay with how much look-ahead."""
-    begin = (scale.lengths[0] if scale.lengths else scale.whole) / WHOLE_AT
+def draw_ladders(ax: Axes, policies: Sequence[PolicyLine]) -> None:
+    """Draw what each policy paid, and below it the rolling schedules by their look-ahead."""
+    look_ahead = LookAheadAxis.of([policy.comparison for policy in policies])
+    # The policies themselves stand as far left of the shortest window as the whole trace stands
+    # right of the longest.
+    begin = (look_ahead.lengths[0] if look_ahead.lengths else look_ahead.whole) / WHOLE_AT
     costs = []
     for policy in policies:
         windows = policy.comparison.windows
-        points = sorted((scale.place(parse_window(one.window)), one.rolling) for one in windows)
-        places = [begin, *(place for place, _ in points)]
+        points = sorted((look_ahead.position(window.window), window.rolling) for window in windows)
+        positions = [begin, *(position for position, _ in points)]
         paid = [windows[0].realised, *(cost for _, cost in points)]
-        ax.plot(places, paid, clip_on=False, zorder=3, **policy.line)
+        ax.plot(positions, paid, clip_on=False, zorder=3, **policy.line)
         costs += paid
-    ax.set_xscale("log")
-    label_ladder(ax, scale, begin)
+    label_ladder(ax, look_ahead, begin)
     scale_costs(ax, costs)
-    ax.set_ylabel(label_of(policies), fontsize=FONT_SIZE, parse_math=False)
+    label = cost_label([policy.comparison for policy in policies])
+    ax.set_ylabel(label, fontsize=FONT_SIZE, parse_math=False)
     ax.set_title("as it ran, and rolling schedules", fontsize=FONT_SIZE, color=INK, loc="left")
     ax.tick_params(labelsize=FONT_SIZE)
     ax.grid(axis="y", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
@@ -279,25 +256,17 @@ def draw_ladders(ax: Axes, policies: Sequence[Policy], scale: Scale) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def label_ladder(ax: Axes, scale: Scale, begin: float) -> None:
-    """Write below the axis where the trace itself stands, some lengths, and the whole trace."""
-    from matplotlib.ticker import FixedLocator, NullFormatter
+def label_ladder(ax: Axes, look_ahead: LookAheadAxis, begin: float) -> None:
+    """Label the trace itself, some of the lengths, and the whole trace."""
+    from matplotlib.ticker import FixedLocator
 
-    shown = list(scale.lengths)
+    shown = list(look_ahead.lengths)
     if len(shown) > MOST_LENGTHS:
-        shown = [one for one in shown if str(one).strip("0") == "1"] or shown[:1]
-    # The name of the last one would stand on that of the whole trace.
-    near = (scale.whole / begin) ** NEAR
-    shown = [one for one in shown if scale.whole / one > near]
-    ticks = {
-        begin: "as it\nran",
-        **{float(one): length_text(one, scale.kind) for one in shown},
-        scale.whole: "whole",
-    }
-    ax.set_xticks([*ticks], [*ticks.values()])
-    ax.xaxis.set_minor_locator(FixedLocator([float(one) for one in scale.lengths]))
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    for place in (begin * WHOLE_AT**0.5, scale.whole / WHOLE_AT**0.5):
-        ax.axvline(place, color=mixed(INK, PAPER, 0.7), linewidth=0.6)
-    unit = " in managed dispatches" if scale.kind is WindowKind.DISPATCHES else ""
-    ax.set_xlabel(f"look-ahead: length of the window{unit}", fontsize=FONT_SIZE)
+        shown = [length for length in shown if str(length).strip("0") == "1"] or shown[:1]
+    # The label of the longest window would stand on that of the whole trace.
+    near = (look_ahead.whole / begin) ** NEAR
+    shown = [length for length in shown if look_ahead.whole / length > near]
+    ticks = {begin: "as it\nran", **look_ahead.ticks(shown)}
+    label_look_ahead(ax, look_ahead, ticks, font_size=FONT_SIZE)
+    ax.xaxis.set_minor_locator(FixedLocator([float(length) for length in look_ahead.lengths]))
+    draw_break(ax, begin * WHOLE_AT**0.5)

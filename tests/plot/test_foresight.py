@@ -12,7 +12,8 @@ from dfopt.compare.windows import WindowKind
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_foresight, save_picture
 from dfopt.plot.costs import cost_text
-from dfopt.plot.foresight import SIZE, length_text
+from dfopt.plot.foresight import SIZE
+from dfopt.plot.look_ahead import length_text
 from dfopt.plot.picture import lay_out
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyG
@@ -77,7 +78,7 @@ def test_windows_in_time_have_units() -> None:
         (CostModel(penalty=PenaltyG(fill=2, write_back=0)), "penalty on all CPUs (ns)"),
         (
             CostModel(penalty=PenaltyG(fill=2, write_back=0), objective=Objective.MAX_PENALTY),
-            "penalty on the dearest CPU (ns)",
+            "penalty on the most expensive CPU (ns)",
         ),
     ],
 )

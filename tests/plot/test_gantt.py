@@ -46,7 +46,7 @@ def test_worked_example(worked_example: Instance, data_affinity: Schedule) -> No
     assert sorted(texts(ax)) == sorted(
         ["v0", "v1", "v2", "v3", "v4", "4", "4", "4", "4", "11", "15"]
     )
-    # CPU 0 is on top, and the dearest CPU's cost stands out.
+    # CPU 0 is on top, and the most expensive CPU's cost stands out.
     assert [label.get_text() for label in ax.get_yticklabels()] == ["CPU 0", "CPU 1"]
     bottom, top = ax.get_ylim()
     assert bottom > top
@@ -99,7 +99,7 @@ def test_bars_name_the_fragments_where_the_legend_does_not(fragments: int) -> No
     assert (in_legend, on_bars) == ((True, False) if fragments == MOST_IN_LEGEND else (False, True))
 
 
-def test_total_penalty_has_no_dearest_cpu() -> None:
+def test_total_penalty_has_no_most_expensive_cpu() -> None:
     instance = zipf(tasks=6, cpus=2, fragments=3, objective=Objective.TOTAL_PENALTY)
     ax = plot_schedule(instance, in_turn(instance))
     assert all(text.get_fontweight() == "normal" for text in ax.texts)

@@ -37,11 +37,11 @@ def test_a_bar_adds_up_to_what_was_paid() -> None:
     assert {line.get_xdata()[0] for line in ax.lines} == {4, 6}
 
 
-def test_the_dearest_cpu_is_what_max_penalty_counts() -> None:
+def test_the_most_expensive_cpu_is_what_max_penalty_counts() -> None:
     model = CostModel(objective=Objective.MAX_PENALTY)
     ax = plot_gap([comparison(model=model)])
     assert widths(ax) == [1, 4, 2]
-    assert ax.get_xlabel() == "changes of fragment on the dearest CPU"
+    assert ax.get_xlabel() == "changes of fragment on the most expensive CPU"
 
 
 def test_the_first_trace_is_on_top() -> None:

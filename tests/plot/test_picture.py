@@ -1,5 +1,8 @@
 """Picture files: their formats, whole or not at all, and the same every time."""
 
+import os
+import stat
+import threading
 from pathlib import Path
 
 import pytest
@@ -65,3 +68,27 @@ def test_a_failed_write_leaves_the_old_picture(
         save_picture(plot_schedule(worked_example, data_affinity), path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_replaced_picture_keeps_its_permissions(
+    tmp_path: Path, worked_example: Instance, data_affinity: Schedule
+) -> None:
+    path = tmp_path / "a.png"
+    path.write_text("old")
+    path.chmod(0o640)
+    save_picture(plot_schedule(worked_example, data_affinity), path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_picture_can_go_through_a_pipe(
+    tmp_path: Path, worked_example: Instance, data_affinity: Schedule
+) -> None:
+    path = tmp_path / "a.png"
+    os.mkfifo(path)
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append(path.read_bytes()))
+    reader.start()
+    save_picture(plot_schedule(worked_example, data_affinity), path)
+    reader.join()
+    assert received[0].startswith(MAGIC[".png"])
+    assert stat.S_ISFIFO(path.stat().st_mode)

@@ -121,11 +121,11 @@ def test_one_length_of_window_has_no_curves() -> None:
     assert len(ax.figure.axes) == 1
 
 
-def test_the_dearest_cpu_under_max_penalty() -> None:
+def test_the_most_expensive_cpu_under_max_penalty() -> None:
     model = CostModel(objective=Objective.MAX_PENALTY)
     ax = plot_policies([replace(one, model=model) for one in (FIRST, SECOND)])
     assert bars(ax, 0)[:3] == pytest.approx([1, 4, 2])
-    assert ax.get_xlabel().startswith("changes of fragment on the dearest CPU")
+    assert ax.get_xlabel().startswith("changes of fragment on the most expensive CPU")
 
 
 @pytest.mark.parametrize("count", [2, 9, 16])

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dfopt.plot.bars import shown_name
 from dfopt.plot.colours import INK, Colour
+from dfopt.plot.names import shown_name
 from dfopt_models.growth import GrowthPath, growth_text
 from dfopt_models.plot.style import (
     LINE_WIDTH,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dfopt.errors import DfoptError
-from dfopt.plot.bars import shown_name
+from dfopt.plot.names import shown_name
 from dfopt_models.growth import GrowthPath
 from dfopt_models.plot.crossover import plot_crossover, sheet_of
 from dfopt_models.plot.style import room_below, set_title

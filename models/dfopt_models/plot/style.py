@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dfopt.errors import DfoptError
-from dfopt.plot.bars import shown_name
 from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed
-from dfopt.plot.legend import add_legend_below, height_below
+from dfopt.plot.names import add_legend_below, height_below, shown_name
 from dfopt.plot.picture import new_axes, root_figure
 from dfopt.plot.policies import DASHES, MARKERS
 from dfopt_models.growth import LARGE

@@ -8,6 +8,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from dfopt.plot.colours import INK, PAPER, Colour, ink_on, mixed
+from dfopt.plot.names import shown_name
 from dfopt.problem.timeline import ChargeKind, CpuTimeline, TaskRun
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ CHARACTER_WIDTH = 0.64
 SMALLEST_FONT = 5.0
 NARROWEST_TASK = 3.0
 NARROWEST_HATCH = 2.0
-LONGEST_NAME = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,18 +79,6 @@ class Brush:
 def text_width(text: str, font_size: float) -> float:
     """Return about how wide ``text`` is, in points."""
     return CHARACTER_WIDTH * font_size * len(text)
-
-
-def shown_name(name: str, *, longest: int = LONGEST_NAME) -> str:
-    """Return a name that fits into a picture: one line, not too long.
-
-    What is left out is amid it, since the ends of long names tell them apart.
-    """
-    name = " ".join(name.split())
-    if len(name) <= longest:
-        return name
-    end = (longest - 1) // 3
-    return f"{name[: longest - 1 - end]}…{name[-end:]}"
 
 
 def draw_rows(brush: Brush, rows: Sequence[CpuTimeline]) -> None:
