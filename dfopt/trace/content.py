@@ -65,6 +65,9 @@ _SWITCH = b"sched_switch: "
 _PERF_WITHOUT_CPU = re.compile(
     rb"^ *.+ \d+ +\d+\.\d{6,9}: +(?:\d+ +)?(?:sched:)?sched_", re.MULTILINE
 )
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+"""A byte that no text has."""
+
 _PACKET = 0x0A
 """The tag of a packet, the only field of a Perfetto trace."""
 
@@ -150,4 +153,4 @@ def _is_packets(first: bytes) -> bool:
             size |= first[position] << shift
         position += 1 + size
         packets += 1
-    return packets > 1 or b"\0" in first
+    return packets > 1 or _CONTROL.search(first) is not None

@@ -16,6 +16,15 @@ LONGEST_VARINT = 10
 MORE = 0x80
 """The bit of a varint's byte that says that another one follows."""
 
+LARGEST_PACKET = (1 << 28) - 1
+"""Bytes of the longest packet: Perfetto writes lengths as four bytes of seven bits each."""
+
+AT_ONCE = 1 << 20
+"""At most this many bytes of a packet are read together."""
+
+MOST_INFLATED = 1 << 26
+"""A packet that unpacks to more bytes than this is damaged: Perfetto compresses 512 KiB at once."""
+
 DEEPEST_COMPRESSION = 2
 
 
@@ -48,68 +57,122 @@ def framed(packet: Any) -> bytes:
     return PACKET_TAG + bytes(length) + data
 
 
+class PacketCutError(FileError):
+    """The file ends within a packet.
+
+    Parameters
+    ----------
+    number
+        The number of the packet, counted from 1.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(
+            "the file ends within it; it may have been cut short, copy it again",
+            place=f"packet {number}",
+        )
+        self.number = number
+
+
 def packets(stream: BinaryIO) -> Iterator[tuple[int, Any]]:
     """Yield the packets of a file with their numbers, counted from 1.
 
-    Those that are compressed together are unpacked, and have the number of what held them.
+    Packets that are compressed together are unpacked. They have the number of the packet that
+    held them. No more memory is taken than the file has bytes, whatever the lengths in it say.
 
     Raises
     ------
+    PacketCutError
+        When the file ends within a packet. All packets before it have been yielded.
     FileError
-        When the file ends within a packet, or holds something else.
+        When the file holds something else than packets.
     """
-    return _packets(stream, perfetto_classes().TracePacket)
-
-
-def _packets(
-    stream: BinaryIO, kind: Any, number: int | None = None, depth: int = 0
-) -> Iterator[tuple[int, Any]]:
     from google.protobuf.message import DecodeError
 
-    count = 0
+    packet_class = perfetto_classes().TracePacket
+    for number, data in _messages(stream):
+        try:
+            for message in _unpacked(packet_class, data):
+                yield number, message
+        except DecodeError:
+            raise FileError(
+                "cannot be decoded; the file is damaged, copy it again", place=f"packet {number}"
+            ) from None
+        except PacketCutError:
+            raise FileError(
+                "is damaged (what is compressed in it ends too early); copy it again",
+                place=f"packet {number}",
+            ) from None
+        except FileError as error:
+            raise FileError(error.problem, place=f"packet {number}") from None
+
+
+def _unpacked(packet_class: Any, data: bytes, depth: int = 0) -> Iterator[Any]:
+    """Yield the packet in these bytes, or the packets that are compressed in it."""
+    packet = packet_class.FromString(data)
+    if not packet.HasField("compressed_packets"):
+        yield packet
+        return
+    if depth == DEEPEST_COMPRESSION:
+        raise FileError("is compressed again and again")
+    for _, inner in _messages(BytesIO(_inflated(packet.compressed_packets))):
+        yield from _unpacked(packet_class, inner, depth + 1)
+
+
+def _inflated(data: bytes) -> bytes:
+    inflating = zlib.decompressobj()
+    try:
+        inflated = inflating.decompress(data, MOST_INFLATED)
+    except zlib.error as error:
+        raise FileError(f"is damaged ({error}); copy it again") from None
+    if inflating.unconsumed_tail:
+        raise FileError("unpacks to more than 64 MiB; the file is damaged, copy it again")
+    if not inflating.eof:
+        raise FileError("is damaged (what is compressed in it ends too early); copy it again")
+    return inflated
+
+
+def _messages(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Yield the bytes of the packets in a stream, without tag and length, with their numbers."""
+    number = 0
     while tag := stream.read(1):
-        count += 1
-        shown = number or count
-        place = f"packet {shown}"
+        number += 1
+        place = f"packet {number}"
         if tag != PACKET_TAG:
             raise FileError(
                 "is no packet of a trace; the file is damaged, copy it again", place=place
             )
-        size = _length(stream, place)
-        data = stream.read(size)
-        if len(data) < size:
-            raise _cut(place)
-        try:
-            packet = kind.FromString(data)
-        except DecodeError:
+        size = _length(stream, number)
+        if size > LARGEST_PACKET:
             raise FileError(
-                "cannot be decoded; the file is damaged, copy it again", place=place
-            ) from None
-        if packet.HasField("compressed_packets"):
-            if depth == DEEPEST_COMPRESSION:
-                raise FileError("is compressed again and again", place=place)
-            try:
-                inner = zlib.decompress(packet.compressed_packets)
-            except zlib.error as error:
-                raise FileError(f"is damaged ({error}); copy it again", place=place) from None
-            yield from _packets(BytesIO(inner), kind, shown, depth + 1)
-        else:
-            yield shown, packet
+                f"claims to have {size} bytes; the file is damaged, copy it again", place=place
+            )
+        yield number, _read(stream, size, number)
 
 
-def _length(stream: BinaryIO, place: str) -> int:
+def _length(stream: BinaryIO, number: int) -> int:
     size = 0
     for position in range(LONGEST_VARINT):
         byte = stream.read(1)
         if not byte:
-            raise _cut(place)
+            raise PacketCutError(number)
         size |= (byte[0] & (MORE - 1)) << (7 * position)
         if byte[0] < MORE:
             return size
-    raise FileError("has no length; the file is damaged, copy it again", place=place)
+    raise FileError("has no length; the file is damaged, copy it again", place=f"packet {number}")
 
 
-def _cut(place: str) -> FileError:
-    return FileError(
-        "the file ends within it; it may have been cut short, copy it again", place=place
-    )
+def _read(stream: BinaryIO, size: int, number: int) -> bytes:
+    """Return the next bytes of a stream; ask for memory only as far as the stream has them."""
+    if size <= AT_ONCE:
+        data = stream.read(size)
+    else:
+        parts = []
+        left = size
+        while left and (part := stream.read(min(left, AT_ONCE))):
+            parts.append(part)
+            left -= len(part)
+        data = b"".join(parts)
+    if len(data) < size:
+        raise PacketCutError(number)
+    return data

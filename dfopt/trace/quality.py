@@ -51,7 +51,12 @@ class Quality:
     def warnings(self) -> tuple[str, ...]:
         """What a user should know before trusting figures from this trace, a line each."""
         found = []
-        if self.unparsed:
+        if self.unparsed == 1 and self.first_unparsed == self.lines:
+            found.append(
+                "the end of the file could not be understood; it may have been cut short, copy it "
+                "again"
+            )
+        elif self.unparsed:
             found.append(
                 f"{counted(self.unparsed, 'line')} could not be understood, the first is line "
                 f"{self.first_unparsed}"

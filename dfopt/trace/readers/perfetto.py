@@ -7,6 +7,7 @@ as their buffers were read.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -26,7 +27,7 @@ from dfopt.trace.events import (
     ThreadGroups,
 )
 from dfopt.trace.numbering import Numbering
-from dfopt.trace.perfetto_packets import packets
+from dfopt.trace.perfetto_packets import PacketCutError, packets
 from dfopt.trace.readers.perfetto_switches import (
     ENDED,
     IN_INTERRUPT,
@@ -51,6 +52,9 @@ MARK = re.compile(r"(?:^|[ :=|])dfopt:df= *([^ \n](?:.*[^ \n])?)[ \n]*\Z")
 def read_perfetto(stream: BinaryIO) -> Trace:
     """Return the dispatches that the scheduling events in a Perfetto trace tell of.
 
+    Of a file that was cut short all whole packets are read. The quality of the trace then says
+    that its last packet could not be understood.
+
     Parameters
     ----------
     stream
@@ -62,24 +66,36 @@ def read_perfetto(stream: BinaryIO) -> Trace:
         When the file is damaged, or holds no switches.
     """
     found = _Found()
-    number = 0
-    for number, packet in packets(stream):
-        try:
-            found.add(packet)
-        except FileError as error:
-            raise FileError(error.problem, place=f"packet {number}") from None
-    events = found.events(number)
-    if not len(events.switches.cpu):
-        if found.has_tracks:
-            raise FileError(
-                "holds tracks to look at, as dfopt writes them, and no sched_switch event of the "
-                "kernel; name the trace that it was made from"
-            )
-        raise FileError(
-            "holds no sched_switch event of the kernel; record the data source linux.ftrace with "
-            "sched/sched_switch"
-        )
+    cut: PacketCutError | None = None
+    count = 0
+    try:
+        for count, packet in packets(stream):
+            try:
+                found.add(packet)
+            except FileError as error:
+                raise FileError(error.problem, place=f"packet {count}") from None
+    except PacketCutError as error:
+        cut, count = error, error.number
+    if not found.has_switches:
+        raise _without_switches(cut, has_tracks=found.has_tracks)
+    events = found.events(count)
+    if cut is not None:
+        events = replace(events, unparsed=1, first_unparsed=cut.number)
     return trace_of(events)
+
+
+def _without_switches(cut: PacketCutError | None, *, has_tracks: bool) -> FileError:
+    if cut is not None:
+        return FileError(cut.problem, place=cut.place)
+    if has_tracks:
+        return FileError(
+            "holds tracks to look at, as dfopt writes them, and no sched_switch event of the "
+            "kernel; name the trace that it was made from"
+        )
+    return FileError(
+        "holds no sched_switch event of the kernel; record the data source linux.ftrace with "
+        "sched/sched_switch"
+    )
 
 
 class _Found:
@@ -123,16 +139,22 @@ class _Found:
                     (time, _thread(one.tid), _thread(one.tgid)) for one in tree.threads
                 ]
             case "cpu_info":
-                self._cpus = len(packet.cpu_info.cpus) or self._cpus
+                self._cpus = _declared(len(packet.cpu_info.cpus)) or self._cpus
             case "system_info":
                 # Older classes do not have the number.
-                self._cpus = self._cpus or getattr(packet.system_info, "num_cpus", 0) or None
+                cpus = _declared(getattr(packet.system_info, "num_cpus", 0))
+                self._cpus = self._cpus or cpus or None
             case "trace_stats":
                 self._statistics = packet.trace_stats
             case "track_descriptor" | "track_event":
                 self.has_tracks = True
             case "zstd_compressed_packets":
                 raise FileError("is compressed with zstd; record the trace without that")
+
+    @property
+    def has_switches(self) -> bool:
+        """Whether any packet held a switch."""
+        return self._bundled.switch_count > 0
 
     def _add_bundle(self, bundle: Any, sequence: int) -> None:
         if bundle.cpu >= LARGEST_CPU_COUNT:
@@ -273,6 +295,12 @@ class _Found:
 
 def _sorted_table(rows: list[tuple[int, ...]], width: int) -> Integers:
     return in_time(np.array(rows, np.int64).reshape(-1, width))
+
+
+def _declared(cpus: int) -> int:
+    if cpus > LARGEST_CPU_COUNT:
+        raise FileError(f"declares {cpus} CPUs; the file is damaged, copy it again")
+    return cpus
 
 
 def _time(value: int) -> int:
