@@ -17,6 +17,7 @@ from operator import add
 
 from dfopt.bounds.bound import NOTHING, Bound
 from dfopt.costs.closed_form import ClosedForm, CpuStart
+from dfopt.costs.role import Role
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.certificate import CompleteSearch, DualWeights, TaskClass
 from dfopt.problem.instance import Instance, Objective
@@ -25,14 +26,8 @@ from dfopt.problem.penalties import PenaltyF
 MOST_CAPS = 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
-    """The least that a visit of one fragment costs, by where on the CPU it takes place."""
-
-    middle: int
-    first: int
-    last: int
-    alone: int
+Visit = Mapping[Role, int]
+"""The least that a visit of one fragment costs, by its role; a split counts as first and last."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,12 +94,12 @@ class Visits:
         closing = [one.exit + base for one, base in zip(costs, bases, strict=True)]
         ending = [one.end + base for one, base in zip(costs, bases, strict=True)]
         entries = [one.entry for one in costs]
-        return Visit(
-            middle=min(*map(add, entries, closing), _pair(opening, closing)),
-            first=min(closing),
-            last=min(*map(add, entries, ending), _pair(opening, ending)),
-            alone=min(ending),
-        )
+        return {
+            Role.MIDDLE: min(*map(add, entries, closing), _pair(opening, closing)),
+            Role.FIRST: min(closing),
+            Role.LAST: min(*map(add, entries, ending), _pair(opening, ending)),
+            Role.ALONE: min(ending),
+        }
 
     def spread(self, worths: Sequence[int]) -> Fraction:
         """Return Σ worth·s/min(s, k), the least worth of all visits together."""
@@ -136,12 +131,12 @@ def area_bound(visits: Visits) -> Bound:
     A fragment counts with at most ``cap``, so that the savings at the CPUs' ends, which every
     CPU is granted in full, stay small; a few caps are tried.
     """
-    caps = sorted({visit.middle for visit in visits.bare if visit.middle > 0})
+    caps = sorted({visit[Role.MIDDLE] for visit in visits.bare if visit[Role.MIDDLE] > 0})
     step = max(1, -(-len(caps) // MOST_CAPS))
     best = NOTHING
     # With a cap of 0 only what all tasks pay wherever they run counts, and nothing is spared.
     for cap in [*caps[::-step], 0]:
-        worths = [min(cap, visit.middle) for visit in visits.bare]
+        worths = [min(cap, visit[Role.MIDDLE]) for visit in visits.bare]
         value = _area(visits, worths)
         if value > best.value:
             best = Bound(value=value, certificate=_area_certificate(visits, worths, value))
@@ -164,9 +159,9 @@ def _savings(start: CpuStart, worths: Sequence[int], cheapest: Sequence[Visit]) 
     """Return by how much the worth of one CPU's visits can exceed their cost."""
     pairs = list(zip(worths, cheapest, strict=True))
     spared = [pair for fragment, pair in enumerate(pairs) if start.spares_entry(fragment)]
-    first = max((worth - visit.first for worth, visit in spared), default=0)
-    last = max((worth - visit.last for worth, visit in pairs), default=0)
-    alone = max((worth - visit.alone for worth, visit in spared), default=0)
+    first = max((worth - visit[Role.FIRST] for worth, visit in spared), default=0)
+    last = max((worth - visit[Role.LAST] for worth, visit in pairs), default=0)
+    alone = max((worth - visit[Role.ALONE] for worth, visit in spared), default=0)
     return max(0, first) + max(0, last, alone - max(0, first))
 
 
@@ -264,9 +259,9 @@ def _least_cost_table(start: CpuStart, cheapest: Sequence[Visit], most: int) -> 
     numbers = range(len(cheapest))
     # Some optimal choice takes its middle visits from the cheapest, its ends likewise.
     candidates = {
-        *sorted(numbers, key=lambda fragment: cheapest[fragment].middle)[: most + 2],
-        *sorted(numbers, key=lambda fragment: cheapest[fragment].first)[:3],
-        *sorted(numbers, key=lambda fragment: cheapest[fragment].last)[:3],
+        *sorted(numbers, key=lambda fragment: cheapest[fragment][Role.MIDDLE])[: most + 2],
+        *sorted(numbers, key=lambda fragment: cheapest[fragment][Role.FIRST])[:3],
+        *sorted(numbers, key=lambda fragment: cheapest[fragment][Role.LAST])[:3],
         *(fragment for fragment in (start.free_fragment,) if fragment is not None),
     }
     unreachable = 2**63
@@ -276,19 +271,18 @@ def _least_cost_table(start: CpuStart, cheapest: Sequence[Visit], most: int) -> 
     table[0][0] = entering
     for fragment in candidates:
         visit = cheapest[fragment]
-        first = visit.first - start.departure if start.spares_entry(fragment) else unreachable
+        middle, last = visit[Role.MIDDLE], visit[Role.LAST]
+        first = visit[Role.FIRST] - start.departure if start.spares_entry(fragment) else unreachable
         for count in range(most, 0, -1):
             before, now = table[count - 1], table[count]
-            now[0] = min(now[0], before[0] + visit.middle)
-            now[1] = min(now[1], before[1] + visit.middle, before[0] + first)
-            now[2] = min(now[2], before[2] + visit.middle, before[0] + visit.last)
-            now[3] = min(
-                now[3], before[3] + visit.middle, before[1] + visit.last, before[2] + first
-            )
+            now[0] = min(now[0], before[0] + middle)
+            now[1] = min(now[1], before[1] + middle, before[0] + first)
+            now[2] = min(now[2], before[2] + middle, before[0] + last)
+            now[3] = min(now[3], before[3] + middle, before[1] + last, before[2] + first)
     costs = [0, *(min(row) for row in table[1:])]
     if most:
         spared = [
-            start.arrival + cheapest[fragment].alone
+            start.arrival + cheapest[fragment][Role.ALONE]
             for fragment in numbers
             if start.spares_entry(fragment)
         ]

@@ -253,7 +253,7 @@ class MixedProgram:
         if self._form.starts[cpu].spares_entry(fragment):
             options += [
                 (FIRST, roles.first.cost),
-                (FIRST | LAST | ONLY, roles.alone_and_spared.cost),
+                (FIRST | LAST | ONLY, roles.alone.cost),
                 (FIRST | LAST, roles.split.cost),
             ]
         return options

@@ -53,7 +53,7 @@ class WindowCosts(PartCosts):
                 for fragment, roles in blocks.items()
             }
             choice = best_ends(start, chosen)
-            closer = choice.ends[last].closer
+            closer = chosen[last][choice.roles[last]].closer
             if choice.cost == least and closer is not None:
                 return closer
         raise AssertionError("some fragment comes last")

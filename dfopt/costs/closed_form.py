@@ -10,10 +10,11 @@ theorem and its proof stand in the documentation under "The best order on one CP
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from dfopt.costs.role import Role
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
@@ -79,13 +80,13 @@ class Ends(NamedTuple):
 
 
 class Roles(NamedTuple):
-    """The cheapest ends of a fragment for every role it can play on a CPU."""
+    """The cheapest ends of a fragment in every role; ``roles[Role.LAST]`` is ``roles.last``."""
 
     middle: Ends
     first: Ends
     last: Ends
-    alone_and_spared: Ends
     split: Ends
+    alone: Ends
 
 
 class ClosedForm:
@@ -131,10 +132,11 @@ class ClosedForm:
         arrangement = best_ends(self.starts[cpu], blocks)
         left = {fragment: dict(members) for fragment, members in grouped.items()}
         order: list[int] = []
-        sequence = _visiting_sequence(self.starts[cpu], list(blocks), arrangement)
-        for place, (fragment, ends) in enumerate(sequence):
-            comes_back = arrangement.split and place == 0
-            order += _block(left[fragment], ends, comes_back=comes_back)
+        sequence = _visiting_sequence(self.starts[cpu], arrangement.roles)
+        for place, fragment in enumerate(sequence):
+            role = arrangement.roles[fragment]
+            comes_back = role is Role.SPLIT and place == 0
+            order += _block(left[fragment], blocks[fragment][role], comes_back=comes_back)
         return order
 
     def roles(self, members: Sequence[tuple[int, int]]) -> Roles:
@@ -151,8 +153,8 @@ class ClosedForm:
             middle=_cheapest_pair(tasks, entry, leaving),
             first=Ends(leaving[closer], closer=closer),
             last=_cheapest_pair(tasks, entry, ending),
-            alone_and_spared=Ends(ending[final], closer=final),
             split=_cheapest_split(tasks, entry, leaving, ending),
+            alone=Ends(ending[final], closer=final),
         )
 
     def _grouped(self, content: Mapping[int, int]) -> dict[int, list[tuple[int, int]]]:
@@ -164,17 +166,14 @@ class ClosedForm:
 
 
 class Arrangement(NamedTuple):
-    """Which fragments stand at the CPU's ends, what all blocks cost, and with which ends."""
+    """The role of every fragment on a CPU, and what all blocks cost, arrival included."""
 
     cost: int
-    first: int | None
-    last: int | None
-    split: bool
-    ends: dict[int, Ends]
+    roles: dict[int, Role]
 
 
 def best_ends(start: CpuStart, blocks: Mapping[int, Roles]) -> Arrangement:
-    """Return the best arrangement of the first and the last fragment.
+    """Return the cheapest arrangement of a CPU's fragments.
 
     Parameters
     ----------
@@ -186,10 +185,9 @@ def best_ends(start: CpuStart, blocks: Mapping[int, Roles]) -> Arrangement:
     if len(blocks) == 1:
         ((fragment, roles),) = blocks.items()
         if start.spares_entry(fragment):
-            only, price = roles.alone_and_spared, start.arrival
-        else:
-            only, price = roles.last, start.arrival + start.departure
-        return Arrangement(price + only.cost, fragment, fragment, False, {fragment: only})
+            return Arrangement(start.arrival + roles.alone.cost, {fragment: Role.ALONE})
+        toll = start.arrival + start.departure
+        return Arrangement(toll + roles.last.cost, {fragment: Role.LAST})
 
     middle = start.arrival + sum(roles.middle.cost for roles in blocks.values())
     first_saving = {
@@ -216,30 +214,23 @@ def best_ends(start: CpuStart, blocks: Mapping[int, Roles]) -> Arrangement:
     if not start.free_for_all:
         last = best_lasts[0]
         options.append((start.departure + last_saving[last], None, last, False))
-    saving, first_fragment, last, split = min(options, key=lambda option: option[0])
+    saving, first, last, split = min(options, key=lambda option: option[0])
 
-    ends = {fragment: roles.middle for fragment, roles in blocks.items()}
-    if first_fragment is not None:
-        ends[first_fragment] = blocks[first_fragment].first
-    ends[last] = blocks[last].split if split else blocks[last].last
-    return Arrangement(middle + saving, first_fragment, last, split, ends)
+    chosen = dict.fromkeys(blocks, Role.MIDDLE)
+    if first is not None:
+        chosen[first] = Role.FIRST
+    chosen[last] = Role.SPLIT if split else Role.LAST
+    return Arrangement(middle + saving, chosen)
 
 
-def _visiting_sequence(
-    start: CpuStart, fragments: Sequence[int], arrangement: Arrangement
-) -> Iterable[tuple[int, Ends]]:
-    """Yield the fragments in order of their blocks; a split fragment comes first and last."""
-    inner = [
-        fragment for fragment in fragments if fragment not in (arrangement.first, arrangement.last)
-    ]
-    # Whoever decided against beginning with the free fragment must not begin with it.
+def _visiting_sequence(start: CpuStart, roles: Mapping[int, Role]) -> list[int]:
+    """Return the fragments in order of their blocks; a split fragment comes first and last."""
+    first = [fragment for fragment, role in roles.items() if role in (Role.FIRST, Role.SPLIT)]
+    inner = [fragment for fragment, role in roles.items() if role is Role.MIDDLE]
+    last = [fragment for fragment, role in roles.items() if role >= Role.LAST]
+    # If no entry is spared, the free fragment must not come first.
     inner.sort(key=start.spares_entry)
-    sequence = [*inner, arrangement.last] if arrangement.last is not None else inner
-    if arrangement.first is not None and (
-        arrangement.split or arrangement.first != arrangement.last
-    ):
-        sequence.insert(0, arrangement.first)
-    return ((fragment, arrangement.ends[fragment]) for fragment in sequence)
+    return [*first, *inner, *last]
 
 
 def _block(left: dict[int, int], ends: Ends, *, comes_back: bool) -> list[int]:

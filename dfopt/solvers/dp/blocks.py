@@ -1,74 +1,28 @@
 """How one CPU takes the tasks of one fragment, one by one: a small automaton.
 
-When a CPU takes its first task of a fragment it decides which *role* the fragment plays there:
-in the middle, first, last, alone, or split over both ends. The role says which *duties* the
-tasks have to fill: one opens a paid block, one closes a block that another fragment follows,
-one ends the CPU's order. Later tasks fill the open duties or none. Duties that all tasks of a
-fragment fill at the same cost are paid when the block begins.
+When a CPU takes its first task of a fragment, it decides which *role* the fragment plays there,
+and so which *duties* its tasks have to fill, see :mod:`dfopt.costs.role`. Later tasks fill one of
+the open duties or none. Duties that all tasks of a fragment fill at the same cost are paid when
+the block begins.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import IntFlag, auto
 from functools import cached_property
 
 from dfopt.costs.closed_form import BlockCosts, CpuStart
+from dfopt.costs.role import Duty, Role
 
 ABSENT = 0
 """The status of a CPU that holds no task of the fragment at hand."""
 
+NO_MORE_TASKS = 8
+"""Beside the open duties in a status: the block is complete and takes no other task."""
 
-class Used(IntFlag):
-    """What a CPU has already used up."""
-
-    NOTHING = 0
-    FIRST = auto()
-    LAST = auto()
-    EVERYTHING = auto()
-
-
-class Duty(IntFlag):
-    """What is still missing, or that nothing more may come."""
-
-    NONE = 0
-    OPEN = auto()
-    CLOSE = auto()
-    END = auto()
-    NO_MORE_TASKS = auto()
-
-
-@dataclass(frozen=True, slots=True)
-class Role:
-    """One way in which a fragment stands on a CPU.
-
-    Parameters
-    ----------
-    uses, forbids
-        What it uses up on the CPU, and what must not be used up before.
-    duties
-        Which tasks it needs.
-    only_fragment
-        Whether the CPU must hold no other fragment.
-    """
-
-    uses: Used
-    forbids: Used
-    duties: Duty
-    only_fragment: bool = False
-
-
-EVERYTHING = Used.EVERYTHING
-MIDDLE = Role(Used.NOTHING, EVERYTHING, Duty.OPEN | Duty.CLOSE)
-FIRST = Role(Used.FIRST, EVERYTHING | Used.FIRST, Duty.CLOSE)
-LAST = Role(Used.LAST, EVERYTHING | Used.LAST, Duty.OPEN | Duty.END)
-SPLIT = Role(
-    Used.FIRST | Used.LAST,
-    EVERYTHING | Used.FIRST | Used.LAST,
-    Duty.OPEN | Duty.CLOSE | Duty.END,
-)
-ALONE = Role(EVERYTHING | Used.FIRST, EVERYTHING | Used.FIRST | Used.LAST, Duty.END, True)
+STATUSES = 16
+"""The number of statuses of each role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +61,13 @@ class Block:
         self.exits = {one.exit for one in members}
         self.ends = {one.end for one in members}
         ends_cheaper = any(one.end < one.exit for one in members)
-        self.roles = [MIDDLE]
+        self.roles = [Role.MIDDLE]
         if start.spares_entry(members[0].fragment):
-            self.roles.append(FIRST)
+            self.roles.append(Role.FIRST)
             if ends_cheaper:
-                self.roles += [ALONE, SPLIT] if len(members) > 1 else [ALONE]
+                self.roles += [Role.ALONE, Role.SPLIT] if len(members) > 1 else [Role.ALONE]
         if ends_cheaper:
-            self.roles.append(LAST)
+            self.roles.append(Role.LAST)
 
     @cached_property
     def complete(self) -> dict[int, Role]:
@@ -121,7 +75,7 @@ class Block:
         return {
             self._status(role, duties): role
             for role in self.roles
-            for duties in (Duty.NONE, Duty.NO_MORE_TASKS)
+            for duties in (Duty.NONE, NO_MORE_TASKS)
         }
 
     def steps(self, task: BlockCosts) -> Iterator[Transition]:
@@ -132,28 +86,26 @@ class Block:
             for filled, cost in self._fillings(task, required):
                 left = self._status(role, required & ~filled)
                 yield Transition(ABSENT, left, advance + cost, role)
-            if role in (MIDDLE, LAST) and required == role.duties:
+            if role in (Role.MIDDLE, Role.LAST) and required == role.duties:
                 # One task alone both opens and closes its block.
-                cost = task.base + task.entry + (task.exit if role is MIDDLE else task.end)
-                yield Transition(
-                    ABSENT, self._status(role, Duty.NO_MORE_TASKS), advance + cost, role
-                )
+                cost = task.base + task.entry + (task.exit if role is Role.MIDDLE else task.end)
+                yield Transition(ABSENT, self._status(role, NO_MORE_TASKS), advance + cost, role)
             for open_duties in _subsets(required):
                 before = self._status(role, open_duties)
                 for filled, cost in self._fillings(task, open_duties):
                     yield Transition(before, self._status(role, open_duties & ~filled), cost, None)
-                if role is SPLIT and open_duties & Duty.OPEN and open_duties & Duty.END:
+                if role is Role.SPLIT and open_duties & Duty.OPEN and open_duties & Duty.END:
                     # The last block may be a single task, which opens and ends it.
                     left = open_duties & ~(Duty.OPEN | Duty.END)
                     cost = task.base + task.entry + task.end
                     yield Transition(before, self._status(role, left), cost, None)
-            if role is SPLIT:
+            if role is Role.SPLIT:
                 cost = task.base + task.entry + task.end
                 yield Transition(ABSENT, self._status(role, Duty.CLOSE), cost, role)
 
     def _required(self, role: Role) -> Duty:
         """Return the duties that have to be filled by particular tasks."""
-        if role is SPLIT:
+        if role is Role.SPLIT:
             return role.duties
         required = Duty.NONE
         for duty, costs in self._prices():
@@ -180,8 +132,8 @@ class Block:
             if duties & duty:
                 yield duty, task.base + price
 
-    def _status(self, role: Role, duties: Duty) -> int:
-        return 1 + self.roles.index(role) * 16 + int(duties)
+    def _status(self, role: Role, duties: int) -> int:
+        return 1 + self.roles.index(role) * STATUSES + duties
 
 
 def _subsets(duties: Duty) -> Iterator[Duty]:

@@ -18,16 +18,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dfopt.costs.role import Role
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import first_schedule
-from dfopt.solvers.dp.blocks import ABSENT, Block, Transition, Used
+from dfopt.solvers.dp.blocks import ABSENT, Block, Transition
 from dfopt.solvers.search import Search
 
 MOST_STATES = 4_000_000
 CHUNK = 50_000
+
+SPARED = Role.FIRST | Role.ALONE
+"""The roles, as bits, in which the first block of a CPU is spared its entry."""
 
 Column = npt.NDArray[np.int64]
 
@@ -39,8 +43,8 @@ class States:
     Parameters
     ----------
     loads, used, status, costs
-        How many tasks each CPU holds, what it has used up, its status in the fragment at hand,
-        and its cost so far.
+        How many tasks each CPU holds, the roles of its fragments (the union of their bits), its
+        status in the fragment at hand, and its cost so far.
     parent, chosen
         The row this one came from, and the CPU that took the last task.
     """
@@ -174,8 +178,8 @@ class DynamicProgram:
         )
         arrival = self.form.starts[cpu].arrival
         if step.role is not None:
-            possible &= (states.used[:, cpu] & int(step.role.forbids)) == 0
-            if step.role.only_fragment:
+            possible &= (states.used[:, cpu] & step.role.excluded_by) == 0
+            if step.role is Role.ALONE:
                 possible &= states.loads[:, cpu] == 0
             if cpu and self.search.cpu_groups[cpu] == self.search.cpu_groups[cpu - 1]:
                 # Of CPUs that are alike, the earlier one begins first.
@@ -197,7 +201,7 @@ class DynamicProgram:
         taken.costs[:, cpu] = costs[chosen]
         taken.status[:, cpu] = step.after
         if step.role is not None:
-            taken.used[:, cpu] |= int(step.role.uses)
+            taken.used[:, cpu] |= step.role.value
         taken.parent = rows[chosen]
         taken.chosen = np.full(len(chosen), cpu, dtype=np.int64)
         return taken
@@ -231,7 +235,7 @@ class DynamicProgram:
             costs = final.costs.copy()
             for cpu, start in enumerate(self.form.starts):
                 if start.departure:
-                    began_elsewhere = (final.used[:, cpu] & int(Used.FIRST)) == 0
+                    began_elsewhere = (final.used[:, cpu] & SPARED) == 0
                     costs[:, cpu] += start.departure * (began_elsewhere & (final.loads[:, cpu] > 0))
             values = costs.sum(axis=1) if self.total else costs.max(axis=1)
             best = int(values.argmin())
