@@ -17,7 +17,13 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.result import Progress, Result, Status, StopReason
 from dfopt.problem.schedule import CpuSchedule, Schedule
-from dfopt_models.response_time import Case, Comparison, Job, PolicyParameters, ResponseModel
+from dfopt_models.response_time import (
+    Case,
+    JobParameters,
+    PolicyComparison,
+    PolicyParameters,
+    ResponseModel,
+)
 
 FRAGMENTS = ("A", "B", "C")
 KINDS = ("f", "g", "matrix")
@@ -310,7 +316,7 @@ def response_models(draw: st.DrawFn, *, jobs: int = 1, ranged: bool = False) -> 
             "penalty_no_affinity": draw(seconds),
         }
         drawn.append(
-            Job(
+            JobParameters(
                 name=f"job {number}",
                 policies={
                     name: draw(policy_parameters(ranged=ranged)) for name in ("still", "moving")
@@ -324,7 +330,7 @@ def response_models(draw: st.DrawFn, *, jobs: int = 1, ranged: bool = False) -> 
     )
 
 
-def comparisons(*, ranged: bool = False) -> st.SearchStrategy[Comparison]:
+def comparisons(*, ranged: bool = False) -> st.SearchStrategy[PolicyComparison]:
     """Draw a policy and a baseline."""
     return response_models(ranged=ranged).map(lambda model: model.comparison("job 0", "moving"))
 

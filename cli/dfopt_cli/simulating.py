@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dfopt_models.response_time import Job, PolicyParameters, ResponseModel
+from dfopt_models.response_time import JobParameters, PolicyParameters, ResponseModel
 from dfopt_models.space_sharing import JobSummary, Mix, PolicySummary
 
 BASELINE = "equipartition"
@@ -40,7 +40,7 @@ def response_model(mix: Mix, summaries: Sequence[PolicySummary]) -> ResponseMode
     )
 
 
-def _job(name: str, no_affinity: float, summaries: Sequence[PolicySummary]) -> Job:
+def _job(name: str, no_affinity: float, summaries: Sequence[PolicySummary]) -> JobParameters:
     jobs = {summary.policy: summary.job(name) for summary in summaries}
     means = {
         policy: {figure: interval.mean for figure, interval in job.figures.items()}
@@ -56,7 +56,7 @@ def _job(name: str, no_affinity: float, summaries: Sequence[PolicySummary]) -> J
     weight = sum(count for _, count in returning.values())
     penalty = sum(one * count for one, count in returning.values()) / weight if weight else 0.0
     seen = [one for one, _ in returning.values()] or [0.0]
-    return Job(
+    return JobParameters(
         name=name,
         penalty_affinity=penalty,
         penalty_no_affinity=no_affinity,

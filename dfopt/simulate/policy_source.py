@@ -140,13 +140,13 @@ def _policy_in(module: ModuleType, name: str, file: str, base: type[PolicyT]) ->
         found = _as_policy(getattr(module, name, None), base)
         if found is not None:
             return _named(found)
-        raise DfoptError(f"has no policy {name!r}; derive it from Policy", file=file)
+        raise DfoptError(f"has no policy {name!r}; derive it from {base.__name__}", file=file)
     candidates = (_as_policy(one, base) for one in vars(module).values())
     own = [one for one in candidates if one is not None and one.__module__ == module.__name__]
     if len(own) != 1:
         names = ", ".join(one.__name__ for one in own) or "none"
         raise DfoptError(
-            f"must define one policy, derived from Policy, but there are: {names}; "
+            f"must define one policy, derived from {base.__name__}, but there are: {names}; "
             "say which with file.py:Class",
             file=file,
         )

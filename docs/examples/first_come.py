@@ -1,10 +1,10 @@
-"""A space-sharing policy: processors go to whoever came first, and are never preempted."""
+"""A space-sharing policy: processors go to the job that came first, and are never preempted."""
 
-from dfopt_models.space_sharing import Policy
+from dfopt_models.space_sharing import AllocationPolicy
 
 
-class FirstCome(Policy):
-    """Serve jobs in the order of their arrival, with whatever nobody else uses."""
+class FirstCome(AllocationPolicy):
+    """Serve jobs in the order of their arrival, with processors that no other job uses."""
 
     name = "first-come"
 

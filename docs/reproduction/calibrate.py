@@ -17,7 +17,7 @@ import tomli_w
 from published import TABLE_3, TABLE_3_POLICIES, TABLE_4
 from tie_breaks import tie_breaks
 
-from dfopt_models.space_sharing import Choice, Mix, PolicySummary, simulate
+from dfopt_models.space_sharing import Mix, PolicySummary, TieBreak, simulate
 from dfopt_models.space_sharing.mix_document import mix_from_document
 
 SEEDS = range(1000, 1004)
@@ -167,7 +167,7 @@ class Calibration:
             )
 
         for name, value in min(tie_breaks(), key=distance).items():
-            plain = str(value) if isinstance(value, Choice) else value
+            plain = str(value) if isinstance(value, TieBreak) else value
             self.set(("policy", name), plain)
             say(("policy", name), plain)
 

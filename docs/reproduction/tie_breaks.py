@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from dfopt_models.space_sharing import Choice, Mix
+from dfopt_models.space_sharing import Mix, TieBreak
 
 
 def tie_breaks() -> Iterator[dict[str, object]]:
     """Yield every combination of the policies' tie-breaks, by their names."""
-    for victim, worker, match in product(Choice, Choice, (False, True)):
+    for victim, worker, match in product(TieBreak, TieBreak, (False, True)):
         yield {"victim": victim, "worker": worker, "match": match}
 
 

@@ -141,8 +141,8 @@ def test_interrupt_keeps_what_is_finished(terminal):
 def test_a_policy_that_fails_is_named_in_one_line(run, tmp_path):
     file = tmp_path / "odd.py"
     file.write_text(
-        "from dfopt_models.space_sharing import Policy\n"
-        "class Odd(Policy):\n"
+        "from dfopt_models.space_sharing import AllocationPolicy\n"
+        "class Odd(AllocationPolicy):\n"
         "    def __getattribute__(self, name):\n"
         "        raise LookupError('no luck')\n"
     )

@@ -11,7 +11,7 @@ from dfopt.errors import DfoptError
 from dfopt.parallel import processes
 from dfopt.parallel.processes import performed
 from dfopt_models.space_sharing import read_mix
-from dfopt_models.space_sharing.replications import ReplicationTask
+from dfopt_models.space_sharing.simulation import ReplicationTask
 from tests.patience import PATIENCE_S
 
 CHORES = """

@@ -12,7 +12,7 @@ from dfopt.plot.names import add_legend_below, height_below, shown_name
 from dfopt.plot.picture import new_axes, root_figure
 from dfopt.plot.policies import DASHES, MARKERS
 from dfopt_models.growth import LARGE
-from dfopt_models.response_time.model import Comparison, ResponseModel
+from dfopt_models.response_time.model import PolicyComparison, ResponseModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +70,7 @@ def look_of(policy: str, palette: Mapping[str, Colour]) -> dict[str, Any]:
     }
 
 
-def compared_in(model: ResponseModel, job: str) -> list[tuple[Comparison, Colour]]:
+def compared_in(model: ResponseModel, job: str) -> list[tuple[PolicyComparison, Colour]]:
     """Return what is compared in a job, and the colour of its lines."""
     colours = policy_colours([model])
     return [
@@ -177,7 +177,7 @@ def room_below(names: Sequence[str]) -> float:
 
 def explain(
     ax: Axes,
-    compared: Iterable[tuple[Comparison, Colour]],
+    compared: Iterable[tuple[PolicyComparison, Colour]],
     styles: Mapping[str, str],
     *,
     marker: str = "",

@@ -28,8 +28,8 @@ from dfopt_models.response_time.document import (
 from dfopt_models.response_time.measured import Measured
 from dfopt_models.response_time.model import (
     Case,
-    Comparison,
-    Job,
+    JobParameters,
+    PolicyComparison,
     PolicyParameters,
     ResponseModel,
 )
@@ -52,14 +52,14 @@ from dfopt_models.response_time.trade import Trade, non_dominated, pareto_front,
 __all__ = [
     "Bounds",
     "Case",
-    "Comparison",
     "Crossover",
     "CrossoverRow",
     "Direction",
     "GrowthPath",
-    "Job",
+    "JobParameters",
     "Measured",
     "ModelError",
+    "PolicyComparison",
     "PolicyParameters",
     "Region",
     "ResponseModel",

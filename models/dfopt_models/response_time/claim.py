@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from dfopt_models.growth import GrowthPath
-from dfopt_models.response_time.model import Comparison
+from dfopt_models.response_time.model import PolicyComparison
 from dfopt_models.response_time.numeric import (
     positive_product,
     relative_along,
@@ -45,7 +45,7 @@ class Region(StrEnum):
 
 
 def product_spread(
-    comparison: Comparison, product: ArrayLike, region: Region = Region.GROWING
+    comparison: PolicyComparison, product: ArrayLike, region: Region = Region.GROWING
 ) -> Numbers:
     """Return how much the relative response time varies among machines of one product.
 
@@ -82,7 +82,7 @@ def product_spread(
 
 
 def largest_spread(
-    comparison: Comparison, region: Region = Region.GROWING_LARGE_CACHE
+    comparison: PolicyComparison, region: Region = Region.GROWING_LARGE_CACHE
 ) -> tuple[float, float]:
     """Return the product at which the spread is largest, and the spread.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
-from dfopt_models.response_time.model import Comparison, ResponseModel
+from dfopt_models.response_time.model import PolicyComparison, ResponseModel
 from dfopt_models.response_time.numeric import (
     path_coefficients,
     relative_along,
@@ -86,7 +86,7 @@ class CrossoverRow:
 
 
 def crossovers(
-    comparison: Comparison, path: GrowthPath = GrowthPath.EQUAL
+    comparison: PolicyComparison, path: GrowthPath = GrowthPath.EQUAL
 ) -> tuple[Crossover, ...]:
     """Return all machines along a path on which a policy is as fast as the baseline.
 
@@ -120,7 +120,7 @@ def crossovers(
     return tuple(found)
 
 
-def closed_form_crossover(comparison: Comparison, path: GrowthPath) -> float | None:
+def closed_form_crossover(comparison: PolicyComparison, path: GrowthPath) -> float | None:
     """Return the crossover along ``limit`` or ``speed`` by its closed form; None if there is none.
 
     Raises
@@ -140,7 +140,7 @@ def closed_form_crossover(comparison: Comparison, path: GrowthPath) -> float | N
 
 
 def crossovers_against_waste(
-    comparison: Comparison, waste: ArrayLike, path: GrowthPath = GrowthPath.EQUAL
+    comparison: PolicyComparison, waste: ArrayLike, path: GrowthPath = GrowthPath.EQUAL
 ) -> Numbers:
     """Return where the policy falls behind, as a function of the baseline's waste.
 
@@ -218,7 +218,7 @@ def crossover_document(
     return document | ({"x-ranges": ranges} if ranges else {})
 
 
-def difference(comparison: Comparison, path: GrowthPath) -> Polynomial:
+def difference(comparison: PolicyComparison, path: GrowthPath) -> Polynomial:
     """Return the polynomial in v that is 0 at a crossover, positive where the policy is slow."""
     from dfopt_models.response_time.roots import Polynomial
 

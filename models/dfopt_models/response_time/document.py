@@ -14,7 +14,7 @@ from dfopt.files.streams import STANDARD_INPUT, shown_name
 from dfopt.files.strict_json import shown_place
 from dfopt.files.strict_toml import described_toml, parse_toml
 from dfopt_models.response_time.checks import JOB_NUMBERS, POLICY_NUMBERS, Range
-from dfopt_models.response_time.model import Job, PolicyParameters, ResponseModel
+from dfopt_models.response_time.model import JobParameters, PolicyParameters, ResponseModel
 
 FORMAT = "dfopt-response-model/1"
 WHAT = "a response-time model"
@@ -155,7 +155,9 @@ def _with_names_of_models(error: FileError, path: str | Path) -> FileError:
     )
 
 
-def _given(holder: ResponseModel | Job | PolicyParameters, names: Iterable[str]) -> dict[str, Any]:
+def _given(
+    holder: ResponseModel | JobParameters | PolicyParameters, names: Iterable[str]
+) -> dict[str, Any]:
     given: dict[str, Any] = {name: getattr(holder, name) for name in names}
     if holder.ranges:
         given[RANGES] = {name: list(limits) for name, limits in holder.ranges.items()}
@@ -170,7 +172,7 @@ def _fields(value: object, known: Iterable[str], *, required: Iterable[str]) -> 
     return fields_of(value, tuple(known), required=tuple(required))
 
 
-def _job(value: object) -> Job:
+def _job(value: object) -> JobParameters:
     keys = ("name", *JOB_NUMBERS, "policy")
     fields = _fields(value, keys, required=keys)
     assert isinstance(value, dict)
@@ -180,7 +182,7 @@ def _job(value: object) -> Job:
             f"must be tables such as [job.policy.dynamic], not {described_toml(policies)}",
             place="policy",
         )
-    return Job(
+    return JobParameters(
         name=fields["name"],
         policies={
             name: at(shown_place(("policy", name)), _policy, policy)

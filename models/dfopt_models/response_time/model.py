@@ -94,7 +94,7 @@ class PolicyParameters:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class JobParameters:
     """A job and what each policy does to it.
 
     Parameters
@@ -124,7 +124,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class PolicyComparison:
     """A policy and the baseline it is measured against, for one job.
 
     Parameters
@@ -178,7 +178,7 @@ class ResponseModel:
     name: str
     baseline: str
     reallocation_time: float
-    jobs: tuple[Job, ...]
+    jobs: tuple[JobParameters, ...]
     ranges: Mapping[str, Range] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
 
@@ -199,7 +199,7 @@ class ResponseModel:
             names[job.name] = number
             self._check_baseline(job, f"job[{number}].policy")
 
-    def _check_baseline(self, job: Job, place: str) -> None:
+    def _check_baseline(self, job: JobParameters, place: str) -> None:
         if self.baseline in job.policies:
             if job.policies[self.baseline].baseline:
                 raise ModelError(
@@ -214,7 +214,7 @@ class ResponseModel:
             place=place,
         )
 
-    def job(self, name: str) -> Job:
+    def job(self, name: str) -> JobParameters:
         """Return a job by its name.
 
         Raises
@@ -235,7 +235,7 @@ class ResponseModel:
         chosen = self.job(job)
         return self._case(chosen, named(policy, chosen.policies, "policy"), {})
 
-    def comparison(self, job: str, policy: str) -> Comparison:
+    def comparison(self, job: str, policy: str) -> PolicyComparison:
         """Return a job under a policy, and under the baseline.
 
         Raises
@@ -246,7 +246,7 @@ class ResponseModel:
         chosen = self.job(job)
         parameters = named(policy, chosen.policies, "policy")
         baseline = chosen.policies[self.baseline]
-        return Comparison(
+        return PolicyComparison(
             job=job,
             policy=policy,
             case=self._case(chosen, parameters, {}),
@@ -259,7 +259,7 @@ class ResponseModel:
             },
         )
 
-    def comparisons(self) -> tuple[Comparison, ...]:
+    def comparisons(self) -> tuple[PolicyComparison, ...]:
         """Return every policy of every job beside the baseline.
 
         Raises
@@ -281,7 +281,9 @@ class ResponseModel:
             if policy != self.baseline
         )
 
-    def _case(self, job: Job, policy: PolicyParameters, instead: Mapping[str, float]) -> Case:
+    def _case(
+        self, job: JobParameters, policy: PolicyParameters, instead: Mapping[str, float]
+    ) -> Case:
         numbers = {name: getattr(policy, name) for name in POLICY_NUMBERS} | dict(instead)
         penalties = {name: getattr(job, name) for name in JOB_NUMBERS}
         return Case(reallocation_time=self.reallocation_time, **penalties, **numbers)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
-from dfopt_models.response_time.model import Case, Comparison
+from dfopt_models.response_time.model import Case, PolicyComparison
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +52,7 @@ def response_time(case: Case, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0) ->
 
 
 def relative_response_time(
-    comparison: Comparison, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0
+    comparison: PolicyComparison, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0
 ) -> Numbers:
     """Return the response time under a policy, over that under the baseline.
 
@@ -89,7 +89,7 @@ def response_time_along(case: Case, product: ArrayLike, path: GrowthPath) -> Num
     return function(*parameters(case), positive_product(product))
 
 
-def relative_along(comparison: Comparison, product: ArrayLike, path: GrowthPath) -> Numbers:
+def relative_along(comparison: PolicyComparison, product: ArrayLike, path: GrowthPath) -> Numbers:
     """Return the response time under a policy over that under the baseline, along a path.
 
     Parameters and errors are those of :func:`response_time_along`.
@@ -109,7 +109,7 @@ def path_coefficients(case: Case, path: GrowthPath) -> tuple[float, ...]:
     return tuple(map(float, function(*parameters(case))))
 
 
-def root_of_crossover(comparison: Comparison, path: GrowthPath) -> float:
+def root_of_crossover(comparison: PolicyComparison, path: GrowthPath) -> float:
     """Return √x* by the closed form along ``limit`` or ``speed``; not finite if there is none."""
     import numpy as np
 
@@ -132,7 +132,9 @@ def exchange_rate(case: Case, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0) ->
     return function(*parameters(case), *machines(speed, cache))
 
 
-def waste_budget(comparison: Comparison, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0) -> Numbers:
+def waste_budget(
+    comparison: PolicyComparison, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0
+) -> Numbers:
     """Return how much waste makes the policy as slow as the baseline if it reallocates nothing.
 
     Parameters and errors are those of :func:`response_time`; the result is in processor-seconds
@@ -227,7 +229,7 @@ def parameters(case: Case) -> tuple[float, ...]:
     return tuple(float(getattr(case, name)) for name in formulas.PARAMETERS)
 
 
-def parameters_of_both(comparison: Comparison) -> tuple[float, ...]:
+def parameters_of_both(comparison: PolicyComparison) -> tuple[float, ...]:
     """Return the numbers of a policy and the baseline, those that both share once."""
     from dfopt_models.response_time import formulas
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time.checks import SHARED_NUMBERS, Range
 from dfopt_models.response_time.crossover import difference, product_at
-from dfopt_models.response_time.model import Comparison
+from dfopt_models.response_time.model import PolicyComparison
 from dfopt_models.response_time.numeric import relative_along
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ SLOWS = ("work", "waste", "reallocations")
 
 
 def possible_crossovers(
-    comparison: Comparison, path: GrowthPath = GrowthPath.EQUAL
+    comparison: PolicyComparison, path: GrowthPath = GrowthPath.EQUAL
 ) -> tuple[tuple[float, float], ...]:
     """Return where a crossover can be with some parameters within their ranges.
 
@@ -77,7 +77,7 @@ def possible_crossovers(
 
 
 def relative_range_along(
-    comparison: Comparison, product: ArrayLike, path: GrowthPath
+    comparison: PolicyComparison, product: ArrayLike, path: GrowthPath
 ) -> tuple[Numbers, Numbers]:
     """Return the least and the greatest relative response time that the ranges allow.
 
@@ -110,7 +110,7 @@ def relative_range_along(
     return np.min(least, axis=0), np.max(greatest, axis=0)
 
 
-def corners(comparison: Comparison, *, slow: bool) -> Iterator[Comparison]:
+def corners(comparison: PolicyComparison, *, slow: bool) -> Iterator[PolicyComparison]:
     """Yield corners of the ranges, the slowest or fastest of which is that of all.
 
     Parameters

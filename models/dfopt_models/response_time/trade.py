@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dfopt_models.errors import ModelError
-from dfopt_models.response_time.model import Comparison, ResponseModel
+from dfopt_models.response_time.model import PolicyComparison, ResponseModel
 from dfopt_models.response_time.numeric import exchange_rate, waste_budget
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Trade:
 
 
 def trade(
-    comparison: Comparison,
+    comparison: PolicyComparison,
     speed: ArrayLike = 1.0,
     cache: ArrayLike = 1.0,
     *,

@@ -1,22 +1,17 @@
 """Space sharing: processors are shared out among jobs, and move between them."""
 
 from dfopt_models.space_sharing.engine import Engine
-from dfopt_models.space_sharing.figures import ConservationError, Figures
-from dfopt_models.space_sharing.graph_document import (
-    read_thread_graph,
-    thread_graph_from_document,
-)
-from dfopt_models.space_sharing.job import Job, Worker
-from dfopt_models.space_sharing.mix_document import read_mix, shipped_mixes
-from dfopt_models.space_sharing.parameters import (
+from dfopt_models.space_sharing.job import ConservationError, JobFigures, ParallelJob, Worker
+from dfopt_models.space_sharing.mix import (
+    AllocationParameters,
     Application,
-    Choice,
     JobEntry,
-    Machine,
     Mix,
+    Multiprocessor,
     Penalties,
-    PolicyParameters,
+    TieBreak,
 )
+from dfopt_models.space_sharing.mix_document import read_mix, shipped_mixes
 from dfopt_models.space_sharing.policies import (
     POLICIES,
     DynAff,
@@ -24,43 +19,48 @@ from dfopt_models.space_sharing.policies import (
     DynAffNoPri,
     Dynamic,
     Equipartition,
+    policy_named,
 )
-from dfopt_models.space_sharing.policy import Policy
-from dfopt_models.space_sharing.policy_source import policy_named
-from dfopt_models.space_sharing.replication import Ended, Replication, replicate
-from dfopt_models.space_sharing.replications import JobSummary, PolicySummary, simulate
-from dfopt_models.space_sharing.stays import Stays
-from dfopt_models.space_sharing.structures import Blocks, ThreadGraph, TimeSteps, WaveFront
-from dfopt_models.space_sharing.threads import Program, Structure
+from dfopt_models.space_sharing.policy import AllocationPolicy, EngineView
+from dfopt_models.space_sharing.programs import Structure, ThreadProgram
+from dfopt_models.space_sharing.replication import EndedJob, Replication, Stays, replicate
+from dfopt_models.space_sharing.simulation import JobSummary, PolicySummary, simulate
+from dfopt_models.space_sharing.structures import Blocks, TimeSteps, WaveFront
+from dfopt_models.space_sharing.thread_graph import (
+    ThreadGraph,
+    read_thread_graph,
+    thread_graph_from_document,
+)
 
 __all__ = [
     "POLICIES",
+    "AllocationParameters",
+    "AllocationPolicy",
     "Application",
     "Blocks",
-    "Choice",
     "ConservationError",
     "DynAff",
     "DynAffDelay",
     "DynAffNoPri",
     "Dynamic",
-    "Ended",
+    "EndedJob",
     "Engine",
+    "EngineView",
     "Equipartition",
-    "Figures",
-    "Job",
     "JobEntry",
+    "JobFigures",
     "JobSummary",
-    "Machine",
     "Mix",
+    "Multiprocessor",
+    "ParallelJob",
     "Penalties",
-    "Policy",
-    "PolicyParameters",
     "PolicySummary",
-    "Program",
     "Replication",
     "Stays",
     "Structure",
     "ThreadGraph",
+    "ThreadProgram",
+    "TieBreak",
     "TimeSteps",
     "WaveFront",
     "Worker",

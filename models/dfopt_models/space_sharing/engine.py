@@ -1,9 +1,9 @@
 """The engine: a heap of events, and the processors they happen on.
 
-Events are the ends of threads, of the start-up of workers and of yield delays, arrivals, and what
-policies asked to be called for. Each end of a thread is an event of its own: nothing is batched.
-The end of a thread after which its processor goes on with the next thread of the same job concerns
-nobody else, so it is dealt with on the spot, in :meth:`Engine.run`.
+Events are arrivals, the ends of threads, of start-ups and of yield delays, and the calls that
+policies asked for. Each end of a thread is an event of its own: nothing is batched. Often a
+processor then goes on with the next thread of the same job. This concerns no other job and no
+policy, so :meth:`Engine.run` deals with it on the spot.
 """
 
 from __future__ import annotations
@@ -14,51 +14,46 @@ from heapq import heappop, heappush, heapreplace
 from itertools import count
 
 from dfopt.errors import DfoptError
-from dfopt_models.space_sharing.job import Job, Worker
-from dfopt_models.space_sharing.parameters import Mix
-from dfopt_models.space_sharing.policy import Policy
-from dfopt_models.space_sharing.stays import Stays
-from dfopt_models.space_sharing.threads import Thread
+from dfopt_models.space_sharing.job import ParallelJob, Worker
+from dfopt_models.space_sharing.mix import Mix
+from dfopt_models.space_sharing.policy import AllocationPolicy
+from dfopt_models.space_sharing.programs import Thread
 
 CANCELLED = -1
-"""Number of the event that a processor waits for while it waits for none."""
+"""The number that stands for no event, for a processor that waits for none."""
 
 MOST_CUT_SHORT = 10_000
-"""Start-ups by processor that are cut short, with none that ends: nothing is ever done then."""
+"""At most this many start-ups per processor are cut short while none ends.
 
-Happening = tuple[float, int, "int | Callable[[], None]"]
-"""When, a number that makes it unique, and the processor it happens on, or what to call."""
+Beyond that the policy keeps all jobs from ever doing anything.
+"""
+
+Event = tuple[float, int, "int | Callable[[], None]"]
+"""Its time, a unique number, and the processor that it happens on, or the function to call."""
+
+StayListener = Callable[[Worker, int, float, float], None]
+"""Called with a worker, a processor, and the start and end of its stay there, in seconds."""
 
 
 class Engine:
-    """Runs the jobs of a mix under a policy.
+    """Runs the jobs of a mix under a policy; :class:`EngineView` is what the policy sees of it.
 
     Parameters
     ----------
     mix
-        Machine and parameters; who arrives when is said with :meth:`call_after`.
+        Machine and parameters; its jobs arrive by :meth:`call_after` and :meth:`arrive`.
     policy
-        Fresh: it may remember what it saw.
+        A new one, since a policy may remember what it saw.
     seed
-        Of the policy's random choices.
+        Seed of the policy's random choices.
     on_end
         Called with every job that has ended, before the policy hears of it; returns the job that
         takes its place, if there is one.
-    stays
-        Where to note who held which processor when; None: nowhere.
+    on_stay
+        Called with every stay of a worker on a processor; None: not needed.
 
     Attributes
     ----------
-    now
-        Seconds since the beginning.
-    jobs
-        Those that have arrived and have not ended, in the order of their arrival.
-    free
-        Unallocated processors, in the order in which they became so.
-    last
-        By processor: the worker that left it last (its history, T = 1).
-    random
-        For the policy's choices.
     events
         How many have happened.
     """
@@ -66,30 +61,30 @@ class Engine:
     def __init__(
         self,
         mix: Mix,
-        policy: Policy,
+        policy: AllocationPolicy,
         *,
         seed: int,
-        on_end: Callable[[Job], Job | None],
-        stays: Stays | None = None,
+        on_end: Callable[[ParallelJob], ParallelJob | None],
+        on_stay: StayListener | None = None,
     ) -> None:
         self.machine = mix.machine
         self.policy = policy
         self.random = random.Random(seed)
         self.now = 0.0
         self.events = 0
-        self.jobs: dict[Job, None] = {}
+        self.jobs: dict[ParallelJob, None] = {}
         processors = mix.machine.processors
         self._processors = range(processors)
         self.free = dict.fromkeys(self._processors)
         self.last: list[Worker | None] = [None] * processors
         self._on_end = on_end
-        self._stays = stays
+        self._on_stay = on_stay
         self._stopped = False
         self._cut_short = 0
-        self._heap: list[Happening] = []
+        self._heap: list[Event] = []
         self._numbers = count()
-        # By processor; what belongs to an unallocated or idle one does not matter.
-        self._owner: list[Job | None] = [None] * processors
+        # By processor; the values of an unallocated or idle processor do not matter.
+        self._owner: list[ParallelJob | None] = [None] * processors
         self._worker: list[Worker | None] = [None] * processors
         self._thread: list[Thread | None] = [None] * processors
         self._due = [CANCELLED] * processors
@@ -97,32 +92,14 @@ class Engine:
         self._given = [0.0] * processors
         self._overhead = [0.0] * processors
 
-    # What policies may ask and do.
+    # What policies see and do.
 
-    def owner(self, processor: int) -> Job | None:
+    def owner(self, processor: int) -> ParallelJob | None:
         """Return the job that holds a processor, or None."""
         return self._owner[processor]
 
-    def give(self, processor: int, job: Job, worker: Worker | None = None) -> None:
-        """Give a processor to a job: a reallocation.
-
-        Whoever holds it loses it; a thread that runs there waits for another processor of its job.
-
-        Parameters
-        ----------
-        processor
-            Free, or another job's.
-        job
-            One that has an inactive worker.
-        worker
-            One of these; without it, the policy chooses.
-
-        Raises
-        ------
-        DfoptError
-            When there is no such processor; the job has ended, holds the processor already, or
-            has no inactive worker; or the worker is none of these.
-        """
+    def give(self, processor: int, job: ParallelJob, worker: Worker | None = None) -> None:
+        """Give a processor to a job; see :meth:`EngineView.give`."""
         self._check_processor(processor)
         if job not in self.jobs or self._owner[processor] is job or not job.inactive:
             raise DfoptError(
@@ -157,13 +134,7 @@ class Engine:
         self._await(processor, self.now + self.machine.latency + overhead)
 
     def take(self, processor: int) -> None:
-        """Take a processor from its job; it is unallocated then.
-
-        Raises
-        ------
-        DfoptError
-            When there is no such processor, or no job holds it.
-        """
+        """Take a processor from its job; see :meth:`EngineView.take`."""
         self._check_processor(processor)
         job, worker = self._owner[processor], self._worker[processor]
         if job is None or worker is None:
@@ -186,10 +157,10 @@ class Engine:
             left = self._ends[processor] - now
             job.work += thread[0] - left
             job.ready.append((left, thread[1]))
-        if self._stays is not None:
+        if self._on_stay is not None:
             began = self._given[processor] + self.machine.latency + self._overhead[processor]
-            self._stays.add(worker, processor, began, busy_until)
-        if has_run:  # otherwise it has left nothing in the cache
+            self._on_stay(worker, processor, began, busy_until)
+        if has_run:  # otherwise it left nothing in the cache
             worker.last_processor = processor
             self.last[processor] = worker
         worker.processor = None
@@ -200,32 +171,26 @@ class Engine:
         if job.idle and job.ready:
             self._resume(job)
 
-    def call_after(self, seconds: float, happening: Callable[[], None]) -> None:
-        """Call somebody so many seconds from now.
-
-        Raises
-        ------
-        DfoptError
-            When they are negative.
-        """
+    def call_after(self, seconds: float, callback: Callable[[], None]) -> None:
+        """Call a function some seconds from now; see :meth:`EngineView.call_after`."""
         if not seconds >= 0:
             raise DfoptError(
                 f"the policy {self.policy.name!r} asks to be called in {seconds!r} s; make it 0 or "
                 "more"
             )
-        heappush(self._heap, (self.now + seconds, next(self._numbers), happening))
+        heappush(self._heap, (self.now + seconds, next(self._numbers), callback))
 
-    # What happens.
+    # Events.
 
-    def arrive(self, *jobs: Job) -> None:
-        """Let jobs arrive, all at once."""
+    def arrive(self, *jobs: ParallelJob) -> None:
+        """Let jobs arrive, all at the same time."""
         for job in jobs:
             self._admit(job)
         for job in jobs:
             self.policy.arrived(self, job)
 
     def stop(self) -> None:
-        """End the simulation after what happens now."""
+        """End the simulation after the present event."""
         self._stopped = True
 
     def run(self) -> None:
@@ -234,7 +199,7 @@ class Engine:
         Raises
         ------
         DfoptError
-            When nothing can happen any more, or only start-ups that are cut short.
+            When no event is left, or when every start-up is cut short.
         """
         heap, owner, threads, due, ends = (
             self._heap, self._owner, self._thread, self._due, self._ends
@@ -291,11 +256,11 @@ class Engine:
                 f"{', '.join(job.name for job in self.jobs)} without a processor for ever"
             )
 
-    def _admit(self, job: Job) -> None:
+    def _admit(self, job: ParallelJob) -> None:
         job.arrival = job.changed = self.now
         self.jobs[job] = None
 
-    def _is_idle(self, job: Job, processor: int) -> None:
+    def _is_idle(self, job: ParallelJob, processor: int) -> None:
         job.idle[processor] = since = self.now
         delay = self.policy.yield_delay
         if not delay:
@@ -308,7 +273,7 @@ class Engine:
 
         self.call_after(delay, after_delay)
 
-    def _end(self, job: Job) -> None:
+    def _end(self, job: ParallelJob) -> None:
         for processor in tuple(job.held):
             self.take(processor)
         del self.jobs[job]
@@ -322,7 +287,7 @@ class Engine:
         if successor is not None:
             self.policy.arrived(self, successor)
 
-    def _resume(self, job: Job) -> None:
+    def _resume(self, job: ParallelJob) -> None:
         """Let idle processors of a job go on with its ready threads: no reallocation."""
         while job.idle and len(job.ready) > job.starting:
             processor, since = job.idle.popitem()
@@ -345,22 +310,22 @@ class Engine:
                 f"to {len(self._processors) - 1}"
             )
 
-    def _penalty(self, job: Job, worker: Worker, processor: int) -> float:
-        """Return what the cache lacks, and count what has affinity."""
+    def _penalty(self, job: ParallelJob, worker: Worker, processor: int) -> float:
+        """Return the cache penalty of a reallocation, in seconds; count it if it has affinity."""
         penalties = job.application.penalties
         if worker.last_processor != processor:
             return penalties.no_affinity
         job.affine += 1
         between = self.last[processor]
         if between is None or between is worker:
-            return 0.0  # nobody was there
+            return 0.0  # no other worker was there
         penalty = penalties.returning_after(between.job.application.name)
         assert penalty is not None  # the mix was checked
         job.returning += penalty
         return penalty
 
-    def _forgo_start(self, job: Job, processor: int) -> None:
-        """Give back what was booked for a start-up that is cut short."""
+    def _forgo_start(self, job: ParallelJob, processor: int) -> None:
+        """Take back what was booked for a start-up that is cut short."""
         self._cut_short += 1
         if self._cut_short == MOST_CUT_SHORT * len(self._processors):
             raise DfoptError(

@@ -1,9 +1,19 @@
-"""Jobs and their workers, as policies see them."""
+"""Jobs and their workers, as policies see them, and the account of a job that must balance."""
 
 from __future__ import annotations
 
-from dfopt_models.space_sharing.parameters import Application
-from dfopt_models.space_sharing.threads import Program, Thread
+from dataclasses import dataclass
+
+from dfopt.errors import DfoptError
+from dfopt_models.space_sharing.mix import Application
+from dfopt_models.space_sharing.programs import Thread, ThreadProgram
+
+ROUNDING = 1e-9
+"""Relative error that a sum of a million floats may have."""
+
+
+class ConservationError(RuntimeError):
+    """The simulator has lost or invented time: a defect of dfopt or of a job's structure."""
 
 
 class Worker:
@@ -11,42 +21,44 @@ class Worker:
 
     Attributes
     ----------
-    job, number
-        Whose it is, and which.
+    job
+        The job that it belongs to.
+    number
+        Its number within the job.
     processor
         Where it is active; None while it is not.
     last_processor
-        Where it was active last (its history, P = 1); None before it ever was.
+        Where it was active last (its history, P = 1); None if it has never been active.
     """
 
     __slots__ = ("job", "last_processor", "number", "processor")
 
-    def __init__(self, job: Job, number: int) -> None:
+    def __init__(self, job: ParallelJob, number: int) -> None:
         self.job = job
         self.number = number
         self.processor: int | None = None
         self.last_processor: int | None = None
 
 
-class Job:
+class ParallelJob:
     """One run of an application.
 
     Attributes
     ----------
     name
-        The entry of the mix, and which run of it.
+        The entry of the mix, and the number of the run.
     entry
         Number of the entry and copy in the mix: the same for all runs of a restarted job.
     application
         What it runs.
     most_parallel
-        The most processors it can use at any point of its computation.
+        The most processors that it can use at any point of its computation.
     held
         The processors it holds, in the order in which it got them.
     idle
-        Those of them that are idle, with the time since when.
+        The held processors that are idle, with the time since when.
     starting
-        How many of them have been given to it and do not run a thread yet.
+        How many held processors do not run a thread yet since they were given to the job.
     ready
         Threads that could run at once; the last one is next.
     inactive
@@ -81,7 +93,7 @@ class Job:
         name: str,
         entry: int,
         application: Application,
-        program: Program,
+        program: ThreadProgram,
         *,
         processors: int,
     ) -> None:
@@ -95,12 +107,12 @@ class Job:
         self.starting = 0
         self.ready: list[Thread] = program.begin()
         self.inactive = {Worker(self, number): None for number in range(self.most_parallel)}
-        # The accounts, in seconds of processors.
+        # The account, in processor-seconds.
         self.arrival = self.changed = 0.0
         self.end: float | None = None
         self.work = self.waste = self.overhead = self.processor_time = 0.0
         self.reallocations = self.affine = 0
-        self.returning = 0.0  # penalties of those with affinity
+        self.returning = 0.0  # penalties of the reallocations with affinity
 
     @property
     def allocation(self) -> int:
@@ -113,6 +125,95 @@ class Job:
         return max(0, min(len(self.ready) - self.starting, len(self.inactive)))
 
     def settle(self, now: float) -> None:
-        """Count the time of its processors until now; due before their number changes."""
+        """Count the time of its processors until now; called before their number changes."""
         self.processor_time += len(self.held) * (now - self.changed)
         self.changed = now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFigures:
+    """One run of a job.
+
+    Parameters
+    ----------
+    response_time
+        Seconds from arrival to end.
+    work
+        Processor-seconds that its threads ran.
+    waste
+        Processor-seconds that it held a processor without running anything on it: idle, or
+        waiting for a reallocation to begin.
+    overhead
+        Processor-seconds of path length and cache penalties.
+    reallocations
+        Number of times that it was given a processor.
+    affinity
+        Share of these that returned a worker to the processor where it ran last; 1 where there
+        were none.
+    allocation
+        Average number of processors.
+    affinity_penalty
+        Mean cache penalty of a reallocation with affinity, in seconds; 0 where there were none.
+    """
+
+    response_time: float
+    work: float
+    waste: float
+    overhead: float
+    reallocations: float
+    affinity: float
+    allocation: float
+    affinity_penalty: float
+
+
+def figures_of(job: ParallelJob) -> JobFigures:
+    """Return the figures of a job that has ended.
+
+    Raises
+    ------
+    ConservationError
+        When the account does not balance, or other work was done than was given.
+    DfoptError
+        When it took no time at all.
+    """
+    check_conservation(job)
+    assert job.end is not None
+    given = job.program.work
+    if abs(job.work - given) > ROUNDING * max(1.0, given):
+        raise ConservationError(f"{job.name}: work {job.work!r} done, {given!r} given")
+    response_time = job.end - job.arrival
+    if not response_time:
+        raise DfoptError(
+            f"{job.name} arrives and ends at {job.end:g} s, so that it has no figures; give its "
+            "application more work or less variation"
+        )
+    return JobFigures(
+        response_time=response_time,
+        work=job.work,
+        waste=job.waste,
+        overhead=job.overhead,
+        reallocations=job.reallocations,
+        affinity=job.affine / job.reallocations if job.reallocations else 1.0,
+        allocation=job.processor_time / response_time,
+        affinity_penalty=job.returning / job.affine if job.affine else 0.0,
+    )
+
+
+def check_conservation(job: ParallelJob) -> None:
+    """Refuse a job that holds no processor now and whose account does not balance.
+
+    allocation · time = work + waste + overhead. The left side is counted when the number of its
+    processors changes, the right side thread by thread and reallocation by reallocation.
+
+    Raises
+    ------
+    ConservationError
+        When the two differ by more than rounding.
+    """
+    spent = job.work + job.waste + job.overhead
+    # One side consists of differences of times, and late times are coarse.
+    if abs(job.processor_time - spent) > ROUNDING * max(1.0, spent, job.changed):
+        raise ConservationError(
+            f"{job.name}: {job.processor_time!r} processor-seconds held, but work {job.work!r} + "
+            f"waste {job.waste!r} + overhead {job.overhead!r} = {spent!r}"
+        )

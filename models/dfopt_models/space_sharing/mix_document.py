@@ -11,18 +11,18 @@ from dfopt.files.fields import check_format, choice, each, integer, number, stri
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document, described_json, shown_place
 from dfopt.files.tables import Reader, Table, flag, merged, table, table_by_name
-from dfopt_models.space_sharing.graph_document import read_thread_graph
-from dfopt_models.space_sharing.parameters import (
+from dfopt_models.space_sharing.mix import (
+    AllocationParameters,
     Application,
-    Choice,
     JobEntry,
-    Machine,
     Mix,
+    Multiprocessor,
     Penalties,
-    PolicyParameters,
+    TieBreak,
 )
-from dfopt_models.space_sharing.structures import Blocks, ThreadGraph, TimeSteps, WaveFront
-from dfopt_models.space_sharing.threads import Structure
+from dfopt_models.space_sharing.programs import Structure
+from dfopt_models.space_sharing.structures import Blocks, TimeSteps, WaveFront
+from dfopt_models.space_sharing.thread_graph import read_thread_graph
 
 FORMAT = "dfopt-mix/1"
 
@@ -80,7 +80,7 @@ def mix_from_document(document: Document, *, name: str = "mix") -> Mix:
     DfoptError
         When something is missing or does not fit together.
     """
-    machine = Machine(**document.get("machine", {}))
+    machine = Multiprocessor(**document.get("machine", {}))
     jobs = document.get("job", [])
     tables = document.get("application", {})
     applications: dict[str, Application] = {}
@@ -97,7 +97,7 @@ def mix_from_document(document: Document, *, name: str = "mix") -> Mix:
     return Mix(
         name=document.get("name", Path(name).stem),
         machine=machine,
-        policy=PolicyParameters(**document.get("policy", {})),
+        policy=AllocationParameters(**document.get("policy", {})),
         jobs=tuple(
             JobEntry(**{**job, "application": applications[job["application"]]}) for job in jobs
         ),
@@ -155,8 +155,8 @@ POLICY: dict[str, Reader] = {
     "preemption_margin": _not_negative,
     "review_interval": _review,
     "yield_delay": _not_negative,
-    "victim": choice(Choice),
-    "worker": choice(Choice),
+    "victim": choice(TieBreak),
+    "worker": choice(TieBreak),
     "match": flag,
 }
 PENALTIES: dict[str, Reader] = {
@@ -280,7 +280,7 @@ def _structure(table: Table) -> Structure:
             f"has {table['rows'] * table['columns']:,} threads, and {MOST_THREADS:,} is the most; "
             "take fewer rows or columns"
         )
-    return KINDS[kind](**{key: table[key] for key in NUMBERS[kind]})
+    return STRUCTURES[kind](**{key: table[key] for key in NUMBERS[kind]})
 
 
 def _penalties(table: Table, quantum: float) -> Penalties:
@@ -302,13 +302,9 @@ def _penalties(table: Table, quantum: float) -> Penalties:
     )
 
 
-def _graph(file: str) -> ThreadGraph:
-    return read_thread_graph(file)
-
-
-KINDS: dict[str, Callable[..., Structure]] = {
+STRUCTURES: dict[str, Callable[..., Structure]] = {
     "blocks": Blocks,
     "time-steps": TimeSteps,
     "wave-front": WaveFront,
-    "graph": _graph,
+    "graph": lambda *, file: read_thread_graph(file),
 }

@@ -1,4 +1,4 @@
-"""One replication: a mix under a policy, from the first arrival until enough has ended."""
+"""One replication: a mix under a policy, from the first arrival until enough jobs have ended."""
 
 from __future__ import annotations
 
@@ -6,88 +6,134 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dfopt.errors import DfoptError
 from dfopt_models.space_sharing.engine import Engine
-from dfopt_models.space_sharing.figures import Figures, check_conservation, figures_of
-from dfopt_models.space_sharing.job import Job
-from dfopt_models.space_sharing.parameters import JobEntry, Mix, PolicyParameters
-from dfopt_models.space_sharing.policy import Policy
-from dfopt_models.space_sharing.stays import Stays
+from dfopt_models.space_sharing.job import (
+    JobFigures,
+    ParallelJob,
+    Worker,
+    check_conservation,
+    figures_of,
+)
+from dfopt_models.space_sharing.mix import AllocationParameters, JobEntry, Mix
+from dfopt_models.space_sharing.policy import AllocationPolicy
+
+if TYPE_CHECKING:
+    from dfopt.trace import Trace
 
 LARGEST_SEED = 2**63
+NANOSECONDS = 10**9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class EndedJob:
     """A job that has ended, and what it cost."""
 
     application: str
     entry: int
     arrival: float
     end: float
-    figures: Figures
+    figures: JobFigures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replication:
-    """What one replication showed.
+    """What one replication measured.
 
     Parameters
     ----------
     seed
-        With which it can be had again.
+        The same seed gives the same replication.
     jobs
-        Those that ended, in that order.
+        The jobs that ended, in the order of their ends.
     events
-        How many events the engine dealt with.
+        Number of events.
     duration
         Simulated seconds.
     """
 
     seed: int
-    jobs: tuple[Ended, ...]
+    jobs: tuple[EndedJob, ...]
     events: int
     duration: float
 
 
+class Stays:
+    """The stays of workers on processors, kept as a trace of dispatches.
+
+    A stay begins when the worker's start-up is over, and ends when the worker has no more threads
+    to run there. A worker that keeps its processor and gets another thread later stays on.
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[int, int, int, str, str]] = []
+
+    def add(self, worker: Worker, processor: int, start: float, end: float) -> None:
+        """Add a stay, in seconds; one that was over before it began is left out."""
+        if end > start:
+            first, last = round(start * NANOSECONDS), round(end * NANOSECONDS)
+            job = worker.job.name
+            self._rows.append((first, processor, last, f"{job}/{worker.number}", job))
+
+    def trace(self, *, name: str, policy: str, processors: int) -> Trace:
+        """Return the stays as dispatches: workers are tasks, jobs are fragments."""
+        from dfopt.trace import Trace, TraceHeader
+        from dfopt.trace.numbering import Numbering
+
+        rows = sorted(self._rows)
+        tasks, jobs = Numbering(), Numbering()
+        return Trace(
+            cpus=processors,
+            cpu=np.array([row[1] for row in rows], np.int32),
+            start=np.array([row[0] for row in rows], np.int64),
+            end=np.array([row[2] for row in rows], np.int64),
+            task=np.array([tasks[row[3]] for row in rows], np.int32),
+            fragment=np.array([jobs[row[4]] for row in rows], np.int32),
+            tasks=tasks.tasks,
+            fragments=jobs.names,
+            header=TraceHeader(name=name, policy=policy, time_unit="ns"),
+        )
+
+
 def replicate(
     mix: Mix,
-    policy: Callable[[PolicyParameters], Policy],
+    policy: Callable[[AllocationParameters], AllocationPolicy],
     *,
     seed: int,
     stays: Stays | None = None,
 ) -> Replication:
     """Simulate a mix once.
 
-    With ``restart``, until every job has ended ``runs`` times; those under way then do not count.
-    Otherwise until the last job has ended.
+    With ``restart`` it lasts until every job has ended ``runs`` times, and jobs that are under way
+    then do not count. Otherwise it lasts until the last job has ended.
 
     Parameters
     ----------
     mix
-        What runs where.
+        The mix.
     policy
         Makes the policy from the mix's parameters.
     seed
-        Of everything random. The threads of a job's run depend on it, on the entry of the mix,
-        on the copy and on the number of the run alone, and so are the same under every policy.
+        Seed of everything random. The threads of a run depend on it, on the entry of the mix, on
+        the copy and on the number of the run alone, and so are the same under every policy.
     stays
-        Where to note who held which processor when.
+        Gets every stay of a worker on a processor.
 
     Raises
     ------
     DfoptError
-        When the policy cannot be made, asks for what cannot be done, or leaves jobs without
+        When the policy cannot be made, asks for something impossible, or leaves jobs without
         processors for ever.
     ConservationError
         When the account of a job does not balance: a defect.
     """
     try:
         made = policy(mix.policy)
-    except (TypeError, ValueError) as error:  # of somebody's own
+    except (TypeError, ValueError) as error:  # of a policy of one's own
         raise DfoptError(
             f"the policy cannot be made of the mix's parameters ({error}); correct its constructor"
         ) from error
@@ -97,25 +143,27 @@ def replicate(
 class _Run:
     """The arrivals and ends of one replication."""
 
-    def __init__(self, mix: Mix, policy: Policy, seed: int, stays: Stays | None) -> None:
+    def __init__(self, mix: Mix, policy: AllocationPolicy, seed: int, stays: Stays | None) -> None:
         self._mix = mix
         self._seed = seed
         self._entries = [entry for entry in mix.jobs for _ in range(entry.copies)]
         self._names = _names(self._entries)
         self._wanted = mix.runs if mix.restart else 1
-        self._unfinished = len(self._entries)  # those that have not ended so often yet
-        self._ended: list[Ended] = []
+        self._unfinished = len(self._entries)  # jobs with fewer runs than wanted
+        self._ended: list[EndedJob] = []
         self._runs: Counter[int] = Counter()
-        self._engine = Engine(mix, policy, seed=seed, on_end=self._end, stays=stays)
+        self._engine = Engine(
+            mix, policy, seed=seed, on_end=self._end, on_stay=None if stays is None else stays.add
+        )
 
     def replication(self) -> Replication:
         engine = self._engine
-        for time, numbers in self._arrivals().items():
-            engine.call_after(time, partial(self._arrive, numbers))
+        for time, entries in self._arrivals().items():
+            engine.call_after(time, partial(self._arrive, entries))
         engine.run()
         for job in engine.jobs:
-            # Idle ones first: nobody goes on there with what is cut short on the others.
-            for processor in (*job.idle, *(one for one in job.held if one not in job.idle)):
+            # Idle ones first, so that no thread that is cut short elsewhere goes on there.
+            for processor in (*job.idle, *(held for held in job.held if held not in job.idle)):
                 engine.take(processor)
             check_conservation(job)
         return Replication(
@@ -126,7 +174,7 @@ class _Run:
         )
 
     def _arrivals(self) -> dict[float, list[int]]:
-        """Return which jobs arrive when."""
+        """Return the entries that arrive at each time."""
         draws = np.random.default_rng([self._seed, LARGEST_SEED])
         times = []
         for entry in self._mix.jobs:
@@ -140,13 +188,13 @@ class _Run:
             together.setdefault(time, []).append(number)
         return together
 
-    def _arrive(self, numbers: list[int]) -> None:
-        self._engine.arrive(*map(self._job, numbers))
+    def _arrive(self, entries: list[int]) -> None:
+        self._engine.arrive(*map(self._job, entries))
 
-    def _job(self, number: int) -> Job:
+    def _job(self, number: int) -> ParallelJob:
         entry, run = self._entries[number], self._runs[number]
         seed = np.random.SeedSequence([self._seed, number, run]).generate_state(1, np.uint64)[0]
-        return Job(
+        return ParallelJob(
             f"{self._names[number]}#{run + 1}",
             number,
             entry.application,
@@ -154,11 +202,11 @@ class _Run:
             processors=self._mix.machine.processors,
         )
 
-    def _end(self, job: Job) -> Job | None:
+    def _end(self, job: ParallelJob) -> ParallelJob | None:
         assert job.end is not None
         self._runs[job.entry] += 1
         self._ended.append(
-            Ended(
+            EndedJob(
                 application=job.application.name,
                 entry=job.entry,
                 arrival=job.arrival,
@@ -180,7 +228,7 @@ def _names(entries: Sequence[JobEntry]) -> list[str]:
     names = []
     for name in applications:
         seen[name] += 1
-        while f"{name}.{seen[name]}" in counts:  # another application is called so
+        while f"{name}.{seen[name]}" in counts:  # the name of another application
             seen[name] += 1
         names.append(name if counts[name] == 1 else f"{name}.{seen[name]}")
     return names

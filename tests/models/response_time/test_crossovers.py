@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from dfopt_models.errors import ModelError
 from dfopt_models.response_time import (
     Case,
-    Comparison,
     Direction,
     GrowthPath,
+    PolicyComparison,
     closed_form_crossover,
     crossover_document,
     crossover_table,
@@ -40,8 +40,8 @@ STILL = Case(
 )
 
 
-def against(policy: Case, baseline: Case = STILL) -> Comparison:
-    return Comparison(job="J", policy="P", case=policy, baseline=baseline)
+def against(policy: Case, baseline: Case = STILL) -> PolicyComparison:
+    return PolicyComparison(job="J", policy="P", case=policy, baseline=baseline)
 
 
 @EVERY_PATH

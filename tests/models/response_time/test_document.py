@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dfopt.errors import DfoptError, FileError
 from dfopt_models.errors import ModelError
 from dfopt_models.response_time import (
-    Job,
+    JobParameters,
     PolicyParameters,
     ResponseModel,
     model_text,
@@ -304,7 +304,9 @@ def test_keys_of_ones_own_are_free():
 
 
 MOVING = PolicyParameters(work=1.0, waste=0.0, reallocations=1, affinity=0.5, allocation=1.0)
-ONE = Job(name="J", penalty_affinity=0.0, penalty_no_affinity=1.0, policies={"still": MOVING})
+ONE = JobParameters(
+    name="J", penalty_affinity=0.0, penalty_no_affinity=1.0, policies={"still": MOVING}
+)
 
 
 def test_models_made_in_python_are_checked_alike():

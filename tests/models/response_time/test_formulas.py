@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from dfopt_models.errors import ModelError
 from dfopt_models.response_time import (
     Case,
-    Comparison,
     GrowthPath,
+    PolicyComparison,
     exchange_rate,
     formulas,
     relative_along,
@@ -95,7 +95,7 @@ def test_extremes_stay_finite(speed, cache):
     )  # fmt: skip
     light = replace(heavy, work=small, waste=0.0, reallocations=0.0, allocation=large)
     for one, other in ((heavy, light), (light, heavy)):
-        comparison = Comparison(job="J", policy="P", case=one, baseline=other)
+        comparison = PolicyComparison(job="J", policy="P", case=one, baseline=other)
         assert np.isfinite(response_time(one, speed, cache))
         assert np.isfinite(relative_response_time(comparison, speed, cache))
         assert np.isfinite(waste_budget(comparison, speed, cache))

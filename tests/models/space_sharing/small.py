@@ -6,16 +6,16 @@ import networkx as nx
 
 from dfopt_models.space_sharing import (
     POLICIES,
+    AllocationParameters,
+    AllocationPolicy,
     Application,
     Blocks,
     Engine,
-    Job,
     JobEntry,
-    Machine,
     Mix,
+    Multiprocessor,
+    ParallelJob,
     Penalties,
-    Policy,
-    PolicyParameters,
     Structure,
     ThreadGraph,
 )
@@ -57,8 +57,8 @@ def mix(  # noqa: PLR0913 - options, all by keyword
     defaults = {"credit_per_processor": 1e9, "review_interval": 0.0, "worker": "lowest"}
     return Mix(
         name="small",
-        machine=Machine(processors=processors, path_length=path_length, latency=latency),
-        policy=PolicyParameters(**(defaults | parameters)),
+        machine=Multiprocessor(processors=processors, path_length=path_length, latency=latency),
+        policy=AllocationParameters(**(defaults | parameters)),
         jobs=tuple(
             JobEntry(application=application(name, structure, penalties), arrival=time)
             for name, structure, time in zip("ABCDEFG", structures, times, strict=False)
@@ -68,11 +68,13 @@ def mix(  # noqa: PLR0913 - options, all by keyword
     )
 
 
-def stopped(subject: Mix, policy: str | type[Policy], seconds: float) -> tuple[Engine, list[Job]]:
+def stopped(
+    subject: Mix, policy: str | type[AllocationPolicy], seconds: float
+) -> tuple[Engine, list[ParallelJob]]:
     """The engine at a moment, with all jobs that have arrived by then."""
     made = (POLICIES[policy] if isinstance(policy, str) else policy)(subject.policy)
     engine = Engine(subject, made, seed=0, on_end=lambda job: None)
-    jobs: list[Job] = []
+    jobs: list[ParallelJob] = []
 
     def arrive(time: float) -> None:
         arriving = []
@@ -81,7 +83,9 @@ def stopped(subject: Mix, policy: str | type[Policy], seconds: float) -> tuple[E
                 one = entry.application
                 program = one.structure.program(number)
                 arriving.append(
-                    Job(one.name, number, one, program, processors=subject.machine.processors)
+                    ParallelJob(
+                        one.name, number, one, program, processors=subject.machine.processors
+                    )
                 )
         jobs.extend(arriving)
         engine.arrive(*arriving)
@@ -93,6 +97,6 @@ def stopped(subject: Mix, policy: str | type[Policy], seconds: float) -> tuple[E
     return engine, jobs
 
 
-def jobs_at(subject: Mix, policy: str, seconds: float) -> list[Job]:
+def jobs_at(subject: Mix, policy: str, seconds: float) -> list[ParallelJob]:
     """All jobs that have arrived by a moment, as they are then."""
     return stopped(subject, policy, seconds)[1]

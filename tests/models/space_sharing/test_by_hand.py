@@ -8,7 +8,7 @@ import pytest
 from dfopt.errors import DfoptError
 from dfopt_models.space_sharing import (
     POLICIES,
-    Policy,
+    AllocationPolicy,
     Stays,
     TimeSteps,
     WaveFront,
@@ -166,7 +166,7 @@ def test_copies_arrive_one_after_another():
     assert sorted(job.arrival for job in other.jobs) == arrivals
 
 
-class Lavish(Policy):
+class Lavish(AllocationPolicy):
     """Gives a job a processor more than it has workers for."""
 
     name = "lavish"
@@ -181,7 +181,7 @@ def test_a_policy_that_gives_too_much_is_said_so():
         replicate(mix(blocks(2)), Lavish, seed=0)
 
 
-class Idle(Policy):
+class Idle(AllocationPolicy):
     """Gives nothing to anybody."""
 
     name = "idle"
@@ -192,7 +192,7 @@ def test_a_policy_that_starves_jobs_is_said_so():
         replicate(mix(blocks(1)), Idle, seed=0)
 
 
-class Odd(Policy):
+class Odd(AllocationPolicy):
     """Does something with the engine when the first job arrives."""
 
     name = "odd"
@@ -230,7 +230,7 @@ def test_what_a_policy_cannot_do_is_said_so(what, message, monkeypatch):
         replicate(mix(blocks(4)), Odd, seed=0)
 
 
-class Bare(Policy):
+class Bare(AllocationPolicy):
     """Takes no parameters."""
 
     name = "bare"

@@ -11,20 +11,20 @@ from dfopt.errors import DfoptError
 from dfopt_models.space_sharing import (
     POLICIES,
     Blocks,
-    Choice,
     ConservationError,
-    Job,
     JobEntry,
+    ParallelJob,
     Stays,
     Structure,
     ThreadGraph,
+    TieBreak,
     TimeSteps,
     WaveFront,
     read_mix,
     replicate,
     simulate,
 )
-from dfopt_models.space_sharing.figures import check_conservation
+from dfopt_models.space_sharing.job import check_conservation
 from tests.models.space_sharing.small import COSTLY, application, blocks, graph, mix
 
 SECONDS = st.integers(1, 16).map(lambda eighths: eighths / 8)
@@ -132,8 +132,8 @@ def mixes(draw):
         # Longer than a start-up, so that something is done between two preemptions.
         review_interval=draw(st.sampled_from([0.0, 3.0])),
         yield_delay=draw(st.sampled_from([0.125, 1.0])),
-        victim=draw(st.sampled_from(Choice)),
-        worker=draw(st.sampled_from(Choice)),
+        victim=draw(st.sampled_from(TieBreak)),
+        worker=draw(st.sampled_from(TieBreak)),
         match=draw(st.booleans()),
     )
 
@@ -241,7 +241,7 @@ def test_threads_are_the_same_under_every_policy():
 @pytest.mark.parametrize("account", ["work", "waste", "overhead", "processor_time"])
 def test_an_account_that_does_not_balance_is_a_defect(account):
     kind = application("A", blocks(2))
-    job = Job("A#1", 0, kind, kind.structure.program(0), processors=2)
+    job = ParallelJob("A#1", 0, kind, kind.structure.program(0), processors=2)
     job.work, job.waste, job.overhead, job.processor_time = 4.0, 2.0, 1.0, 7.0
     check_conservation(job)
     setattr(job, account, getattr(job, account) + 1e-6)

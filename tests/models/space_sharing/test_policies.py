@@ -2,11 +2,11 @@
 
 import pytest
 
-from dfopt_models.space_sharing import Choice, DynAffNoPri, PolicyParameters, Worker
-from dfopt_models.space_sharing.job import Job
-from dfopt_models.space_sharing.policies.credits import Credits
+from dfopt_models.space_sharing import AllocationParameters, DynAffNoPri, TieBreak, Worker
+from dfopt_models.space_sharing.job import ParallelJob
+from dfopt_models.space_sharing.policies.dynamic import Credits
 from dfopt_models.space_sharing.policies.equipartition import allocation_numbers
-from dfopt_models.space_sharing.policy import chosen
+from dfopt_models.space_sharing.policy import chosen_worker
 from tests.models.space_sharing.small import application, blocks, graph, jobs_at, mix, stopped
 
 DYNAMIC = pytest.mark.parametrize("policy", ["dynamic", "dyn-aff", "dyn-aff-delay"])
@@ -20,7 +20,7 @@ WIDE_THEN_NARROW = graph(
 
 def jobs_that_can_use(*numbers):
     one = [application("A", blocks(number)) for number in numbers]
-    return [Job("A", 0, kind, kind.structure.program(0), processors=16) for kind in one]
+    return [ParallelJob("A", 0, kind, kind.structure.program(0), processors=16) for kind in one]
 
 
 @pytest.mark.parametrize(
@@ -229,10 +229,10 @@ def test_a_job_chooses_its_worker(worker, number):
 def test_the_latest_worker_is_one_that_has_run():
     engine, (job,) = stopped(mix(blocks(90)), "dynamic", 1.25)
     workers = [Worker(job, number) for number in range(3)]
-    assert chosen(engine, workers, Choice.LATEST) is workers[0]
+    assert chosen_worker(engine, workers, TieBreak.LATEST) is workers[0]
     workers[0].last_processor = workers[1].last_processor = 0
     # The last one was stopped during its first start-up.
-    assert chosen(engine, workers, Choice.LATEST) is workers[1]
+    assert chosen_worker(engine, workers, TieBreak.LATEST) is workers[1]
 
 
 class Clock:
@@ -247,7 +247,7 @@ class Clock:
 def test_credit_grows_with_what_is_not_used_and_decays():
     (job,) = jobs_that_can_use(16)
     clock = Clock([job, object()], 16)
-    credits = Credits(PolicyParameters(credit_decay=2.0, credit_per_processor=4.0))
+    credits = Credits(AllocationParameters(credit_decay=2.0, credit_per_processor=4.0))
     credits.arrived(clock, job)
     assert credits.priority(job) == 8.0  # its fair share
     clock.now = 1e3

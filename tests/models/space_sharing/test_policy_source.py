@@ -6,9 +6,9 @@ from dfopt.errors import DfoptError
 from dfopt_models.space_sharing import POLICIES, DynAff, policy_named, read_mix, simulate
 
 OWN = '''
-from dfopt_models.space_sharing import Policy
+from dfopt_models.space_sharing import AllocationPolicy
 
-class Greedy(Policy):
+class Greedy(AllocationPolicy):
     """Whoever asks first gets all that is unallocated."""
 
     def arrived(self, engine, job):
@@ -69,8 +69,11 @@ def test_ones_own_is_simulated_in_several_processes(own):
         ("nix.py", "nix.py: there is no such file"),
         ("nix:Nix", "nix: cannot be loaded (ModuleNotFoundError"),
         ("greedy_policy:Nix", "greedy_policy: has no policy 'Nix'"),
-        ("greedy_policy:Policy", "greedy_policy: has no policy 'Policy'"),
-        ("empty.py", "empty.py: must define one policy, derived from Policy, but there are: none"),
+        ("greedy_policy:AllocationPolicy", "greedy_policy: has no policy 'AllocationPolicy'"),
+        (
+            "empty.py",
+            "empty.py: must define one policy, derived from AllocationPolicy, but there are: none",
+        ),
         ("broken.py", "broken.py: cannot be loaded (ZeroDivisionError: division by zero)"),
     ],
 )

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from dfopt_models.space_sharing.parameters import Choice
+from dfopt_models.space_sharing.job import ParallelJob, Worker
+from dfopt_models.space_sharing.mix import TieBreak
 from dfopt_models.space_sharing.policies.dynamic import Dynamic
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from dfopt_models.space_sharing.engine import Engine
-    from dfopt_models.space_sharing.job import Job, Worker
+from dfopt_models.space_sharing.policy import EngineView
 
 
 class DynAff(Dynamic):
@@ -19,23 +15,23 @@ class DynAff(Dynamic):
 
     name = "dyn-aff"
 
-    def unallocated(self, engine: Engine, job: Job) -> int | None:
-        """D.1, the desired processor first (A.2)."""
+    def unallocated(self, engine: EngineView, job: ParallelJob) -> int | None:
+        """Rule D.1, the desired processor first (A.2)."""
         return self._desired(engine, job, engine.free)
 
-    def willing_to_yield(self, engine: Engine, job: Job) -> int | None:
-        """D.2, the desired processor first (A.2)."""
+    def willing_to_yield(self, engine: EngineView, job: ParallelJob) -> int | None:
+        """Rule D.2, the desired processor first (A.2)."""
         return self._desired(engine, job, self.yielded(engine, job))
 
-    def available(self, engine: Engine, processor: int) -> None:
-        """A.1: the last task on the processor gets it back, if its job's priority allows."""
+    def available(self, engine: EngineView, processor: int) -> None:
+        """Rule A.1: the last task on the processor gets it back, if its job's priority allows."""
         last = engine.last[processor]
         if last is not None and self._may_return(engine, last):
             engine.give(processor, last.job, last)
         else:
             super().available(engine, processor)
 
-    def worker(self, engine: Engine, job: Job, processor: int) -> Worker:
+    def worker(self, engine: EngineView, job: ParallelJob, processor: int) -> Worker:
         """Return the worker that ran there last, if the job has one."""
         if self.parameters.match:
             for worker in reversed(job.inactive):
@@ -43,21 +39,23 @@ class DynAff(Dynamic):
                     return worker
         return super().worker(engine, job, processor)
 
-    def outranks(self, engine: Engine, job: Job) -> bool:
-        """A.1: whether the job's priority is as high as that of any requester."""
+    def outranks(self, engine: EngineView, job: ParallelJob) -> bool:
+        """Rule A.1: whether the job's priority is as high as that of any requester."""
         first = self.first_requester(engine)
         return first is None or self.credits.priority(job) >= self.credits.priority(first)
 
-    def _may_return(self, engine: Engine, last: Worker) -> bool:
+    def _may_return(self, engine: EngineView, last: Worker) -> bool:
         """Whether a processor's last task is inactive, has work to do, and has the priority."""
         job = last.job
         return last in job.inactive and job.wants > 0 and self.outranks(engine, job)
 
-    def _desired(self, engine: Engine, job: Job, available: Iterable[int]) -> int | None:
-        """A.2: of the available processors, that where the most critical task ran last.
+    def _desired(
+        self, engine: EngineView, job: ParallelJob, available: Iterable[int]
+    ) -> int | None:
+        """Rule A.2: of the available processors, the one where the most critical task ran last.
 
-        If that one is not among them it is that of the next critical task, and so on; if none is,
-        it is the first.
+        If that one is not available it is that of the next critical task, and so on; if none is,
+        it is the first available one.
         """
         processors = list(available)
         if not processors:
@@ -68,13 +66,44 @@ class DynAff(Dynamic):
                 return desired
         return processors[0]
 
-    def _by_criticality(self, engine: Engine, job: Job) -> Iterable[Worker]:
+    def _by_criticality(self, engine: EngineView, job: ParallelJob) -> Iterable[Worker]:
         match self.parameters.worker:
-            case Choice.LATEST:
+            case TieBreak.LATEST:
                 return reversed(job.inactive)
-            case Choice.EARLIEST:
+            case TieBreak.EARLIEST:
                 return job.inactive
-            case Choice.LOWEST:
+            case TieBreak.LOWEST:
                 return sorted(job.inactive, key=lambda worker: worker.number)
-            case Choice.RANDOM:
+            case TieBreak.RANDOM:
                 return engine.random.sample(list(job.inactive), len(job.inactive))
+
+
+class DynAffDelay(DynAff):
+    """Dyn-Aff with a yield delay: a little more waste for fewer reallocations.
+
+    A job keeps an idle processor for a moment before it is willing to yield it.
+    """
+
+    name = "dyn-aff-delay"
+
+    @property
+    def yield_delay(self) -> float:
+        """Seconds that a processor is idle before its job is willing to yield it."""
+        return self.parameters.yield_delay
+
+
+class DynAffNoPri(DynAff):
+    """Dyn-Aff without fairness: affinity before priority.
+
+    It is not meant for use; it bounds what affinity could give.
+    """
+
+    name = "dyn-aff-nopri"
+
+    def preempted(self, engine: EngineView, job: ParallelJob) -> int | None:
+        """Return None: without rule D.3 no job is preempted."""
+        return None
+
+    def outranks(self, engine: EngineView, job: ParallelJob) -> bool:
+        """Rule A.1 without its condition: the last task may always return."""
+        return True

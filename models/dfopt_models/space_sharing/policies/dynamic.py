@@ -2,35 +2,75 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
-from dfopt_models.space_sharing.parameters import Choice, PolicyParameters
-from dfopt_models.space_sharing.policies.credits import Credits
-from dfopt_models.space_sharing.policy import Policy
-
-if TYPE_CHECKING:
-    from dfopt_models.space_sharing.engine import Engine
-    from dfopt_models.space_sharing.job import Job
+from dfopt_models.space_sharing.job import ParallelJob
+from dfopt_models.space_sharing.mix import AllocationParameters, TieBreak
+from dfopt_models.space_sharing.policy import AllocationPolicy, EngineView
 
 
-class Dynamic(Policy):
+class Credits:
+    """Adaptive priorities: credit for using few processors, spent on more than the fair share.
+
+    The credit of each job is in processor-seconds.
+    With the fair share ``fair`` = processors / jobs, the credit c of a job with ``alloc``
+    processors follows dc/dt = fair − alloc − c / ``credit_decay``. It begins at 0.
+    """
+
+    def __init__(self, parameters: AllocationParameters) -> None:
+        self._decay = parameters.credit_decay
+        self._per_processor = parameters.credit_per_processor
+        self._credit: dict[ParallelJob, float] = {}
+        self._settled = 0.0
+        self._fair = 0.0
+
+    def settle(self, engine: EngineView) -> None:
+        """Bring all credits up to now; called before any allocation changes."""
+        elapsed = engine.now - self._settled
+        if elapsed:
+            kept = math.exp(-elapsed / self._decay)
+            for job, credit in self._credit.items():
+                limit = self._decay * (self._fair - job.allocation)
+                self._credit[job] = limit + (credit - limit) * kept
+            self._settled = engine.now
+
+    def arrived(self, engine: EngineView, job: ParallelJob) -> None:
+        """Begin an account."""
+        self._credit[job] = 0.0
+        self._fair = engine.machine.processors / len(engine.jobs)
+
+    def ended(self, engine: EngineView, job: ParallelJob) -> None:
+        """Close an account."""
+        del self._credit[job]
+        self._fair = engine.machine.processors / max(1, len(engine.jobs))
+
+    def priority(self, job: ParallelJob) -> float:
+        """Return by how many processors a job's entitlement exceeds its allocation.
+
+        It is entitled to its fair share and to what its credit buys, which may be negative.
+        """
+        credit = self._credit.get(job, 0.0)  # the successor of a job is there before it arrives
+        return self._fair + credit / self._per_processor - job.allocation
+
+
+class Dynamic(AllocationPolicy):
     """Rules D.1 to D.3, with adaptive priorities.
 
-    Requests are standing: a job that wants more than it has is served when a processor becomes
-    available, and looked at anew every ``review_interval``.
+    A request stands: a job that wants more than it has is served when a processor becomes
+    available, and its request is reviewed every ``review_interval``.
     """
 
     name = "dynamic"
 
-    def __init__(self, parameters: PolicyParameters) -> None:
+    def __init__(self, parameters: AllocationParameters) -> None:
         super().__init__(parameters)
         self.credits = Credits(parameters)
         self._reviewing = False
 
-    # The occasions.
+    # When the policy is called.
 
-    def arrived(self, engine: Engine, job: Job) -> None:
+    def arrived(self, engine: EngineView, job: ParallelJob) -> None:
         """Serve the new job."""
         self.credits.settle(engine)
         self.credits.arrived(engine, job)
@@ -40,13 +80,13 @@ class Dynamic(Policy):
             self._reviewing = True
             engine.call_after(self.parameters.review_interval, lambda: self._review(engine))
 
-    def ended(self, engine: Engine, job: Job) -> None:
+    def ended(self, engine: EngineView, job: ParallelJob) -> None:
         """Hand out what the job had (D.1)."""
         self.credits.settle(engine)
         self.credits.ended(engine, job)
         self._hand_out(engine)
 
-    def wants(self, engine: Engine, job: Job) -> None:
+    def wants(self, engine: EngineView, job: ParallelJob) -> None:
         """Serve a request with the least valuable processors: D.1, D.2, D.3."""
         self.credits.settle(engine)
         while job.wants:
@@ -59,38 +99,38 @@ class Dynamic(Policy):
                 return
             engine.give(processor, job)
 
-    def yields(self, engine: Engine, job: Job, processor: int) -> None:
-        """Give an idle processor to whoever has a use for it (D.2)."""
+    def yields(self, engine: EngineView, job: ParallelJob, processor: int) -> None:
+        """Give an idle processor to a job that has a use for it (D.2)."""
         self.credits.settle(engine)
         self.available(engine, processor)
 
-    def _hand_out(self, engine: Engine) -> None:
+    def _hand_out(self, engine: EngineView) -> None:
         for processor in tuple(engine.free):
             self.available(engine, processor)
 
-    def _review(self, engine: Engine) -> None:
+    def _review(self, engine: EngineView) -> None:
         for job in sorted(engine.jobs, key=self.credits_now(engine), reverse=True):
             if job.wants:
                 self.wants(engine, job)
         engine.call_after(self.parameters.review_interval, lambda: self._review(engine))
 
-    def credits_now(self, engine: Engine) -> Callable[[Job], float]:
+    def credits_now(self, engine: EngineView) -> Callable[[ParallelJob], float]:
         """Return the priorities of this moment."""
         self.credits.settle(engine)
         return self.credits.priority
 
-    # The rules.
+    # The rules of the paper.
 
-    def unallocated(self, engine: Engine, job: Job) -> int | None:
-        """D.1: an unallocated processor."""
+    def unallocated(self, engine: EngineView, job: ParallelJob) -> int | None:
+        """Rule D.1: an unallocated processor."""
         return next(iter(engine.free), None)
 
-    def willing_to_yield(self, engine: Engine, job: Job) -> int | None:
-        """D.2: a processor that its job is willing to yield."""
+    def willing_to_yield(self, engine: EngineView, job: ParallelJob) -> int | None:
+        """Rule D.2: a processor that its job is willing to yield."""
         return next(self.yielded(engine, job), None)
 
-    def preempted(self, engine: Engine, job: Job) -> int | None:
-        """D.3: a processor of the job with the largest allocation, where equity is served.
+    def preempted(self, engine: EngineView, job: ParallelJob) -> int | None:
+        """Rule D.3: a processor of the job with the largest allocation, where equity is served.
 
         That is where the requester's priority exceeds the other's by more than the one processor
         that moves and ``preemption_margin``.
@@ -104,16 +144,16 @@ class Dynamic(Policy):
             return None
         held = tuple(victim.held)
         match self.parameters.victim:
-            case Choice.RANDOM:
+            case TieBreak.RANDOM:
                 return engine.random.choice(held)
-            case Choice.LATEST:
+            case TieBreak.LATEST:
                 return held[-1]
-            case Choice.EARLIEST:
+            case TieBreak.EARLIEST:
                 return held[0]
-            case Choice.LOWEST:
+            case TieBreak.LOWEST:
                 return min(held)
 
-    def available(self, engine: Engine, processor: int) -> None:
+    def available(self, engine: EngineView, processor: int) -> None:
         """Give an available processor to the requester of highest priority, if there is any."""
         requester = self.first_requester(engine)
         if requester is not None:
@@ -121,15 +161,15 @@ class Dynamic(Policy):
 
     # What the rules ask.
 
-    def yielded(self, engine: Engine, job: Job) -> Iterator[int]:
+    def yielded(self, engine: EngineView, job: ParallelJob) -> Iterator[int]:
         """Yield the processors that other jobs are willing to yield."""
         for other in engine.jobs:
             if other is not job:
                 for processor, since in other.idle.items():
-                    if since + self.yield_delay <= engine.now:  # as the engine has added it
+                    if since + self.yield_delay <= engine.now:  # added as the engine adds it
                         yield processor
 
-    def first_requester(self, engine: Engine) -> Job | None:
+    def first_requester(self, engine: EngineView) -> ParallelJob | None:
         """Return the requesting job of highest priority."""
         requesters = [job for job in engine.jobs if job.wants]
         return max(requesters, key=self.credits.priority, default=None)

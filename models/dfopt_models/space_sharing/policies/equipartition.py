@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from dfopt_models.space_sharing.policy import Policy
-
-if TYPE_CHECKING:
-    from dfopt_models.space_sharing.engine import Engine
-    from dfopt_models.space_sharing.job import Job
+from dfopt_models.space_sharing.job import ParallelJob
+from dfopt_models.space_sharing.policy import AllocationPolicy, EngineView
 
 
-class Equipartition(Policy):
+class Equipartition(AllocationPolicy):
     """Constant and equal allocations, as far as possible.
 
     The allocation numbers of all jobs begin at zero and are raised by one in turn. A job drops
@@ -21,25 +16,25 @@ class Equipartition(Policy):
 
     name = "equipartition"
 
-    def arrived(self, engine: Engine, job: Job) -> None:
-        """Share anew."""
+    def arrived(self, engine: EngineView, job: ParallelJob) -> None:
+        """Share the processors anew."""
         self._share(engine)
 
-    def ended(self, engine: Engine, job: Job) -> None:
-        """Share anew."""
+    def ended(self, engine: EngineView, job: ParallelJob) -> None:
+        """Share the processors anew."""
         self._share(engine)
 
-    def _share(self, engine: Engine) -> None:
+    def _share(self, engine: EngineView) -> None:
         numbers = allocation_numbers(list(engine.jobs), engine.machine.processors)
-        for job, number in numbers.items():
-            for processor in tuple(job.held)[number:]:
+        for job, processors in numbers.items():
+            for processor in tuple(job.held)[processors:]:
                 engine.take(processor)
-        for job, number in numbers.items():
-            while job.allocation < number:
+        for job, processors in numbers.items():
+            while job.allocation < processors:
                 engine.give(next(iter(engine.free)), job)
 
 
-def allocation_numbers(jobs: list[Job], processors: int) -> dict[Job, int]:
+def allocation_numbers(jobs: list[ParallelJob], processors: int) -> dict[ParallelJob, int]:
     """Return how many processors each job gets."""
     numbers = dict.fromkeys(jobs, 0)
     left, raised = processors, True

@@ -1,9 +1,10 @@
-"""Replications of a mix under several policies, and what they show together."""
+"""Simulations: replications of a mix under several policies, and their mean figures."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -11,13 +12,12 @@ from dfopt.errors import DfoptError
 from dfopt.parallel.processes import performed
 from dfopt.simulate.policy_source import naming_policy
 from dfopt.simulate.statistics import Interval, confidence_interval
-from dfopt_models.space_sharing.figures import Figures
-from dfopt_models.space_sharing.parameters import Mix
-from dfopt_models.space_sharing.policy_source import policy_named
-from dfopt_models.space_sharing.replication import Replication, replicate
-from dfopt_models.space_sharing.stays import Stays
+from dfopt_models.space_sharing.job import JobFigures
+from dfopt_models.space_sharing.mix import Mix
+from dfopt_models.space_sharing.policies import POLICIES, policy_named
+from dfopt_models.space_sharing.replication import Replication, Stays, replicate
 
-FIGURES = tuple(field.name for field in fields(Figures))
+FIGURES = tuple(field.name for field in fields(JobFigures))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,11 +27,11 @@ class ReplicationTask:
     Parameters
     ----------
     mix, seed
-        Of the replication.
+        As in :func:`replicate`.
     policy
-        As :func:`policy_named` takes it.
+        The policy as :func:`policy_named` takes it.
     trace
-        File to write the trace to; its ending says in which format.
+        File to write the trace to; its ending tells the format.
     """
 
     mix: Mix
@@ -40,10 +40,12 @@ class ReplicationTask:
     trace: Path | None = None
 
     def perform(self) -> Replication:
-        """Do it."""
+        """Simulate, and write the trace."""
         policy = policy_named(self.policy)
         stays = Stays() if self.trace is not None else None
-        with naming_policy(policy):
+        # What a policy of dfopt raises is a defect of dfopt, whose traceback is wanted.
+        is_own = policy not in POLICIES.values()
+        with naming_policy(policy) if is_own else nullcontext():
             done = replicate(self.mix, policy, seed=self.seed, stays=stays)
         if self.trace is not None and stays is not None:
             from dfopt.trace import write_trace
@@ -56,18 +58,18 @@ class ReplicationTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSummary:
-    """What the jobs of one application got under a policy.
+    """The mean figures of an application's jobs under a policy.
 
     Parameters
     ----------
     application
-        What they run.
+        Its name.
     ended
-        How many ended, over all replications.
+        Number of jobs that ended, over all replications.
     figures
-        By the names of :class:`Figures`: mean and confidence interval over the replications, of
-        which each counts with the mean of its jobs; for ``affinity_penalty``, of those that have
-        any reallocation with affinity.
+        By the names of :class:`JobFigures`: mean and confidence interval over the replications.
+        Each replication counts with the mean of its jobs. For ``affinity_penalty`` this is the
+        mean of the jobs with any reallocation with affinity.
     """
 
     application: str
@@ -77,14 +79,14 @@ class JobSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicySummary:
-    """What a policy did with a mix.
+    """The mean figures of a mix under a policy.
 
     Parameters
     ----------
     policy
         Its name.
     replications
-        How many were finished.
+        Number of finished replications.
     events, duration
         Events and simulated seconds of all replications together.
     jobs
@@ -98,11 +100,11 @@ class PolicySummary:
     jobs: tuple[JobSummary, ...]
 
     def job(self, application: str) -> JobSummary:
-        """Return what an application's jobs got."""
+        """Return the figures of an application's jobs."""
         return next(job for job in self.jobs if job.application == application)
 
 
-def simulate(  # noqa: PLR0913 - what, how often, and where
+def simulate(  # noqa: PLR0913 - all but two are options
     mix: Mix,
     policies: Sequence[str],
     *,
@@ -111,22 +113,22 @@ def simulate(  # noqa: PLR0913 - what, how often, and where
     trace_folder: Path | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> tuple[tuple[PolicySummary, ...], bool]:
-    """Simulate a mix under each policy, over and over.
+    """Simulate a mix under each policy, one replication for each seed.
 
     Parameters
     ----------
     mix
-        What runs where.
+        The mix.
     policies
-        As :func:`policy_named` takes them.
+        The policies as :func:`policy_named` takes them.
     seeds
-        Of the replications of each policy. The same seed gives the same threads under all of them.
+        Seeds of the replications. The same seed gives the same threads under every policy.
     processes
-        How many to use at once; by default one a processor.
+        Number of processes that work at the same time; by default one for each CPU.
     trace_folder
         Where to write a trace of each replication.
     on_progress
-        Called with the number of replications that are done, and of all.
+        Called with the number of finished replications, and the number of all.
 
     Returns
     -------
@@ -137,8 +139,8 @@ def simulate(  # noqa: PLR0913 - what, how often, and where
     Raises
     ------
     DfoptError
-        When a policy cannot be had, has the name of another, or leaves jobs without processors
-        for ever.
+        When a policy cannot be loaded, has the name of another one, or leaves jobs without
+        processors for ever.
     """
     names = _names(policies)
     tasks = [
@@ -167,7 +169,7 @@ def simulate(  # noqa: PLR0913 - what, how often, and where
 
 
 def _names(policies: Sequence[str]) -> dict[str, str]:
-    """Return the name of each policy, which figures and traces are told apart by."""
+    """Return the name of each policy, which tells its figures and traces from others."""
     sources: dict[str, str] = {}
     for source in policies:
         name = policy_named(source).name
@@ -186,23 +188,26 @@ def trace_name(mix: str, policy: str, seed: int) -> str:
 
 
 def summary(policy: str, replications: Iterable[Replication]) -> PolicySummary:
-    """Return what replications show together, whatever the order in which they ended."""
-    ordered = sorted(replications, key=lambda one: one.seed)
+    """Return the mean figures of replications, whatever the order in which they ended."""
+    ordered = sorted(replications, key=lambda replication: replication.seed)
     applications = dict.fromkeys(
-        job.application for one in ordered for job in sorted(one.jobs, key=lambda job: job.entry)
+        job.application
+        for replication in ordered
+        for job in sorted(replication.jobs, key=lambda job: job.entry)
     )
     return PolicySummary(
         policy=policy,
         replications=len(ordered),
-        events=sum(one.events for one in ordered),
-        duration=sum(one.duration for one in ordered),
+        events=sum(replication.events for replication in ordered),
+        duration=sum(replication.duration for replication in ordered),
         jobs=tuple(_job_summary(application, ordered) for application in applications),
     )
 
 
 def _job_summary(application: str, replications: Sequence[Replication]) -> JobSummary:
     runs = [
-        [job.figures for job in one.jobs if job.application == application] for one in replications
+        [job.figures for job in replication.jobs if job.application == application]
+        for replication in replications
     ]
     return JobSummary(
         application=application,
@@ -211,12 +216,12 @@ def _job_summary(application: str, replications: Sequence[Replication]) -> JobSu
     )
 
 
-def _interval(name: str, runs: Sequence[Sequence[Figures]]) -> Interval:
-    """Return a figure's mean over replications, of which each has one for the mean of its runs."""
-    # A run without any reallocation with affinity says nothing of what these cost.
+def _interval(name: str, runs: Sequence[Sequence[JobFigures]]) -> Interval:
+    """Return the mean of a figure over replications, each of which counts with its runs' mean."""
+    # A run without any reallocation with affinity says nothing about their penalty.
     counting = [
-        [getattr(run, name) for run in one if name != "affinity_penalty" or run.affinity]
-        for one in runs
+        [getattr(run, name) for run in together if name != "affinity_penalty" or run.affinity]
+        for together in runs
     ]
-    means = [sum(one) / len(one) for one in counting if one]
+    means = [sum(values) / len(values) for values in counting if values]
     return confidence_interval(means or [0.0] * len(runs))

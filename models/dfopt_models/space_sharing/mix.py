@@ -1,4 +1,4 @@
-"""What a simulation is given: the machine, the applications, the policies' numbers, the jobs."""
+"""Mixes: the machine, the applications, the policies' numbers and the jobs of a simulation."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dfopt.errors import InstanceError
-from dfopt_models.space_sharing.threads import Structure
+from dfopt_models.space_sharing.programs import Structure
 
 ANY_OTHER = "*"
-"""Among the penalties: every application that has none of its own."""
+"""Stands among the penalties for every application that is not named."""
 
 
-class Choice(StrEnum):
-    """Which of several equals a policy takes."""
+class TieBreak(StrEnum):
+    """Which of several equal candidates a policy takes."""
 
     RANDOM = "random"
     LATEST = "latest"
@@ -23,20 +23,20 @@ class Choice(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class Multiprocessor:
     """Processors and what a reallocation costs.
 
     Parameters
     ----------
     processors
-        How many.
+        Number of processors.
     path_length
         Seconds of overhead of each reallocation, whatever the caches hold.
     latency
-        Seconds from the decision until the reallocation begins, in which the processor waits;
-        they count as waste of the job that gets it.
+        Seconds from the decision until the reallocation begins. The processor waits in this time,
+        which counts as waste of the job that gets it.
     quantum
-        Which of the applications' penalties hold: those measured with this Q, in seconds.
+        Seconds. The applications' penalties that were measured with this quantum Q hold.
     """
 
     processors: int = 16
@@ -47,15 +47,15 @@ class Machine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Penalties:
-    """Seconds that a reallocation costs because of what the cache lacks.
+    """Seconds that a reallocation costs because the cache lacks data.
 
     Parameters
     ----------
     no_affinity
         P^NA: the task comes to a processor on which it did not run last.
     affinity
-        P^A: it returns to the processor on which it ran last, by the application whose task ran
-        there in between; ``*`` stands for all that are not named.
+        P^A: the task returns to the processor on which it ran last. It depends on the application
+        whose task ran there in between; ``*`` stands for all that are not named.
     """
 
     no_affinity: float
@@ -73,11 +73,11 @@ class Application:
     Parameters
     ----------
     name
-        Unique.
+        Its name, unique in a mix.
     structure
-        Of its threads.
+        How its threads depend on each other.
     penalties
-        At the machine's quantum.
+        Its penalties at the machine's quantum.
     """
 
     name: str
@@ -86,8 +86,8 @@ class Application:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyParameters:
-    """Numbers and tie-breaks of the policies; each takes those it knows.
+class AllocationParameters:
+    """Numbers and tie-breaks of the policies; each policy uses those it knows.
 
     Parameters
     ----------
@@ -99,19 +99,19 @@ class PolicyParameters:
     preemption_margin
         Processors by which a preemption must improve equity, beyond the one that moves (D.3).
     review_interval
-        Seconds after which standing requests are looked at anew (D.3).
+        Seconds after which standing requests are reviewed (D.3).
     yield_delay
         Seconds for which Dyn-Aff-Delay lets a job keep an idle processor.
     victim
         Which processor of the job with the largest allocation is preempted (D.3): the one it got
-        latest or earliest, a random one, or that with the lowest number.
+        latest or earliest, a random one, or the one with the lowest number.
     worker
-        Which of its workers a job activates where affinity does not say: the one that stopped
-        latest or earliest, a random one, or that with the lowest number. It is also the order in
-        which workers are critical to the job's progress (A.2).
+        Which of its workers a job activates if affinity does not decide: the one that stopped
+        latest or earliest, a random one, or the one with the lowest number. It is also the order
+        in which workers are critical to the job's progress (A.2).
     match
-        Under the affinity policies: whether a job activates on a processor it is given the worker
-        that ran there last, if it has one.
+        Whether a job that is given a processor activates the worker that ran there last, if it
+        has one. It matters under the affinity policies alone.
     """
 
     credit_decay: float = 0.2
@@ -119,8 +119,8 @@ class PolicyParameters:
     preemption_margin: float = 0.0
     review_interval: float = 0.02
     yield_delay: float = 0.002
-    victim: Choice = Choice.EARLIEST
-    worker: Choice = Choice.LOWEST
+    victim: TieBreak = TieBreak.EARLIEST
+    worker: TieBreak = TieBreak.LOWEST
     match: bool = True
 
 
@@ -131,11 +131,11 @@ class JobEntry:
     Parameters
     ----------
     application
-        What they run.
+        The application that they run.
     copies
-        How many, all alike.
+        Number of jobs, all alike.
     arrival
-        Seconds until the first arrives.
+        Seconds until the first one arrives.
     interarrival
         Mean seconds between the arrivals of the copies, exponentially distributed; at 0 they
         arrive together.
@@ -149,22 +149,22 @@ class JobEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mix:
-    """All that a simulation is given but the policy and the seed.
+    """Jobs, the machine they share, and the parameters of policies.
 
     Parameters
     ----------
     name
-        Of the mix.
+        Its name.
     machine
-        On which it runs.
+        The machine that the jobs share.
     policy
         Parameters of the policies.
     jobs
-        What runs.
+        The jobs.
     restart
-        Whether every job that ends is replaced by one alike, so that the mix stays constant.
+        Whether a new job like it replaces every job that ends, so that the mix stays constant.
     runs
-        Where jobs are restarted: how many runs of each are measured at least.
+        With ``restart``: at least this many runs of each job are measured.
 
     Raises
     ------
@@ -173,8 +173,8 @@ class Mix:
     """
 
     name: str
-    machine: Machine = field(default_factory=Machine)
-    policy: PolicyParameters = field(default_factory=PolicyParameters)
+    machine: Multiprocessor = field(default_factory=Multiprocessor)
+    policy: AllocationParameters = field(default_factory=AllocationParameters)
     jobs: tuple[JobEntry, ...]
     restart: bool = True
     runs: int = 1

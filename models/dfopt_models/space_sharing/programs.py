@@ -1,0 +1,153 @@
+"""Programs: the threads of one run of a job, released as their predecessors end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+
+Thread = tuple[float, int]
+"""Seconds of work left, and the thread's number within its job."""
+
+DONE: list[Thread] = []
+"""What the last thread of a job releases."""
+
+
+class ThreadProgram(Protocol):
+    """The threads of one run of a job."""
+
+    @property
+    def work(self) -> float:
+        """Seconds of work of all threads released so far."""
+
+    def begin(self) -> list[Thread]:
+        """Return the threads that wait for no other; the last of the list runs first."""
+
+    def finish(self, number: int) -> list[Thread] | None:
+        """Return the threads that the end of a thread releases; the last of the list runs first.
+
+        None means that it releases no thread. An empty list means that all threads have ended.
+        """
+
+
+class Structure(Protocol):
+    """What the programs of all runs of an application have in common."""
+
+    @property
+    def most_parallel(self) -> int:
+        """The most threads that can run at the same time."""
+
+    def program(self, seed: int) -> ThreadProgram:
+        """Return the threads of one run, drawn with this seed."""
+
+
+class PhaseProgram:
+    """Phases one after another: all threads of one must end before those of the next begin.
+
+    A phase is made when it begins, so that a long program takes little memory.
+
+    Parameters
+    ----------
+    phases
+        The seconds of the threads of each phase.
+    """
+
+    __slots__ = ("_left", "_phases", "_released", "work")
+
+    def __init__(self, phases: Iterator[list[float]]) -> None:
+        self._phases = phases
+        self._left = 0
+        self._released = 0
+        self.work = 0.0
+
+    def begin(self) -> list[Thread]:
+        """Return the threads of the first phase."""
+        return self._next()
+
+    def finish(self, number: int) -> list[Thread] | None:
+        """Return the threads of the next phase once those of this one have ended."""
+        self._left -= 1
+        return None if self._left else self._next()
+
+    def _next(self) -> list[Thread]:
+        seconds = next(self._phases, None)
+        if seconds is None:
+            return DONE
+        first = self._released
+        self._left = len(seconds)
+        self._released += len(seconds)
+        self.work += sum(seconds)
+        return list(zip(seconds, range(first, self._released), strict=True))
+
+
+class GraphProgram:
+    """Threads with their successors; each is released when its last predecessor ends.
+
+    Parameters
+    ----------
+    seconds
+        The work of each thread.
+    successors
+        The threads that wait for each thread.
+    predecessors
+        How many threads each thread waits for.
+    """
+
+    __slots__ = ("_left", "_seconds", "_successors", "_waits_for", "work")
+
+    def __init__(
+        self,
+        seconds: Sequence[float],
+        successors: Sequence[Sequence[int]],
+        predecessors: Sequence[int],
+    ) -> None:
+        self._seconds = seconds
+        self._successors = successors
+        self._waits_for = list(predecessors)
+        self._left = len(seconds)
+        self.work = sum(seconds)
+
+    def begin(self) -> list[Thread]:
+        """Return the threads without predecessors."""
+        first = [thread for thread, waits in enumerate(self._waits_for) if not waits]
+        return [(self._seconds[thread], thread) for thread in reversed(first)]
+
+    def finish(self, number: int) -> list[Thread] | None:
+        """Return the successors that waited for this thread alone."""
+        self._left -= 1
+        if not self._left:
+            return DONE
+        released: list[Thread] = []
+        for successor in reversed(self._successors[number]):
+            self._waits_for[successor] -= 1
+            if not self._waits_for[successor]:
+                released.append((self._seconds[successor], successor))
+        return released or None
+
+
+def thread_seconds(
+    random: np.random.Generator, count: int, mean: float, variation: float
+) -> list[float]:
+    """Return the work of some threads, in seconds.
+
+    It follows a gamma distribution, which is never negative and can have any variation.
+
+    Parameters
+    ----------
+    random
+        Draws the work.
+    count
+        Number of threads.
+    mean
+        Mean of their work, in seconds.
+    variation
+        Coefficient of variation: standard deviation over mean. All threads are equal at 0, and
+        also, to rounding, below the smallest difference of floats.
+    """
+    if variation < sys.float_info.epsilon:
+        return [mean] * count
+    shape = variation**-2
+    drawn: list[float] = random.gamma(shape, mean / shape, count).tolist()
+    return drawn
