@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
+from dfopt_cli.exit_codes import INTERRUPTED
 
 
 def main() -> None:

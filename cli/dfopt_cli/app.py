@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from dfopt.errors import DfoptError
 from dfopt_cli import generate, model, plot, simulate, trace
-from dfopt_cli.__main__ import INTERRUPTED
 from dfopt_cli.bench import bench
-from dfopt_cli.common import say, warnings_of
 from dfopt_cli.compare import compare
+from dfopt_cli.exit_codes import INTERRUPTED
+from dfopt_cli.failures import fail, warnings_of
 from dfopt_cli.info import info
 from dfopt_cli.schema import schema
 from dfopt_cli.solve import solve
@@ -35,12 +35,6 @@ class DfoptGroup(TyperGroup):
             fail(error)
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
-
-
-def fail(error: DfoptError) -> NoReturn:
-    """Say in one line what is wrong, and end with exit code 1."""
-    say(f"dfopt: {error}")
-    raise typer.Exit(1)
 
 
 app = typer.Typer(

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dfopt_cli.common import (
-    JsonOption,
-    QuietOption,
-    print_json,
-    print_rich,
-    refuse_overwriting,
-    say,
-    shows_progress,
-    warnings_of,
-)
-from dfopt_cli.solve import NOT_PROVEN, Method, termination_as_interrupt
+from dfopt.errors import DfoptError
+from dfopt_cli.exit_codes import NOT_PROVEN
+from dfopt_cli.failures import termination_as_interrupt, warnings_of
+from dfopt_cli.options import JsonOption, Method, QuietOption
+from dfopt_cli.output_files import refuse_overwriting
+from dfopt_cli.printing import print_json, print_rich, say
 
 if TYPE_CHECKING:
-    from dfopt.bench import Report, RunProgress
+    from dfopt.bench import Report
 
 
 def bench(
@@ -103,7 +96,7 @@ def bench(
     """
     from dfopt.bench import Settings, read_set, run
     from dfopt.bench.summary import summary_document
-    from dfopt_cli.bench_view import summary_tables
+    from dfopt_cli.bench_view import progress_bar, summary_tables
 
     chosen: dict[str, int] = {}
     if workers is not None or scheduler is not None:
@@ -112,7 +105,7 @@ def bench(
     with warnings_of(" ".join(instances)):
         subjects = read_set(*instances)
     refuse_overwriting(output, *instances, *(subject.file for subject in subjects))
-    with termination_as_interrupt(), progress_of(quiet=quiet) as show:
+    with termination_as_interrupt(), progress_bar(quiet=quiet) as show:
         report = run(
             subjects,
             output,
@@ -130,19 +123,8 @@ def bench(
     end(report, output)
 
 
-def progress_of(*, quiet: bool) -> AbstractContextManager[Callable[[RunProgress], None] | None]:
-    """Return what shows the progress, or nothing where nobody would see it."""
-    if not shows_progress(quiet):
-        return nullcontext()
-    from dfopt_cli.bench_view import progress_bar
-
-    return progress_bar()
-
-
 def end(report: Report, output: str) -> None:
     """End with the exit code that the rows call for, and say why if it is not 0."""
-    from dfopt.errors import DfoptError
-
     if not report.is_complete:
         missing = report.total - len(report.rows)
         say(

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -21,7 +20,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from dfopt.bench import Figures, Report, RowStatus, RunProgress, Settings, summarise
-from dfopt_cli.common import printable, stderr_console
+from dfopt_cli.printing import printable
+from dfopt_cli.progress import shows_progress, stderr_console
 from dfopt_cli.tables import plain_table
 
 COUNTS = ("instances", "proven", "certified")
@@ -43,9 +43,15 @@ class TimeLeft(ProgressColumn):
 
 @contextmanager
 def progress_bar(
-    console: Console | None = None, clock: Callable[[], float] = time.monotonic
-) -> Iterator[Callable[[RunProgress], None]]:
-    """Show a bar, by default on standard error, and give what moves it."""
+    *, quiet: bool, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Callable[[RunProgress], None] | None]:
+    """Show a bar on standard error while the block runs, and yield what moves it.
+
+    Where nobody would see a bar there is none, and nothing to move it.
+    """
+    if not shows_progress(quiet=quiet):
+        yield None
+        return
     at_work = Column(no_wrap=True, overflow="ellipsis", ratio=1)
     columns = (
         MofNCompleteColumn(),
@@ -56,7 +62,7 @@ def progress_bar(
     )
     with Progress(
         *columns,
-        console=console or stderr_console(),
+        console=stderr_console(),
         get_time=clock,
         transient=True,
         expand=True,

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dfopt_cli.common import JsonOption, QuietOption, naming, print_json, print_rich, say
-from dfopt_cli.comparing import compare_traces, planned, refuse_second_reading
-from dfopt_cli.solve import NOT_PROVEN, progress_of, termination_as_interrupt
-from dfopt_cli.spread import with_spread_options
+from dfopt.errors import FileError
+from dfopt.files import read_instance, read_result
+from dfopt.files.kinds import COMPARISON, INSTANCE, RESULT, UNNAMED, document_format
+from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_reading
+from dfopt_cli.exit_codes import NOT_PROVEN
+from dfopt_cli.failures import naming, termination_as_interrupt
+from dfopt_cli.options import JsonOption, QuietOption, with_option_groups
+from dfopt_cli.printing import print_json, print_rich, say
 from dfopt_cli.trace_options import LabelOptions, ModelOptions, WindowOptions
 
 if TYPE_CHECKING:
@@ -20,7 +24,7 @@ DEFAULT_SECONDS = 60.0
 """How long the optimum of an instance is searched for."""
 
 
-@with_spread_options
+@with_option_groups
 def compare(
     files: Annotated[
         list[str],
@@ -66,29 +70,26 @@ def compare(
 
 def holds_instance(files: Sequence[str]) -> bool:
     """Whether the first file is an instance and the others are its results, not traces."""
-    from dfopt.errors import FileError
-    from dfopt.files.kinds import COMPARISON, INSTANCE, RESULT, UNNAMED, document_format
-
     refuse_second_reading(files)
-    kinds = {}
+    formats = {}
     for file in files:
         with naming(file):
-            kinds[file] = document_format(file)
-    if kinds[files[0]] == UNNAMED:
-        kinds[files[0]] = INSTANCE  # its reader says what is wrong
-    first = kinds[files[0]]
-    for file, kind in kinds.items():
-        if first != INSTANCE and kind in (INSTANCE, RESULT):
+            formats[file] = document_format(file)
+    if formats[files[0]] == UNNAMED:
+        formats[files[0]] = INSTANCE  # its reader says what is wrong
+    first = formats[files[0]]
+    for file, file_format in formats.items():
+        if first != INSTANCE and file_format in (INSTANCE, RESULT):
             problem = (
                 "is an instance among traces; leave it out, or name it first and after it only "
                 "results of it"
-                if kind == INSTANCE
+                if file_format == INSTANCE
                 else "is a result; name its instance first"
             )
             raise FileError(problem, file=file)
-        if first == INSTANCE and file != files[0] and kind != RESULT:
+        if first == INSTANCE and file != files[0] and file_format != RESULT:
             raise FileError("is no result; after an instance only results follow", file=file)
-        if kind == COMPARISON:
+        if file_format == COMPARISON:
             raise FileError("is a comparison already; name the trace it was made from", file=file)
     return first == INSTANCE
 
@@ -120,8 +121,8 @@ def compare_schedules(
 ) -> None:
     """Compare the schedules of results with the optimum of their instance."""
     from dfopt.compare.schedules import compare_results
-    from dfopt.files import read_instance, read_result
-    from dfopt_cli.schedules_view import schedules_tables
+    from dfopt_cli.compare_view import schedules_tables
+    from dfopt_cli.progress import live_line, search_status
 
     instance_file, *result_files = files
     with naming(instance_file):
@@ -135,13 +136,14 @@ def compare_schedules(
         with naming(file):
             results[file] = read_result(file)
     limit = DEFAULT_SECONDS if windows.time_limit is None else windows.time_limit
-    with naming(instance_file), termination_as_interrupt(), progress_of(quiet=quiet) as line:
+    line = live_line(search_status, quiet=quiet, hint="Ctrl-C stops with the best so far")
+    with naming(instance_file), termination_as_interrupt(), line as show:
         compared = compare_results(
             instance,
             results,
             time_limit=limit,
             workers=windows.workers,
-            on_progress=line.show if line is not None else None,
+            on_progress=show,
         )
     if as_json:
         print_json(compared.to_document())

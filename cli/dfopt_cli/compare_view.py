@@ -15,8 +15,9 @@ from dfopt.compare.comparison import (
     policies_of,
 )
 from dfopt.compare.model import CostModel
+from dfopt.compare.schedules import SchedulesComparison
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
-from dfopt_cli.common import printable
+from dfopt_cli.printing import printable
 from dfopt_cli.tables import LARGE, counted, pairs, plain_table, share, times
 
 SHORT = {
@@ -349,3 +350,37 @@ def main_cause(causes: Mapping[Cause, int], total: int | None = None) -> str:
     if not cost:
         return ""
     return SHORT[cause] if total is None else f"{SHORT[cause]} {share(cost, total)}"
+
+
+def schedules_tables(compared: SchedulesComparison) -> list[Table | Text]:
+    """Return what a terminal shows, from top to bottom."""
+    instance = compared.instance
+    unit = f", in {printable(instance.time_unit)}" if instance.time_unit else ""
+    if compared.is_proven:
+        optimum = f"{compared.best:,}, proven"
+    else:
+        optimum = f"between {compared.lower_bound:,} (proven) and {compared.best:,} (found)"
+    table = plain_table()
+    table.add_column("schedule", overflow="fold")
+    for heading in ("cost", "ratio", "difference", "dearest CPU", "all CPUs"):
+        table.add_column(heading, justify="right")
+    table.add_column("method")
+    for schedule in compared.schedules:
+        table.add_row(
+            printable(schedule.name),
+            f"{schedule.objective:,}",
+            Text(times(compared.ratio(schedule)), style="bold"),
+            f"{schedule.objective - compared.lower_bound:,}",
+            f"{schedule.worst:,}",
+            f"{schedule.total:,}",
+            printable(schedule.method) if schedule.method else "",
+        )
+    subject = pairs(
+        {
+            "instance": printable(instance.name or "without a name"),
+            "objective": f"{instance.objective}{unit}",
+            "optimum": optimum,
+            "ratio": "cost / " + ("optimum" if compared.is_proven else "lower bound"),
+        }
+    )
+    return [subject, Text(""), table]

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from dfopt_cli.common import JsonOption, naming, print_json, print_rich
-from dfopt_cli.trace_options import usage
+from dfopt_cli.failures import naming, usage
+from dfopt_cli.options import JsonOption, PathOption
+from dfopt_cli.printing import print_json, print_rich
 from dfopt_models.growth import GrowthPath
 
 app = typer.Typer(no_args_is_help=True)
@@ -18,14 +19,6 @@ ModelArgument = Annotated[
         metavar="MODEL",
         help="The parameters, a TOML file (- is standard input), or a name: mix-5.",
         show_default=False,
-    ),
-]
-
-PathOption = Annotated[
-    GrowthPath,
-    typer.Option(
-        "--path",
-        help="How speed and cache grow: alike, one of them alone, or caches without limit.",
     ),
 ]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from dfopt_cli.common import printable
+from dfopt_cli.printing import printable
 from dfopt_cli.tables import pairs, plain_table
 from dfopt_models.growth import GrowthPath, growth_text
 

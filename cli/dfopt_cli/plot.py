@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dfopt_cli.common import (
+from dfopt_cli.compare_traces import Plan, compare_traces, planned, saved_among
+from dfopt_cli.exit_codes import NOT_PROVEN
+from dfopt_cli.failures import naming, termination_as_interrupt
+from dfopt_cli.options import (
     InstanceArgument,
+    PathOption,
     QuietOption,
     ResultArgument,
-    naming,
-    refuse_overwriting,
-    say,
+    with_option_groups,
 )
-from dfopt_cli.comparing import Plan, compare_traces, planned, saved_among
-from dfopt_cli.model import PathOption
-from dfopt_cli.solve import NOT_PROVEN, termination_as_interrupt
-from dfopt_cli.spread import with_spread_options
+from dfopt_cli.output_files import check_output
+from dfopt_cli.printing import say
+from dfopt_cli.solved_files import read_solved
 from dfopt_cli.trace_options import LabelOptions, ModelOptions, WindowOptions
 from dfopt_models.growth import GrowthPath
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dfopt.compare import Comparison
-    from dfopt.problem.instance import Instance
-    from dfopt.problem.result import Result
-    from dfopt.problem.schedule import Schedule
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -59,23 +57,18 @@ def schedule(instance: InstanceArgument, result: ResultArgument, output: Picture
 
     Example: dfopt plot schedule instance.json result.json -o schedule.svg
     """
-    from dfopt.files import check_writable, read_instance, read_result
     from dfopt.plot import check_picture_name, plot_schedule, save_picture
 
     check_picture_name(output)
-    with naming(instance):
-        problem = read_instance(instance)
+    check_output(output, instance, result)
+    solved = read_solved(instance, result)
     with naming(result):
-        solved = read_result(result)
-    refuse_overwriting(output, instance, result)
-    check_writable(output)
-    with naming(result):
-        axes = plot_schedule(problem, schedule_of(solved, problem))
+        axes = plot_schedule(solved.instance, solved.schedule)
     save_picture(axes, output)
 
 
 @app.command()
-@with_spread_options
+@with_option_groups
 def foresight(
     traces: Compared,
     *,
@@ -100,7 +93,7 @@ def foresight(
 
 
 @app.command()
-@with_spread_options
+@with_option_groups
 def gap(
     traces: Compared,
     *,
@@ -164,14 +157,12 @@ def crossover(
 
     Example: dfopt plot crossover mix-5 -o crossover.svg
     """
-    from dfopt.files import check_writable
     from dfopt.plot import check_picture_name, save_picture
     from dfopt_models.plot import plot_crossovers
     from dfopt_models.response_time import read_model
 
     check_picture_name(output)
-    refuse_overwriting(output, *(name for name in models if os.path.exists(name)))
-    check_writable(output)
+    check_output(output, *(name for name in models if os.path.exists(name)))
     parameters = []
     for name in models:
         with naming(name):
@@ -189,12 +180,10 @@ def draw(
     quiet: bool,
 ) -> None:
     """Draw comparisons of traces, or saved ones; what Ctrl-C leaves undone is left out."""
-    from dfopt.files import check_writable
     from dfopt.plot import check_picture_name, save_picture
 
     check_picture_name(output)
-    refuse_overwriting(output, *files)
-    check_writable(output)
+    check_output(output, *files)
     saved = saved_among(files)
     if plan.has_options and saved == set(files):
         raise typer.BadParameter(
@@ -220,33 +209,12 @@ def draw(
 
 def tell_different_costs(comparisons: Sequence[Comparison]) -> None:
     """Say that costs stand beside each other which cannot be compared."""
-    costs = {(repr(one.model.penalty), one.model.objective, one.cost_unit) for one in comparisons}
+    costs = {
+        (repr(compared.model.penalty), compared.model.objective, compared.cost_unit)
+        for compared in comparisons
+    }
     if len(costs) > 1:
         say(
             "dfopt: warning: the traces have different costs, on one axis; options such as "
             "--penalty g or --model INSTANCE give all the same"
         )
-
-
-def schedule_of(result: Result, instance: Instance) -> Schedule:
-    """Return the schedule of a result that belongs to this instance.
-
-    Raises
-    ------
-    FileError
-        When it belongs to another one, or has no schedule.
-    """
-    from dfopt.errors import FileError
-    from dfopt.files import fingerprint
-
-    if result.instance_sha256 != fingerprint(instance):
-        raise FileError(
-            f"belongs to another instance, {result.instance_name or 'without a name'}; "
-            "name the instance it was solved from",
-            place="instance.sha256",
-        )
-    if result.schedule is None:
-        raise FileError(
-            f"is null: this result is {result.status}, there is nothing to draw", place="schedule"
-        )
-    return result.schedule

@@ -2,138 +2,111 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from abc import ABC, abstractmethod
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ParamSpec
 
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
 from dfopt.problem.result import Progress, relative_gap
-from dfopt_cli.common import printable, stderr_console
+from dfopt_cli.printing import printable
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from dfopt.compare.windows import CompareProgress
 
+Parameters = ParamSpec("Parameters")
 
-class StatusLine(ABC):
-    """One line on standard error, with a clock, for as long as the block runs."""
+REFRESHES_PER_SECOND = 8
 
-    hint = "Ctrl-C stops"
-    """What stands at the end if there is room."""
 
-    def __init__(self, console: Console | None = None) -> None:
-        self._began = time.monotonic()
-        self._spinner = Spinner("dots")
-        self._console = console or stderr_console()
-        self._live: Live
+@dataclass
+class LiveLine:
+    """Seconds since the start, how far the work is, and a hint if there is room for it."""
 
-    @abstractmethod
-    def status(self, text: Text) -> None:
-        """Say on the line how far the work is."""
+    status: Text
+    hint: str
+    began: float = field(default_factory=time.monotonic)
 
-    def __enter__(self) -> Self:
-        # Not before: it asks for the line at once, and what that shows must be there by then.
-        self._live = Live(
-            get_renderable=self._line,
-            console=self._console,
-            refresh_per_second=8,
-            transient=True,
-        )
-        self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._live.stop()
-
-    def _line(self) -> Spinner:
-        elapsed = time.monotonic() - self._began
-        text = Text(f"{elapsed:7.1f} s  ")
-        self.status(text)
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw the line as it is now."""
+        text = Text(f"{time.monotonic() - self.began:7.1f} s  ").append_text(self.status)
         hint = f"  {self.hint}"
-        if text.cell_len + len(hint) < self._console.width:
+        if text.cell_len + len(hint) < options.max_width:
             text.append(hint, style="dim")
-        self._spinner.update(text=text)
-        return self._spinner
+        yield text
 
 
-class LiveLine(StatusLine):
-    """The line of a search: bound, best objective, gap, and the phase at work."""
-
-    hint = "Ctrl-C stops with the best so far"
-
-    def __init__(self, console: Console | None = None) -> None:
-        super().__init__(console)
-        self._latest: Progress | None = None
-
-    def show(self, progress: Progress) -> None:
-        """Show this from now on."""
-        self._latest = progress
-
-    def status(self, text: Text) -> None:
-        """Say what was found and proven so far."""
-        if self._latest is None:
-            return
-        best, bound = self._latest.objective, self._latest.lower_bound
-        gap = relative_gap(best, bound)
-        text.append(f"bound {bound}")
-        if best is not None and gap is not None:
-            text.append(f"  best {best}", style="bold")
-            text.append(f"  gap {gap:.1%}")
-        if self._latest.phase:
-            text.append(f"  {self._latest.phase}", style="italic")
+def shows_progress(*, quiet: bool) -> bool:
+    """Whether anybody would see a live line: standard error is a terminal, and not ``quiet``."""
+    return not quiet and sys.stderr is not None and sys.stderr.isatty()
 
 
-class WindowLine(StatusLine):
-    """The line of a comparison: the trace and the length of window at work, windows done."""
-
-    def __init__(self, console: Console | None = None) -> None:
-        super().__init__(console)
-        self._name = ""
-        self._latest: CompareProgress | None = None
-
-    def begin(self, name: str) -> None:
-        """Show that a trace is read."""
-        self._name, self._latest = name, None
-
-    def show(self, progress: CompareProgress) -> None:
-        """Show this from now on."""
-        self._latest = progress
-
-    def status(self, text: Text) -> None:
-        """Say how many windows are done."""
-        if self._name:
-            text.append(f"{printable(self._name)}  ", style="bold")
-        if self._latest is None:
-            text.append("reading")
-            return
-        done, total = self._latest.done, self._latest.total
-        text.append(f"{done:,} of {total:,} windows, at work on {self._latest.window}")
+def stderr_console() -> Console:
+    """Return the console on which live lines are drawn."""
+    return Console(stderr=True, highlight=False)
 
 
-class ReplicationLine(StatusLine):
-    """The line of a simulation: replications done."""
+@contextmanager
+def live_line(
+    describe: Callable[Parameters, Text],
+    *,
+    quiet: bool,
+    beginning: str = "",
+    hint: str = "Ctrl-C stops",
+) -> Iterator[Callable[Parameters, None] | None]:
+    """Show a live line on standard error while the block runs.
 
-    hint = "Ctrl-C stops with those that are finished"
+    Yields what changes the line: it takes what ``describe`` takes, and shows what that returns.
+    Where nobody would see a line there is none, and nothing to change it.
+    """
+    if not shows_progress(quiet=quiet):
+        yield None
+        return
+    line = LiveLine(Text(beginning), hint)
 
-    def __init__(self, console: Console | None = None) -> None:
-        super().__init__(console)
-        self._done, self._total = 0, 0
+    def show(*values: Parameters.args, **named: Parameters.kwargs) -> None:
+        line.status = describe(*values, **named)
 
-    def show(self, done: int, total: int) -> None:
-        """Show this from now on."""
-        self._done, self._total = done, total
+    with Live(
+        Spinner("dots", text=line),
+        console=stderr_console(),
+        refresh_per_second=REFRESHES_PER_SECOND,
+        transient=True,
+    ):
+        yield show
 
-    def status(self, text: Text) -> None:
-        """Say how many replications are done."""
-        if self._total:
-            text.append(f"replications: {self._done:,} of {self._total:,}")
+
+def search_status(progress: Progress) -> Text:
+    """Say what a search has found and proven so far, and what it is doing."""
+    objective, bound = progress.objective, progress.lower_bound
+    text = Text(f"bound {bound}")
+    gap = relative_gap(objective, bound)
+    if objective is not None and gap is not None:
+        text.append(f"  best {objective}", style="bold")
+        text.append(f"  gap {gap:.1%}")
+    if progress.phase:
+        text.append(f"  {progress.phase}", style="italic")
+    return text
+
+
+def window_status(name: str, progress: CompareProgress | None) -> Text:
+    """Say how many windows of a trace are done; None while the trace is read."""
+    text = Text()
+    if name:
+        text.append(f"{printable(name)}  ", style="bold")
+    if progress is None:
+        return text.append("reading")
+    return text.append(
+        f"{progress.done:,} of {progress.total:,} windows, at work on {progress.window}"
+    )
+
+
+def replication_status(done: int, total: int) -> Text:
+    """Say how many replications of a simulation are done."""
+    return Text(f"replications: {done:,} of {total:,}")

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from dfopt_cli.common import naming
-from dfopt_cli.comparing import names_of, tell_warnings
-from dfopt_cli.labelling import labelled_if_possible, tell_source
+from dfopt_cli.failures import naming
+from dfopt_cli.trace_files import (
+    labelled_if_possible,
+    names_of,
+    tell_source,
+    tell_warnings,
+)
 from dfopt_cli.trace_options import CostOptions, LabelOptions, cost_choice, model_instance
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from dfopt_cli.common import print_json
+from dfopt import files
+from dfopt_cli.printing import print_json
 
 
 def schema(
@@ -19,6 +20,4 @@ def schema(
 
     Example: dfopt schema instance > dfopt-instance.schema.json
     """
-    from dfopt.files import schema as schema_of
-
-    print_json(schema_of(name))
+    print_json(files.schema(name))

@@ -2,39 +2,158 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dfopt_cli.common import (
-    JsonOption,
-    QuietOption,
-    naming,
-    print_json,
-    print_rich,
-    refuse_overwriting,
-    say,
-)
-from dfopt_cli.replicating import (
-    ReplicationsOption,
-    SeedOption,
-    WorkersOption,
-    output_folder,
-    progress_of,
-)
-from dfopt_cli.run_queue import run_queue
-from dfopt_cli.solve import NOT_PROVEN, termination_as_interrupt
+from dfopt.errors import DfoptError
+from dfopt_cli.exit_codes import NOT_PROVEN
+from dfopt_cli.failures import naming, termination_as_interrupt
+from dfopt_cli.options import JsonOption, QuietOption, with_option_groups
+from dfopt_cli.output_files import check_output, output_folder
+from dfopt_cli.printing import print_json, print_rich, printable, say
+from dfopt_cli.scenarios import scenarios_of, settings_of
+from dfopt_cli.trace_options import CostOptions, LabelOptions
+
+if TYPE_CHECKING:
+    from dfopt.simulate.run_queue.runs import Runs
 
 app = typer.Typer(no_args_is_help=True)
-app.command("run-queue")(run_queue)
 
-ALL_POLICIES = ("equipartition", "dynamic", "dyn-aff", "dyn-aff-nopri", "dyn-aff-delay")
+RUN_QUEUE_POLICIES = ("linux-o1", "data-affinity", "fcfs")
+SPACE_SHARING_POLICIES = ("equipartition", "dynamic", "dyn-aff", "dyn-aff-nopri", "dyn-aff-delay")
+
+HINT = "Ctrl-C stops with those that are finished"
+
+MOST_REPLICATIONS = 100_000
+"""All of them are kept in memory."""
+
+ReplicationsOption = Annotated[
+    int,
+    typer.Option(min=1, max=MOST_REPLICATIONS, help="How often to simulate each policy."),
+]
+
+SeedOption = Annotated[
+    int, typer.Option(min=0, help="Seed of the first replication; the others count on.")
+]
+
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Number of processes; by default one a processor.", show_default=False
+    ),
+]
 
 
 @app.callback()
 def policies_on_workloads() -> None:
     """Policies on workloads: what they do to response times, and why."""
+
+
+@app.command("run-queue")
+@with_option_groups
+def run_queue(
+    scenarios: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SCENARIO",
+            help="Scenarios that come with dfopt, by name (all: all of them), TOML files, or "
+            "recorded traces, whose threads then run under the policies; told by their content.",
+            show_default=False,
+        ),
+    ],
+    *,
+    policy: Annotated[
+        list[str],
+        typer.Option(
+            metavar="POLICY",
+            help="What to simulate; may be given several times. all: all that fit. One of your "
+            "own is module:Class or file.py.",
+        ),
+    ] = list(RUN_QUEUE_POLICIES),  # noqa: B006 - Typer copies it
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Write a trace of every simulation there, and summary.json.",
+            show_default=False,
+        ),
+    ] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="Do not compress the traces.")] = False,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Set a parameter of the workload, such as rooms=20, or another value of the "
+            "scenario: machine.switch_time, penalty.write_back, policy.NAME.time_slice. May be "
+            "given several times.",
+            show_default=False,
+        ),
+    ] = None,
+    cpus: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Number of CPUs; the same as --set machine.cpus=N.", show_default=False
+        ),
+    ] = None,
+    replications: ReplicationsOption = 1,
+    seed: SeedOption = 0,
+    workers: WorkersOption = None,
+    labels: LabelOptions,
+    costs: CostOptions,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Simulate how policies run the threads of a workload on the CPUs of a machine.
+
+    For every scenario the policies side by side: what their switches cost, how often threads
+    change fragment and CPU, idle CPUs, response times. With -o the traces are written too, which
+    dfopt compare takes as they are. The options about labels and costs are for recorded traces.
+    Ctrl-C keeps the simulations that are finished. Exit code 4: Ctrl-C came first.
+
+    Example: dfopt simulate run-queue chat --policy fcfs --policy mine.py --set rooms=20 -o traces
+    """
+    from dfopt.simulate.run_queue.runs import simulate_all
+    from dfopt_cli.progress import live_line, replication_status
+    from dfopt_cli.simulate_view import run_queue_tables
+
+    values = settings_of(settings or [], cpus=cpus)
+    subjects = scenarios_of(scenarios, values, labels, costs)
+    folder = output_folder(output)
+    line = live_line(replication_status, quiet=quiet, hint=HINT)
+    with termination_as_interrupt(), line as show:
+        done = simulate_all(
+            subjects,
+            list(dict.fromkeys(policy)),
+            seeds=range(seed, seed + replications),
+            processes=workers,
+            folder=folder,
+            is_plain=plain,
+            on_progress=show,
+        )
+    tell_skipped(done)
+    if not done.runs:
+        if done.is_complete:
+            raise DfoptError("no policy fits; name one with --policy to have it all the same")
+        say("dfopt: interrupted before a simulation was finished")
+        raise typer.Exit(NOT_PROVEN)
+    if as_json:
+        print_json(done.to_document())
+    else:
+        print_rich(*run_queue_tables(subjects, done.runs))
+    if not done.is_complete:
+        say("dfopt: interrupted; finished simulations are shown")
+        raise typer.Exit(NOT_PROVEN)
+
+
+def tell_skipped(done: Runs) -> None:
+    """Say in a line each which policies were left out, and why."""
+    for left_out in done.skipped:
+        scenario = printable(left_out.scenario)
+        say(f"dfopt: {scenario}: {left_out.policy} is left out: {left_out.why}")
 
 
 @app.command("space-sharing")
@@ -56,7 +175,7 @@ def space_sharing(
             help="What to simulate; may be given several times. One of your own is module:Class "
             "or file.py.",
         ),
-    ] = list(ALL_POLICIES),  # noqa: B006 - Typer copies it
+    ] = list(SPACE_SHARING_POLICIES),  # noqa: B006 - Typer copies it
     replications: ReplicationsOption = 10,
     seed: SeedOption = 0,
     workers: WorkersOption = None,
@@ -89,7 +208,7 @@ def space_sharing(
 
     Example: dfopt simulate space-sharing mix-5 --policy equipartition --policy dyn-aff -o mix.toml
     """
-    from dfopt.files import check_writable
+    from dfopt_cli.progress import live_line, replication_status
     from dfopt_cli.simulate_view import simulation_document, simulation_tables
     from dfopt_cli.simulating import response_model
     from dfopt_models.space_sharing import read_mix, simulate
@@ -97,17 +216,17 @@ def space_sharing(
     with naming(mix):
         subject = read_mix(mix)
     if output is not None:
-        refuse_overwriting(output, mix)
-        check_writable(Path(output))
+        check_output(output, mix)
     folder = output_folder(trace_dir)
-    with naming(mix), termination_as_interrupt(), progress_of(quiet=quiet) as line:
+    line = live_line(replication_status, quiet=quiet, hint=HINT)
+    with naming(mix), termination_as_interrupt(), line as show:
         summaries, complete = simulate(
             subject,
             list(dict.fromkeys(policy)),
             seeds=range(seed, seed + replications),
             processes=workers,
             trace_folder=folder,
-            on_progress=line.show if line is not None else None,
+            on_progress=show,
         )
     if not summaries:
         say(f"dfopt: {mix}: interrupted before a replication was finished")

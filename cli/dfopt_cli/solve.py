@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from dfopt_cli.common import (
-    InstanceArgument,
-    JsonOption,
-    QuietOption,
-    naming,
-    print_json,
-    print_rich,
-    refuse_overwriting,
-    shows_progress,
-)
-
-if TYPE_CHECKING:
-    from dfopt.problem.result import Result
-    from dfopt.problem.stop import StoppingCriterion
-    from dfopt_cli.progress import LiveLine
-
-INFEASIBLE = 3
-NOT_PROVEN = 4
-
-Method = Literal["auto", "exhaustive", "dp", "cp-sat", "configuration"]
+from dfopt import solvers
+from dfopt.files import read_instance, result_to_document, write_result
+from dfopt.problem.result import Result, Status, StopReason
+from dfopt.problem.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
+from dfopt_cli.exit_codes import INFEASIBLE, NOT_PROVEN
+from dfopt_cli.failures import naming, termination_as_interrupt
+from dfopt_cli.options import InstanceArgument, JsonOption, Method, QuietOption
+from dfopt_cli.output_files import check_output
+from dfopt_cli.printing import print_json, print_rich
 
 
 def solve(
@@ -86,26 +70,25 @@ def solve(
 
     Example: dfopt solve instance.json --time-limit 60 -o result.json
     """
-    from dfopt.files import check_writable, read_instance, result_to_document, write_result
-    from dfopt.solvers import solve as run
-    from dfopt_cli.summary import result_tables
+    from dfopt_cli.progress import live_line, search_status
+    from dfopt_cli.solve_view import result_tables
 
     with naming(instance):
         subject = read_instance(instance)
         if output is not None:
-            refuse_overwriting(output, instance)
-            check_writable(Path(output))
-        with termination_as_interrupt(), progress_of(quiet=quiet) as line:
-            result = run(
+            check_output(output, instance)
+        line = live_line(search_status, quiet=quiet, hint="Ctrl-C stops with the best so far")
+        with termination_as_interrupt(), line as show:
+            result = solvers.solve(
                 subject,
                 method=method,
                 stop=criterion(time_limit, gap),
                 seed=seed,
                 workers=workers,
-                on_progress=line.show if line is not None else None,
+                on_progress=show,
             )
     if output is not None:
-        write_result(result, Path(output))
+        write_result(result, output)
     if as_json:
         print_json(result_to_document(result))
     else:
@@ -115,8 +98,6 @@ def solve(
 
 def criterion(time_limit: float | None, gap: float | None) -> StoppingCriterion:
     """Return what ends the search before the proof."""
-    from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit
-
     limits: list[StoppingCriterion] = []
     if time_limit is not None:
         limits.append(TimeLimit(time_limit))
@@ -125,32 +106,8 @@ def criterion(time_limit: float | None, gap: float | None) -> StoppingCriterion:
     return FirstOf(*limits)
 
 
-@contextmanager
-def termination_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM, which batch systems and ``timeout`` send, end a search as Ctrl-C does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def progress_of(*, quiet: bool) -> AbstractContextManager[LiveLine | None]:
-    """Return the live line, or nothing where nobody would see it."""
-    if not shows_progress(quiet):
-        return nullcontext()
-    from dfopt_cli.progress import LiveLine
-
-    return LiveLine()
-
-
 def exit_code(result: Result) -> int:
     """Return what the result means to a calling program."""
-    from dfopt.problem.result import Status, StopReason
-
     if result.status is Status.INFEASIBLE:
         return INFEASIBLE
     done = result.stop_reason in (StopReason.PROOF, StopReason.GAP_LIMIT)

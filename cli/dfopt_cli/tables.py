@@ -41,7 +41,7 @@ def _least_width(column: Column) -> int:
 
 
 def plain_table() -> Table:
-    """Return a table without lines, to be printed with :func:`~dfopt_cli.common.print_rich`."""
+    """Return a table without lines, to be printed with :func:`~dfopt_cli.printing.print_rich`."""
     return WholeTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
 
 

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from dfopt_cli.common import (
-    InstanceArgument,
-    OutputOption,
-    ResultArgument,
-    naming,
-    refuse_overwriting,
+from dfopt.files import write_instance
+from dfopt.problem.instance import Objective
+from dfopt_cli.failures import naming, parsed
+from dfopt_cli.options import InstanceArgument, OutputOption, ResultArgument, with_option_groups
+from dfopt_cli.output_files import check_output
+from dfopt_cli.solved_files import read_solved
+from dfopt_cli.trace_files import (
+    labelled_if_possible,
+    labelled_trace,
+    named,
+    names_of,
+    tell_source,
 )
-from dfopt_cli.comparing import names_of
-from dfopt_cli.labelling import labelled_if_possible, labelled_trace, named, tell_source
-from dfopt_cli.spread import with_spread_options
 from dfopt_cli.trace_options import (
     LabelOptions,
     ModelOptions,
     TraceArgument,
     model_choice,
     model_instance,
-    parsed,
 )
 
 app = typer.Typer(no_args_is_help=True)
@@ -39,7 +42,7 @@ TraceOutput = Annotated[
 
 
 @app.command()
-@with_spread_options
+@with_option_groups
 def convert(
     source: TraceArgument,
     output: TraceOutput,
@@ -73,16 +76,14 @@ def convert(
 
 def refuse_unwritable(output: str, *inputs: str) -> None:
     """Refuse a trace that could not be written, before the work is done."""
-    from dfopt.files import check_writable
     from dfopt.trace.writing import writer_of
 
     writer_of(output)
-    refuse_overwriting(output, *inputs)
-    check_writable(output)
+    check_output(output, *inputs)
 
 
 @app.command("to-instance")
-@with_spread_options
+@with_option_groups
 def to_instance(
     trace: TraceArgument,
     *,
@@ -114,13 +115,9 @@ def to_instance(
 
     Example: dfopt trace to-instance trace.txt --df labels.csv -o instance.json
     """
-    from dataclasses import replace
-
     from dfopt.compare.choosing import chosen_model
     from dfopt.compare.to_instance import trace_instance, trace_window
     from dfopt.compare.windows import parse_window
-    from dfopt.files import check_writable, write_instance
-    from dfopt.problem.instance import Objective
 
     length = parsed(parse_window, window, "--window")
     if (length is None) != (number is None):
@@ -130,8 +127,7 @@ def to_instance(
     timed = choice.objective is Objective.MAKESPAN
     if timed:
         choice = replace(choice, objective=Objective.TOTAL_PENALTY)
-    refuse_overwriting(output, trace)
-    check_writable(output)
+    check_output(output, trace)
     subject = named(labelled_trace(trace, labels), *names_of([trace]))
     with naming(trace):
         costs = chosen_model(choice, header=subject.header, instance=instance)
@@ -151,24 +147,19 @@ def from_result(instance: InstanceArgument, result: ResultArgument, output: Outp
 
     Example: dfopt trace from-result instance.json result.json -o schedule.pftrace
     """
-    from dfopt.files import read_instance, read_result
     from dfopt.trace.from_schedule import schedule_costs, trace_from_schedule
     from dfopt.trace.writing import write_trace
-    from dfopt_cli.plot import schedule_of
 
-    with naming(instance):
-        problem = read_instance(instance)
     refuse_unwritable(output, instance, result)
+    solved = read_solved(instance, result)
     with naming(result):
-        solved = read_result(result)
-        schedule = schedule_of(solved, problem)
-        trace = trace_from_schedule(problem, schedule, policy=solved.method)
-        costs = schedule_costs(problem, schedule)
+        trace = trace_from_schedule(solved.instance, solved.schedule, policy=solved.method)
+        costs = schedule_costs(solved.instance, solved.schedule)
     write_trace(trace, output, costs=costs)
 
 
 @app.command("label")
-@with_spread_options
+@with_option_groups
 def write_labels_of(trace: TraceArgument, *, output: OutputOption, labels: LabelOptions) -> None:
     """Write which fragment each thread of a trace uses as a CSV file, to look at and to edit.
 
@@ -177,8 +168,6 @@ def write_labels_of(trace: TraceArgument, *, output: OutputOption, labels: Label
 
     Example: dfopt trace label trace.txt --df wakeups -o labels.csv
     """
-    from dataclasses import replace
-
     if labels.labels_out is not None:
         raise typer.BadParameter("--labels-out is what -o says here; give one")
     labelled_trace(trace, replace(labels, labels_out=output))

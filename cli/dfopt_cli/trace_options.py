@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dfopt_cli.common import naming
+from dfopt.files import read_instance
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Instance, Objective
+from dfopt_cli.failures import naming, parsed, usage
 
 if TYPE_CHECKING:
     from dfopt.compare import Window
     from dfopt.compare.choosing import ModelChoice
-    from dfopt.problem.instance import Instance
-
-Value = TypeVar("Value")
 
 TraceArgument = Annotated[
     str,
@@ -252,7 +251,6 @@ class WindowOptions:
 def model_choice(options: ModelOptions) -> ModelChoice:
     """Return what the options ask of the model; contradictions are wrong usage."""
     from dfopt.compare.choosing import parse_capacity
-    from dfopt.problem.instance import Objective
 
     costs = cost_choice(options)
     return replace(
@@ -268,7 +266,6 @@ def model_choice(options: ModelOptions) -> ModelChoice:
 def cost_choice(options: CostOptions) -> ModelChoice:
     """Return what the options ask of the costs; contradictions are wrong usage."""
     from dfopt.compare.choosing import ModelChoice, parse_lines
-    from dfopt.problem.cache_state import Leaves
 
     lines, by_run_time = parsed(parse_lines, options.lines, "--lines") or (None, False)
     return usage(
@@ -287,24 +284,7 @@ def cost_choice(options: CostOptions) -> ModelChoice:
 
 def model_instance(options: CostOptions) -> Instance | None:
     """Return the instance that the model is to be taken from."""
-    from dfopt.files import read_instance
-
     if options.model is None:
         return None
     with naming(options.model):
         return read_instance(options.model)
-
-
-def usage(read: Callable[[], Value], hint: str | None = None) -> Value:
-    """Return what ``read`` gives; its errors are wrong usage of the command line."""
-    from dfopt.errors import DfoptError
-
-    try:
-        return read()
-    except DfoptError as error:
-        raise typer.BadParameter(error.problem, param_hint=hint) from None
-
-
-def parsed(parse: Callable[[str], Value], text: str | None, hint: str) -> Value | None:
-    """Return the value of an option that is a text; None where it is not given."""
-    return None if text is None else usage(lambda: parse(text), hint)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from dfopt_cli.common import (
-    InstanceArgument,
-    JsonOption,
-    ResultArgument,
-    naming,
-    print_json,
-    print_text,
-    say,
-)
-
-if TYPE_CHECKING:
-    from dfopt.problem.instance import Instance
-    from dfopt.verify import Verification
+from dfopt.errors import DfoptError
+from dfopt.files import read_instance, read_result
+from dfopt.problem.instance import Instance
+from dfopt.verify import Verification
+from dfopt.verify import verify as check
+from dfopt_cli.failures import naming
+from dfopt_cli.options import InstanceArgument, JsonOption, ResultArgument
+from dfopt_cli.printing import print_json, print_text, say
 
 PROOFS = {"dual-weights": "dual weights", "exhaustive": "enumeration"}
 
@@ -40,10 +35,6 @@ def verify(
 
     Example: dfopt verify instance.json result.json --require-certificate
     """
-    from dfopt.errors import DfoptError
-    from dfopt.files import read_instance, read_result
-    from dfopt.verify import verify as check
-
     with naming(instance):
         subject = read_instance(instance)
     with naming(result):

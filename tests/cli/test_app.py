@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-import dfopt.files
 from dfopt import __version__
 from dfopt.errors import DfoptError
 from dfopt.files import write_instance
 from dfopt_cli import __main__
-from dfopt_cli.common import print_text
+from dfopt_cli.printing import print_text
 from tests.cli.conftest import Run, Start
 from tests.plot.worked_example import INSTANCE
 
@@ -93,7 +92,7 @@ def test_an_error_without_a_file_gets_the_one_at_hand(
     def fail(_: object) -> None:
         raise DfoptError("is odd\nand more", place="tasks")
 
-    monkeypatch.setattr(dfopt.files, "read_instance", fail)
+    monkeypatch.setattr("dfopt_cli.info.read_instance", fail)
     assert run("info", instance_file) == (
         1, "", f"dfopt: {instance_file}: tasks: is odd and more\n",
     )  # fmt: skip
@@ -118,7 +117,7 @@ def test_interrupts_are_quiet(
     def interrupt(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(dfopt.files, "read_instance", interrupt)
+    monkeypatch.setattr("dfopt_cli.info.read_instance", interrupt)
     assert run("info", instance_file) == (130, "", "")
 
 
@@ -129,7 +128,7 @@ def test_bugs_are_seen(
     def fail(_: object) -> None:
         raise bug
 
-    monkeypatch.setattr(dfopt.files, "read_instance", fail)
+    monkeypatch.setattr("dfopt_cli.info.read_instance", fail)
     with pytest.raises(bug):
         run("info", instance_file)
 
@@ -176,6 +175,6 @@ def test_an_interrupt_while_loading_is_quiet(
 
 
 def test_closed_standard_output_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dfopt_cli.common.sys.stdout", None)
+    monkeypatch.setattr("dfopt_cli.printing.sys.stdout", None)
     with pytest.raises(DfoptError, match="standard output: is closed"):
         print_text("lost")

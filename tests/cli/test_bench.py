@@ -14,7 +14,7 @@ from dfopt.bench import Settings, read_rows
 from dfopt.bench import attempt as attempts
 from dfopt.bench.row import COLUMNS
 from dfopt.files import schema, write_instance
-from dfopt_cli.solve import NOT_PROVEN
+from dfopt_cli.exit_codes import NOT_PROVEN
 from tests.bench.conftest import OPTIMA, PLAIN, ends, wait_for_id, write_named
 from tests.bench.conftest import children as children  # noqa: PLC0414 - a fixture
 from tests.bench.conftest import folder as folder  # noqa: PLC0414 - a fixture

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from dfopt_cli import progress
-from dfopt_cli.common import say
+from dfopt_cli.printing import say
 
 
 def test_what_is_said_meanwhile_stands_on_a_line_of_its_own(
@@ -20,8 +20,8 @@ def test_what_is_said_meanwhile_stands_on_a_line_of_its_own(
     monkeypatch.setattr(sys, "stderr", Terminal(written, encoding="utf-8"))
     console = Console(file=sys.stderr, force_terminal=True, width=60)
     monkeypatch.setattr(progress, "stderr_console", lambda: console)
-    with progress.WindowLine() as line:
-        line._live.refresh()
+    monkeypatch.setattr(progress, "shows_progress", lambda *, quiet: not quiet)
+    with progress.live_line(progress.search_status, quiet=False, beginning="reading"):
         say("dfopt: a.txt: warning: 3 broken chains")
     sys.stderr.flush()
     before, _, after = written.getvalue().decode().partition("dfopt: a.txt: warning: 3 broken")

@@ -12,7 +12,7 @@ from dfopt.generate import zipf
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.result import Status, StopReason
-from dfopt_cli.solve import INFEASIBLE, NOT_PROVEN
+from dfopt_cli.exit_codes import INFEASIBLE, NOT_PROVEN
 from tests.cli.conftest import Run
 from tests.cli.terminal import Terminal
 from tests.patience import PATIENCE_S

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dfopt_cli.common import print_rich
+from dfopt_cli.printing import print_rich
 from dfopt_cli.tables import SHORTEST_NAME, pairs, plain_table
 
 NUMBERS = ("22,200,000", "600,000", "37.00")

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from dfopt_cli.common import naming, refuse_overwriting, say
+from dfopt.errors import DfoptError, FileError
+from dfopt.files.kinds import UNNAMED, document_format, may_be_trace
+from dfopt.files.streams import shown_name
+from dfopt_cli.failures import naming
+from dfopt_cli.output_files import check_output
+from dfopt_cli.printing import say
 from dfopt_cli.trace_options import LabelOptions
 
 if TYPE_CHECKING:
@@ -16,14 +23,12 @@ if TYPE_CHECKING:
 
 def read_trace_file(path: str) -> Trace:
     """Return the trace in a file; what another command reads is told apart from it."""
-    from dfopt.errors import FileError
-    from dfopt.files.kinds import UNNAMED, document_format, may_be_trace
     from dfopt.trace.reading import read_trace
 
     with naming(path):
-        kind = document_format(path)
-        if not may_be_trace(kind) and kind != UNNAMED:
-            raise FileError(f"is a {kind} document and no trace; name a trace")
+        file_format = document_format(path)
+        if not may_be_trace(file_format) and file_format != UNNAMED:
+            raise FileError(f"is a {file_format} document and no trace; name a trace")
         return read_trace(path)
 
 
@@ -34,16 +39,12 @@ def labelled_trace(path: str, options: LabelOptions) -> Trace:
 
 def labelled_and_source(path: str, options: LabelOptions) -> Labelled:
     """Return the trace in a file with labels, and where these come from."""
-    from dataclasses import replace
-
-    from dfopt.files import check_writable
     from dfopt.trace.labels import keep_only, labelled
     from dfopt.trace.labels.listing import save_labels
 
     source = options.source
     if options.labels_out is not None:
-        refuse_overwriting(options.labels_out, path)
-        check_writable(options.labels_out)
+        check_output(options.labels_out, path)
     trace = read_trace_file(path)
     with naming_both(path):
         found = labelled(trace, source)
@@ -57,8 +58,6 @@ def labelled_and_source(path: str, options: LabelOptions) -> Labelled:
 @contextmanager
 def naming_both(path: str) -> Iterator[None]:
     """Let errors name a trace, also those that name its file of labels already."""
-    from dfopt.errors import DfoptError
-
     with naming(path):
         try:
             yield
@@ -68,7 +67,6 @@ def naming_both(path: str) -> Iterator[None]:
 
 def labelled_if_possible(path: str, options: LabelOptions) -> tuple[Trace, str | None]:
     """Return a trace and where its labels come from; it goes without if nobody asks for them."""
-    from dfopt.errors import FileError
     from dfopt.trace.labels import default_source, labelled
 
     if options != LabelOptions():
@@ -87,15 +85,25 @@ def labelled_if_possible(path: str, options: LabelOptions) -> tuple[Trace, str |
 def tell_source(path: str, source: str | None) -> None:
     """Say where labels come from that nobody asked for and that the trace does not have."""
     if source not in (None, "own"):
-        from dfopt.files.streams import shown_name
-
         say(f"dfopt: {shown_name(path)}: labels are taken from {source}; --df takes others")
 
 
 def named(trace: Trace, name: str) -> Trace:
     """Return a trace that has a name, this one if it does not give its own."""
-    from dataclasses import replace
-
     if trace.header.name is not None:
         return trace
     return replace(trace, header=replace(trace.header, name=name))
+
+
+def names_of(files: Sequence[str]) -> list[str]:
+    """Return what to call traces that do not name themselves: no longer than needed."""
+    files = ["standard input" if file == "-" else file for file in files]
+    # Of descriptors, such as of <(zcat …), the last part says nothing.
+    short = [file if file.startswith("/dev/") else PurePath(file).name for file in files]
+    return short if len(set(short)) == len(short) else list(files)
+
+
+def tell_warnings(file: str, warnings: Sequence[str]) -> None:
+    """Say in a line each what makes a trace doubtful."""
+    for warning in warnings:
+        say(f"dfopt: {shown_name(file)}: warning: {warning}")

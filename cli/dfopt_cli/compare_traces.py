@@ -1,18 +1,20 @@
-"""Traces from the command line, compared one after the other."""
+"""The traces that a command line names, compared one after the other."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from dfopt_cli.common import naming, say, shows_progress
-from dfopt_cli.labelling import labelled_trace, named
+from dfopt.errors import FileError
+from dfopt.files.kinds import COMPARISON, INSTANCE, RESULT, document_format
+from dfopt.problem.instance import Instance
+from dfopt_cli.failures import naming
+from dfopt_cli.trace_files import labelled_trace, named, names_of, tell_warnings
 from dfopt_cli.trace_options import (
     LabelOptions,
     ModelOptions,
@@ -24,8 +26,7 @@ from dfopt_cli.trace_options import (
 if TYPE_CHECKING:
     from dfopt.compare import Comparison, Window
     from dfopt.compare.choosing import ModelChoice
-    from dfopt.problem.instance import Instance
-    from dfopt_cli.progress import WindowLine
+    from dfopt.compare.windows import CompareProgress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,21 +91,23 @@ def compare_traces(
         When it came before anything was known.
     """
     from dfopt.compare.saved import read_comparisons
+    from dfopt_cli.progress import live_line, window_status
 
     if plan.labels.labels_out is not None and len(files) > 1:
         raise typer.BadParameter("--labels-out is for one trace; there are several")
     labels = iter(plan.labels.of_each(sum(file not in saved for file in files)))
     done: list[tuple[str, Comparison]] = []
     interrupted = False
-    with progress_of(quiet=quiet) as line:
+    with live_line(window_status, quiet=quiet, beginning="reading") as show:
         try:
             for file, name in zip(files, names_of(files), strict=True):
-                if line is not None:
-                    line.begin(name if len(files) > 1 else "")
+                shown = partial(show, name if len(files) > 1 else "") if show else None
+                if shown:
+                    shown(None)
                 if file in saved:
                     done += [(name, comparison) for comparison in read_comparisons(file)]
                     continue
-                done.append((name, compare_file(file, name, plan, next(labels), line)))
+                done.append((name, compare_file(file, name, plan, next(labels), shown)))
                 if not done[-1][1].is_complete:
                     interrupted = True
                     break
@@ -126,18 +129,15 @@ def told_apart(done: Sequence[tuple[str, Comparison]]) -> list[Comparison]:
 
 def saved_among(files: Sequence[str]) -> set[str]:
     """Return which of the files are comparisons that were printed before."""
-    from dfopt.errors import FileError
-    from dfopt.files.kinds import COMPARISON, INSTANCE, RESULT, document_format
-
     refuse_second_reading(files)
     saved = set()
     for file in files:
         with naming(file):
-            kind = document_format(file)
-            if kind in (INSTANCE, RESULT):
-                what = "an instance" if kind == INSTANCE else "a result"
+            file_format = document_format(file)
+            if file_format in (INSTANCE, RESULT):
+                what = "an instance" if file_format == INSTANCE else "a result"
                 raise FileError(f"is {what} and no trace; see 'dfopt plot schedule'")
-        if kind == COMPARISON:
+        if file_format == COMPARISON:
             saved.add(file)
     return saved
 
@@ -149,7 +149,11 @@ def refuse_second_reading(files: Sequence[str]) -> None:
 
 
 def compare_file(
-    file: str, name: str, plan: Plan, labels: LabelOptions, line: WindowLine | None
+    file: str,
+    name: str,
+    plan: Plan,
+    labels: LabelOptions,
+    on_progress: Callable[[CompareProgress], None] | None,
 ) -> Comparison:
     """Return the comparison of one trace; what makes it doubtful goes to standard error."""
     from dfopt.compare import compare_trace, foresight_windows
@@ -165,30 +169,5 @@ def compare_file(
             time_limit=plan.windows.time_limit,
             workers=plan.windows.workers,
             scheduler=plan.windows.scheduler,
-            on_progress=None if line is None else line.show,
+            on_progress=on_progress,
         )
-
-
-def tell_warnings(file: str, warnings: Sequence[str]) -> None:
-    """Say in a line each what makes a trace doubtful."""
-    from dfopt.files.streams import shown_name
-
-    for warning in warnings:
-        say(f"dfopt: {shown_name(file)}: warning: {warning}")
-
-
-def names_of(files: Sequence[str]) -> list[str]:
-    """Return what to call traces that do not name themselves: no longer than needed."""
-    files = ["standard input" if file == "-" else file for file in files]
-    # Of descriptors, such as of <(zcat …), the last part says nothing.
-    short = [file if file.startswith("/dev/") else PurePath(file).name for file in files]
-    return short if len(set(short)) == len(short) else list(files)
-
-
-def progress_of(*, quiet: bool) -> AbstractContextManager[WindowLine | None]:
-    """Return the live line, or nothing where nobody would see it."""
-    if not shows_progress(quiet):
-        return nullcontext()
-    from dfopt_cli.progress import WindowLine
-
-    return WindowLine()

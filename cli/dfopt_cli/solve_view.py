@@ -12,7 +12,7 @@ from dfopt.problem.certificate import CompleteSearch, DualWeights, Exhaustive
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import Result, Status, StopReason
-from dfopt_cli.common import printable
+from dfopt_cli.printing import printable
 from dfopt_cli.tables import plain_table
 
 COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "red", "bright_cyan", "bright_yellow")

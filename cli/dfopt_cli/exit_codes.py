@@ -1,0 +1,15 @@
+"""What the exit codes of the commands mean; 0 is success, and 2 a wrong command line."""
+
+from __future__ import annotations
+
+FAILED = 1
+"""A bad file, a method that does not fit the instance, or a failed check."""
+
+INFEASIBLE = 3
+"""No schedule exists: the tasks do not fit on the CPUs."""
+
+NOT_PROVEN = 4
+"""A limit or Ctrl-C came first; what is known by then is shown."""
+
+INTERRUPTED = 130
+"""Ctrl-C came before anything was known; shells use this code too."""

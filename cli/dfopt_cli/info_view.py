@@ -1,0 +1,165 @@
+"""How ``dfopt info`` shows its document to a person: the figures, then the largest fragments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.table import Table
+
+from dfopt_cli.printing import printable
+from dfopt_cli.tables import counted, pairs, plain_table, share
+
+LARGEST_SHOWN = 10
+"""At most this many fragments are listed; the JSON document has them all."""
+
+
+def instance_figures(summary: dict[str, Any]) -> Table:
+    """Return the table of everything but the groups of tasks."""
+    penalty = dict(summary["penalty"])
+    kind = penalty.pop("kind")
+    parameters = ", ".join(f"{key} {shown(value)}" for key, value in penalty.items())
+    flags = [flag for flag in ("cold_start", "final_write_back") if summary[flag]]
+    capacity = f"at most {summary['tasks_per_cpu']} tasks a CPU"
+    if isinstance(summary["capacity"], str):
+        capacity = f"{summary['capacity']}, {capacity}"
+    rows = {
+        "name": summary["name"],
+        "description": summary["description"],
+        "source": summary["source"],
+        "time unit": summary["time_unit"],
+        "sha256": summary["sha256"],
+        "objective": summary["objective"],
+        "penalty": f"{kind}: {parameters}",
+        "flags": ", ".join(flags) or "none",
+        "CPUs": summary["cpus"],
+        "capacity": capacity,
+        "feasible": feasibility(summary),
+        "initial": caches(summary["initial"]),
+        "tasks": summary["tasks"],
+        "task types": f"{summary['task_types']}; tasks of one type cost the same",
+        "leaves": summary["leaves"] and distribution(summary["leaves"]),
+        "exec": f"{summary['exec']} in all" if summary["exec"] else None,
+        "release": f"{summary['released']} tasks" if summary["released"] else None,
+        "after": f"{summary['waiting']} tasks wait for others" if summary["waiting"] else None,
+    }
+    return pairs({label: printable(value) for label, value in rows.items() if value is not None})
+
+
+def shown(value: object) -> str:
+    """Return a value in words."""
+    return {True: "given", False: "none"}[value] if isinstance(value, bool) else str(value)
+
+
+def feasibility(summary: dict[str, Any]) -> str:
+    """Return whether all tasks find room, and if not, how many do not."""
+    if summary["feasible"]:
+        return "yes"
+    missing = f"{summary['missing_capacity']} of {summary['tasks']} tasks"
+    return f"no, there is no room for {missing}; raise capacity or cpus"
+
+
+def caches(states: list[dict[str, str] | None]) -> str:
+    """Return what the caches hold at the start."""
+    held = [
+        f"CPU {cpu}: {' '.join(state.values())}"
+        for cpu, state in enumerate(states)
+        if state is not None
+    ]
+    if len(held) < len(states):
+        held.append("others empty" if held else "all caches empty")
+    return "; ".join(held)
+
+
+def distribution(counts: dict[str, int]) -> str:
+    """Return counts with their shares."""
+    total = max(1, sum(counts.values()))
+    return ", ".join(f"{name} {count} ({count / total:.0%})" for name, count in counts.items())
+
+
+def largest_groups(summary: dict[str, Any]) -> Table:
+    """Return the table of the fragments, or types, with the most tasks."""
+    by_type = summary["fragments"] is None
+    groups = summary["types"] if by_type else summary["fragments"]
+    rows = [
+        (group["type" if by_type else "df"], group["tasks"], group["share"]) for group in groups
+    ]
+    rest = rows[LARGEST_SHOWN:]
+    if rest:
+        _, tasks, shares = zip(*rest, strict=True)
+        rows[LARGEST_SHOWN:] = [(f"and {len(rest)} more", sum(tasks), sum(shares))]
+    table = plain_table()
+    table.add_column(counted(len(groups), "type" if by_type else "fragment"), overflow="fold")
+    table.add_column("tasks", justify="right")
+    table.add_column("share", justify="right")
+    for name, size, part in rows:
+        table.add_row(printable(name), str(size), f"{part:.1%}")
+    return table
+
+
+def trace_figures(document: Mapping[str, Any]) -> Table:
+    """Return everything but the fragments."""
+    unit = f" {printable(document['time_unit'])}" if document["time_unit"] else ""
+    penalty = dict(document["penalty"] or {})
+    kind = penalty.pop("kind", None)
+    length = None if document["start"] is None else document["end"] - document["start"]
+    rows = {
+        "name": document["name"],
+        "content": document["content"],
+        "source": document["source"],
+        "policy": document["policy"],
+        "CPUs": document["cpus"],
+        "time": None
+        if length is None
+        else f"{length:,}{unit}, from {document['start']:,} to {document['end']:,}",
+        "dispatches": f"{document['dispatches']:,} of {counted(document['tasks'], 'task')}",
+        "run time": f"{document['run_time']:,}{unit}",
+        "penalty": kind and f"{kind}: " + ", ".join(f"{k} {v}" for k, v in penalty.items()),
+        "objective": document["objective"],
+        "labels": document["labels"] or "none; --df says where to take them from",
+        "managed": share_of(document["managed"], document["dispatches"]),
+        "gaps": ", ".join(f"{reason} ×{number:,}" for reason, number in document["gaps"].items())
+        or "none",
+        "events": f"{counted(document['wakeups'], 'wakeup')}, "
+        f"{counted(document['forks'], 'fork')}, {counted(document['marks'], 'mark')}",
+        "quality": quality(document["quality"]),
+    }
+    return pairs({name: printable(value) for name, value in rows.items() if value is not None})
+
+
+def share_of(part: int, whole: int) -> str:
+    """Return a number with its share."""
+    return f"{part:,} ({share(part, whole)})" if whole else f"{part:,}"
+
+
+def quality(figures: Mapping[str, Any]) -> str:
+    """Return how much was read, and whether anything was wrong with it."""
+    read = f"{counted(figures['lines'], 'line')}, {counted(figures['events'], 'event')}"
+    return read if figures["warnings"] else f"{read}, nothing missing"
+
+
+def largest_fragments(document: Mapping[str, Any]) -> list[Table | str]:
+    """Return the table of the fragments with the most dispatches, if there are any."""
+    rows = document["fragments"]
+    if not rows:
+        return []
+    unit = f", {printable(document['time_unit'])}" if document["time_unit"] else ""
+    table = plain_table()
+    table.add_column(counted(len(rows), "fragment"), overflow="fold")
+    for heading in ("dispatches", "share", f"run time{unit}", "share"):
+        table.add_column(heading, justify="right")
+    rest = rows[LARGEST_SHOWN:]
+    shown = list(rows[:LARGEST_SHOWN])
+    if rest:
+        keys = ("dispatches", "share", "run_time", "run_time_share")
+        sums = {key: sum(row[key] for row in rest) for key in keys}
+        shown.append({"df": f"and {len(rest)} more", **sums})
+    for row in shown:
+        table.add_row(
+            printable(row["df"]),
+            f"{row['dispatches']:,}",
+            f"{row['share']:.1%}",
+            f"{row['run_time']:,}",
+            f"{row['run_time_share']:.1%}",
+        )
+    return ["", table]

@@ -1,0 +1,95 @@
+"""Options that several commands share: single ones, and groups of them in a dataclass."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+
+import typer
+
+from dfopt_models.growth import GrowthPath
+
+Result = TypeVar("Result")
+
+Method = Literal["auto", "exhaustive", "dp", "cp-sat", "configuration"]
+
+InstanceArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="INSTANCE",
+        help="The instance, a JSON file; it may be gzipped, and - is standard input.",
+        show_default=False,
+    ),
+]
+
+ResultArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="RESULT",
+        help="The result, a JSON file as 'dfopt solve -o' writes it.",
+        show_default=False,
+    ),
+]
+
+OutputOption = Annotated[
+    str,
+    typer.Option("--output", "-o", metavar="FILE", help="Where to write it.", show_default=False),
+]
+
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document and nothing else.")
+]
+
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+
+PathOption = Annotated[
+    GrowthPath,
+    typer.Option(
+        "--path",
+        help="How speed and cache grow: alike, one of them alone, or caches without limit.",
+    ),
+]
+
+
+def with_option_groups(command: Callable[..., Result]) -> Callable[..., Result]:
+    """Return a command that takes the fields of its dataclass parameters as options.
+
+    Typer sees every field as a parameter of its own, in the place of the dataclass; the command
+    gets the dataclass. Where such a parameter has a default, the options have the defaults that
+    it holds.
+    """
+    given = inspect.signature(command, eval_str=True)
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, tuple[Any, tuple[str, ...]]] = {}
+    for parameter in given.parameters.values():
+        group = parameter.annotation
+        if not is_dataclass(group):
+            parameters.append(parameter)
+            continue
+        hints = get_type_hints(group, include_extras=True)
+        groups[parameter.name] = (group, tuple(field.name for field in fields(group)))
+        defaults = None if parameter.default is inspect.Parameter.empty else parameter.default
+        for field in fields(group):
+            default = field.default if defaults is None else getattr(defaults, field.name)
+            parameters.append(
+                inspect.Parameter(
+                    field.name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=inspect.Parameter.empty if default is MISSING else default,
+                    annotation=hints[field.name],
+                )
+            )
+
+    @functools.wraps(command)
+    def with_groups(**values: Any) -> Result:
+        for name, (group, names) in groups.items():
+            values[name] = group(**{option: values.pop(option) for option in names})
+        return command(**values)
+
+    with_groups.__signature__ = given.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_groups.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    del with_groups.__wrapped__
+    return with_groups

@@ -1,0 +1,77 @@
+"""How commands print: results to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import Any
+
+import typer
+
+from dfopt.errors import FileError
+from dfopt.files import document_text
+
+USUAL_WIDTH, LEAST_WIDTH = 80, 40
+"""Of a terminal, in characters: where it says 0, and below which no words are broken."""
+
+
+def printable(name: object) -> str:
+    """Return a name from a file as it is safe to show on a terminal, on one line."""
+    text = str(name)
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return shown or "''"
+
+
+def say(text: str) -> None:
+    """Write a line to standard error, above a live line if there is one.
+
+    Names of files are part of it, and may hold anything. Not Typer's ``echo``: it would find the
+    file behind the live line and write into its midst.
+    """
+    if sys.stderr is not None:
+        print(printable(text), file=sys.stderr, flush=True)
+
+
+def print_text(text: str) -> None:
+    """Write ``text`` to standard output at once.
+
+    Raises
+    ------
+    FileError
+        When standard output cannot take it, because the disk is full for example. A reader that
+        has gone away (``| head``) raises BrokenPipeError instead and ends the command quietly.
+    """
+    if sys.stdout is None:
+        raise FileError("is closed; leave it open, or send it to a file", file="standard output")
+    try:
+        typer.echo(text, nl=False)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What is still buffered must not fail a second time when Python shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise FileError(error.strerror or str(error), file="standard output") from error
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Print one JSON document to standard output, laid out as in files."""
+    print_text(document_text(document))
+
+
+def print_rich(*renderables: object) -> None:
+    """Print tables and the like to standard output, in colour on a terminal only."""
+    from rich.console import Console
+
+    terminal = Console()
+    drawn = io.StringIO()
+    Console(
+        file=drawn,
+        width=max(terminal.width or USUAL_WIDTH, LEAST_WIDTH),
+        force_terminal=terminal.is_terminal,
+        # Names in files are names, whatever brackets and colons they hold.
+        highlight=False,
+        markup=False,
+        emoji=False,
+    ).print(*renderables, sep="\n", crop=False)
+    print_text("\n".join(line.rstrip() for line in drawn.getvalue().split("\n")))
