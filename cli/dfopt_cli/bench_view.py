@@ -19,7 +19,7 @@ from rich.progress import (
 from rich.table import Column, Table
 from rich.text import Text
 
-from dfopt.bench import Figures, Report, RowStatus, RunProgress, Settings, summarise
+from dfopt.bench import FamilyFigures, Report, RowStatus, RunProgress, Settings, summarise
 from dfopt_cli.printing import printable
 from dfopt_cli.progress import shows_progress, stderr_console
 from dfopt_cli.tables import plain_table
@@ -94,7 +94,7 @@ def summary_tables(report: Report, settings: Settings, csv: str) -> list[Table |
     return [table, Text(""), *remarks(report, summary.all, settings, csv)]
 
 
-def cells(figures: Figures) -> list[str]:
+def cells(figures: FamilyFigures) -> list[str]:
     """Return a line of the table without its first cell."""
     return [
         str(figures.instances),
@@ -118,7 +118,7 @@ def seconds(time: float | None) -> str:
     return "-" if time is None else f"{time:.2f} s"
 
 
-def remarks(report: Report, figures: Figures, settings: Settings, csv: str) -> Iterator[Text]:
+def remarks(report: Report, figures: FamilyFigures, settings: Settings, csv: str) -> Iterator[Text]:
     """Yield what is to say under the table."""
     for status, meaning in {
         RowStatus.NOT_APPLICABLE: "not applicable",

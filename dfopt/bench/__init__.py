@@ -1,15 +1,15 @@
 """A method over a set of instances: every instance in a process of its own, a CSV row for each."""
 
 from dfopt.bench.row import Row, RowStatus
-from dfopt.bench.runner import Report, RunProgress, run
+from dfopt.bench.run import Report, RunProgress, run
 from dfopt.bench.sets import Entry, read_set
 from dfopt.bench.settings import Settings
-from dfopt.bench.summary import Figures, Summary, summarise
+from dfopt.bench.summary import FamilyFigures, Summary, summarise
 from dfopt.bench.table import read_rows
 
 __all__ = [
     "Entry",
-    "Figures",
+    "FamilyFigures",
     "Report",
     "Row",
     "RowStatus",

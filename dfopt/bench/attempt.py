@@ -1,62 +1,138 @@
-"""One attempt at one instance: from its document to its row, whatever happens."""
+"""One attempt at one instance, in a process of its own: from its document to its row."""
 
 from __future__ import annotations
 
+import resource
+import sys
 import time
+import warnings
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from dfopt._version import __version__
-from dfopt.bench.process import ChildError, ask
 from dfopt.bench.row import Row, RowStatus
 from dfopt.bench.sets import Entry
 from dfopt.bench.settings import Settings
-from dfopt.files import result_from_document
+from dfopt.errors import DfoptWarning, MethodError
+from dfopt.files import instance_from_document, result_from_document, result_to_document
 from dfopt.files.strict_json import Document
+from dfopt.parallel.pool import ChildError, performed_alone
 from dfopt.problem.certificate import CompleteSearch, DualWeights, Exhaustive
 from dfopt.problem.result import Progress, Result
+from dfopt.solvers import solve
+from dfopt.verify import verify
 
 CERTIFICATES = {DualWeights: "dual-weights", Exhaustive: "exhaustive", CompleteSearch: "search"}
 
 LONGEST_START_S = 60
 """Seconds that a process may take beside its search, on a machine with much else to do."""
 
+KIB_PER_MIB = 1024
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """All that is needed to work on an instance, wherever that happens."""
+class AttemptResult:
+    """The row of an attempt, and the document of its result if there is one."""
+
+    row: Row
+    result: Document | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """An instance to solve under some settings, on this machine or on another one.
+
+    Parameters
+    ----------
+    entry, document
+        The instance: what its row says of it, and its document.
+    settings
+        How to solve it.
+    verify
+        Whether to check the result, in another process.
+    """
 
     entry: Entry
     document: Document
     settings: Settings
     verify: bool = False
 
+    def perform(self) -> AttemptResult:
+        """Solve the instance in a process of its own; what goes wrong there stands in the row."""
+        began = time.monotonic()
+        try:
+            answer = performed_alone(
+                SolveWork(instance=self.document, settings=self.settings),
+                seconds=hard_limit_s(self.settings),
+            )
+        except ChildError as error:
+            return self.failed(RowStatus.ERROR, str(error), time.monotonic() - began)
+        if isinstance(answer, str):
+            return self.failed(RowStatus.NOT_APPLICABLE, answer, time.monotonic() - began)
+        document, peak = answer
+        row = self._row(peak_memory_mib=peak, **figures_of(result_from_document(document)))
+        if self.verify:
+            row = self._checked(row, document)
+        return AttemptResult(row=row, result=document)
+
+    def failed(self, status: RowStatus, reason: str, seconds: float) -> AttemptResult:
+        """Return the row of an attempt that has no result."""
+        row = self._row(status=status, error=reason, wall_time_s=round(seconds, 6))
+        return AttemptResult(row=row)
+
+    def _checked(self, row: Row, result: Document) -> Row:
+        """Return the row with what the checker says, which sees nothing but the documents."""
+        try:
+            problems = performed_alone(VerifyWork(instance=self.document, result=result))
+        except ChildError as error:
+            problems = (f"the checker: {error}",)
+        if not problems:
+            return replace(row, verified="yes")
+        return replace(row, verified="no", error=problems[0])
+
+    def _row(self, **figures: Any) -> Row:
+        return Row(
+            **asdict(self.entry), **self.settings.fields(), dfopt_version=__version__, **figures
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """The row of a job, and the document of its result if there is one."""
+class SolveWork:
+    """An instance to solve in this process, whose memory is measured too."""
 
-    row: Row
-    result: Document | None = None
+    instance: Document
+    settings: Settings
+
+    def perform(self) -> tuple[Document, float] | str:
+        """Return the result and the most memory used (MiB), or why the method does not fit."""
+        warnings.simplefilter("ignore", DfoptWarning)  # shown when the set was read
+        try:
+            result = solve(
+                instance_from_document(self.instance),
+                method=self.settings.method,
+                stop=self.settings.criterion(),
+                seed=self.settings.seed,
+                workers=self.settings.workers,
+            )
+        except MethodError as error:
+            return error.problem
+        return result_to_document(result), peak_memory_mib()
 
 
-def perform(job: Job) -> Outcome:
-    """Solve an instance in a process of its own; what goes wrong there stands in the row."""
-    began = time.monotonic()
-    request = {"instance": job.document, "settings": job.settings.fields()}
-    try:
-        answer = ask("solve", request, seconds=hard_limit_s(job.settings))
-    except ChildError as error:
-        return failed(job, RowStatus.ERROR, str(error), time.monotonic() - began)
-    if "not_applicable" in answer:
-        reason = answer["not_applicable"]
-        return failed(job, RowStatus.NOT_APPLICABLE, reason, time.monotonic() - began)
-    result = result_from_document(answer["result"])
-    row = row_of(job, peak_memory_mib=answer["peak_memory_mib"], **figures_of(result))
-    if job.verify:
-        row = checked(job, row, answer["result"])
-    return Outcome(row=row, result=answer["result"])
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyWork:
+    """A result to check in this process."""
+
+    instance: Document
+    result: Document
+
+    def perform(self) -> tuple[str, ...]:
+        """Return what is wrong with the result."""
+        warnings.simplefilter("ignore", DfoptWarning)
+        found = verify(instance_from_document(self.instance), result_from_document(self.result))
+        return tuple(found.problems)
 
 
 def hard_limit_s(settings: Settings) -> float:
@@ -64,35 +140,23 @@ def hard_limit_s(settings: Settings) -> float:
     return 2 * settings.time_limit_s + LONGEST_START_S
 
 
-def failed(job: Job, status: RowStatus, reason: str, seconds: float) -> Outcome:
-    """Return the row of a job that has no result."""
-    return Outcome(row=row_of(job, status=status, error=reason, wall_time_s=round(seconds, 6)))
-
-
-def checked(job: Job, row: Row, result: Document) -> Row:
-    """Return the row with what the checker says, which sees the documents and nothing else."""
-    try:
-        problems = ask("verify", {"instance": job.document, "result": result})["problems"]
-    except ChildError as error:
-        problems = [f"the checker: {error}"]
-    if not problems:
-        return replace(row, verified="yes")
-    return replace(row, verified="no", error=problems[0])
-
-
-def row_of(job: Job, **figures: Any) -> Row:
-    """Return the row of a job with these figures."""
-    return Row(
-        **asdict(job.entry),
-        **job.settings.fields(),
-        dfopt_version=__version__,
-        **figures,
-    )
+def peak_memory_mib() -> float:
+    """Return the most memory that this process had in use so far."""
+    # Linux adds to getrusage's figure what the parent used before it started this program.
+    status = Path("/proc/self/status")
+    if status.exists():
+        for line in status.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return round(int(line.split()[1]) / KIB_PER_MIB, 1)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    bytes_a_unit = 1 if sys.platform == "darwin" else KIB_PER_MIB
+    return round(peak * bytes_a_unit / KIB_PER_MIB**2, 1)
 
 
 def figures_of(result: Result) -> dict[str, Any]:
     """Return what a row says of a result."""
     objective, bound = result.objective, result.lower_bound
+    with_schedule = [step for step in result.history if step.objective is not None]
     return {
         "status": RowStatus(result.status),
         "stop_reason": str(result.stop_reason),
@@ -100,12 +164,8 @@ def figures_of(result: Result) -> dict[str, Any]:
         "lower_bound": bound,
         "gap": result.gap,
         "certificate": CERTIFICATES[type(result.certificate)] if result.certificate else "",
-        "first_schedule_s": first(step for step in result.history if step.objective is not None),
-        "best_schedule_s": first(
-            step
-            for step in result.history
-            if step.objective is not None and step.objective == objective
-        ),
+        "first_schedule_s": first(with_schedule),
+        "best_schedule_s": first(step for step in with_schedule if step.objective == objective),
         "best_bound_s": first(
             step for step in result.history if bound and step.lower_bound == bound
         ),

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dfopt.bench.row import Row, RowStatus
-from dfopt.bench.runner import Report
+from dfopt.bench.run import Report
 from dfopt.bench.settings import Settings
 
 FORMAT = "dfopt-bench-summary/1"
@@ -24,7 +24,7 @@ OTHERS = "others"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class FamilyFigures:
     """What a number of rows say together.
 
     Parameters
@@ -63,8 +63,8 @@ class Figures:
 class Summary:
     """The figures of each family, by name in the order of the rows, and those of all rows."""
 
-    families: dict[str, Figures]
-    all: Figures
+    families: dict[str, FamilyFigures]
+    all: FamilyFigures
 
 
 def summarise(rows: Sequence[Row]) -> Summary:
@@ -94,7 +94,7 @@ def family_of(name: str) -> str:
     return words.rstrip("0123456789") or name
 
 
-def figures_of(rows: Iterable[Row]) -> Figures:
+def figures_of(rows: Iterable[Row]) -> FamilyFigures:
     """Return what rows say together."""
     rows = list(rows)
     counts = Counter(row.status for row in rows)
@@ -105,7 +105,7 @@ def figures_of(rows: Iterable[Row]) -> Figures:
         for row in rows
         if row.status is not RowStatus.NOT_APPLICABLE
     ]
-    return Figures(
+    return FamilyFigures(
         instances=len(rows),
         statuses={str(status): counts[status] for status in RowStatus},
         proven=len(proven),

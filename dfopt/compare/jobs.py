@@ -11,7 +11,7 @@ from dfopt.compare.bound import WindowBounds, bounds_of
 from dfopt.compare.demand import WindowedRuns
 from dfopt.compare.rolling import RollingCosts, rolling_costs
 from dfopt.compare.rules import WindowRules
-from dfopt.parallel.processes import performed as performed_here
+from dfopt.parallel.pool import performed as performed_here
 from dfopt.solvers.facade import available_processors
 
 Answer = WindowBounds | RollingCosts

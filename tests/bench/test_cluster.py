@@ -6,14 +6,16 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from dfopt.bench import Entry, RowStatus, RunProgress, Settings, cluster, read_rows, read_set, run
+from dfopt.bench import Entry, RowStatus, RunProgress, Settings, read_rows, read_set, run
+from dfopt.bench.attempt import Attempt
+from dfopt.bench.run import results_of
 from dfopt.errors import DfoptError
+from dfopt.parallel.dask_cluster import AHEAD
 from tests.bench.conftest import OPTIMA, ends, wait_for_id, write_named
-from tests.bench.dask_cluster import give_up_soon, running_cluster
+from tests.parallel.running_cluster import give_up_soon, running_cluster
 
 distributed = pytest.importorskip(
     "distributed", reason="needs the package distributed, the extra 'cluster'"
@@ -77,20 +79,20 @@ def test_many_instances_are_sent_a_few_at_a_time(tmp_path: Path, dask: list[str]
         on_progress=watch,
     )
     assert report.is_complete
-    assert 1 < most <= cluster.AHEAD * WORKERS
+    assert 1 < most <= AHEAD * WORKERS
 
 
 def test_files_are_read_by_the_client_alone(
     entries: tuple[Entry, ...], tmp_path: Path, dask: list[str]
 ) -> None:
-    # What a worker gets must suffice without a file: the jobs are drawn here, then these are gone.
-    jobs = [
-        cluster.Job(entry=entry, document=entry.document(), settings=QUICK) for entry in entries
+    # What a worker gets must suffice without a file: these are gone before it begins.
+    attempts = [
+        Attempt(entry=entry, document=entry.document(), settings=QUICK) for entry in entries
     ]
     for entry in entries:
         os.unlink(entry.file)
-    outcomes = list(cluster.perform_on_cluster(iter(jobs), dask[0]))
-    assert sorted(outcome.row.instance for outcome in outcomes) == sorted(OPTIMA)
+    results = list(results_of(iter(attempts), dask[0]))
+    assert sorted(result.row.instance for result in results) == sorted(OPTIMA)
 
 
 @pytest.mark.usefixtures("misbehaving")
@@ -100,42 +102,6 @@ def test_a_crash_is_a_row_there_too(tmp_path: Path) -> None:
     with running_cluster(1) as ((scheduler, _), _):
         report = run(entries, tmp_path / "rows.csv", settings, scheduler=scheduler)
     assert [row.status for row in report.rows] == [RowStatus.ERROR, RowStatus.OPTIMAL]
-
-
-class Ended:
-    """A future that ended badly."""
-
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
-
-    def result(self) -> None:
-        raise self.error
-
-
-def test_what_happens_to_workers_is_told_apart(entries: tuple[Entry, ...]) -> None:
-    job = cluster.Job(entry=entries[0], document=entries[0].document(), settings=QUICK)
-    killed = distributed.KilledWorker("job", None, 3)
-    row = cluster.outcome_of(Ended(killed), job, "tcp://here:1").row
-    assert row.status is RowStatus.ERROR
-    assert "workers that tried it died" in row.error
-    for error, problem in {
-        ModuleNotFoundError("No module named 'dfopt'"): "No module named 'dfopt'.*install dfopt",
-        distributed.CancelledError("job"): "has gone away; go on with --resume",
-    }.items():
-        with pytest.raises(DfoptError, match=f"^scheduler 'tcp://here:1': .*{problem}"):
-            cluster.outcome_of(Ended(error), job, "tcp://here:1")
-
-
-def test_another_version_there_is_refused(entries: tuple[Entry, ...]) -> None:
-    job = cluster.Job(entry=entries[0], document=entries[0].document(), settings=QUICK)
-    outcome = cluster.perform(job)
-
-    class Old:
-        def result(self) -> Any:
-            return replace(outcome, row=replace(outcome.row, dfopt_version="0.0.0"))
-
-    with pytest.raises(DfoptError, match=r"a worker has dfopt 0\.0\.0"):
-        cluster.outcome_of(Old(), job, "tcp://here:1")
 
 
 @pytest.mark.parametrize(
@@ -154,7 +120,7 @@ def test_an_address_without_a_scheduler_is_refused(
     address: str,
     problem: str,
 ) -> None:
-    monkeypatch.setattr("dfopt.parallel.cluster.PATIENCE_S", 1)
+    monkeypatch.setattr("dfopt.parallel.dask_cluster.PATIENCE_S", 1)
     csv = tmp_path / "rows.csv"
     with pytest.raises(DfoptError, match=f"scheduler '{address}': .*{problem}"):
         run(entries, csv, QUICK, scheduler=address)

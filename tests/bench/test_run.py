@@ -10,7 +10,7 @@ import pytest
 from dfopt import Status, read_instance, read_result
 from dfopt.bench import Entry, Row, RowStatus, RunProgress, Settings, read_rows, read_set, run
 from dfopt.bench import attempt as attempts
-from dfopt.bench.attempt import Job, perform
+from dfopt.bench.attempt import Attempt
 from dfopt.errors import DfoptError
 from dfopt.files import write_instance
 from dfopt.generate import zipf
@@ -21,14 +21,14 @@ from tests.patience import PATIENCE_S
 QUICK = Settings(time_limit_s=30, workers=1)
 
 
-def job(folder: Path, settings: Settings = QUICK) -> Job:
+def attempt(folder: Path, settings: Settings = QUICK) -> Attempt:
     (entry,) = read_set(folder)
-    return Job(entry=entry, document=entry.document(), settings=settings)
+    return Attempt(entry=entry, document=entry.document(), settings=settings)
 
 
 def row_of_misbehaviour(tmp_path: Path, name: str, **settings: float) -> Row:
     how = replace(QUICK, method="dp", **settings)
-    return perform(job(write_named(tmp_path / name, name), how)).row
+    return attempt(write_named(tmp_path / name, name), how).perform().row
 
 
 def test_every_instance_gets_its_row(entries: tuple[Entry, ...], tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_search_that_does_not_end_is_killed(
 def test_memory_is_that_of_the_instance_alone(folder: Path) -> None:
     ballast = bytearray(os.urandom(1)) * 400_000_000
     (entry, *_) = read_set(folder)
-    row = perform(Job(entry=entry, document=entry.document(), settings=QUICK)).row
+    row = Attempt(entry=entry, document=entry.document(), settings=QUICK).perform().row
     assert len(ballast) == 400_000_000
     assert row.peak_memory_mib is not None
     assert row.peak_memory_mib < 200
@@ -190,7 +190,7 @@ def test_memory_is_that_of_the_instance_alone(folder: Path) -> None:
 
 def test_a_process_loads_nothing_heavy_at_its_start() -> None:
     program = (
-        "import sys, dfopt.bench.child\n"
+        "import sys, dfopt.parallel.child, dfopt.bench.attempt\n"
         "print(*{'numba', 'numpy', 'ortools', 'matplotlib'} & sys.modules.keys())"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

@@ -19,9 +19,9 @@ from tests.bench.conftest import OPTIMA, PLAIN, ends, wait_for_id, write_named
 from tests.bench.conftest import children as children  # noqa: PLC0414 - a fixture
 from tests.bench.conftest import folder as folder  # noqa: PLC0414 - a fixture
 from tests.bench.conftest import misbehaving as misbehaving  # noqa: PLC0414 - a fixture
-from tests.bench.dask_cluster import running_cluster
 from tests.cli.conftest import Run, Start
 from tests.cli.terminal import Terminal
+from tests.parallel.running_cluster import running_cluster
 from tests.patience import PATIENCE_S
 
 HANGING = ("--method", "dp", "--time-limit", "600", "--workers", "1")

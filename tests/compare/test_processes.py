@@ -16,10 +16,10 @@ from dfopt.compare.rules import WindowRules
 from dfopt.compare.runs import runs_of
 from dfopt.compare.windows import window_starts
 from dfopt.errors import DfoptError
-from dfopt.parallel import processes
+from dfopt.parallel import pool
 from dfopt.problem.penalties import PenaltyF
 from dfopt.trace import Trace
-from tests.bench.dask_cluster import give_up_soon, running_cluster
+from tests.parallel.running_cluster import give_up_soon, running_cluster
 from tests.patience import PATIENCE_S
 from tests.trace.traces import trace_from_rows
 
@@ -73,13 +73,13 @@ def figures(comparison: Comparison) -> list[tuple[int, ...]]:
 def children(monkeypatch: pytest.MonkeyPatch) -> list["subprocess.Popen[bytes]"]:
     """The processes that are started."""
     started: list[subprocess.Popen[bytes]] = []
-    start = processes._child
+    start = pool._child
 
     def noted() -> "subprocess.Popen[bytes]":
         started.append(start())
         return started[-1]
 
-    monkeypatch.setattr(processes, "_child", noted)
+    monkeypatch.setattr(pool, "_child", noted)
     return started
 
 
@@ -97,7 +97,7 @@ def test_processes_find_what_one_finds(
 
 
 def test_processes_that_end_without_an_answer_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "CHILD", "dfopt.no_such_module")
+    monkeypatch.setattr(pool, "CHILD", "dfopt.no_such_module")
     with pytest.raises(DfoptError, match="ended itself with code 1; let code of your own"):
         compared(workers=2)
 
@@ -137,7 +137,7 @@ def test_a_cluster_finds_what_one_process_finds(here: Comparison) -> None:
 
 def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="needs the package distributed, the extra 'cluster'")
-    monkeypatch.setattr("dfopt.parallel.cluster.PATIENCE_S", 1)
+    monkeypatch.setattr("dfopt.parallel.dask_cluster.PATIENCE_S", 1)
     with pytest.raises(DfoptError, match="no Dask scheduler answers") as caught:
         compared(scheduler="tcp://127.0.0.1:9")
     assert "\n" not in str(caught.value)

@@ -15,7 +15,7 @@ from typing import Any
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.json_text import document_text
 from dfopt.files.storage import write_text
-from dfopt.parallel.processes import performed
+from dfopt.parallel.pool import performed
 from dfopt.simulate.policy_source import naming_policy
 from dfopt.simulate.run_queue.figures import Run, run_of
 from dfopt.simulate.run_queue.policies import POLICIES

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from dfopt.errors import DfoptError
-from dfopt.parallel.processes import performed
+from dfopt.parallel.pool import performed
 from dfopt.simulate.policy_source import naming_policy
 from dfopt.simulate.statistics import Interval, confidence_interval
 from dfopt_models.space_sharing.job import JobFigures

@@ -1,4 +1,4 @@
-"""A run: what is missing in the table is solved, one instance after the other."""
+"""A run of a benchmark: the instances that the table lacks are solved, one after the other."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
-from dfopt.bench.attempt import Job, Outcome, perform
-from dfopt.bench.row import Row
+from dfopt.bench.attempt import Attempt, AttemptResult
+from dfopt.bench.row import Row, RowStatus
 from dfopt.bench.sets import Entry, stem_of
 from dfopt.bench.settings import Settings
 from dfopt.bench.table import Table
 from dfopt.errors import FileError
 from dfopt.files import check_writable, document_text, write_text
+from dfopt.parallel.dask_cluster import check_scheduler, performed_on_cluster
+
+REMEDY = "go on with --resume"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +117,6 @@ def run(  # noqa: PLR0913 - options, all by keyword
     settings = settings or Settings()
     folder = None if results is None else checked_folder(results, instances)
     if scheduler is not None:
-        from dfopt.parallel.cluster import check_scheduler
-
         check_scheduler(scheduler)
     with Table(csv, resume=resume) as table:
         if folder is not None:
@@ -132,16 +134,16 @@ def run(  # noqa: PLR0913 - options, all by keyword
                     RunProgress(done=len(rows), total=len(wanted), resumed=resumed, at_work=names)
                 )
 
-        def jobs() -> Iterator[Job]:
+        def attempts() -> Iterator[Attempt]:
             for entry in todo:
                 at_work[entry.sha256] = entry.instance
                 tell()
                 document = entry.document()
-                yield Job(entry=entry, document=document, settings=settings, verify=verify)
+                yield Attempt(entry=entry, document=document, settings=settings, verify=verify)
 
         # What is finished is in the table; of an interrupt the report says that it is not all.
-        with suppress(KeyboardInterrupt), closing(outcomes_of(jobs(), scheduler)) as outcomes:
-            for outcome in outcomes:
+        with suppress(KeyboardInterrupt), closing(results_of(attempts(), scheduler)) as attempted:
+            for outcome in attempted:
                 row = outcome.row
                 if folder is not None and outcome.result is not None:
                     # First the document: a row promises that it is there.
@@ -156,15 +158,23 @@ def run(  # noqa: PLR0913 - options, all by keyword
     )
 
 
-def outcomes_of(jobs: Iterator[Job], scheduler: str | None) -> Generator[Outcome, None, None]:
-    """Yield the outcomes of jobs, solved here one by one, or on a cluster."""
+def results_of(
+    attempts: Iterator[Attempt], scheduler: str | None
+) -> Generator[AttemptResult, None, None]:
+    """Yield the results of attempts, made here one by one, or on a cluster."""
     if scheduler is None:
-        for job in jobs:
-            yield perform(job)
+        for attempt in attempts:
+            yield attempt.perform()
         return
-    from dfopt.bench.cluster import perform_on_cluster
-
-    yield from perform_on_cluster(jobs, scheduler)
+    for _, result in performed_on_cluster(
+        attempts,
+        scheduler,
+        remedy=REMEDY,
+        when_workers_died=lambda attempt, reason: cast(Attempt, attempt).failed(
+            RowStatus.ERROR, reason, 0
+        ),
+    ):
+        yield result
 
 
 def checked_folder(path: str | Path, instances: Sequence[Entry]) -> Path:

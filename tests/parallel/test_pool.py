@@ -8,8 +8,8 @@ from types import ModuleType
 import pytest
 
 from dfopt.errors import DfoptError
-from dfopt.parallel import processes
-from dfopt.parallel.processes import performed
+from dfopt.parallel import pool
+from dfopt.parallel.pool import performed
 from dfopt_models.space_sharing import read_mix
 from dfopt_models.space_sharing.simulation import ReplicationTask
 from tests.patience import PATIENCE_S
@@ -65,7 +65,7 @@ class Chore:
 
 BEREAVED = """
 from chores import Chore
-from dfopt.parallel.processes import performed
+from dfopt.parallel.pool import performed
 
 list(performed([Chore("bereave")] * 2, 2))
 """
@@ -102,13 +102,13 @@ def test_errors_come_back(processes):
 
 def test_whoever_stops_early_leaves_no_process(monkeypatch):
     started = []
-    start = processes._child
+    start = pool._child
 
     def noted():
         started.append(start())
         return started[-1]
 
-    monkeypatch.setattr(processes, "_child", noted)
+    monkeypatch.setattr(pool, "_child", noted)
     answers = performed(tasks(*["dynamic"] * 6), 2)
     next(answers)
     answers.close()
