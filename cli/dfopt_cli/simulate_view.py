@@ -11,8 +11,8 @@ from dfopt_cli.tables import counted, pairs, plain_table
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from dfopt.simulate.run_queue.figures import Run
     from dfopt.simulate.run_queue.scenario import Scenario
+    from dfopt.simulate.run_queue.simulation import Run
     from dfopt.simulate.statistics import Interval
     from dfopt_models.space_sharing import JobSummary, Mix, PolicySummary
 

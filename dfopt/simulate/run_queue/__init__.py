@@ -1,21 +1,30 @@
 """Run queues: threads are ready, run, and wait, and a policy decides who runs where."""
 
+from dfopt.simulate.run_queue.contract import (
+    NOBODY,
+    KernelInterface,
+    Policy,
+    SpinLock,
+    State,
+    Thread,
+    Why,
+)
 from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.counters import Counters
-from dfopt.simulate.run_queue.engine import Engine
-from dfopt.simulate.run_queue.figures import LockCounts, Run
-from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policy import NOBODY, Policy, Why
 from dfopt.simulate.run_queue.policy_source import policy_named
+from dfopt.simulate.run_queue.program import UNMANAGED, Burst, NewThread, Workload, WorkloadKind
+from dfopt.simulate.run_queue.recorder import Counters
 from dfopt.simulate.run_queue.runs import Runs, Skipped, simulate_all
-from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.scenario_document import read_scenario, shipped_scenarios
-from dfopt.simulate.run_queue.simulation import Simulation, UnfitError, simulate_once
-from dfopt.simulate.run_queue.spin_lock import SpinLock
-from dfopt.simulate.run_queue.steps import UNMANAGED, Burst, NewThread
-from dfopt.simulate.run_queue.thread import State, Thread
-from dfopt.simulate.run_queue.workload import Workload, WorkloadKind
+from dfopt.simulate.run_queue.simulation import (
+    LockCounts,
+    Run,
+    Simulation,
+    UnfitError,
+    simulate_once,
+)
 from dfopt.simulate.run_queue.workloads import WORKLOADS
 
 __all__ = [
@@ -26,7 +35,8 @@ __all__ = [
     "Burst",
     "CacheSizes",
     "Counters",
-    "Engine",
+    "Kernel",
+    "KernelInterface",
     "LockCounts",
     "Machine",
     "NewThread",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dfopt.errors import DfoptError
-from dfopt.simulate.run_queue.policy import Policy
-from dfopt.simulate.run_queue.thread import State, Thread
+from dfopt.simulate.run_queue.contract import Policy, State, Thread
 
 STALLED = 1_000_000
 """So many dispatches, or calls of the policy, at one moment are taken for a loop without an end; so

@@ -8,8 +8,8 @@ from dfopt.errors import DfoptError
 from dfopt.files.strict_json import shown_place
 from dfopt.simulate import policy_source
 from dfopt.simulate.parameters import made
+from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policy import Policy
 
 
 def policy_named(source: str) -> type[Policy]:

@@ -17,13 +17,12 @@ from dfopt.files.json_text import document_text
 from dfopt.files.storage import write_text
 from dfopt.parallel.pool import performed
 from dfopt.simulate.policy_source import naming_policy
-from dfopt.simulate.run_queue.figures import Run, run_of
+from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policy import Policy
 from dfopt.simulate.run_queue.policy_source import policy_named, policy_with
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.scenario_document import check_policy_tables
-from dfopt.simulate.run_queue.simulation import UnfitError, simulate_once
+from dfopt.simulate.run_queue.simulation import Run, UnfitError, run_of, simulate_once
 
 FORMAT = "dfopt-run-queue/1"
 SUMMARY = "summary.json"

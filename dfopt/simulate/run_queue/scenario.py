@@ -1,15 +1,56 @@
-"""A workload on a machine: everything that is simulated but the policy."""
+"""What is simulated, apart from the policy: a workload on a machine, and what switches cost."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
-from dfopt.checks import check_integer
+from dfopt.checks import check_choice, check_integer
+from dfopt.errors import InstanceError
+from dfopt.problem.instance import LARGEST_CPU_COUNT
 from dfopt.problem.penalties import Penalty
 from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.machine import Machine
-from dfopt.simulate.run_queue.workload import WorkloadKind
+from dfopt.simulate.run_queue.program import WorkloadKind
+
+
+class LockDistribution(StrEnum):
+    """How the times vary for which locks of run queues are held."""
+
+    CONSTANT = "constant"
+    EXPONENTIAL = "exponential"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """CPUs, and the time that the scheduler itself takes.
+
+    Parameters
+    ----------
+    cpus
+        Number of CPUs.
+    switch_time
+        Time that a switch to another thread takes before the dispatch, in the simulation's unit.
+    lock_time
+        How long an operation on a run queue holds its lock; 0: locks are free at any time.
+    lock_distribution
+        How that time varies; ``lock_time`` is its mean.
+    """
+
+    cpus: int
+    switch_time: int = 0
+    lock_time: int = 0
+    lock_distribution: LockDistribution = LockDistribution.CONSTANT
+
+    def __post_init__(self) -> None:
+        check_integer(self.cpus, "cpus", least=1)
+        if self.cpus > LARGEST_CPU_COUNT:
+            raise InstanceError(
+                f"is {self.cpus}; at most {LARGEST_CPU_COUNT} are supported", place="cpus"
+            )
+        check_integer(self.switch_time, "switch_time")
+        check_integer(self.lock_time, "lock_time")
+        check_choice(self.lock_distribution, LockDistribution, "lock_distribution")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,18 +60,18 @@ class Scenario:
     Parameters
     ----------
     name
-        What it is called; the beginning of its files' names.
+        What it is called; its files' names begin with it.
     workload
         The kind of workload with its parameters.
     machine
         CPUs and overheads.
     penalty
-        What switches cost, and what traces are compared under; the types of a matrix are
-        fragments of the workload.
+        What switches cost, in the simulation and when its traces are compared. The types of a
+        matrix are fragments of the workload.
     cold_start
         Whether the first fragment on a CPU is paid for.
     caches
-        Caches of lines, which then say what a burst pays instead of the penalty.
+        Caches of lines. With them a burst pays for lines that it misses instead of the penalty.
     policies
         Parameters of policies that differ from their defaults, by the policy's name.
     time_unit
@@ -40,7 +81,7 @@ class Scenario:
     description, source
         Labels.
     file
-        Where it is from, for errors.
+        The file that it was read from, for errors.
     """
 
     name: str

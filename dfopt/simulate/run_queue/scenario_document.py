@@ -18,10 +18,9 @@ from dfopt.files.tables import Reader, Table, flag, merged, table, table_by_name
 from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.parameters import made, readers_of
 from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.policy_source import policy_with
-from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.workloads import WORKLOADS
 from dfopt.simulate.run_queue.workloads.replay import Replay
 

@@ -1,17 +1,19 @@
-"""One simulation: a scenario under a policy."""
+"""One simulation: a scenario under a policy, and the figures that are left of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from random import Random
+from typing import Any
 
 from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
+from dfopt.simulate.run_queue.contract import Policy, SpinLock
 from dfopt.simulate.run_queue.costs import CacheCounts, Costs, LineCaches, penalty_costs
-from dfopt.simulate.run_queue.counters import Counters
-from dfopt.simulate.run_queue.engine import Engine
-from dfopt.simulate.run_queue.policy import Policy
+from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policy_source import policy_with
+from dfopt.simulate.run_queue.recorder import Counters
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.trace.trace import Trace, TraceHeader
 
@@ -34,7 +36,7 @@ class Simulation:
 
     trace: Trace
     counters: Counters
-    engine: Engine
+    engine: Kernel
     caches: CacheCounts | None = None
 
 
@@ -76,11 +78,11 @@ def simulate_once(
     costs: Costs = caches or penalty_costs(
         scenario.penalty, workload.fragments, machine.cpus, cold_start=scenario.cold_start
     )
-    engine = Engine(machine, workload, costs, own, seed=seed)
-    engine.run(scenario.until)
-    trace = engine.recorder.trace(
+    kernel = Kernel(machine, workload, costs, own, seed=seed)
+    kernel.run(scenario.until)
+    trace = kernel.recorder.trace(
         cpus=machine.cpus,
-        threads=engine.threads,
+        threads=kernel.threads,
         fragments=workload.fragments,
         header=TraceHeader(
             name=f"{scenario.name}-{policy.name}",
@@ -94,7 +96,155 @@ def simulate_once(
     )
     return Simulation(
         trace=trace,
-        counters=engine.counters,
-        engine=engine,
+        counters=kernel.counters,
+        engine=kernel,
         caches=None if caches is None else caches.counts(),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockCounts:
+    """What happened at the spin locks around a policy's queues.
+
+    Parameters
+    ----------
+    attempts, misses
+        How often one was wanted, and how often it was taken then.
+    spun
+        How long CPUs have waited.
+    """
+
+    attempts: int
+    misses: int
+    spun: int
+
+    @property
+    def miss_ratio(self) -> float:
+        """Share of the attempts that had to wait; 0 where there were none."""
+        return self.misses / self.attempts if self.attempts else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A scenario under a policy, once.
+
+    Parameters
+    ----------
+    scenario, policy, seed
+        With which it can be had again.
+    time_unit
+        The unit of all times.
+    counters
+        What was counted.
+    locks
+        At the policy's locks; None where it has none.
+    caches
+        In caches of lines; None where a penalty was paid.
+    trace
+        Name of the file its trace was written to.
+    """
+
+    scenario: str
+    policy: str
+    seed: int
+    time_unit: str
+    counters: Counters
+    locks: LockCounts | None = None
+    caches: CacheCounts | None = None
+    trace: str | None = None
+
+    @property
+    def cpus(self) -> int:
+        """Number of CPUs."""
+        return len(self.counters.busy)
+
+    @property
+    def penalty(self) -> int:
+        """What was paid on all CPUs together."""
+        return sum(self.counters.penalties)
+
+    @property
+    def penalty_per_dispatch(self) -> float:
+        """What a dispatch paid on average."""
+        return _ratio(self.penalty, self.counters.dispatches)
+
+    @property
+    def idle_share(self) -> float:
+        """Share of the CPUs' time in which nothing ran, and nothing was to be decided."""
+        counters = self.counters
+        used = sum(counters.busy) + counters.overhead
+        return 1 - _ratio(used, self.cpus * counters.end) if counters.end else 0.0
+
+    @property
+    def mean_wait(self) -> float:
+        """Mean time from ready to running."""
+        return _ratio(self.counters.waited, self.counters.waits)
+
+    @property
+    def mean_response(self) -> float:
+        """Mean time from woken up to blocked again."""
+        return _ratio(self.counters.responded, self.counters.responses)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return its row of a document ``dfopt-run-queue/1``."""
+        counters = self.counters
+        document: dict[str, Any] = {
+            "scenario": self.scenario,
+            "policy": self.policy,
+            "seed": self.seed,
+            "cpus": self.cpus,
+            "time_unit": self.time_unit,
+            "end": counters.end,
+            "dispatches": counters.dispatches,
+            "context_switches": counters.context_switches,
+            "fragment_switches": counters.fragment_switches,
+            "migrations": counters.migrations,
+            "penalty": {"total": self.penalty, "max": max(counters.penalties)},
+            "executed": counters.executed,
+            "overhead": counters.overhead,
+            "spun": counters.spun,
+            "idle_share": self.idle_share,
+            "lock_waits": counters.lock_waits,
+            "inversions": counters.inversions,
+            "wait": _times(counters.waits, self.mean_wait, counters.longest_wait),
+            "response": _times(counters.responses, self.mean_response, counters.longest_response),
+        }
+        if self.locks is not None:
+            document["locks"] = asdict(self.locks) | {"miss_ratio": self.locks.miss_ratio}
+        if self.caches is not None:
+            document["caches"] = {key: list(row) for key, row in asdict(self.caches).items()}
+        if self.trace is not None:
+            document["trace"] = self.trace
+        return document
+
+
+def run_of(simulation: Simulation, *, scenario: str, seed: int) -> Run:
+    """Return what there is to say of a simulation."""
+    policy = simulation.engine.policy
+    return Run(
+        scenario=scenario,
+        policy=policy.name,
+        seed=seed,
+        time_unit=simulation.trace.header.time_unit or "",
+        counters=simulation.counters,
+        locks=_lock_counts(policy.locks),
+        caches=simulation.caches,
+    )
+
+
+def _lock_counts(locks: Sequence[SpinLock]) -> LockCounts | None:
+    if not locks:
+        return None
+    return LockCounts(
+        attempts=sum(lock.attempts for lock in locks),
+        misses=sum(lock.misses for lock in locks),
+        spun=sum(lock.spun for lock in locks),
+    )
+
+
+def _times(count: int, mean: float, longest: int) -> dict[str, Any]:
+    return {"count": count, "mean": mean, "longest": longest}
+
+
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0

@@ -7,7 +7,7 @@ from pinter_runs import NEW, SECOND, SPAWN_TIMES, VANILLA, Pair, simulated
 from section import Row, verdict
 from shares import between, grows, percent, percents, points, within
 
-from dfopt.simulate.run_queue.policy import Policy
+from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.workloads.chat import Chat
 
 # Table 1: seconds, vanilla and new, by rooms and messages.

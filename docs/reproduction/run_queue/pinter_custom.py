@@ -7,8 +7,8 @@ from pinter_runs import MACHINE, NEW, SECOND, SPAWN_TIMES, VANILLA, Pair, simula
 from section import Row, verdict
 from shares import between, percents, within
 
+from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.policy import Policy
 from dfopt.simulate.run_queue.workloads.custom import Custom, FragmentOrder
 
 # Table 3: seconds and L2 misses, vanilla and new, by threads and size of the fragments.

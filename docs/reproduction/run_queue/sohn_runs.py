@@ -6,9 +6,8 @@ from functools import cache
 from statistics import fmean, stdev
 
 from dfopt.problem.penalties import PenaltyG
-from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import simulate_once
 from dfopt.simulate.run_queue.workloads.aim import Aim, BufferLists, FileChoice
 

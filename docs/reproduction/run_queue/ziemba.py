@@ -8,13 +8,11 @@ from section import Calibrated, Row, Section, Verdict, verdict
 from shares import between, percent, within
 
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.contract import Policy, Thread, Why
 from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
 from dfopt.simulate.run_queue.policies.segregation import Segregation
-from dfopt.simulate.run_queue.policy import Policy, Why
-from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.thread import Thread
 from dfopt.simulate.run_queue.workloads.web_server import (
     HTTP,
     PHP_LONG,

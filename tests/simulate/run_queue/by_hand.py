@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.costs import penalty_costs
-from dfopt.simulate.run_queue.engine import Engine
-from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
-from dfopt.simulate.run_queue.policy import Policy
-from dfopt.simulate.run_queue.steps import Burst, NewThread
-from dfopt.simulate.run_queue.workload import Workload
+from dfopt.simulate.run_queue.program import Burst, NewThread, Workload
+from dfopt.simulate.run_queue.scenario import Machine
 
 
 def user(time: int) -> Burst:
@@ -29,7 +28,7 @@ def run_threads(
     arrivals: dict[int, int] | None = None,
     cpus: int = 1,
     lock_time: int = 0,
-) -> Engine:
+) -> Kernel:
     """Run threads t0, t1, …, which are there from the beginning unless ``arrivals`` says when."""
     threads = tuple(
         NewThread(name=f"t{number}", steps=iter(steps), arrival=(arrivals or {}).get(number, 0))
@@ -37,15 +36,15 @@ def run_threads(
     )
     costs = penalty_costs(PenaltyG(fill=0, write_back=0), (), cpus, cold_start=True)
     machine = Machine(cpus=cpus, lock_time=lock_time)
-    engine = Engine(machine, Workload(threads=threads), costs, policy)
-    engine.run()
-    return engine
+    kernel = Kernel(machine, Workload(threads=threads), costs, policy)
+    kernel.run()
+    return kernel
 
 
-def order(engine: Engine, cpu: int) -> str:
+def order(kernel: Kernel, cpu: int) -> str:
     """Return which threads a CPU ran and when they began, such as ``t0@0 t2@10``."""
-    rows = sorted((start, thread) for on, start, _, thread, *_ in engine.recorder.rows if on == cpu)
-    return " ".join(f"{engine.threads[thread].name}@{start}" for start, thread in rows)
+    rows = sorted((start, thread) for on, start, _, thread, *_ in kernel.recorder.rows if on == cpu)
+    return " ".join(f"{kernel.threads[thread].name}@{start}" for start, thread in rows)
 
 
 def run(
@@ -54,7 +53,7 @@ def run(
     machine: Machine | None = None,
     arrivals: tuple[int, ...] = (),
     until: int | None = None,
-) -> Engine:
+) -> Kernel:
     """Run threads t0, t1, …; a line takes 1 to read, the cache 10 to write back."""
     machine = machine or Machine(cpus=1)
     arrivals = arrivals or (0,) * len(programs)
@@ -65,14 +64,14 @@ def run(
     workload = Workload(threads=threads, fragments=("a", "b"))
     penalty = PenaltyF(read_line=1, write_back=10)
     costs = penalty_costs(penalty, workload.fragments, machine.cpus, cold_start=True)
-    engine = Engine(machine, workload, costs, policy or FirstComeFirstServed(time_slice=0))
-    engine.run(until)
-    return engine
+    kernel = Kernel(machine, workload, costs, policy or FirstComeFirstServed(time_slice=0))
+    kernel.run(until)
+    return kernel
 
 
-def rows(engine: Engine) -> list[tuple[int, int, int, str, int]]:
+def rows(kernel: Kernel) -> list[tuple[int, int, int, str, int]]:
     """Return CPU, start, end, thread and fragment of all dispatches."""
     return [
-        (cpu, start, end, engine.threads[thread].name, fragment)
-        for cpu, start, end, thread, fragment, _, _ in engine.recorder.rows
+        (cpu, start, end, kernel.threads[thread].name, fragment)
+        for cpu, start, end, thread, fragment, _, _ in kernel.recorder.rows
     ]

@@ -15,18 +15,12 @@ from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.switch_costs import reading_cost, switch_cost
-from dfopt.simulate.run_queue.engine import Engine
-from dfopt.simulate.run_queue.steps import (
-    CLEAN,
-    INVALIDATED,
-    UNMANAGED,
+from dfopt.simulate.run_queue.actions import (
     Acquire,
-    Burst,
     Channel,
     Device,
     InputOutput,
     Mutex,
-    NewThread,
     Receive,
     Release,
     Send,
@@ -34,7 +28,15 @@ from dfopt.simulate.run_queue.steps import (
     Spawn,
     Yield,
 )
-from dfopt.simulate.run_queue.workload import Workload
+from dfopt.simulate.run_queue.kernel import Kernel
+from dfopt.simulate.run_queue.program import (
+    CLEAN,
+    INVALIDATED,
+    UNMANAGED,
+    Burst,
+    NewThread,
+    Workload,
+)
 from dfopt.trace.trace import LEAVES, Trace
 
 FRAGMENTS = ("a", "b", "c")
@@ -195,9 +197,9 @@ def check_trace(trace: Trace) -> None:
             assert all(before[1] <= after[0] for before, after in pairwise(sorted(stretches)))
 
 
-def check_counters(trace: Trace, engine: Engine) -> None:
+def check_counters(trace: Trace, kernel: Kernel) -> None:
     """Check all counters that a trace can tell against the trace."""
-    counters, cpus = engine.counters, engine.cpus
+    counters, cpus = kernel.counters, kernel.cpus
     assert counters.dispatches == len(trace)
     rows = list(zip(trace.cpu.tolist(), trace.task.tolist(), trace.fragment.tolist(), strict=True))
     last_task: dict[int, int] = {}
@@ -217,7 +219,7 @@ def check_counters(trace: Trace, engine: Engine) -> None:
     for cpu in range(cpus):
         own = trace.cpu == cpu
         assert counters.busy[cpu] == int((trace.end - trace.start)[own].sum())
-    assert counters.executed == sum(thread.run_time for thread in engine.threads)
+    assert counters.executed == sum(thread.run_time for thread in kernel.threads)
     # Work is conserved: what lasted was executed, paid, or spun away.
     paid = sum(counters.penalties)
     assert sum(counters.busy) == counters.executed + paid + counters.spun

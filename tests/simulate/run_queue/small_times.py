@@ -7,13 +7,12 @@ from typing import Any
 from hypothesis import strategies as st
 
 from dfopt.problem.penalties import PenaltyG
+from dfopt.simulate.run_queue.contract import Thread
 from dfopt.simulate.run_queue.costs import penalty_costs
-from dfopt.simulate.run_queue.engine import Engine
-from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
-from dfopt.simulate.run_queue.steps import Burst, NewThread, Step
-from dfopt.simulate.run_queue.thread import Thread
-from dfopt.simulate.run_queue.workload import Workload
+from dfopt.simulate.run_queue.program import Burst, NewThread, Step, Workload
+from dfopt.simulate.run_queue.scenario import Machine
 
 MILLISECONDS: dict[str, Any] = {
     "time_slice": 100,
@@ -66,7 +65,7 @@ class Queues:
     def __init__(self, policy: LinuxO1, cpus: int = 2) -> None:
         self.policy = policy
         costs = penalty_costs(PenaltyG(fill=0, write_back=0), (), cpus, cold_start=True)
-        Engine(Machine(cpus=cpus), Workload(threads=()), costs, policy)
+        Kernel(Machine(cpus=cpus), Workload(threads=()), costs, policy)
         policy.begin()
 
     def add(self, name: str, cpu: int, nice: int = 0) -> Thread:

@@ -12,9 +12,8 @@ import pytest
 
 from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
 from dfopt.simulate.run_queue.workloads.fine_grained import FineGrained
 

@@ -12,12 +12,10 @@ from hypothesis import strategies as st
 
 from dfopt.compare import CostModel, compare_trace
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyMatrix
-from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.contract import Policy, State, Thread, Why
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policy import Policy, Why
-from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
-from dfopt.simulate.run_queue.thread import State, Thread
 from tests.simulate.run_queue.programs import (
     Programs,
     check_counters,

@@ -6,13 +6,12 @@ from random import Random
 import pytest
 
 from dfopt.problem.penalties import PenaltyG
+from dfopt.simulate.run_queue.contract import SpinLock
 from dfopt.simulate.run_queue.costs import penalty_costs
-from dfopt.simulate.run_queue.engine import Engine
-from dfopt.simulate.run_queue.machine import LockDistribution, Machine
+from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
-from dfopt.simulate.run_queue.spin_lock import SpinLock
-from dfopt.simulate.run_queue.steps import Burst, NewThread
-from dfopt.simulate.run_queue.workload import Workload
+from dfopt.simulate.run_queue.program import Burst, NewThread, Workload
+from dfopt.simulate.run_queue.scenario import LockDistribution, Machine
 
 HOLD = 10_000
 OPERATIONS = 30_000
@@ -25,12 +24,12 @@ class Lock:
         self.locks = locks
         self.random = random
 
-    def perform(self, engine: Engine, thread: object) -> None:
+    def perform(self, kernel: Kernel, thread: object) -> None:
         del thread
-        engine.acquire(self.random.choice(self.locks))
+        kernel.acquire(self.random.choice(self.locks))
 
 
-def contend(cpus: int, ratio: float, distribution: LockDistribution, locks: int = 1) -> Engine:
+def contend(cpus: int, ratio: float, distribution: LockDistribution, locks: int = 1) -> Kernel:
     """Let each CPU think for ``ratio`` holds on average, and take a lock, again and again."""
     made = [SpinLock() for _ in range(locks)]
     random = Random(1)
@@ -49,13 +48,13 @@ def contend(cpus: int, ratio: float, distribution: LockDistribution, locks: int 
     threads = tuple(NewThread(name=f"t{cpu}", steps=steps()) for cpu in range(cpus))
     machine = Machine(cpus=cpus, lock_time=HOLD, lock_distribution=distribution)
     costs = penalty_costs(PenaltyG(fill=0, write_back=0), (), cpus, cold_start=True)
-    engine = Engine(machine, Workload(threads=threads), costs, Contended(time_slice=0))
-    engine.run()
-    return engine
+    kernel = Kernel(machine, Workload(threads=threads), costs, Contended(time_slice=0))
+    kernel.run()
+    return kernel
 
 
-def miss_ratio(engine: Engine) -> float:
-    locks = engine.policy.locks
+def miss_ratio(kernel: Kernel) -> float:
+    locks = kernel.policy.locks
     return sum(lock.misses for lock in locks) / sum(lock.attempts for lock in locks)
 
 

@@ -13,11 +13,10 @@ from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue import runs as module
 from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.runs import simulate_all
-from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.trace import read_trace
 from tests.simulate.run_queue.scenarios import small_chat, small_hackbench
 

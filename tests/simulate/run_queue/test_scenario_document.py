@@ -12,9 +12,9 @@ from dfopt.files import schema
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.simulate.parameters import parameters_of
 from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.machine import Machine
 from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.runs import simulate_all
+from dfopt.simulate.run_queue.scenario import Machine
 from dfopt.simulate.run_queue.scenario_document import (
     READERS,
     read_scenario,

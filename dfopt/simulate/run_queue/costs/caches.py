@@ -9,7 +9,7 @@ from itertools import accumulate
 from dfopt.checks import LARGEST_TOTAL, check_integer, described
 from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.costs.penalties import EMPTY
-from dfopt.simulate.run_queue.steps import CLEAN, UNMANAGED, Burst
+from dfopt.simulate.run_queue.program import CLEAN, UNMANAGED, Burst
 
 LARGEST_MEMORY = 2**31 - 2
 """More lines than that have no 32-bit numbers."""

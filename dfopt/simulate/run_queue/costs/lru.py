@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dfopt.simulate.run_queue.steps import CLEAN, INVALIDATED
+from dfopt.simulate.run_queue.program import CLEAN, INVALIDATED
 from dfopt.solvers.compiled import compiled
 
 ABSENT, HELD, WRITTEN = range(3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.policies.clairvoyant import Clairvoyant
 from dfopt.simulate.run_queue.policies.data_affinity import DataAffinity
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
@@ -13,13 +14,14 @@ from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
 from dfopt.simulate.run_queue.policies.minimum_intervening import MinimumIntervening
 from dfopt.simulate.run_queue.policies.random_choice import RandomChoice
 from dfopt.simulate.run_queue.policies.segregation import Segregation
-from dfopt.simulate.run_queue.policies.shared_smash import SharedSmash
-from dfopt.simulate.run_queue.policies.smpbatch_smash import SmpbatchSmash
+from dfopt.simulate.run_queue.policies.smash import (
+    SharedSmash,
+    SmpbatchSmash,
+    UnibatchSmash,
+    UniSmash,
+    WfSmash,
+)
 from dfopt.simulate.run_queue.policies.tlms import OneScan, ThreeScans, TwoScans
-from dfopt.simulate.run_queue.policies.uni_smash import UniSmash
-from dfopt.simulate.run_queue.policies.unibatch_smash import UnibatchSmash
-from dfopt.simulate.run_queue.policies.wf_smash import WfSmash
-from dfopt.simulate.run_queue.policy import Policy
 
 _ALL: tuple[type[Policy], ...] = (
     FirstComeFirstServed,

@@ -8,11 +8,9 @@ from typing import ClassVar, Literal
 
 from dfopt.checks import check_integer, described
 from dfopt.errors import DfoptError
+from dfopt.simulate.run_queue.contract import Thread, TimeSliced, Why
 from dfopt.simulate.run_queue.policies.plans import Kind, Plans
-from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
-from dfopt.simulate.run_queue.policy import Why
-from dfopt.simulate.run_queue.steps import UNMANAGED, Burst
-from dfopt.simulate.run_queue.thread import Thread
+from dfopt.simulate.run_queue.program import UNMANAGED, Burst
 
 
 class Clairvoyant(TimeSliced):

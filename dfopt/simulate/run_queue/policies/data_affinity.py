@@ -6,18 +6,16 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from dfopt.checks import check_integer
-from dfopt.simulate.run_queue.policies.entity import Entity
-from dfopt.simulate.run_queue.policies.linux_o1 import EXPIRED, NEW, WOKEN, YIELDED, LinuxO1
-from dfopt.simulate.run_queue.policies.priority_array import RunQueue
-from dfopt.simulate.run_queue.policies.priority_groups import (
+from dfopt.simulate.run_queue.contract import Thread, Why
+from dfopt.simulate.run_queue.policies.building_blocks.priority_array import Entity, RunQueue
+from dfopt.simulate.run_queue.policies.building_blocks.priority_groups import (
     Bin,
-    Group,
     GroupedEntity,
     GroupedRunQueue,
+    PriorityGroup,
 )
-from dfopt.simulate.run_queue.policy import Why
-from dfopt.simulate.run_queue.steps import UNMANAGED
-from dfopt.simulate.run_queue.thread import Thread
+from dfopt.simulate.run_queue.policies.linux_o1 import EXPIRED, NEW, WOKEN, YIELDED, LinuxO1
+from dfopt.simulate.run_queue.program import UNMANAGED
 
 NOT_INTERACTIVE = -1
 
@@ -70,9 +68,9 @@ class DataAffinity(LinuxO1):
         super().__init__(**parameters)
         check_integer(split_after, "split_after")
         self.split_after = split_after
-        self._applications: dict[int, dict[int, Group]] = {}
+        self._applications: dict[int, dict[int, PriorityGroup]] = {}
         # Groups that may be removed; a dictionary, for its order.
-        self._removable: dict[Group, None] = {}
+        self._removable: dict[PriorityGroup, None] = {}
 
     def begin(self) -> None:
         """Make the queues."""
@@ -90,7 +88,7 @@ class DataAffinity(LinuxO1):
 
     # The map.
 
-    def arrive(self, thread: Thread, entity: GroupedEntity, cpu: int | None) -> Group:
+    def arrive(self, thread: Thread, entity: GroupedEntity, cpu: int | None) -> PriorityGroup:
         """Put a thread into the group of its fragment, and out of any other.
 
         ``cpu`` is where it runs, and not to be counted; None if it does not.
@@ -106,7 +104,7 @@ class DataAffinity(LinuxO1):
                 key=lambda queue: (self.load(queue.cpu) - (queue.cpu == cpu), queue.groups),
             )
             queue.groups += 1
-            group = Group(thread.application, thread.fragment, queue, entity.static)
+            group = PriorityGroup(thread.application, thread.fragment, queue, entity.static)
             fragments[thread.fragment] = group
         elif not group.members:
             self._removable.pop(group, None)
@@ -116,7 +114,7 @@ class DataAffinity(LinuxO1):
         entity.interactive = NOT_INTERACTIVE
         return group
 
-    def leave(self, group: Group) -> None:
+    def leave(self, group: PriorityGroup) -> None:
         """Count a thread less (rule 5)."""
         group.members -= 1
         if not group.members:
@@ -247,9 +245,9 @@ class DataAffinity(LinuxO1):
             moved = self._split(source, target, wanted)
         return moved
 
-    def _groups(self, source: GroupedRunQueue) -> Iterator[Group]:
+    def _groups(self, source: GroupedRunQueue) -> Iterator[PriorityGroup]:
         """Yield the groups of which somebody waits, the expired first, then by priority."""
-        seen: dict[Group, None] = {}
+        seen: dict[PriorityGroup, None] = {}
         for array in (source.expired, source.active):
             bits = array.bitmap
             while bits:
@@ -260,13 +258,15 @@ class DataAffinity(LinuxO1):
                         seen.setdefault(entry.group)
         yield from seen
 
-    def _may_move(self, group: Group, source: GroupedRunQueue, target: GroupedRunQueue) -> bool:
+    def _may_move(
+        self, group: PriorityGroup, source: GroupedRunQueue, target: GroupedRunQueue
+    ) -> bool:
         running = self.engine.running[source.cpu]
         if running is not None and running.own.group is group:
             return False
         return group is not source.batch or target.failed > self.cache_nice_tries
 
-    def _move(self, group: Group, source: GroupedRunQueue, target: GroupedRunQueue) -> None:
+    def _move(self, group: PriorityGroup, source: GroupedRunQueue, target: GroupedRunQueue) -> None:
         now, later = source.take_off(group)
         if self._applications[group.application].get(group.fragment) is group:
             source.groups -= 1
@@ -283,10 +283,10 @@ class DataAffinity(LinuxO1):
 
     def _split(self, source: GroupedRunQueue, target: GroupedRunQueue, wanted: int) -> int:
         """Split threads off the largest group."""
-        largest = max(self._groups(source), key=Group.waiting, default=None)
+        largest = max(self._groups(source), key=PriorityGroup.waiting, default=None)
         if largest is None:
             return 0
-        part = Group(largest.application, largest.fragment, target, largest.priority)
+        part = PriorityGroup(largest.application, largest.fragment, target, largest.priority)
         moved = min(wanted, largest.waiting())
         for _ in range(moved):
             thread = source.take_last(largest)

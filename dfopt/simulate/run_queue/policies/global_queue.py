@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from dfopt.simulate.run_queue.policies.ready_queue import ReadyQueue
-from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
-from dfopt.simulate.run_queue.policy import Why
-from dfopt.simulate.run_queue.spin_lock import SpinLock
-from dfopt.simulate.run_queue.thread import USER, Thread
+from dfopt.simulate.run_queue.contract import USER, SpinLock, Thread, TimeSliced, Why
+from dfopt.simulate.run_queue.policies.building_blocks.ready_queue import ReadyQueue
 
 
 class GlobalQueue(TimeSliced):

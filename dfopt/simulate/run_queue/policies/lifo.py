@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import ClassVar
 
-from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
-from dfopt.simulate.run_queue.policy import Why
-from dfopt.simulate.run_queue.thread import Thread
-
-GAVE_UP = frozenset((Why.EXPIRED, Why.YIELDED))
-"""Why a thread is ready that lets others run first."""
+from dfopt.simulate.run_queue.contract import GAVE_UP, Thread, TimeSliced, Why
 
 
 class LastInFirstOut(TimeSliced):

@@ -6,11 +6,15 @@ from typing import ClassVar
 
 from dfopt.checks import check_integer
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.policies.entity import Entity
-from dfopt.simulate.run_queue.policies.load_balancer import BalancedQueues
-from dfopt.simulate.run_queue.policies.priority_array import BITS, NEVER, PRIORITIES, RunQueue
-from dfopt.simulate.run_queue.policy import Why
-from dfopt.simulate.run_queue.thread import Thread
+from dfopt.simulate.run_queue.contract import Thread, Why
+from dfopt.simulate.run_queue.policies.building_blocks.load_balancer import BalancedQueues
+from dfopt.simulate.run_queue.policies.building_blocks.priority_array import (
+    BITS,
+    NEVER,
+    PRIORITIES,
+    Entity,
+    RunQueue,
+)
 
 DEFAULT_PRIORITY = 120
 """The static priority of nice 0."""

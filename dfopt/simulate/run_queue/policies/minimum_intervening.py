@@ -6,10 +6,7 @@ from collections import OrderedDict
 from heapq import heappop, heappush
 from typing import ClassVar
 
-from dfopt.simulate.run_queue.policies.lifo import GAVE_UP
-from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
-from dfopt.simulate.run_queue.policy import Why
-from dfopt.simulate.run_queue.thread import Thread
+from dfopt.simulate.run_queue.contract import GAVE_UP, Thread, TimeSliced, Why
 
 
 class MinimumIntervening(TimeSliced):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from dfopt.problem.cache_state import CacheState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.simulate.run_queue.steps import CLEAN, UNMANAGED
+from dfopt.simulate.run_queue.program import CLEAN, UNMANAGED
 
 if TYPE_CHECKING:
     from dfopt.problem.penalties import Penalty

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
-from dfopt.simulate.run_queue.policy import Why
-from dfopt.simulate.run_queue.thread import Thread
+from dfopt.simulate.run_queue.contract import Thread, TimeSliced, Why
 
 
 class RandomChoice(TimeSliced):

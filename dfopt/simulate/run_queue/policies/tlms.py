@@ -7,11 +7,8 @@ from functools import partial
 from typing import ClassVar
 
 from dfopt.checks import check_integer
-from dfopt.simulate.run_queue.policies.ready_queue import ReadyQueue
-from dfopt.simulate.run_queue.policies.time_sliced import TimeSliced
-from dfopt.simulate.run_queue.policy import Why
-from dfopt.simulate.run_queue.spin_lock import SpinLock
-from dfopt.simulate.run_queue.thread import Thread
+from dfopt.simulate.run_queue.contract import SpinLock, Thread, TimeSliced, Why
+from dfopt.simulate.run_queue.policies.building_blocks.ready_queue import ReadyQueue
 
 
 class TwoLevelMultiScan(TimeSliced):

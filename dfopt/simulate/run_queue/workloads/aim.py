@@ -12,24 +12,27 @@ from typing import ClassVar
 
 from dfopt.checks import check_choice, check_integers
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.steps import (
-    CLEAN,
-    DIRTY,
-    UNMANAGED,
+from dfopt.simulate.run_queue.actions import (
     Acquire,
-    Burst,
     Channel,
     Device,
     InputOutput,
     Mutex,
-    NewThread,
     Receive,
     Release,
     Send,
     Spawn,
-    Steps,
 )
-from dfopt.simulate.run_queue.workload import Workload, check_number
+from dfopt.simulate.run_queue.program import (
+    CLEAN,
+    DIRTY,
+    UNMANAGED,
+    Burst,
+    NewThread,
+    Steps,
+    Workload,
+    check_number,
+)
 from dfopt.simulate.run_queue.workloads.free_buffers import FreeBuffers, GiveBuffer, TakeBuffer
 
 QUANTILES = 32

@@ -15,18 +15,16 @@ from typing import ClassVar
 
 from dfopt.checks import check_integers
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.steps import (
+from dfopt.simulate.run_queue.actions import Channel, Receive, Send, Spawn
+from dfopt.simulate.run_queue.program import (
     CLEAN,
     DIRTY,
     Burst,
-    Channel,
     NewThread,
-    Receive,
-    Send,
-    Spawn,
     Steps,
+    Workload,
+    check_number,
 )
-from dfopt.simulate.run_queue.workload import Workload, check_number
 
 CLIENT, SERVER = range(2)
 """The two processes, which are applications of their own."""

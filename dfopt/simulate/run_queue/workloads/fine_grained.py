@@ -13,8 +13,16 @@ from typing import ClassVar
 
 from dfopt.checks import check_integers
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.steps import DIRTY, Burst, NewThread, Spawn, Step, Steps, Yield
-from dfopt.simulate.run_queue.workload import Workload, check_number
+from dfopt.simulate.run_queue.actions import Spawn, Yield
+from dfopt.simulate.run_queue.program import (
+    DIRTY,
+    Burst,
+    NewThread,
+    Step,
+    Steps,
+    Workload,
+    check_number,
+)
 
 YIELD = Yield()
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from dfopt.simulate.run_queue.spin_lock import SpinLock
-from dfopt.simulate.run_queue.steps import Outcome
-
-if TYPE_CHECKING:
-    from dfopt.simulate.run_queue.engine import Engine
-    from dfopt.simulate.run_queue.thread import Thread
+from dfopt.simulate.run_queue.contract import SpinLock, Thread
+from dfopt.simulate.run_queue.kernel import Kernel
+from dfopt.simulate.run_queue.program import Pause
 
 
 @dataclass(slots=True, eq=False)
@@ -41,33 +37,33 @@ class FreeBuffers:
     _homes: dict[int, int] = field(default_factory=dict)
     _waiting: deque[Thread] = field(default_factory=deque)
 
-    def take(self, engine: Engine, thread: Thread) -> Outcome | None:
+    def take(self, kernel: Kernel, thread: Thread) -> Pause | None:
         """Take one from the CPU's list, or borrow one; wait if there is none at all."""
         if not self.free:
-            self._deal(engine.cpus)
+            self._deal(kernel.cpus)
         free, lists = self.free, len(self.free)
         own = (thread.cpu or 0) % lists
         # Rules 3 and 4: the own list, and only if that is empty the others, in a circle.
         for distance in range(lists):
             home = (own + distance) % lists
             if free[home]:
-                engine.acquire(self.locks[home])
+                kernel.acquire(self.locks[home])
                 free[home] -= 1
                 self.borrowed += distance > 0
                 self._homes[thread.number] = home
                 return None
         self._waiting.append(thread)
         thread.waits_for = "a free buffer"
-        return Outcome.BLOCKED
+        return Pause.BLOCKED
 
-    def give(self, engine: Engine, thread: Thread) -> None:
+    def give(self, kernel: Kernel, thread: Thread) -> None:
         """Return it to where it is from (rules 2 and 5), or hand it on."""
         home = self._homes.pop(thread.number)
-        engine.acquire(self.locks[home])
+        kernel.acquire(self.locks[home])
         if self._waiting:
             heir = self._waiting.popleft()
             self._homes[heir.number] = home
-            engine.wake(heir, thread.cpu)
+            kernel.wake(heir, thread.cpu)
         else:
             self.free[home] += 1
 
@@ -84,9 +80,9 @@ class TakeBuffer:
 
     pool: FreeBuffers
 
-    def perform(self, engine: Engine, thread: Thread) -> Outcome | None:
+    def perform(self, kernel: Kernel, thread: Thread) -> Pause | None:
         """Do it."""
-        return self.pool.take(engine, thread)
+        return self.pool.take(kernel, thread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +91,6 @@ class GiveBuffer:
 
     pool: FreeBuffers
 
-    def perform(self, engine: Engine, thread: Thread) -> None:
+    def perform(self, kernel: Kernel, thread: Thread) -> None:
         """Do it."""
-        self.pool.give(engine, thread)
+        self.pool.give(kernel, thread)

@@ -11,18 +11,16 @@ from random import Random
 from typing import ClassVar
 
 from dfopt.checks import check_integers
-from dfopt.simulate.run_queue.steps import (
+from dfopt.simulate.run_queue.actions import Channel, Receive, Send, Spawn
+from dfopt.simulate.run_queue.program import (
     CLEAN,
     DIRTY,
     Burst,
-    Channel,
     NewThread,
-    Receive,
-    Send,
-    Spawn,
     Steps,
+    Workload,
+    check_number,
 )
-from dfopt.simulate.run_queue.workload import Workload, check_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,28 +10,15 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from dfopt.checks import check_integers
 from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.simulate.run_queue.actions import Channel, Device, InputOutput, Receive, Send, Sleep
+from dfopt.simulate.run_queue.contract import Thread
 from dfopt.simulate.run_queue.costs.instructions import penalty_from_ipc
-from dfopt.simulate.run_queue.steps import (
-    Burst,
-    Channel,
-    Device,
-    InputOutput,
-    NewThread,
-    Outcome,
-    Receive,
-    Send,
-    Sleep,
-    Steps,
-)
-from dfopt.simulate.run_queue.workload import Workload, check_number
-
-if TYPE_CHECKING:
-    from dfopt.simulate.run_queue.engine import Engine
-    from dfopt.simulate.run_queue.thread import Thread
+from dfopt.simulate.run_queue.kernel import Kernel
+from dfopt.simulate.run_queue.program import Burst, NewThread, Pause, Steps, Workload, check_number
 
 TYPES = ("HTTP", "PHP-short", "PHP-long")
 """Fragments, which are the types of a matrix penalty."""
@@ -46,12 +33,12 @@ class _FromNetwork:
     interval: int
     time: int = 0
 
-    def perform(self, engine: Engine, thread: Thread) -> Outcome:
+    def perform(self, kernel: Kernel, thread: Thread) -> Pause:
         """Do it."""
-        due = engine.now + self.time
+        due = kernel.now + self.time
         thread.waits_for = "the network"
-        engine.wake_at(due + -due % self.interval, thread)
-        return Outcome.BLOCKED
+        kernel.wake_at(due + -due % self.interval, thread)
+        return Pause.BLOCKED
 
 
 @dataclass(slots=True, eq=False)

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import Penalty, PenaltyG, PenaltyMatrix
-from dfopt.simulate.run_queue.engine import Engine
+from dfopt.simulate.run_queue.actions import Sleep, Yield
+from dfopt.simulate.run_queue.contract import State, Thread
+from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies.clairvoyant import Clairvoyant
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.policies.random_choice import RandomChoice
+from dfopt.simulate.run_queue.program import CLEAN, Burst, NewThread, Steps
 from dfopt.simulate.run_queue.simulation import Simulation
-from dfopt.simulate.run_queue.steps import CLEAN, Burst, NewThread, Sleep, Steps, Yield
-from dfopt.simulate.run_queue.thread import State, Thread
 from tests.simulate.run_queue.hand_made import Make, order, places, simulated, thread
 from tests.simulate.run_queue.programs import Programs, penalties, programs
 
@@ -129,8 +130,8 @@ class Flag:
 
     is_set: bool = field(default=False)
 
-    def perform(self, engine: Engine, thread: Thread) -> None:
-        del engine, thread
+    def perform(self, kernel: Kernel, thread: Thread) -> None:
+        del kernel, thread
         self.is_set = True
 
 

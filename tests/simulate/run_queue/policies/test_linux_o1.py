@@ -10,18 +10,20 @@ from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.simulate.run_queue.actions import Sleep, Spawn, Yield
+from dfopt.simulate.run_queue.contract import State, Why
 from dfopt.simulate.run_queue.costs import penalty_costs
-from dfopt.simulate.run_queue.engine import Engine
-from dfopt.simulate.run_queue.machine import Machine
-from dfopt.simulate.run_queue.policies.entity import Entity
+from dfopt.simulate.run_queue.kernel import Kernel
+from dfopt.simulate.run_queue.policies.building_blocks.priority_array import (
+    NEVER,
+    PRIORITIES,
+    Entity,
+    RunQueue,
+)
 from dfopt.simulate.run_queue.policies.linux_o1 import HIGHEST, LinuxO1
-from dfopt.simulate.run_queue.policies.priority_array import NEVER, PRIORITIES, RunQueue
-from dfopt.simulate.run_queue.policy import Why
-from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.program import Burst, NewThread, Step, Workload
+from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
-from dfopt.simulate.run_queue.steps import Burst, NewThread, Sleep, Spawn, Step, Yield
-from dfopt.simulate.run_queue.thread import State
-from dfopt.simulate.run_queue.workload import Workload
 from tests.simulate.run_queue.hand_made import Make, order, places, simulated
 from tests.simulate.run_queue.programs import Programs, check_counters, check_trace, programs
 from tests.simulate.run_queue.small_times import MILLISECONDS, Queues, small_times, thread
@@ -281,9 +283,9 @@ def test_queues_have_locks() -> None:
 
     workload = Workload(threads=tuple(make()))
     costs = penalty_costs(PenaltyG(fill=0, write_back=0), (), 2, cold_start=True)
-    engine = Engine(Machine(cpus=2, lock_time=1), workload, costs, LinuxO1())
-    engine.run()
-    assert [lock.attempts > 0 for lock in engine.policy.locks] == [True, True]
+    kernel = Kernel(Machine(cpus=2, lock_time=1), workload, costs, LinuxO1())
+    kernel.run()
+    assert [lock.attempts > 0 for lock in kernel.policy.locks] == [True, True]
 
 
 @pytest.mark.parametrize(

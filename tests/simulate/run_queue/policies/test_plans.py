@@ -12,7 +12,7 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import evaluate
 from dfopt.simulate.run_queue.policies.plans import Kind, Plan, Plans, State
-from dfopt.simulate.run_queue.steps import CLEAN, DIRTY, UNMANAGED
+from dfopt.simulate.run_queue.program import CLEAN, DIRTY, UNMANAGED
 from dfopt.trace.trace import LEAVES
 
 NAMES = ("a", "b", "c")

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 
 from dfopt.errors import InstanceError
 from dfopt.problem.penalties import PenaltyG
-from dfopt.simulate.run_queue.machine import Machine
-from dfopt.simulate.run_queue.policies.batches import Batch, BatchPolicy
-from dfopt.simulate.run_queue.policies.shared_smash import SharedSmash
-from dfopt.simulate.run_queue.policies.smpbatch_smash import SmpbatchSmash
-from dfopt.simulate.run_queue.policies.uni_smash import UniSmash
-from dfopt.simulate.run_queue.policies.unibatch_smash import UnibatchSmash
-from dfopt.simulate.run_queue.policies.wf_smash import WfSmash
-from dfopt.simulate.run_queue.policy import Policy
-from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.actions import Channel, Receive, Send, Sleep, Spawn, Yield
+from dfopt.simulate.run_queue.contract import Policy, Thread
+from dfopt.simulate.run_queue.policies.building_blocks.batches import Batch, BatchPolicy
+from dfopt.simulate.run_queue.policies.smash import (
+    SharedSmash,
+    SmpbatchSmash,
+    UnibatchSmash,
+    UniSmash,
+    WfSmash,
+)
+from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep, Spawn, Yield
-from dfopt.simulate.run_queue.thread import Thread
 from tests.simulate.run_queue.by_hand import order, run_threads, user
 from tests.simulate.run_queue.hand_made import thread
 from tests.simulate.run_queue.programs import Programs, programs

@@ -6,11 +6,10 @@ import pytest
 
 from dfopt.errors import InstanceError
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.simulate.run_queue.machine import Machine
+from dfopt.simulate.run_queue.contract import State
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
-from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
-from dfopt.simulate.run_queue.thread import State
 from dfopt.simulate.run_queue.workloads import WORKLOADS
 from dfopt.simulate.run_queue.workloads.web_server import TYPES, WebServer, web_server_penalty
 from tests.simulate.run_queue.scenarios import small_web_server

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dfopt.checks import check_integer
-from dfopt.simulate.run_queue.policies.priority_array import PriorityArray, RunQueue
-from dfopt.simulate.run_queue.policy import Policy
-from dfopt.simulate.run_queue.spin_lock import SpinLock
-from dfopt.simulate.run_queue.thread import Thread
+from dfopt.simulate.run_queue.contract import Policy, SpinLock, Thread
+from dfopt.simulate.run_queue.policies.building_blocks.priority_array import PriorityArray, RunQueue
 
 
 class BalancedQueues(Policy):

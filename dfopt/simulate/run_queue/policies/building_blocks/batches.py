@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from dfopt.checks import check_integer
-from dfopt.simulate.run_queue.policy import Policy, Why
-from dfopt.simulate.run_queue.thread import Thread
+from dfopt.simulate.run_queue.contract import Policy, Thread, Why
 
 
 class Batch:

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from dfopt.simulate.run_queue.policy import NOBODY
-from dfopt.simulate.run_queue.spin_lock import SpinLock
-
-if TYPE_CHECKING:
-    from dfopt.simulate.run_queue.engine import Engine
-    from dfopt.simulate.run_queue.thread import Thread
+from dfopt.simulate.run_queue.contract import NOBODY, KernelInterface, SpinLock, Thread
 
 
 class ReadyQueue:
@@ -37,13 +31,13 @@ class ReadyQueue:
         self.count = 0
         self.lock = SpinLock()
 
-    def put(self, engine: Engine, thread: Thread, index: int) -> None:
+    def put(self, engine: KernelInterface, thread: Thread, index: int) -> None:
         """Lock, and append a thread to a list."""
         engine.acquire(self.lock)
         self._lists[index].append(thread)
         self.count += 1
 
-    def call(self, engine: Engine, caller: Callable[[], None]) -> int:
+    def call(self, engine: KernelInterface, caller: Callable[[], None]) -> int:
         """Call idle CPUs, if there are any, as soon as what was put is in and the lock is free."""
         if None in engine.running:
             if self.lock.free_at > engine.now:
@@ -56,7 +50,7 @@ class ReadyQueue:
         """Return whether there are threads in the first so many lists; needs no lock."""
         return any(self._lists[:lists])
 
-    def take(self, engine: Engine, lists: int) -> Thread | None:
+    def take(self, engine: KernelInterface, lists: int) -> Thread | None:
         """Lock, and take the first thread of the first so many lists, if there is one."""
         engine.acquire(self.lock)
         for index in range(lists):

@@ -1,4 +1,4 @@
-"""The engine under policies, by hand: what they may do, and what goes wrong is said."""
+"""The kernel under policies, by hand: what they may do, and what goes wrong is said."""
 
 from __future__ import annotations
 
@@ -10,15 +10,7 @@ import pytest
 
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue.costs import penalty_costs
-from dfopt.simulate.run_queue.engine import Engine
-from dfopt.simulate.run_queue.machine import Machine
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
-from dfopt.simulate.run_queue.policy import Policy, Why
-from dfopt.simulate.run_queue.spin_lock import SpinLock
-from dfopt.simulate.run_queue.steps import (
-    UNMANAGED,
-    Burst,
+from dfopt.simulate.run_queue.actions import (
     Channel,
     Device,
     InputOutput,
@@ -28,8 +20,12 @@ from dfopt.simulate.run_queue.steps import (
     Send,
     Sleep,
 )
-from dfopt.simulate.run_queue.thread import DISK, KERNEL, USER, Thread
-from dfopt.simulate.run_queue.workload import Workload
+from dfopt.simulate.run_queue.contract import DISK, KERNEL, USER, Policy, SpinLock, Thread, Why
+from dfopt.simulate.run_queue.costs import penalty_costs
+from dfopt.simulate.run_queue.kernel import Kernel
+from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.program import UNMANAGED, Burst, Workload
+from dfopt.simulate.run_queue.scenario import Machine
 from tests.simulate.run_queue.by_hand import rows, run
 
 A, B = 0, 1
@@ -49,8 +45,8 @@ class Urgent(FirstComeFirstServed):
 
 
 def test_preemption() -> None:
-    engine = run([Sleep(5), Burst(2)], [Burst(9)], policy=Urgent(time_slice=0))
-    assert [(row[1], row[2], row[3]) for row in rows(engine)] == [
+    kernel = run([Sleep(5), Burst(2)], [Burst(9)], policy=Urgent(time_slice=0))
+    assert [(row[1], row[2], row[3]) for row in rows(kernel)] == [
         (0, 5, "t1"), (5, 7, "t0"), (7, 11, "t1"),
     ]  # fmt: skip
 
@@ -67,16 +63,16 @@ class Eager(FirstComeFirstServed):
 def test_a_cpu_that_has_chosen_anew_is_not_preempted() -> None:
     channel = Channel("c")
     # The sender ends when it has sent, and so the receiver runs before anybody is taken off.
-    engine = run([Receive(channel), Burst(5)], [Send(channel)], policy=Eager())
-    assert rows(engine) == [(0, 0, 5, "t0", UNMANAGED)]
-    assert engine.counters.waits == 3
+    kernel = run([Receive(channel), Burst(5)], [Send(channel)], policy=Eager())
+    assert rows(kernel) == [(0, 0, 5, "t0", UNMANAGED)]
+    assert kernel.counters.waits == 3
 
 
 def test_a_penalty_is_never_interrupted() -> None:
-    engine = run([Sleep(5), Burst(2)], [Burst(9, A, 20)], policy=Urgent(time_slice=0))
+    kernel = run([Sleep(5), Burst(2)], [Burst(9, A, 20)], policy=Urgent(time_slice=0))
     # 20 to read, and one unit to get on.
-    assert rows(engine)[0] == (0, 0, 21, "t1", A)
-    assert engine.counters.penalties == [20]
+    assert rows(kernel)[0] == (0, 0, 21, "t1", A)
+    assert kernel.counters.penalties == [20]
 
 
 def test_a_policy_may_take_a_thread_off_before_it_touches_other_data() -> None:
@@ -93,8 +89,8 @@ def test_a_policy_may_take_a_thread_off_before_it_touches_other_data() -> None:
             assert (fragment, thread.fragment) == (A, B)
             return True
 
-    engine = run([Burst(3, A, 1), Burst(4, B, 1)], [Burst(3, A, 1)], policy=Mover(time_slice=0))
-    assert [row[3:] for row in rows(engine)] == [("t0", A), ("t1", A), ("t0", B)]
+    kernel = run([Burst(3, A, 1), Burst(4, B, 1)], [Burst(3, A, 1)], policy=Mover(time_slice=0))
+    assert [row[3:] for row in rows(kernel)] == [("t0", A), ("t1", A), ("t0", B)]
     assert Mover.seen[-1] == (B, 4, Why.CHANGED)
 
 
@@ -133,10 +129,10 @@ class Locked(FirstComeFirstServed):
 
 def test_cpus_spin_on_the_locks_of_queues() -> None:
     policy = Locked(time_slice=0)
-    engine = run([Burst(5)], [Burst(5)], policy=policy, machine=Machine(cpus=2, lock_time=3))
-    assert rows(engine) == [(0, 3, 8, "t0", UNMANAGED), (1, 6, 11, "t1", UNMANAGED)]
+    kernel = run([Burst(5)], [Burst(5)], policy=policy, machine=Machine(cpus=2, lock_time=3))
+    assert rows(kernel) == [(0, 3, 8, "t0", UNMANAGED), (1, 6, 11, "t1", UNMANAGED)]
     assert (policy.lock.attempts, policy.lock.misses, policy.lock.spun) == (2, 1, 3)
-    assert engine.counters.overhead == 9
+    assert kernel.counters.overhead == 9
 
 
 class Looks(FirstComeFirstServed):
@@ -151,16 +147,16 @@ class Looks(FirstComeFirstServed):
 
 
 def test_policies_spend_time_of_the_cpu_at_work() -> None:
-    engine = run(
+    kernel = run(
         [Burst(5)], [Burst(5)], [Burst(5)], policy=Looks(time_slice=0), machine=Machine(cpus=2)
     )
-    assert rows(engine) == [
+    assert rows(kernel) == [
         (0, 2, 7, "t0", UNMANAGED),
         (1, 2, 7, "t1", UNMANAGED),
         (0, 9, 14, "t2", UNMANAGED),
     ]
     # Whoever finds nobody has looked all the same.
-    assert (engine.counters.overhead, engine.counters.end) == (10, 16)
+    assert (kernel.counters.overhead, kernel.counters.end) == (10, 16)
 
 
 @pytest.mark.parametrize("time", [-1, 0.5])
@@ -196,7 +192,7 @@ class Returning(Broken):
 
 
 class Asking(Broken):
-    """Asks the engine for a CPU as soon as there is a thread."""
+    """Asks the kernel for a CPU as soon as there is a thread."""
 
     def __init__(self, request: str, cpu: int) -> None:
         super().__init__()
@@ -259,7 +255,7 @@ def test_what_goes_wrong_is_said(policy: Policy, programs: list[list[Any]], prob
 
 
 def test_a_deadlock_is_found_in_spite_of_ticks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dfopt.simulate.run_queue.engine.STALLED", 100)
+    monkeypatch.setattr("dfopt.simulate.run_queue.kernel.STALLED", 100)
     with pytest.raises(DfoptError, match="deadlock"):
         run([Receive(Channel("inbox"))], policy=Ticking(10))
 
@@ -268,12 +264,12 @@ def test_a_deadlock_is_found_in_spite_of_ticks(monkeypatch: pytest.MonkeyPatch) 
 def test_ticks_while_a_thread_runs_or_sleeps_are_no_deadlock(
     monkeypatch: pytest.MonkeyPatch, steps: list[Any]
 ) -> None:
-    monkeypatch.setattr("dfopt.simulate.run_queue.engine.STALLED", 100)
+    monkeypatch.setattr("dfopt.simulate.run_queue.kernel.STALLED", 100)
     assert run(steps, policy=Ticking(10)).counters.end == 5_000
 
 
 def test_calls_that_never_get_on_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dfopt.simulate.run_queue.engine.STALLED", 100)
+    monkeypatch.setattr("dfopt.simulate.run_queue.kernel.STALLED", 100)
 
     class Calling(Broken):
         def begin(self) -> None:
@@ -289,6 +285,6 @@ def test_calls_that_never_get_on_are_found(monkeypatch: pytest.MonkeyPatch) -> N
 def test_random_choices_are_seeded() -> None:
     machine, empty = Machine(cpus=1), Workload(threads=())
     costs = penalty_costs(PenaltyF(read_line=1, write_back=1), (), 1, cold_start=True)
-    engines = [Engine(machine, empty, costs, Broken(), seed=7) for _ in range(2)]
-    assert engines[0].random.random() == engines[1].random.random() == Random(7).random()
-    assert deque(engines[0].idle()) == deque([0])
+    kernels = [Kernel(machine, empty, costs, Broken(), seed=7) for _ in range(2)]
+    assert kernels[0].random.random() == kernels[1].random.random() == Random(7).random()
+    assert deque(kernels[0].idle()) == deque([0])

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from dfopt.simulate.run_queue.policies.entity import Entity
-from dfopt.simulate.run_queue.policies.priority_array import RunQueue
-from dfopt.simulate.run_queue.thread import Thread
+from dfopt.simulate.run_queue.contract import Thread
+from dfopt.simulate.run_queue.policies.building_blocks.priority_array import Entity, RunQueue
 
 
 class Bin:
@@ -14,13 +13,13 @@ class Bin:
 
     __slots__ = ("group", "is_queued", "threads")
 
-    def __init__(self, group: Group) -> None:
+    def __init__(self, group: PriorityGroup) -> None:
         self.group = group
         self.threads: deque[Thread] = deque()
         self.is_queued = False
 
 
-class Group:
+class PriorityGroup:
     """A priority group.
 
     Attributes
@@ -72,7 +71,7 @@ class GroupedRunQueue(RunQueue):
     def __init__(self, cpu: int) -> None:
         super().__init__(cpu)
         self.epoch = 0
-        self.batch: Group | None = None
+        self.batch: PriorityGroup | None = None
         self.groups = 0
 
     def swap(self) -> None:
@@ -82,7 +81,7 @@ class GroupedRunQueue(RunQueue):
         if self.batch is not None:
             self.run_on(self.batch)
 
-    def run_on(self, group: Group) -> None:
+    def run_on(self, group: PriorityGroup) -> None:
         """Let a group be the batch, in front of its list."""
         self.batch = group
         entry = group.bins[self.epoch & 1]
@@ -91,7 +90,7 @@ class GroupedRunQueue(RunQueue):
             entries.remove(entry)
             entries.appendleft(entry)
 
-    def put(self, thread: Thread, group: Group, *, is_next: bool, is_first: bool) -> None:
+    def put(self, thread: Thread, group: PriorityGroup, *, is_next: bool, is_first: bool) -> None:
         """Put a thread into its group, for this epoch or the next.
 
         The group that was run last stays in front of its list, so that it runs on.
@@ -111,7 +110,7 @@ class GroupedRunQueue(RunQueue):
             else:
                 self.active.append(entry, group.priority)
 
-    def take_off(self, group: Group) -> tuple[list[Thread], list[Thread]]:
+    def take_off(self, group: PriorityGroup) -> tuple[list[Thread], list[Thread]]:
         """Take all waiting threads of a group out: those of this epoch, and of the next."""
         taken: list[list[Thread]] = []
         for array, entry in zip((self.active, self.expired), self._bins(group), strict=True):
@@ -123,7 +122,7 @@ class GroupedRunQueue(RunQueue):
             entry.threads.clear()
         return taken[0], taken[1]
 
-    def take_last(self, group: Group) -> Thread:
+    def take_last(self, group: PriorityGroup) -> Thread:
         """Take out the thread of a group that would run last."""
         now, later = self._bins(group)
         array, entry = (self.expired, later) if later.threads else (self.active, now)
@@ -134,7 +133,7 @@ class GroupedRunQueue(RunQueue):
             entry.is_queued = False
         return thread
 
-    def _bins(self, group: Group) -> tuple[Bin, Bin]:
+    def _bins(self, group: PriorityGroup) -> tuple[Bin, Bin]:
         return group.bins[self.epoch & 1], group.bins[(self.epoch + 1) & 1]
 
 
@@ -145,4 +144,4 @@ class GroupedEntity(Entity):
 
     def __init__(self, static: int, time_slice: int) -> None:
         super().__init__(static, time_slice)
-        self.group: Group | None = None
+        self.group: PriorityGroup | None = None

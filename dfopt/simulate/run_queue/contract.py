@@ -1,0 +1,389 @@
+"""The contract of policies: what a policy decides, what it sees, and what it may ask for.
+
+A :class:`Policy` has a handful of callbacks. It may read everything of a :class:`Thread`, and
+write ``own`` only. Through ``engine``, a :class:`KernelInterface`, it sees the simulation and asks
+for what it needs. It may have spin locks (:class:`SpinLock`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from random import Random
+from typing import Any, ClassVar, Protocol
+
+from dfopt.checks import check_integer
+from dfopt.simulate.run_queue.costs import Costs
+from dfopt.simulate.run_queue.program import (
+    UNMANAGED,
+    Burst,
+    NewThread,
+    Step,
+    Workload,
+)
+from dfopt.simulate.run_queue.scenario import Machine, Scenario
+
+NOBODY = -1
+"""No CPU has this number: where :meth:`Policy.ready` returns it, no CPU is asked to pick."""
+
+
+class State(Enum):
+    """What a thread is doing."""
+
+    READY = "ready"
+    RUNNING = "running"
+    BLOCKED = "blocked"
+    ENDED = "ended"
+
+
+class Why(Enum):
+    """Why a thread is ready."""
+
+    NEW = "new"
+    WOKEN = "woken"
+    EXPIRED = "its time slice is used up"
+    PREEMPTED = "another one took its CPU"
+    YIELDED = "it let others run first"
+    CHANGED = "it changes to another fragment"
+
+
+GAVE_UP = frozenset((Why.EXPIRED, Why.YIELDED))
+"""Why a thread is ready that has to let others run first."""
+
+
+DISK, KERNEL, USER = range(3)
+"""Bands of urgency: woken by a disk, in kernel mode, in user mode."""
+
+
+class Thread:
+    """A thread; policies may read everything, and write ``own`` only.
+
+    Attributes
+    ----------
+    number
+        Its number, in the order in which threads appear.
+    name, kind, application, nice
+        See :class:`~dfopt.simulate.run_queue.program.NewThread`.
+    parent
+        The thread that made it; None for those that were there from the beginning.
+    state
+        What it is doing.
+    fragment
+        The fragment that its next burst uses, or the burst that is running.
+    burst
+        That burst; None if it does something else first.
+    left
+        How long that burst still executes.
+    band
+        ``DISK``, ``KERNEL`` or ``USER``.
+    cpu
+        Where it runs or ran last; None before the first time.
+    run_time
+        How long it executed, without penalties, up to the last time it stopped.
+    ready_at
+        When it became ready.
+    woken_at
+        When it last became ready after it had been blocked, or when it was made.
+    stopped_at
+        When it last left a CPU; None before the first time.
+    waits_for
+        What it is blocked on.
+    own
+        For the policy: whatever it has to remember about the thread.
+    """
+
+    __slots__ = (
+        "application",
+        "band",
+        "burst",
+        "cpu",
+        "fragment",
+        "kind",
+        "left",
+        "name",
+        "nice",
+        "number",
+        "own",
+        "parent",
+        "pending",
+        "ready_at",
+        "run_time",
+        "state",
+        "steps",
+        "stopped_at",
+        "waits_for",
+        "wakes_by_disk",
+        "woken_at",
+    )
+
+    def __init__(self, number: int, new: NewThread, parent: Thread | None, now: int) -> None:
+        self.number = number
+        self.name = new.name
+        self.kind = new.kind
+        self.application = new.application
+        self.nice = new.nice
+        self.parent = parent
+        self.steps = new.steps
+        self.state = State.BLOCKED
+        # What it does first, unless that is a burst; it has been taken out of the steps.
+        self.pending: Step | None = None
+        self.burst: Burst | None = None
+        self.fragment = UNMANAGED
+        self.left = 0
+        self.band = USER
+        self.cpu: int | None = None
+        self.run_time = 0
+        self.ready_at = now
+        self.woken_at = now
+        self.stopped_at: int | None = None
+        self.waits_for = ""
+        self.wakes_by_disk = False
+        # Any: only the policy knows what it remembers.
+        self.own: Any = None
+
+    def look_ahead(self) -> None:
+        """Find out what it is going to do next."""
+        step: Any = next(self.steps, None)
+        if step.__class__ is Burst:
+            self.burst = step
+            self.left = step.time
+            self.fragment = step.fragment
+            self.band = KERNEL if step.is_kernel else USER
+        else:
+            self.burst = None
+            self.pending = step
+
+    def __repr__(self) -> str:
+        return f"<Thread {self.name} {self.state.value}>"
+
+
+@dataclass(slots=True, eq=False)
+class SpinLock:
+    """A lock around a run queue. CPUs spin on it and get it in the order in which they come.
+
+    Attributes
+    ----------
+    free_at
+        When it is free again.
+    attempts, misses
+        How many operations wanted it, and how many of them found it taken.
+    spun
+        How long CPUs have waited for it.
+    """
+
+    free_at: int = 0
+    attempts: int = 0
+    misses: int = 0
+    spun: int = 0
+
+    def acquire(self, now: int, hold: int) -> int:
+        """Return when an operation is done that comes now and holds the lock for a time."""
+        self.attempts += 1
+        begin = now
+        if self.free_at > now:
+            self.misses += 1
+            self.spun += self.free_at - now
+            begin = self.free_at
+        self.free_at = begin + hold
+        return self.free_at
+
+
+class KernelInterface(Protocol):
+    """What a policy may read of the simulation, and what it may ask for."""
+
+    @property
+    def now(self) -> int:
+        """The time, from 0."""
+
+    @property
+    def cpus(self) -> int:
+        """Number of CPUs."""
+
+    @property
+    def machine(self) -> Machine:
+        """The machine."""
+
+    @property
+    def workload(self) -> Workload:
+        """The workload, with the names of its fragments."""
+
+    @property
+    def costs(self) -> Costs:
+        """What switches cost; ``held`` and ``left`` say by CPU what its cache holds."""
+
+    @property
+    def threads(self) -> Sequence[Thread]:
+        """All threads that have appeared, by number."""
+
+    @property
+    def running(self) -> Sequence[Thread | None]:
+        """By CPU: the thread that runs there, or None."""
+
+    @property
+    def random(self) -> Random:
+        """Random numbers for the policy's choices."""
+
+    def is_idle(self, cpu: int) -> bool:
+        """Return whether nothing runs on a CPU."""
+
+    def idle(self) -> list[int]:
+        """Return the idle CPUs, the one first that has been idle for longest."""
+
+    def preempt(self, cpu: int) -> None:
+        """Let a CPU choose anew, once what happens now is over; an idle CPU is asked to pick.
+
+        Raises
+        ------
+        DfoptError
+            When there is no such CPU.
+        """
+
+    def offer(self, cpu: int) -> None:
+        """Ask a CPU to pick, once what happens now is over, if it is idle then.
+
+        Raises
+        ------
+        DfoptError
+            When there is no such CPU.
+        """
+
+    def acquire(self, lock: SpinLock) -> None:
+        """Take a lock for one operation; the CPU at work waits for it."""
+
+    def spend(self, time: int) -> None:
+        """Let the CPU at work spend time on the policy, such as on looking at queues.
+
+        Raises
+        ------
+        DfoptError
+            When the time is negative, or no integer.
+        """
+
+    def call_at(self, time: int, happening: Callable[[], None]) -> None:
+        """Call a function at a time.
+
+        Raises
+        ------
+        DfoptError
+            When that time is over, or no integer.
+        """
+
+
+class Policy:
+    """Decides which ready thread runs where; one object lives for one simulation.
+
+    Only :meth:`ready` and :meth:`pick` must be there. Callbacks may look at everything that
+    :attr:`engine` shows, and ask it to :meth:`~KernelInterface.preempt`,
+    :meth:`~KernelInterface.offer`, :meth:`~KernelInterface.acquire`,
+    :meth:`~KernelInterface.spend` and :meth:`~KernelInterface.call_at`. Parameters of a policy are
+    keyword arguments of its constructor with defaults; scenarios and users may set them.
+    """
+
+    name: ClassVar[str]
+    """What it is called on the command line and in files."""
+
+    tick_interval: int = 0
+    """Time between two calls of :meth:`tick`; 0: it is never called."""
+
+    engine: KernelInterface
+    """The simulation; set before :meth:`begin`."""
+
+    scenario: Scenario
+    """What is simulated, and what switches cost in it; set before :meth:`begin`."""
+
+    @property
+    def locks(self) -> Sequence[SpinLock]:
+        """The spin locks around its queues, for the figures about waiting; often none."""
+        return ()
+
+    def unfit(self, workload: Workload, cpus: int) -> str | None:
+        """Return why the policy makes no sense for a workload on these CPUs, or None.
+
+        Called before :attr:`engine` is set. When all policies are simulated, those are left out
+        that return a reason.
+        """
+        del workload, cpus
+        return None
+
+    def begin(self) -> None:
+        """Prepare; :attr:`engine` knows machine and fragments, and there are no threads yet."""
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
+        """Take a thread in that has become ready.
+
+        Parameters
+        ----------
+        thread
+            The thread. Its ``burst`` says what it will do.
+        why
+            Why it is ready.
+        cpu
+            On which CPU that happened: where it ran, or where the thread runs that woke or made
+            it; None for interrupts and for threads from the beginning.
+
+        Returns
+        -------
+        int or None
+            The CPU that is to run it; if that CPU is idle, it is asked to :meth:`pick`. None: all
+            idle CPUs are asked. ``NOBODY``: none is, for instance because the policy itself asks
+            with :meth:`~KernelInterface.offer`.
+        """
+        raise NotImplementedError("ready() must be there")
+
+    def pick(self, cpu: int) -> Thread | None:
+        """Return the thread that a CPU runs next, and forget it; None: the CPU stays idle."""
+        raise NotImplementedError("pick() must be there")
+
+    def slice(self, thread: Thread, cpu: int) -> int:
+        """Return how long a picked thread may execute, without penalties; 0: without end."""
+        del thread, cpu
+        return 0
+
+    def blocked(self, thread: Thread, cpu: int) -> None:
+        """Act on a thread that has left its CPU to wait for something."""
+
+    def ended(self, thread: Thread, cpu: int) -> None:
+        """Act on the end of a thread."""
+
+    def changes(self, thread: Thread, fragment: int, cpu: int) -> bool:
+        """Act on a running thread that is about to use another fragment, ``thread.fragment``.
+
+        Parameters
+        ----------
+        thread
+            The thread.
+        fragment
+            The fragment that it used so far.
+        cpu
+            Where it runs.
+
+        Returns
+        -------
+        bool
+            Whether it leaves its CPU before it touches the data, and is :meth:`ready` anew.
+        """
+        del thread, fragment, cpu
+        return False
+
+    def tick(self) -> None:
+        """Act on the clock, every ``tick_interval``."""
+
+
+class TimeSliced(Policy):
+    """A policy under which each thread executes for at most one time slice after it is picked.
+
+    Parameters
+    ----------
+    time_slice
+        How long the slice is; 0: it does not end.
+    """
+
+    def __init__(self, time_slice: int = 100_000_000) -> None:
+        check_integer(time_slice, "time_slice")
+        self.time_slice = time_slice
+
+    def slice(self, thread: Thread, cpu: int) -> int:
+        """Return the time slice."""
+        del thread, cpu
+        return self.time_slice
