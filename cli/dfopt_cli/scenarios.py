@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -83,7 +83,11 @@ def scenarios_of(
         When one cannot be read, or a setting does not fit it.
     """
     from dfopt.files.streams import shown_name
-    from dfopt.simulate.run_queue.scenario_document import read_scenario, shipped_scenarios
+    from dfopt.simulate.run_queue.scenario_document import (
+        read_scenario,
+        scenario_of_trace,
+        shipped_scenarios,
+    )
 
     listed = list(
         dict.fromkeys(
@@ -106,9 +110,8 @@ def scenarios_of(
         if name in recorded:
             trace = recorded_trace(name, next(options), choice, instance)
             with naming(name):
-                short = names_of_recorded[name]
-                recorded_one = recorded_scenario(trace, settings, name=short)
-                found.append(replace(recorded_one, file=shown_name(name)))
+                scenario = scenario_of_trace(trace, settings, name=names_of_recorded[name])
+                found.append(replace(scenario, file=shown_name(name)))
         else:
             with naming(name):
                 found.append(read_scenario(name, settings))
@@ -168,24 +171,3 @@ def recorded_trace(
                 leaves=states_left(trace, model).astype("int8"),
             )
     return replace(trace, header=replace(trace.header, penalty=penalty or COUNTING))
-
-
-def recorded_scenario(trace: Trace, settings: Mapping[str, object], *, name: str) -> Scenario:
-    """Return the threads of a recording as a scenario, on as many CPUs."""
-    from dfopt.files.instance_document import penalty_to_document
-    from dfopt.simulate.run_queue.scenario_document import scenario_from_document, with_settings
-
-    header = trace.header
-    assert header.penalty is not None
-    document: dict[str, Any] = {
-        "name": header.name or name,
-        "workload": "replay",
-        "machine": {"cpus": trace.cpus},
-        "penalty": penalty_to_document(header.penalty),
-        "cold_start": bool(header.cold_start),
-        "time_unit": header.time_unit or "unit",
-        "parameters": {"trace": trace},
-    }
-    if header.source is not None:
-        document["source"] = header.source
-    return scenario_from_document(with_settings(document, settings))

@@ -1,7 +1,7 @@
 """Parameters of policies and workloads, which are the keyword arguments of their constructors.
 
-What a constructor says of itself is all there is: names, types and defaults come from its
-signature, so that a new parameter is known to files and the command line at once.
+Names, types and defaults come from the constructor's signature. So files and the command line know
+a new parameter at once.
 """
 
 from __future__ import annotations
@@ -10,125 +10,94 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any, Literal
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.fields import choice, each, number, signed_integer, string
 from dfopt.files.strict_toml import described_toml
-from dfopt.files.tables import Reader, Table, flag, table, table_by_name
+from dfopt.files.tables import Reader, flag, table, table_by_name
 
 REQUIRED = inspect.Parameter.empty
 """The default of a parameter that has none."""
 
-BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
+NOT_BY_NAME = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.VAR_POSITIONAL,
+    inspect.Parameter.VAR_KEYWORD,
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
-    """A parameter.
-
-    Parameters
-    ----------
-    name
-        Its name.
-    type
-        As it is annotated; that of its default where it is not; ``Any`` where nothing is known.
-    default
-        Its default, or :data:`REQUIRED`.
-    """
-
-    name: str
-    type: Any
-    default: object = REQUIRED
-
-
-def parameters_of(constructor: Callable[..., object]) -> dict[str, Parameter]:
+def parameters_of(constructor: Callable[..., object]) -> dict[str, inspect.Parameter]:
     """Return the parameters that a class, or any callable, takes by name.
 
-    A class whose constructor takes any others (``**parameters``) hands them to its base: it has
-    the base's as well.
+    The annotation of a parameter that has none is the type of its default. A class whose
+    constructor takes any others (``**parameters``) hands them to its base, so that it has the
+    parameters of the base as well.
     """
     try:
         signature = inspect.signature(constructor, eval_str=True)
-    except NameError:  # imported for annotations only
+    except NameError:  # a type is imported for annotations only
         signature = inspect.signature(constructor)
-    kinds = {found.kind for found in signature.parameters.values()}
-    base = _base_with_constructor(constructor)
-    inherited = base if inspect.Parameter.VAR_KEYWORD in kinds else None
-    return {
-        **{
-            name: Parameter(name=name, type=_type(found), default=found.default)
-            for name, found in signature.parameters.items()
-            if found.kind not in (*BY_POSITION, inspect.Parameter.VAR_KEYWORD)
-        },
-        **(parameters_of(inherited) if inherited is not None else {}),
-    }
+    parameters = signature.parameters.values()
+    found = {one.name: _with_type(one) for one in parameters if one.kind not in NOT_BY_NAME}
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters):
+        base = _base_with_constructor(constructor)
+        found |= parameters_of(base) if base is not None else {}
+    return found
+
+
+def _with_type(parameter: inspect.Parameter) -> inspect.Parameter:
+    hint, default = parameter.annotation, parameter.default
+    if hint is not inspect.Parameter.empty and not isinstance(hint, str):
+        return parameter
+    return parameter.replace(annotation=Any if default in (REQUIRED, None) else type(default))
 
 
 def _base_with_constructor(constructor: Callable[..., object]) -> type | None:
-    """Return the base that the constructor of a class calls, if there is one of its own."""
+    """Return the base whose constructor that of a class calls, or None."""
     if not isinstance(constructor, type):
         return None
-    having = [one for one in constructor.__mro__[:-1] if "__init__" in vars(one)]
-    return having[1] if len(having) > 1 else None
-
-
-def checked_parameters(constructor: Callable[..., object], values: object) -> Table:
-    """Return values for the parameters of a constructor, each of its type.
-
-    Parameters
-    ----------
-    constructor
-        A class, or any callable.
-    values
-        A table, from a file or the command line.
-
-    Raises
-    ------
-    FileError
-        With the name, when a parameter is unknown, missing or of another type.
-    """
-    known = parameters_of(constructor)
-    if isinstance(values, dict) and values and not known:
-        raise FileError("is unknown; there are no parameters, remove it", place=next(iter(values)))
-    required = tuple(name for name, one in known.items() if one.default is REQUIRED)
-    checked: Table = table(readers_of(constructor), required)(values)
-    return checked
-
-
-def readers_of(constructor: Callable[..., object]) -> dict[str, Reader]:
-    """Return a reader of each parameter of a constructor."""
-    return {name: _reader_of(one.type) for name, one in parameters_of(constructor).items()}
+    with_constructor = [base for base in constructor.__mro__[:-1] if "__init__" in vars(base)]
+    return with_constructor[1] if len(with_constructor) > 1 else None
 
 
 def made(constructor: Callable[..., Any], values: Mapping[str, object]) -> Any:
-    """Return what a constructor makes of values for its parameters.
+    """Return what a constructor makes of the values of a table.
 
     Raises
     ------
     DfoptError
-        With the name of the parameter, or what the constructor has to say.
+        With the name, when a parameter is unknown, missing or of another type; or when the
+        constructor refuses the values.
     """
-    checked = checked_parameters(constructor, dict(values))
+    parameters = parameters_of(constructor)
+    if values and not parameters:
+        raise FileError("is unknown; there are no parameters, remove it", place=next(iter(values)))
+    required = tuple(name for name, one in parameters.items() if one.default is REQUIRED)
+    checked = table(readers_of(constructor), required)(dict(values))
     try:
         return constructor(**checked)
-    except (TypeError, ValueError) as error:  # of somebody's own
+    except (TypeError, ValueError) as error:  # raised by a user's constructor
         raise DfoptError(f"does not take these parameters ({error}); correct them") from error
 
 
-def _type(found: inspect.Parameter) -> Any:
-    hint = found.annotation
-    if hint is inspect.Parameter.empty or isinstance(hint, str):
-        return Any if found.default in (REQUIRED, None) else type(found.default)
-    return hint
+def readers_of(constructor: Callable[..., object]) -> dict[str, Reader]:
+    """Return a reader of each parameter of a constructor."""
+    return {name: _reader_of(one.annotation) for name, one in parameters_of(constructor).items()}
+
+
+def anything(value: Any) -> Any:
+    """Return a value as it is, which is checked elsewhere."""
+    return value
 
 
 PLAIN: dict[Any, Reader] = {int: signed_integer, float: number, bool: flag, str: string}
 
 
 def _reader_of(hint: Any) -> Reader:
+    """Return the reader of values of a type; what the type does not say, the constructor checks."""
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return choice(hint)
     arguments, origin = typing.get_args(hint), typing.get_origin(hint)
@@ -138,7 +107,7 @@ def _reader_of(hint: Any) -> Reader:
         return _any_of([_reader_of(one) for one in arguments if one is not types.NoneType])
     if isinstance(origin, type) and arguments:
         return _reader_of_many(origin, arguments)
-    return PLAIN.get(hint, _as_it_is)
+    return PLAIN.get(hint, anything)
 
 
 def _reader_of_many(origin: type, arguments: tuple[Any, ...]) -> Reader:
@@ -146,13 +115,7 @@ def _reader_of_many(origin: type, arguments: tuple[Any, ...]) -> Reader:
         return table_by_name(_reader_of(arguments[-1]))
     if origin is tuple and arguments[-1] is not Ellipsis:
         return _row([_reader_of(one) for one in arguments])
-    inner = _reader_of(arguments[0])
-    return lambda value: each("", inner, value)
-
-
-def _as_it_is(value: Any) -> Any:
-    """Leave a value for the constructor to check."""
-    return value
+    return partial(each, "", _reader_of(arguments[0]))
 
 
 def _one_of(words: tuple[object, ...]) -> Reader:
@@ -167,24 +130,25 @@ def _one_of(words: tuple[object, ...]) -> Reader:
 
 
 def _any_of(readers: list[Reader]) -> Reader:
+    """Return a reader that tries others in turn; if all fail, the error of the first counts."""
+
     def read(value: object) -> object:
-        first: DfoptError | None = None
-        for one in readers:
+        errors = []
+        for reader in readers:
             try:
-                return one(value)
+                return reader(value)
             except DfoptError as error:
-                first = first or error
-        assert first is not None
-        raise first
+                errors.append(error)
+        raise errors[0]
 
     return read
 
 
 def _row(readers: list[Reader]) -> Reader:
     def read(value: object) -> tuple[object, ...]:
-        items = each("", _as_it_is, value)
+        items = each("", anything, value)
         if len(items) != len(readers):
             raise FileError(f"must have {len(readers)} entries, not {len(items)}")
-        return tuple(one(item) for one, item in zip(readers, items, strict=True))
+        return tuple(reader(item) for reader, item in zip(readers, items, strict=True))
 
     return read

@@ -40,7 +40,7 @@ RECORDING = "\n".join(
 )
 
 OWN = '''
-from dfopt.simulate.run_queue.contract import Policy
+from dfopt.simulate.run_queue import Policy
 
 
 class Newest(Policy):

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 
 from dfopt.errors import DfoptError
-from dfopt.simulate.parameters import REQUIRED, checked_parameters, made, parameters_of
+from dfopt.simulate.parameters import REQUIRED, made, parameters_of
 
 
 class Colour(StrEnum):
@@ -60,8 +60,8 @@ def test_what_a_constructor_says_of_itself():
         "rooms", "share", "is_cold", "name", "colour", "mode", "limit", "sizes", "pair", "weights",
     ]  # fmt: skip
     assert known["rooms"].default is REQUIRED
-    assert (known["share"].type, known["share"].default) == (float, 0.5)
-    assert parameters_of(Bare)["time_slice"].type is int
+    assert (known["share"].annotation, known["share"].default) == (float, 0.5)
+    assert parameters_of(Bare)["time_slice"].annotation is int
     assert parameters_of(Nothing) == {}
 
 
@@ -108,7 +108,7 @@ def test_values_of_the_right_types():
 )
 def test_values_that_are_wrong(values, message):
     with pytest.raises(DfoptError) as caught:
-        checked_parameters(Everything, values)
+        made(Everything, values)
     assert str(caught.value).startswith(message)
 
 

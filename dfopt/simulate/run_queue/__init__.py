@@ -11,13 +11,16 @@ from dfopt.simulate.run_queue.contract import (
 )
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policy_source import policy_named
+from dfopt.simulate.run_queue.policies import POLICIES, policy_named
 from dfopt.simulate.run_queue.program import UNMANAGED, Burst, NewThread, Workload, WorkloadKind
 from dfopt.simulate.run_queue.recorder import Counters
 from dfopt.simulate.run_queue.runs import Runs, Skipped, simulate_all
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
-from dfopt.simulate.run_queue.scenario_document import read_scenario, shipped_scenarios
+from dfopt.simulate.run_queue.scenario_document import (
+    read_scenario,
+    scenario_of_trace,
+    shipped_scenarios,
+)
 from dfopt.simulate.run_queue.simulation import (
     LockCounts,
     Run,
@@ -55,6 +58,7 @@ __all__ = [
     "WorkloadKind",
     "policy_named",
     "read_scenario",
+    "scenario_of_trace",
     "shipped_scenarios",
     "simulate_all",
     "simulate_once",

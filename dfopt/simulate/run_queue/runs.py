@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import shutil
 import tempfile
@@ -15,13 +16,12 @@ from typing import Any
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.json_text import document_text
 from dfopt.files.storage import write_text
+from dfopt.files.strict_json import shown_place
 from dfopt.parallel.pool import performed
 from dfopt.simulate.policy_source import naming_policy
 from dfopt.simulate.run_queue.contract import Policy
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policy_source import policy_named, policy_with
+from dfopt.simulate.run_queue.policies import POLICIES, policy_named, policy_with
 from dfopt.simulate.run_queue.scenario import Scenario
-from dfopt.simulate.run_queue.scenario_document import check_policy_tables
 from dfopt.simulate.run_queue.simulation import Run, UnfitError, run_of, simulate_once
 
 FORMAT = "dfopt-run-queue/1"
@@ -193,7 +193,7 @@ def _tasks(scenarios: Sequence[Scenario], policies: Sequence[str], seeds: range)
     _check_names("policies", [policy.name for policy in classes.values()])
     for scenario in scenarios:
         try:
-            check_policy_tables(scenario, tuple(policy.name for policy in classes.values()))
+            _check_policy_tables(scenario, tuple(policy.name for policy in classes.values()))
             for policy in classes.values():
                 with naming_policy(policy):
                     policy_with(policy, scenario.policies.get(policy.name, {}))
@@ -205,6 +205,16 @@ def _tasks(scenarios: Sequence[Scenario], policies: Sequence[str], seeds: range)
         for source, is_optional in sources.items()
         for seed in seeds
     ]
+
+
+def _check_policy_tables(scenario: Scenario, chosen: tuple[str, ...]) -> None:
+    """Refuse parameters of a policy that is neither in the package nor chosen."""
+    known = tuple(dict.fromkeys((*POLICIES, *chosen)))
+    for name in scenario.policies:
+        if name not in known:
+            nearest = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {nearest[0]!r}?" if nearest else f"known are {', '.join(known)}"
+            raise FileError(f"there is no such policy; {hint}", place=shown_place(("policy", name)))
 
 
 def _sources(policies: Sequence[str]) -> dict[str, bool]:

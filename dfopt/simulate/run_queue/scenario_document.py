@@ -11,18 +11,18 @@ from typing import Any
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.based import BasedFormat
 from dfopt.files.fields import at, check_format, integer, string
-from dfopt.files.instance_document import PENALTY_KEYS, penalty_from_document
+from dfopt.files.instance_document import PENALTY_KEYS, penalty_from_document, penalty_to_document
 from dfopt.files.streams import shown_name
-from dfopt.files.strict_json import Document, check_document, described_json, shown_place
+from dfopt.files.strict_json import Document, check_document, described_json
 from dfopt.files.tables import Reader, Table, flag, merged, table, table_by_name
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.parameters import made, readers_of
+from dfopt.simulate.parameters import anything, made, readers_of
 from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.policy_source import policy_with
+from dfopt.simulate.run_queue.policies import POLICIES, policy_with
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.workloads import WORKLOADS
 from dfopt.simulate.run_queue.workloads.replay import Replay
+from dfopt.trace.trace import Trace
 
 FORMAT = "dfopt-scenario/1"
 
@@ -38,7 +38,7 @@ def read_scenario(path: str | Path, settings: Mapping[str, object] | None = None
         A file of the format ``dfopt-scenario/1``; ``-`` is standard input. Where there is no
         such file, one of :func:`shipped_scenarios`.
     settings
-        Values that come before those of the file; see :func:`with_settings`.
+        Values that replace those of the file; see :func:`with_settings`.
 
     Raises
     ------
@@ -91,6 +91,43 @@ def scenario_from_document(document: Document, *, name: str = "scenario") -> Sce
     )
 
 
+def scenario_of_trace(
+    trace: Trace, settings: Mapping[str, object] | None = None, *, name: str = "recording"
+) -> Scenario:
+    """Return the threads of a recorded trace as a scenario, on a machine with as many CPUs.
+
+    Parameters
+    ----------
+    trace
+        Its header says what switches cost. Where it says neither lines nor states of dispatches,
+        these are 0 and dirty.
+    settings
+        Values that replace those of the trace; see :func:`with_settings`.
+    name
+        What the scenario is called if the trace has no name.
+
+    Raises
+    ------
+    DfoptError
+        When the trace does not say what switches cost, or a setting does not fit.
+    """
+    header = trace.header
+    if header.penalty is None:
+        raise FileError("is missing; say what switches cost", place="penalty")
+    document: Document = {
+        "name": header.name or name,
+        "workload": Replay.name,
+        "machine": {"cpus": trace.cpus},
+        "penalty": penalty_to_document(header.penalty),
+        "cold_start": bool(header.cold_start),
+        "time_unit": header.time_unit or "unit",
+        "parameters": {"trace": trace},
+    }
+    if header.source is not None:
+        document["source"] = header.source
+    return scenario_from_document(with_settings(document, settings or {}))
+
+
 def with_settings(document: Document, settings: Mapping[str, object]) -> Document:
     """Return a document with other values.
 
@@ -99,13 +136,13 @@ def with_settings(document: Document, settings: Mapping[str, object]) -> Documen
     document
         Of a scenario, as it was read.
     settings
-        By key: ``machine.cpus``, ``penalty.write_back``, ``policy.NAME.time_slice``, ``until``;
-        any other name is a parameter of the workload.
+        By key: ``machine.cpus``, ``penalty.write_back``, ``policy.NAME.time_slice``, ``until``.
+        Any other name is a parameter of the workload.
 
     Raises
     ------
     FileError
-        With the key, when there is none such or its value is of the wrong type.
+        With the key, when there is no such key or its value is of the wrong type.
     """
     changed = dict(document)
     for key, value in settings.items():
@@ -130,7 +167,7 @@ def _path(key: str) -> tuple[str, ...]:
 
 
 def _merged(base: Document, over: Document) -> Table:
-    """Return a document on its base; of another kind of workload or penalty, nothing is kept."""
+    """Return a document on its base, of which another kind of workload or penalty keeps nothing."""
     kept = dict(base)
     if over.get("workload", base.get("workload")) != base.get("workload"):
         kept.pop("parameters", None)
@@ -149,7 +186,7 @@ def _check_lines(parameters: Table) -> None:
         )
 
 
-# Every value by itself.
+# Readers of single values; nothing of a document needs to be complete for them.
 
 
 def _workload(value: object) -> str:
@@ -159,10 +196,6 @@ def _workload(value: object) -> str:
         hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
         words = ", ".join(map(repr, known))
         raise FileError(f"must be one of {words}, not {described_json(value)}{hint}")
-    return value
-
-
-def _anything(value: object) -> object:
     return value
 
 
@@ -177,23 +210,23 @@ READERS: dict[str, Reader] = {
     "description": string,
     "source": string,
     "machine": table(readers_of(Machine)),
-    # What belongs together is checked once a document stands on its base.
+    # What belongs together is checked once a document has been merged with its base.
     "penalty": table(
-        {"kind": string, **{key: _anything for keys in PENALTY_KEYS.values() for key in keys}}
+        {"kind": string, **{key: anything for keys in PENALTY_KEYS.values() for key in keys}}
     ),
     "caches": table(readers_of(CacheSizes)),
-    "parameters": table_by_name(_anything),
-    "policy": table_by_name(table_by_name(_anything)),
+    "parameters": table_by_name(anything),
+    "policy": table_by_name(table_by_name(anything)),
 }
 KEYS = tuple(READERS)
 FIXED = ("format", "base")
-"""What a scenario begins with, so that it cannot be another once it has been read."""
+"""Keys that no setting may change."""
 
 TABLE: Callable[[Any], Table] = table(READERS)
 
 
 def _checked(document: Document, folder: Path | None) -> Document:
-    """Return the values of a document, each as it should be; nothing of it needs to be complete."""
+    """Return the values of a document, each of them checked by itself."""
     check_document(document)  # TOML knows infinite numbers and dates, which mean nothing here
     check_format(document, FORMAT)
     checked = TABLE(document)
@@ -201,7 +234,7 @@ def _checked(document: Document, folder: Path | None) -> Document:
     if folder is not None and isinstance(parameters.get("trace"), str):
         parameters["trace"] = str(folder / parameters["trace"])
     if folder is not None and isinstance(parameters.get("labels"), str):
-        # Sources are many, and only this needs them.
+        # Loading all sources of labels takes long, and only replays need them.
         from dfopt.trace.labels.source import in_folder
 
         parameters["labels"] = in_folder(parameters["labels"], folder)
@@ -216,19 +249,3 @@ SCENARIOS = BasedFormat(
     check=_checked,
     merge=_merged,
 )
-
-
-def check_policy_tables(scenario: Scenario, chosen: tuple[str, ...]) -> None:
-    """Refuse parameters of a policy that there is not, neither in the package nor chosen.
-
-    Raises
-    ------
-    FileError
-        With a hint.
-    """
-    known = tuple(dict.fromkeys((*POLICIES, *chosen)))
-    for name in scenario.policies:
-        if name not in known:
-            nearest = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {nearest[0]!r}?" if nearest else f"known are {', '.join(known)}"
-            raise FileError(f"there is no such policy; {hint}", place=shown_place(("policy", name)))

@@ -12,7 +12,7 @@ from dfopt.problem.instance import Objective
 from dfopt.simulate.run_queue.contract import Policy, SpinLock
 from dfopt.simulate.run_queue.costs import CacheCounts, Costs, LineCaches, penalty_costs
 from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.policy_source import policy_with
+from dfopt.simulate.run_queue.policies import policy_with
 from dfopt.simulate.run_queue.recorder import Counters
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.trace.trace import Trace, TraceHeader

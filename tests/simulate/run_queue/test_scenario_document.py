@@ -1,7 +1,7 @@
 """Scenarios as files: what they mean, and what is wrong with them."""
 
 import tomllib
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import resources
 
 import pytest
@@ -18,10 +18,13 @@ from dfopt.simulate.run_queue.scenario import Machine
 from dfopt.simulate.run_queue.scenario_document import (
     READERS,
     read_scenario,
+    scenario_of_trace,
     shipped_scenarios,
 )
+from dfopt.simulate.run_queue.simulation import simulate_once
 from dfopt.simulate.run_queue.workloads import WORKLOADS
 from dfopt.simulate.run_queue.workloads.replay import Replay
+from dfopt.trace.trace import TraceHeader
 
 SMALL = """
 format = "dfopt-scenario/1"
@@ -204,6 +207,25 @@ def test_replays_from_files(tmp_path):
         read_scenario(path)
 
 
+def test_a_trace_as_a_scenario():
+    recorded = simulate_once(read_scenario("chat", {"rooms": 2, "messages": 1}), POLICIES["fcfs"])
+    trace = recorded.trace
+    scenario = scenario_of_trace(trace, {"machine.cpus": 4, "timing": "waits"}, name="x")
+    assert (scenario.name, scenario.time_unit) == ("chat-fcfs", "ns")
+    assert scenario.penalty == read_scenario("chat").penalty
+    assert scenario.machine == Machine(cpus=4)
+    assert scenario.workload == Replay(trace=trace, timing="waits")
+    nameless = replace(trace, header=replace(trace.header, name=None))
+    assert scenario_of_trace(nameless, name="x").name == "x"
+
+
+def test_a_trace_without_costs_is_no_scenario():
+    recorded = simulate_once(read_scenario("chat", {"rooms": 1, "messages": 1}), POLICIES["fcfs"])
+    trace = replace(recorded.trace, header=TraceHeader())
+    with pytest.raises(DfoptError, match="penalty: is missing; say what switches cost"):
+        scenario_of_trace(trace)
+
+
 @pytest.mark.parametrize("labels", ["own", "wakeups", "comm:a/.*", "nowhere.csv"])
 def test_labels_of_replays_that_name_no_file(tmp_path, labels):
     assert labels_of(tmp_path, labels) == labels
@@ -240,5 +262,5 @@ def test_the_schema_knows_every_key(file):
 
 def test_every_policy_has_parameters_with_defaults():
     for policy in POLICIES.values():
-        assert all(one.type is not None for one in parameters_of(policy).values())
+        assert all(one.annotation is not None for one in parameters_of(policy).values())
         policy()

@@ -1,7 +1,13 @@
-"""The policies, by name."""
+"""The policies by name, or of one's own, and how they are made with their parameters."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from dfopt.errors import DfoptError
+from dfopt.files.strict_json import shown_place
+from dfopt.simulate import policy_source
+from dfopt.simulate.parameters import made
 from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.policies.clairvoyant import Clairvoyant
 from dfopt.simulate.run_queue.policies.data_affinity import DataAffinity
@@ -46,3 +52,37 @@ _ALL: tuple[type[Policy], ...] = (
 )
 
 POLICIES: dict[str, type[Policy]] = {policy.name: policy for policy in _ALL}
+"""By the name that files and the command line use."""
+
+
+def policy_named(source: str) -> type[Policy]:
+    """Return a policy.
+
+    Parameters
+    ----------
+    source
+        The name of one of :data:`POLICIES`; or ``module:Class``, where the module is imported as
+        from the current folder; or ``file.py``, which must define one policy, or
+        ``file.py:Class``.
+
+    Raises
+    ------
+    DfoptError
+        When there is no such policy, or its code cannot be loaded.
+    """
+    return policy_source.policy_named(source, base=Policy, policies=POLICIES)
+
+
+def policy_with(policy: type[Policy], parameters: Mapping[str, object]) -> Policy:
+    """Return a fresh policy with these parameters, and defaults for all others.
+
+    Raises
+    ------
+    DfoptError
+        With the parameter, when it is unknown or its value is wrong.
+    """
+    try:
+        own: Policy = made(policy, parameters)
+    except DfoptError as error:
+        raise error.within(shown_place(("policy", policy.name))) from None
+    return own
