@@ -1,6 +1,7 @@
 """What every test may ask for."""
 
 import os
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -13,6 +14,11 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 if "CI" not in os.environ:
     settings.load_profile("local")
+
+# What a script starts in the background ignores Ctrl-C, and so does everything that it starts. With
+# a handler here, the processes that tests start have the default again.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHOWN_DIFFERENTLY = (
     "LINES", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "PY_COLORS",
