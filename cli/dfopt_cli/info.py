@@ -75,10 +75,10 @@ def show_instance(file: str, *, as_json: bool) -> None:
 def show_trace(file: str, labels: LabelOptions, *, as_json: bool) -> None:
     """Print what a trace holds; what makes it doubtful goes to standard error."""
     from dfopt.info import trace_info
-    from dfopt.trace.content import content_of
+    from dfopt.trace.trace_format import format_of
     from dfopt_cli.info_view import largest_fragments, trace_figures
 
-    content = content_of(first_bytes(file))
+    content = format_of(first_bytes(file))
     trace, source = labelled_if_possible(file, labels)
     document = trace_info(named(trace, *names_of([file])), content=content.value, labels=source)
     tell_warnings(file, trace.quality.warnings)

@@ -13,9 +13,8 @@ from dfopt.problem.penalties import PenaltyF
 from dfopt.problem.schedule import Schedule
 from dfopt.problem.timeline import CpuTimeline, group_of, timeline
 from dfopt.trace.events import Integers
-from dfopt.trace.numbering import Numbering
 from dfopt.trace.quality import Quality
-from dfopt.trace.trace import LEAVES, Trace, TraceHeader
+from dfopt.trace.trace import LEAVES, Numbering, Trace, TraceHeader
 
 
 def trace_from_schedule(

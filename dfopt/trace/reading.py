@@ -1,36 +1,27 @@
-"""One entrance to traces of every kind."""
+"""Reads traces of every format; the content of a file tells in which one it is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 from dfopt.errors import DfoptError
 from dfopt.files.streams import PEEK, opened, shown_name
-from dfopt.trace.content import Content, content_of
+from dfopt.trace.readers.chrome import read_chrome
+from dfopt.trace.readers.dfopt_trace import read_dfopt_trace
+from dfopt.trace.readers.ftrace import FTRACE
+from dfopt.trace.readers.kernel_text import pieces_of, read_kernel_text
+from dfopt.trace.readers.perf import PERF
+from dfopt.trace.readers.perfetto import read_perfetto
+from dfopt.trace.readers.systrace import read_systrace
 from dfopt.trace.trace import Trace
-
-READERS = {
-    Content.PERF: ("perf", "read_perf"),
-    Content.FTRACE: ("ftrace", "read_ftrace"),
-    Content.SYSTRACE: ("systrace", "read_systrace"),
-    Content.PERFETTO: ("perfetto", "read_perfetto"),
-    Content.CHROME: ("chrome", "read_chrome"),
-    Content.DFOPT: ("dfopt_trace", "read_dfopt_trace"),
-}
-"""For each kind of trace the module in :mod:`dfopt.trace.readers` and its function.
-
-It is given the stream, plain and at its beginning. Naming the file in an error is not its task.
-"""
-
-Reader = Callable[[BinaryIO], Trace]
+from dfopt.trace.trace_format import TraceFormat, format_of
 
 
 def read_trace(path: str | Path, *, name: str | None = None) -> Trace:
-    """Read a trace of any kind that dfopt knows; its content says which one it is.
+    """Read a trace in any format that dfopt knows; its content tells which one it is.
 
     Parameters
     ----------
@@ -46,7 +37,7 @@ def read_trace(path: str | Path, *, name: str | None = None) -> Trace:
     """
     try:
         with opened(path) as stream:
-            trace = _reader(content_of(stream.peek(PEEK)))(stream)
+            trace = READERS[format_of(stream.peek(PEEK))](stream)
     except DfoptError as error:
         raise error.in_file(shown_name(path)) from None
     if name is None:
@@ -54,7 +45,37 @@ def read_trace(path: str | Path, *, name: str | None = None) -> Trace:
     return replace(trace, header=replace(trace.header, name=name))
 
 
-def _reader(content: Content) -> Reader:
-    # Imported when asked for: nobody pays for the kinds that he does not read.
-    module, function = READERS[content]
-    return cast(Reader, getattr(import_module(f"dfopt.trace.readers.{module}"), function))
+def read_perf(stream: BinaryIO) -> Trace:
+    """Return the trace in the text of ``perf script`` or ``perf sched script``.
+
+    Raises
+    ------
+    FileError
+        With line and remedy, when it is no such trace.
+    """
+    return read_kernel_text(pieces_of(stream), PERF, other=FTRACE)
+
+
+def read_ftrace(stream: BinaryIO) -> Trace:
+    """Return the trace in the text of tracefs or ``trace-cmd report``.
+
+    Raises
+    ------
+    FileError
+        With line and remedy, when it is no such trace.
+    """
+    return read_kernel_text(pieces_of(stream), FTRACE, other=PERF)
+
+
+READERS: dict[TraceFormat, Callable[[BinaryIO], Trace]] = {
+    TraceFormat.PERF: read_perf,
+    TraceFormat.FTRACE: read_ftrace,
+    TraceFormat.SYSTRACE: read_systrace,
+    TraceFormat.PERFETTO: read_perfetto,
+    TraceFormat.CHROME: read_chrome,
+    TraceFormat.DFOPT: read_dfopt_trace,
+}
+"""The reader of each format.
+
+A reader gets the stream, unpacked and at its beginning. Its errors do not name the file.
+"""

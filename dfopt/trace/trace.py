@@ -193,3 +193,21 @@ class Trace:
         total = self.run_time
         unlabelled = self.fragment == UNMANAGED
         return int((self.end - self.start)[unlabelled].sum()) / total if total else 0.0
+
+
+class Numbering(dict[str, int]):
+    """A number for each name; the first question about a name gives it the next number."""
+
+    def __missing__(self, name: str) -> int:
+        number = self[name] = len(self)
+        return number
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names in the order of their numbers."""
+        return tuple(self)
+
+    @property
+    def tasks(self) -> tuple[TraceTask, ...]:
+        """The names as those of tasks."""
+        return tuple(TraceTask(name=name) for name in self)

@@ -1,31 +1,35 @@
-"""One way out for traces: the ending of a file's name says in which format."""
+"""Writes traces; the ending of a file's name says in which format."""
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Callable
 from pathlib import Path
 
 from dfopt.errors import FileError
 from dfopt.files.storage import replacing
 from dfopt.trace.events import Integers
 from dfopt.trace.trace import Trace
+from dfopt.trace.writers.chrome import write_chrome
+from dfopt.trace.writers.dfopt_trace import write_dfopt_trace
+from dfopt.trace.writers.ftrace import write_ftrace
+from dfopt.trace.writers.perfetto import write_perfetto
 
-WRITERS = {
-    ".jsonl": "dfopt_trace",
-    ".jsonl.gz": "dfopt_trace",
-    ".perfetto-trace": "perfetto",
-    ".pftrace": "perfetto",
-    ".json": "chrome",
-    ".json.gz": "chrome",
-    ".txt": "systrace",
-    ".txt.gz": "systrace",
-    ".systrace": "systrace",
-    ".systrace.gz": "systrace",
+WRITERS: dict[str, Callable[..., None]] = {
+    ".jsonl": write_dfopt_trace,
+    ".jsonl.gz": write_dfopt_trace,
+    ".perfetto-trace": write_perfetto,
+    ".pftrace": write_perfetto,
+    ".json": write_chrome,
+    ".json.gz": write_chrome,
+    ".txt": write_ftrace,
+    ".txt.gz": write_ftrace,
+    ".systrace": write_ftrace,
+    ".systrace.gz": write_ftrace,
 }
-"""For each ending the module in :mod:`dfopt.trace.writers`, which has ``write_`` and its name."""
+"""The writer for each ending; it gets the trace and a stream."""
 
-COUNTING = ("perfetto", "chrome")
-"""Formats that can show what switches cost."""
+WITH_COSTS = (write_perfetto, write_chrome)
+"""Writers of formats that can show what switches cost."""
 
 
 def write_trace(trace: Trace, path: str | Path, *, costs: Integers | None = None) -> None:
@@ -50,11 +54,10 @@ def write_trace(trace: Trace, path: str | Path, *, costs: Integers | None = None
     FileError
         When the ending is unknown, or the file cannot be written.
     """
-    module = writer_of(path)
-    write = getattr(import_module(f"dfopt.trace.writers.{module}"), f"write_{module}")
+    write = writer_of(path)
     try:
         with replacing(path) as stream:
-            if module in COUNTING:
+            if write in WITH_COSTS:
                 write(trace, stream, costs=costs)
             else:
                 write(trace, stream)
@@ -67,18 +70,18 @@ def write_trace(trace: Trace, path: str | Path, *, costs: Integers | None = None
         ) from None
 
 
-def writer_of(path: str | Path) -> str:
-    """Return the format that the ending of a name asks for.
+def writer_of(path: str | Path) -> Callable[..., None]:
+    """Return the writer of the format that the ending of a name asks for.
 
     Raises
     ------
     FileError
-        When there is none.
+        When no format has this ending.
     """
     name = Path(path).name.lower()
-    for ending, module in WRITERS.items():
+    for ending, write in WRITERS.items():
         if name.endswith(ending):
-            return module
+            return write
     known = ", ".join(ending for ending in WRITERS if not ending.endswith(".gz"))
     raise FileError(
         f"its ending says no format of traces; choose one of {known}", file=str(path) or "''"

@@ -68,8 +68,6 @@ def match_lines(path: Path) -> int:
 
 
 def read_in_process(path: Path | None) -> None:
-    from dfopt.trace.readers import ftrace, perf  # noqa: F401
-
     if path is not None:
         read_trace(path)
 

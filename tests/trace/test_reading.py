@@ -8,7 +8,7 @@ import pytest
 
 from dfopt.errors import DfoptError
 from dfopt.trace import read_trace
-from dfopt.trace.content import Content, content_of
+from dfopt.trace.trace_format import TraceFormat, format_of
 from tests.trace.readers.kernel_lines import DIALECTS, PERF, Switch, dispatches, text_of
 
 SWITCHES = [
@@ -22,33 +22,33 @@ TEXT = text_of(SWITCHES, PERF[0])
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_text_is_told_by_its_lines(dialect):
-    kind = Content.PERF if dialect in PERF else Content.FTRACE
+    kind = TraceFormat.PERF if dialect in PERF else TraceFormat.FTRACE
     text = text_of(SWITCHES, dialect)
-    assert content_of(text) == kind
-    assert content_of(b"\n" + text) == kind
-    assert content_of(b"# a remark\nsomething else\n" + text) == kind
+    assert format_of(text) == kind
+    assert format_of(b"\n" + text) == kind
+    assert format_of(b"# a remark\nsomething else\n" + text) == kind
 
 
 @pytest.mark.parametrize(
     ("first", "kind"),
     [
-        (b"# tracer: nop\n#\n", Content.FTRACE),
-        (b"capturing trace... done\nTRACE:\n", Content.FTRACE),
-        (b"version = 6\ncpus=8\n", Content.FTRACE),
-        (b"# ========\n# captured on    : Sat Nov 21\n", Content.PERF),
-        (b"           -12345 [001] 1.000000: sched_switch: prev_comm= ", Content.FTRACE),
-        (b"<!DOCTYPE html>\n<html>", Content.SYSTRACE),
-        (b"\n<HTML i18n-values='x'>", Content.SYSTRACE),
-        (b'{"format": "dfopt-trace/1", "cpus": 2}\n{"cpu": 0}\n', Content.DFOPT),
-        (b'{"format":"dfopt-trace/9"}', Content.DFOPT),
-        (b'[{"name": "a", "ph": "X"}', Content.CHROME),
-        (b'{"traceEvents": [', Content.CHROME),
-        (b"\n\x04\x08\x00\x10\x01\n\x03\x08\x01\x00", Content.PERFETTO),
-        (b"\n\xff\xff\x03\x08\x00" + b"\0" * 999, Content.PERFETTO),
+        (b"# tracer: nop\n#\n", TraceFormat.FTRACE),
+        (b"capturing trace... done\nTRACE:\n", TraceFormat.FTRACE),
+        (b"version = 6\ncpus=8\n", TraceFormat.FTRACE),
+        (b"# ========\n# captured on    : Sat Nov 21\n", TraceFormat.PERF),
+        (b"           -12345 [001] 1.000000: sched_switch: prev_comm= ", TraceFormat.FTRACE),
+        (b"<!DOCTYPE html>\n<html>", TraceFormat.SYSTRACE),
+        (b"\n<HTML i18n-values='x'>", TraceFormat.SYSTRACE),
+        (b'{"format": "dfopt-trace/1", "cpus": 2}\n{"cpu": 0}\n', TraceFormat.DFOPT),
+        (b'{"format":"dfopt-trace/9"}', TraceFormat.DFOPT),
+        (b'[{"name": "a", "ph": "X"}', TraceFormat.CHROME),
+        (b'{"traceEvents": [', TraceFormat.CHROME),
+        (b"\n\x04\x08\x00\x10\x01\n\x03\x08\x01\x00", TraceFormat.PERFETTO),
+        (b"\n\xff\xff\x03\x08\x00" + b"\0" * 999, TraceFormat.PERFETTO),
     ],
 )
 def test_content(first, kind):
-    assert content_of(first) == kind
+    assert format_of(first) == kind
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_content(first, kind):
 )
 def test_content_that_is_no_trace(first, remedy):
     with pytest.raises(DfoptError, match=remedy):
-        content_of(first)
+        format_of(first)
 
 
 def test_read_a_file(tmp_path):

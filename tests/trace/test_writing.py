@@ -9,10 +9,12 @@ import pytest
 from dfopt.errors import FileError
 from dfopt.trace import TraceHeader
 from dfopt.trace.reading import read_trace
+from dfopt.trace.writers.ftrace import write_ftrace
+from dfopt.trace.writers.perfetto import write_perfetto
 from dfopt.trace.writing import WRITERS, write_trace
 from tests.trace.traces import SMALL, trace_from_rows
 
-READABLE = [ending for ending, module in WRITERS.items() if module != "perfetto"]
+READABLE = [ending for ending, write in WRITERS.items() if write is not write_perfetto]
 
 
 def stretches(trace):
@@ -57,7 +59,7 @@ def test_a_name_that_is_no_text_leaves_nothing_behind(tmp_path, ending):
     rows = [(0, 0, 1, "7", "\ud800", None, None)]
     path = tmp_path / f"trace{ending}"
     path.write_text("before")
-    if WRITERS[ending] == "systrace":  # has its own letters for what cannot be printed
+    if WRITERS[ending] is write_ftrace:  # has its own letters for what cannot be printed
         write_trace(trace_from_rows(rows), path)
         return
     with pytest.raises(FileError, match="which is no text; rename it") as caught:

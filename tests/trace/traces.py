@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from dfopt.problem.instance import Objective
 from dfopt.trace import Gaps, Trace, TraceHeader
-from dfopt.trace.numbering import Numbering
-from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, NOT_GIVEN, UNMANAGED
+from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, NOT_GIVEN, UNMANAGED, Numbering
 from tests.strategies import penalties, texts
 
 DISPATCH_TYPES = {

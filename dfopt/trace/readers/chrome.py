@@ -1,15 +1,16 @@
 """Chrome's trace events, where they tell what runs on each CPU.
 
-The events are complete ones (``ph`` is X) of one process: the one named ``CPUs``, or the only
-one there is. Its threads are the CPUs, the name of an event is the task, its category the
+They are complete events (``ph`` is X) of one process: that with the name ``CPUs``, or the only
+process in the file. Its threads are the CPUs. The name of an event is the task, its category the
 fragment.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
@@ -20,15 +21,28 @@ from dfopt.files.fields import at, choice, integer, string
 from dfopt.files.strict_json import Document, described_json
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import LARGEST_CPU_COUNT
-from dfopt.trace.gaps import quality_of
-from dfopt.trace.numbering import Numbering
-from dfopt.trace.order import first_disorder
-from dfopt.trace.readers.chrome_json import Event, events_in
-from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED, Gaps, Trace, TraceHeader
+from dfopt.trace.stretches import first_disorder, quality_of
+from dfopt.trace.trace import (
+    LEAVES,
+    NOT_GIVEN,
+    UNMANAGED,
+    Gaps,
+    Numbering,
+    Trace,
+    TraceHeader,
+)
 
 CPUS = "CPUs"
 
 PER_MICROSECOND = 1000
+
+Event = tuple[str, Document]
+"""An event and its place in the file."""
+
+MOST_DIGITS = 40
+"""At most this many digits are parsed as an integer; a longer number is too large in any case."""
+
+CUT = "it may have been cut short, copy it again"
 
 T = TypeVar("T")
 _leaves = choice(Leaves)
@@ -47,35 +61,35 @@ def read_chrome(stream: BinaryIO) -> Trace:
     FileError
         With the place in the file, when its events do not tell what runs on CPUs.
     """
-    events = events_in(stream.read())
+    events = _events(stream.read())
     slices, cpus = _slices(events)
-    slices.sort(key=lambda one: one.start)
-    dispatches = [one for one in slices if not one.is_gap]
-    stretches = [one for one in slices if one.is_gap]
+    slices.sort(key=lambda event: event.start)
+    dispatches = [event for event in slices if not event.is_gap]
+    gap_events = [event for event in slices if event.is_gap]
     tasks, fragments, reasons = Numbering(), Numbering(), Numbering()
     gaps = Gaps(
-        cpu=np.array([one.cpu for one in stretches], np.int32),
-        start=np.array([one.start for one in stretches], np.int64),
-        end=np.array([one.end for one in stretches], np.int64),
-        reason=np.array([reasons[one.name] for one in stretches], np.int32),
+        cpu=np.array([event.cpu for event in gap_events], np.int32),
+        start=np.array([event.start for event in gap_events], np.int64),
+        end=np.array([event.end for event in gap_events], np.int64),
+        reason=np.array([reasons[event.name] for event in gap_events], np.int32),
         reasons=reasons.names,
     )
-    cpu = np.array([one.cpu for one in dispatches], np.int32)
-    start = np.array([one.start for one in dispatches], np.int64)
-    end = np.array([one.end for one in dispatches], np.int64)
+    cpu = np.array([event.cpu for event in dispatches], np.int32)
+    start = np.array([event.start for event in dispatches], np.int64)
+    end = np.array([event.end for event in dispatches], np.int64)
     if disorder := first_disorder(cpu, start, end, gaps):
-        row = (stretches if disorder.is_gap else dispatches)[disorder.row]
+        row = (gap_events if disorder.is_gap else dispatches)[disorder.row]
         raise FileError(disorder.problem, place=row.place)
-    lines = np.array([one.lines for one in dispatches], np.int64)
-    leaves = np.array([one.leaves for one in dispatches], np.int8)
+    lines = np.array([event.lines for event in dispatches], np.int64)
+    leaves = np.array([event.leaves for event in dispatches], np.int8)
     return Trace(
         cpus=cpus,
         cpu=cpu,
         start=start,
         end=end,
-        task=np.array([tasks[one.name] for one in dispatches], np.int32),
+        task=np.array([tasks[event.name] for event in dispatches], np.int32),
         fragment=np.array(
-            [fragments[one.fragment] if one.fragment else UNMANAGED for one in dispatches],
+            [fragments[event.fragment] if event.fragment else UNMANAGED for event in dispatches],
             np.int32,
         ),
         tasks=tasks.tasks,
@@ -120,7 +134,7 @@ def _slices(events: Sequence[Event]) -> tuple[list[_Slice], int]:
     ]
     slices = [_at(place, _slice, event, place) for place, event in mine]
     declared = [_at(place, _cpu, event) for place, event in threads]
-    numbers = [*declared, *(one.cpu for one in slices)]
+    numbers = [*declared, *(event.cpu for event in slices)]
     if not numbers:
         raise FileError(
             f"hold no complete event (ph X) of the process {CPUS!r}; write what runs "
@@ -219,3 +233,75 @@ def _count(value: object) -> int:
 def _text(value: object) -> str:
     check_name(value, "")
     return string(value)
+
+
+def _events(data: bytes) -> list[Event]:
+    """Return the events in a file, an array of them or an object that holds it.
+
+    Raises
+    ------
+    FileError
+        When the file is no JSON, or no such array.
+    """
+    document = _document(data)
+    if isinstance(document, dict):
+        if "traceEvents" not in document:
+            raise FileError("is missing; Chrome's trace events stand here", place="traceEvents")
+        document = document["traceEvents"]
+    if not isinstance(document, list):
+        raise FileError(
+            f"must be an array of events, not {described_json(document)}", place="traceEvents"
+        )
+    events = [(f"traceEvents[{number}]", event) for number, event in enumerate(document)]
+    for place, event in events:
+        if not isinstance(event, dict):
+            raise FileError(f"must be an object {{…}}, not {described_json(event)}", place=place)
+    return events
+
+
+def _document(data: bytes) -> object:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FileError("is not UTF-8 text; save it as UTF-8", place=f"line {line}") from None
+    if "\0" in text:
+        raise FileError("is a binary file; name one that holds a trace")
+    if not text.strip():
+        raise FileError("is empty; it should hold trace events")
+    try:
+        return _DECODER.decode(text)
+    except RecursionError:
+        raise FileError("is nested too deep; flatten it") from None
+    except json.JSONDecodeError as error:
+        # Programs that record a trace need not close the array.
+        if text.lstrip().startswith("["):
+            try:
+                return _DECODER.decode(text.rstrip().removesuffix(",") + "]")
+            except (ValueError, RecursionError):
+                pass
+        ended = text.rstrip()
+        ends = error.pos >= len(ended) or (
+            error.msg != "Extra data" and not ended.endswith(("}", "]"))
+        )
+        problem = f"the document ends too early; {CUT}" if ends else f"{error.msg}; correct it"
+        raise FileError(problem, place=f"line {error.lineno}, column {error.colno}") from None
+
+
+def _number(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise FileError(f"holds the number {described(text)}; times go up to 2^62") from None
+
+
+def _integer(text: str) -> int | Decimal:
+    # Python itself refuses to read very long integers.
+    return int(text) if len(text) <= MOST_DIGITS else _number(text)
+
+
+def _no_number(text: str) -> None:
+    raise FileError(f"holds {text}, which is no JSON; give a finite number")
+
+
+_DECODER = json.JSONDecoder(parse_float=_number, parse_int=_integer, parse_constant=_no_number)

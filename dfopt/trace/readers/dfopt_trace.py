@@ -19,20 +19,18 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files.storage import BYTE_ORDER_MARK
 from dfopt.files.strict_json import Document
 from dfopt.trace.events import Integers
-from dfopt.trace.gaps import quality_of
-from dfopt.trace.numbering import Numbering
-from dfopt.trace.order import first_disorder
-from dfopt.trace.readers.dfopt_trace_header import header_from_document
 from dfopt.trace.readers.dfopt_trace_lines import (
     DISPATCH_KEYS,
     GAP_ENDS,
     GAP_KEYS,
     REQUIRED,
     checked_line,
+    header_from_document,
     on_line,
     parsed_line,
 )
-from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED, Gaps, Trace, TraceHeader
+from dfopt.trace.stretches import first_disorder, quality_of
+from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED, Gaps, Numbering, Trace, TraceHeader
 
 AT_ONCE = 1 << 20
 """How many bytes are parsed together."""

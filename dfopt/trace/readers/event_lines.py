@@ -1,9 +1,9 @@
 """What the kernel's scheduling events look like in text, after the head of the line.
 
 An event has up to three forms: its fields by name (``perf script``, tracefs, ``trace-cmd report
--N`` and ``-R``), that of trace-cmd's plugin, and that of kernels before 2.6.34. A comm is up to
-15 bytes of anything, even of what these patterns look for. They hold all the same: what follows
-a comm is longer than 15 bytes, or has to reach the end of the line.
+-N`` and ``-R``), the form of trace-cmd's plugin, and the form of kernels before 2.6.34. A comm is
+at most 15 bytes of anything, even of text that these patterns look for. They find the right end of
+a comm all the same: what follows it is longer than 15 bytes, or has to reach the end of the line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _COMM = ".{0,15}?"
 _PRIO = "-?[0-9]{1,9}+"
 _BRACKETS = rf"\[{_PRIO}\]"
 _MORE = r"(?: (?!pid=|prio=)\w++=[^ \n]*+)*+(?: \[[0-9]++\])?+"
-"""What some kernels add."""
+"""Fields that some kernels add."""
 
 _SWITCH = (
     rf"prev_comm=(?P<comm>.*?) prev_pid=(?P<previous>{PID}) prev_prio={_PRIO} "
@@ -50,11 +50,11 @@ _WANTED = "(?:sched:)?sched_(?:switch|waking|wakeup|wakeup_new|process_fork|proc
 _OTHERS = r"(?:[^ \n]+:(?:[ \t].*+)?|PERF_RECORD_.*|[^ \n]+ <-.*|<(?:user )?+stack trace>)"
 
 _FAILED = r"(?:\[FAILED TO PARSE\] )?+"
-"""What trace-cmd writes where it does not know how to print an event; its fields follow by name."""
+"""What trace-cmd writes where it cannot print an event in its own form; fields by name follow."""
 
 
 def _event(switch: str, wakeup: str, fork: str, ended: str) -> str:
-    # An event that is wanted but cannot be understood is not one of the others.
+    # A wanted event that cannot be understood must not pass for one of the others.
     return (
         f"(?:sched:)?+sched_(?:(?P<switch>switch): ++{_FAILED}(?:{switch})"
         f"|(?P<wakeup>waking|wakeup_new|wakeup): ++{_FAILED}(?:{wakeup})"
@@ -66,14 +66,14 @@ def _event(switch: str, wakeup: str, fork: str, ended: str) -> str:
 
 
 def usual_event(thread: str) -> str:
-    """Return a pattern for events with their fields by name and comms without spaces, but no marks.
+    """Return a fast pattern for events with fields by name, comms without spaces, and no marks.
 
-    The groups say what it is.
+    Its groups say which event it is, and hold the fields.
 
     Parameters
     ----------
     thread
-        Matches the number of the thread that a switch of this line must be from.
+        Matches the number of the thread from which a switch of this line must come.
     """
     forms = _SWITCH.replace(f"<previous>{PID}", f"<previous>{thread}"), _WAKEUP, _FORK, _EXIT
     words = (form.replace(".*?", r"[^ \n]++") for form in forms)

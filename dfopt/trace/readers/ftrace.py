@@ -1,22 +1,59 @@
-"""Traces from tracefs, ``trace-cmd report`` or systrace, as plain text."""
+"""The lines of tracefs, of ``trace-cmd report`` and of systrace.
+
+``comm-pid (tgid) [cpu] flags time: event: …``; tgid and flags may be missing, and the latency
+format has ``2d..1.`` for CPU and flags.
+"""
 
 from __future__ import annotations
 
-from typing import BinaryIO
+import re
 
-from dfopt.trace.readers.ftrace_lines import FTRACE
-from dfopt.trace.readers.kernel_text import read_kernel_text
-from dfopt.trace.readers.perf_lines import PERF
-from dfopt.trace.readers.pieces import pieces_of
-from dfopt.trace.trace import Trace
+from dfopt.trace.readers.event_lines import EVENT, PID, TIME, usual_event
+from dfopt.trace.readers.kernel_text import COMMENT, SURE_COMMENT, Grammar, any_line
 
+_HEAD = (
+    rf" *+.*?-(?P<pid>{PID}) ++(?:\( *+(?:(?P<tgid>{PID})|-++)\) ++)?+"
+    rf"(?=\[|[0-9]+[^ 0-9\n])\[?+(?P<cpu>[0-9]{{1,5}}+)\]?+ *(?P<flags>[^ 0-9\n][^ \n]*+)?+ ++"
+    # trace-cmd report --ts-diff: how much later than the line before.
+    rf"{TIME} ++(?:\(\+[0-9]++\) ++)?+"
+)
+_USUAL = usual_event("(?P=pid)")
+_AROUND = (
+    r"version = \d+",
+    r"cpus=\d+",
+    r"CPU \d+ is empty",
+    "TRACE:",
+    r"capturing trace\.\.\..*",
+    r"[ \t]*=> .*",
+    r" *dummy-0+ +\[\d+\] 0\.0: 0: trace_event_clock_sync: .*",
+)
+"""What these programs write before, between and after the events."""
 
-def read_ftrace(stream: BinaryIO) -> Trace:
-    """Return the trace in the kernel's own text, or in that of ``trace-cmd report``.
-
-    Raises
-    ------
-    FileError
-        With line and remedy, when it is no such trace.
-    """
-    return read_kernel_text(pieces_of(stream), FTRACE, other=PERF)
+FTRACE = Grammar(
+    name="ftrace text",
+    remedy="print it as tracefs, or trace-cmd report, does without options",
+    hints=(
+        (re.compile(rb" type: \d+$"), "print it with options/raw, hex and bin off"),
+        (re.compile(rb"=0x[0-9a-f]+ \("), "print it with options/fields off"),
+        (re.compile(rb"\d(?:us.?: |ms \(\+)"), "print it with options/latency-format off"),
+        (re.compile(rb"^[a-z_]+: [a-z_]+="), "print it with options/context-info on"),
+        (
+            re.compile(rb"^(?!.*\d\.(?:\d{6}|\d{9}): ).*(?:\[\d+\]|\d\S{4,}) *(?:\S+ +)?\d+: "),
+            "record with a trace_clock that counts seconds, such as mono",
+        ),
+    ),
+    line=any_line(f"{_HEAD}{EVENT}", COMMENT, *_AROUND),
+    usual=any_line(f"{_HEAD}{_USUAL}", SURE_COMMENT, *_AROUND),
+    head=re.compile(_HEAD.encode()),
+    declared=re.compile(
+        rb"^(?:# entries-in-buffer/entries-written: (?P<kept>\d{1,18})/(?P<written>\d{1,18}) +"
+        rb"#P:(?P<online>\d{1,5})|cpus=(?P<cpus>\d{1,5}))$",
+        re.MULTILINE,
+    ),
+    loss=re.compile(
+        rb"^CPU[: ](?P<loss_cpu>\d{1,5})(?: \[(?:LOST )?|: )(?:(?P<lost>\d{1,18}) )?"
+        rb"(?:EVENTS(?: DROPPED)?\]|events lost)$",
+        re.MULTILINE,
+    ),
+    loss_words=(b" EVENTS]", b"EVENTS DROPPED]", b" events lost\n"),
+)

@@ -1,23 +1,120 @@
-"""Kernel traces that are text, whatever family their lines are of."""
+"""Kernel traces that are text, whatever program wrote their lines.
+
+What a line looks like is a :class:`Grammar`: :data:`dfopt.trace.readers.perf.PERF` or
+:data:`dfopt.trace.readers.ftrace.FTRACE`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import BinaryIO
+
+import numpy as np
 
 from dfopt.errors import FileError
 from dfopt.trace.dispatches import trace_of
 from dfopt.trace.events import ANY_CPU, KernelEvents, Loss
-from dfopt.trace.readers.collected import PREVIOUS, Collected
-from dfopt.trace.readers.grammar import Grammar
-from dfopt.trace.readers.pieces import Piece
-from dfopt.trace.readers.rows import Fields, Row
+from dfopt.trace.readers.event_columns import PREVIOUS, EventColumns, Fields, Row
 from dfopt.trace.trace import Trace
 
+Pattern = re.Pattern[bytes]
+
+COMMENT = "#.*"
+SURE_COMMENT = r"#(?!.*\d: ).*"
+"""A comment, where not every event has been tried before: its line may begin with ``#``, too."""
+
 GONE = -1
-"""What perf calls a thread that is no more."""
+"""The number that perf writes for a thread that no longer exists."""
 
 MOST_UNPARSED = 0.5
-"""A text of which more than this share cannot be understood is something else."""
+"""A text is something else if more than this share of its lines cannot be understood."""
+
+END_OF_LINE = ord("\n")
+PIECE = 1 << 17
+"""Bytes in a piece: all that is made of a piece should fit in the processor's caches."""
+
+LONGEST_LINE = 1 << 26
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grammar:
+    """How the lines of one program look.
+
+    Parameters
+    ----------
+    name
+        The name of such text in errors.
+    remedy
+        How a user gets such text.
+    hints
+        Patterns of lines in other forms, each with the way to get this form instead.
+    line
+        Matches any single line with its end. Its groups are those of
+        :data:`~dfopt.trace.readers.event_lines.EVENT` and those of the head: ``pid``, ``tgid``,
+        ``cpu``, ``flags``. The last group, ``unparsed``, holds a line that is not understood.
+    usual
+        A faster pattern for events in their usual form. It does not understand all lines that
+        ``line`` understands; those that it understands it reads in the same way.
+    head
+        Matches the beginning of a line with an event.
+    declared
+        Finds the number of CPUs that the file declares. The group ``cpus`` counts all of them;
+        ``online`` counts those in use, whose numbers may be higher than that. The groups ``kept``
+        and ``written``, if any, say how many events are still there, and how many there were.
+    loss
+        Finds a line about lost events, with the groups ``loss_cpu`` and ``lost``.
+    loss_words
+        Every such line holds at least one of these.
+    """
+
+    name: str
+    remedy: str
+    hints: tuple[tuple[Pattern, str], ...]
+    line: Pattern
+    usual: Pattern
+    head: Pattern
+    declared: Pattern
+    loss: Pattern
+    loss_words: tuple[bytes, ...]
+
+
+def any_line(*forms: str) -> Pattern:
+    """Return a pattern for one line with its end: in one of these forms, blank, or unknown."""
+    known = "|".join(forms)
+    return re.compile(rf"(?:(?:{known}|[ \t]*)\n|(?P<unparsed>.*)\n)".encode())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """Consecutive lines of a text.
+
+    Parameters
+    ----------
+    first_line
+        Number of the first line in the file, counted from 1.
+    text
+        The lines, each with its end.
+    cut
+        Whether the file ends within the last line; its end was added.
+    """
+
+    first_line: int
+    text: bytes
+    cut: bool = False
+
+
+def pieces_of(stream: BinaryIO) -> Iterator[Piece]:
+    """Yield a text in pieces of whole lines, of about :data:`PIECE` bytes."""
+    line = 1
+    while text := stream.read(PIECE):
+        text += stream.readline(LONGEST_LINE)
+        cut = not text.endswith(b"\n")
+        if cut and len(text) >= LONGEST_LINE:
+            raise FileError("is longer than any line of a trace", place=f"line {line}")
+        yield Piece(first_line=line, text=text + b"\n" if cut else text, cut=cut)
+        line += int(np.count_nonzero(np.frombuffer(text, np.uint8) == END_OF_LINE))
 
 
 def read_kernel_text(pieces: Iterable[Piece], grammar: Grammar, other: Grammar) -> Trace:
@@ -28,15 +125,15 @@ def read_kernel_text(pieces: Iterable[Piece], grammar: Grammar, other: Grammar) 
     pieces
         The text.
     grammar
-        What its lines are to be.
+        What its lines must look like.
     other
-        What they must not be: a trace has one clock and one set of threads, so lines of another
-        family come from another recording.
+        What they must not look like. A trace has one clock and one set of threads, so lines of
+        another program come from another recording.
 
     Raises
     ------
     FileError
-        When it is no such trace, or not one only.
+        When it is no such trace, or more than one.
     """
     reading = _Reading(grammar, other)
     for piece in pieces:
@@ -51,7 +148,7 @@ class _Reading:
         self._fields = Fields(grammar.line)
         self._usual_fields = Fields(grammar.usual)
         self._usual_tries = 1
-        self._collected = Collected()
+        self._columns = EventColumns()
         self._losses: list[Loss] = []
         self._cpus: int | None = None
         self._online: int | None = None
@@ -66,7 +163,7 @@ class _Reading:
         text = piece.text
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n")
-        if self._cpus is None and self._online is None and not self._collected.switch_count:
+        if self._cpus is None and self._online is None and not self._columns.switch_count:
             declared = self._grammar.declared.search(text)
             if declared is not None:
                 found = declared.groupdict()
@@ -86,7 +183,7 @@ class _Reading:
     def _loss(self, cpu: bytes | None, events: bytes | None) -> Loss:
         return Loss(
             cpu=ANY_CPU if cpu is None else int(cpu),
-            switches_before=self._collected.switch_count,
+            switches_before=self._columns.switch_count,
             events=int(events or 0),
         )
 
@@ -95,23 +192,24 @@ class _Reading:
         self._lines += len(rows)
         last = rows[-1:]
         if cut and (fields.having(last, "fork") or fields.having(last, "mark")):
-            # Its last word may have been longer.
+            # The last word of the line may be incomplete.
             self._add_unparsed(b"", first_line + len(rows) - 1)
             del rows[-1]
         if fields.have(rows, "unparsed"):
             self._blanks += text.count(b"\n\n")
             for line, words in enumerate(fields.words(rows, "unparsed"), first_line):
                 if words:
-                    self._check_family(words, line)
+                    self._check_program(words, line)
                     self._add_unparsed(words, line)
-        if fields is self._fields:  # else the pattern has seen to it
+        if fields is self._fields:  # the usual pattern does not match such lines
             previous = fields.words(rows, *PREVIOUS)
             self._check_threads(fields.words(rows, "pid"), previous, first_line)
         if self._cpus is not None:
             self._check_cpus(fields.words(rows, "cpu"), self._cpus, first_line)
-        self._collected.add(rows, fields)
+        self._columns.add(rows, fields)
 
     def _found(self, text: bytes) -> tuple[list[Row], Fields]:
+        # The usual pattern is given up once it has failed more often than it has matched.
         if self._usual_tries:
             rows: list[Row] = self._grammar.usual.findall(text)
             if not self._usual_fields.have(rows, "unparsed"):
@@ -126,7 +224,7 @@ class _Reading:
             self._first_unparsed = line
             self._first_unparsed_words = words
 
-    def _check_family(self, text: bytes, line: int) -> None:
+    def _check_program(self, text: bytes, line: int) -> None:
         if self._other.head.match(text) and not self._grammar.head.match(text):
             raise FileError(
                 f"is {self._other.name}, but what precedes it is {self._grammar.name}; "
@@ -136,9 +234,9 @@ class _Reading:
 
     @staticmethod
     def _check_threads(running: list[bytes], left: list[bytes], first_line: int) -> None:
-        """Refuse lines of another thread than the one that their switch leaves.
+        """Refuse lines whose own thread is not the one that their switch leaves.
 
-        Who wakes whom, and who belongs to which process, is told by the lines' own threads.
+        Wake-ups and processes are taken from the lines' own threads, so these must be right.
         """
         for line, (thread, previous) in enumerate(zip(running, left, strict=True), first_line):
             if previous and thread != previous and int(thread) not in (int(previous), GONE):
@@ -176,20 +274,13 @@ class _Reading:
                 f"{self._grammar.name}; {next(remedies, self._grammar.remedy)}",
                 place=f"line {self._first_unparsed}",
             )
-        collected = self._collected
-        switches = collected.switches()
+        events = self._columns.events()
         cpus = self._cpus
-        if self._online is not None and len(switches.cpu):
-            cpus = max(self._online, int(switches.cpu.max()) + 1)
-        return KernelEvents(
-            switches=switches,
-            wakeups=collected.wakeups(),
-            forks=collected.forks(),
-            exits=collected.exits(),
-            groups=collected.groups(),
-            marks=collected.marks(),
+        if self._online is not None and len(events.switches.cpu):
+            cpus = max(self._online, int(events.switches.cpu.max()) + 1)
+        return replace(
+            events,
             losses=tuple(self._losses),
-            comms=collected.comms,
             cpus=cpus,
             overwritten=max(0, self._overwritten),
             lines=self._lines,

@@ -1,22 +1,39 @@
-"""Traces that ``perf script`` or ``perf sched script`` printed."""
+"""The lines of ``perf script`` and ``perf sched script``.
+
+``comm pid [cpu] time: [period] event: …``, where pid may be pid/tid. Beside events there are
+comments, the stack of an event, and records of perf itself (``--show-lost-events`` and others).
+"""
 
 from __future__ import annotations
 
-from typing import BinaryIO
+import re
 
-from dfopt.trace.readers.ftrace_lines import FTRACE
-from dfopt.trace.readers.kernel_text import read_kernel_text
-from dfopt.trace.readers.perf_lines import PERF
-from dfopt.trace.readers.pieces import pieces_of
-from dfopt.trace.trace import Trace
+from dfopt.trace.readers.event_lines import EVENT, PID, TIME, usual_event
+from dfopt.trace.readers.kernel_text import COMMENT, SURE_COMMENT, Grammar, any_line
 
+# Right-aligned, so that an empty comm is nothing but spaces.
+_COMM = r"(?: *+[^ \n]++(?: .*?)?? ++| +)"
+# A thread that is no more is -1. Before the time there may be how the processor ran (-F +misc).
+_HEAD = (
+    rf"{_COMM}(?:(?P<tgid>-1|{PID})/)?+(?P<pid>(?P<gone>-1)|{PID}) ++"
+    rf"\[(?P<cpu>[0-9]{{3,5}}+)\] ++(?:[A-Za-z]{{1,5}} ++)?+{TIME} ++"
+)
+_USUAL = usual_event(f"(?(gone){PID}|(?P=pid))")
+_PERIOD = "(?:[0-9]++ ++)?+"
+_STACK = r"\t *(?:[0-9a-f]{1,16} .*|.* \(inlined\))"
 
-def read_perf(stream: BinaryIO) -> Trace:
-    """Return the trace in the text of ``perf script``.
-
-    Raises
-    ------
-    FileError
-        With line and remedy, when it is no such trace.
-    """
-    return read_kernel_text(pieces_of(stream), PERF, other=FTRACE)
+PERF = Grammar(
+    name="perf script text",
+    remedy="render it by `perf script -F comm,tid,cpu,time,event,trace` with times in seconds",
+    hints=(),
+    line=any_line(f"{_HEAD}{_PERIOD}{EVENT}", COMMENT, "PERF_RECORD_.*", _STACK),
+    usual=any_line(f"{_HEAD}{_PERIOD}{_USUAL}", SURE_COMMENT),
+    head=re.compile(_HEAD.encode()),
+    declared=re.compile(rb"^# nrcpus avail : (?P<cpus>\d{1,5})$", re.MULTILINE),
+    loss=re.compile(
+        rf"^(?:{_HEAD.replace('P<cpu>', 'P<loss_cpu>')})?".encode()
+        + rb"PERF_RECORD_LOST(?:_SAMPLES)? lost (?P<lost>\d{1,18})$",
+        re.MULTILINE,
+    ),
+    loss_words=(b"PERF_RECORD_LOST",),
+)

@@ -7,6 +7,7 @@ as their buffers were read.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, BinaryIO
 
@@ -24,19 +25,12 @@ from dfopt.trace.events import (
     KernelEvents,
     Loss,
     Marks,
+    Switches,
     ThreadGroups,
+    Wakeups,
 )
-from dfopt.trace.numbering import Numbering
 from dfopt.trace.perfetto_packets import PacketCutError, packets
-from dfopt.trace.readers.perfetto_switches import (
-    ENDED,
-    IN_INTERRUPT,
-    BundledEvents,
-    in_time,
-    wakeups_of,
-    words,
-)
-from dfopt.trace.trace import Trace
+from dfopt.trace.trace import Numbering, Trace
 
 WAKEUPS = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
 EVENTS = (
@@ -47,6 +41,22 @@ IN_SAME_PROCESS = 0x10000
 """The flag of a new task that is a thread of its parent's process (CLONE_THREAD)."""
 
 MARK = re.compile(r"(?:^|[ :=|])dfopt:df= *([^ \n](?:.*[^ \n])?)[ \n]*\Z")
+
+UNKNOWN = -1
+"""A thread that a column leaves out."""
+
+IDLE_COMM = "swapper"
+
+ENDED = 0x10 | 0x20
+"""The bits of a thread's state that say that it has ended (EXIT_DEAD, EXIT_ZOMBIE)."""
+
+IN_INTERRUPT = 0x08 | 0x40
+"""The bits of an event's flags that say that an interrupt caused it that no thread asked for.
+
+Not so 0x10, a soft one: threads raise them, too, for instance when they send.
+"""
+
+SWITCH_COLUMNS = 7
 
 
 def read_perfetto(stream: BinaryIO) -> Trace:
@@ -314,3 +324,148 @@ def _thread(value: int) -> int:
     if not 0 <= value < 1 << 31:
         raise FileError(f"holds the thread {value}; the file is damaged, copy it again")
     return value
+
+
+class BundledEvents:
+    """The switches and wakeups of all bundles, in the order of the file."""
+
+    def __init__(self, comms: Numbering) -> None:
+        self._comms = comms
+        self._idle_comm = comms[IDLE_COMM]
+        self.switch_count = 0
+        # Rows of cpu, time, previous, its comm, whether it ended, next, its comm.
+        self._switches: list[Integers] = []
+        # Rows of time, waker, woken; the CPU of the waker where that is unknown.
+        self._wakings: list[tuple[int, Integers]] = []
+
+    def add(
+        self,
+        cpu: int,
+        *,
+        events: list[tuple[int, ...]],
+        columns: Any,
+        follows_loss: bool,
+    ) -> None:
+        """Add the switches of a bundle, and the wakeups of its columns.
+
+        Parameters
+        ----------
+        cpu
+            Its CPU.
+        events
+            Switches that stand there one by one: rows of time, previous, its comm, whether it
+            ended, next, its comm.
+        columns
+            Those in columns, a ``CompactSched``.
+        follows_loss
+            Whether it is not known who ran before its first switch.
+        """
+        rows = _table(events, SWITCH_COLUMNS - 1)
+        if columns.switch_timestamp:
+            rows = np.concatenate([rows, self._switch_rows(columns)])
+            if events:
+                rows = rows[np.argsort(rows[:, 0], kind="stable")]
+        if columns.waking_timestamp:
+            self._wakings.append((cpu, _waking_rows(columns)))
+        if follows_loss and len(rows) and rows[0, 1] == UNKNOWN:
+            rows[0, 1:4] = (IDLE, self._idle_comm, False)
+        self._switches.append(np.insert(rows, 0, cpu, axis=1))
+        self.switch_count += len(rows)
+
+    def _switch_rows(self, columns: Any) -> Integers:
+        time = _times(columns.switch_timestamp)
+        state = np.array(columns.switch_prev_state, np.int64)
+        following = _whole(columns.switch_next_pid)
+        comm = _whole(columns.switch_next_comm_index)
+        names = [self._comms[words(name)] for name in columns.intern_table]
+        if not len(time) == len(state) == len(following) == len(comm):
+            raise FileError("holds columns of unequal length; the file is damaged, copy it again")
+        if comm.max() >= len(names):
+            raise FileError(
+                "names a comm that it does not hold; the file is damaged, copy it again"
+            )
+        unknown = np.full(len(time), UNKNOWN)
+        ended = (state & ENDED != 0).astype(np.int64)
+        named = np.array(names, np.int64)[comm]
+        return np.column_stack([time, unknown, unknown, ended, following, named])
+
+    def switches(self) -> Switches:
+        """Return all switches; who ran is filled in."""
+        rows = np.concatenate([np.empty((0, SWITCH_COLUMNS), np.int64), *self._switches])
+        order = np.argsort(rows[:, 0], kind="stable")
+        sorted_rows = rows[order]
+        unknown = np.flatnonzero(sorted_rows[:, 2] == UNKNOWN)
+        before = sorted_rows[unknown - 1]
+        has_before = (before[:, 0] == sorted_rows[unknown, 0]) & (unknown > 0)
+        sorted_rows[unknown, 2] = np.where(has_before, before[:, 5], IDLE)
+        sorted_rows[unknown, 3] = np.where(has_before, before[:, 6], self._idle_comm)
+        sorted_rows[unknown, 4] &= has_before
+        rows[order] = sorted_rows
+        return Switches(
+            cpu=rows[:, 0].astype(np.int32),
+            time=rows[:, 1].copy(),
+            previous=rows[:, 2].astype(np.int32),
+            previous_comm=rows[:, 3].astype(np.int32),
+            previous_ended=rows[:, 4].astype(np.bool_),
+            next=rows[:, 5].astype(np.int32),
+        )
+
+    def wakings(self, switches: Switches) -> Integers:
+        """Return the wakeups that stand in columns: rows of time, waker, woken."""
+        found = [np.empty((0, 3), np.int64)]
+        for cpu in sorted({cpu for cpu, _ in self._wakings}):
+            rows = np.concatenate([part for number, part in self._wakings if number == cpu])
+            mine = switches.cpu == cpu
+            times, following = np.maximum.accumulate(switches.time[mine]), switches.next[mine]
+            place = np.searchsorted(times, rows[:, 0], side="right") - 1
+            ran = np.where(place >= 0, following[place], IDLE) if len(times) else IDLE
+            rows[:, 1] = np.where(rows[:, 1] == UNKNOWN, ran, rows[:, 1])
+            found.append(rows)
+        return np.concatenate(found)
+
+
+def words(text: str | bytes) -> str:
+    """Return a text of a packet; where it is not UTF-8, the classes give its bytes."""
+    return text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")
+
+
+def wakeups_of(rows: Iterable[Integers]) -> Wakeups:
+    """Return wakeups from rows of time, waker, woken, ordered by time."""
+    table = in_time(np.concatenate([np.empty((0, 3), np.int64), *rows]))
+    return Wakeups(
+        time=table[:, 0], waker=table[:, 1].astype(np.int32), woken=table[:, 2].astype(np.int32)
+    )
+
+
+def in_time(rows: Integers) -> Integers:
+    """Return rows that begin with a time in its order."""
+    return rows[np.argsort(rows[:, 0], kind="stable")]
+
+
+def _table(rows: list[tuple[int, ...]], width: int) -> Integers:
+    return np.array(rows, np.int64).reshape(-1, width)
+
+
+def _whole(values: Any) -> Integers:
+    column = np.array(values, np.int64)
+    if len(column) and column.min() < 0:
+        raise FileError(f"holds the number {column.min()}; the file is damaged, copy it again")
+    return column
+
+
+def _times(differences: Any) -> Integers:
+    """Return times, of which all but the first are given as differences."""
+    if sum(differences) > LARGEST_TOTAL:
+        raise FileError("holds a time beyond 2^62; the file is damaged, copy it again")
+    return np.cumsum(np.array(differences, np.int64))
+
+
+def _waking_rows(columns: Any) -> Integers:
+    time, woken = _times(columns.waking_timestamp), _whole(columns.waking_pid)
+    flags = np.array(columns.waking_common_flags, np.int64)
+    if len(time) != len(woken):
+        raise FileError("holds columns of unequal length; the file is damaged, copy it again")
+    if len(flags) != len(time):  # older versions did not record them
+        flags = np.zeros(len(time), np.int64)
+    waker = np.where(flags & IN_INTERRUPT, IDLE, UNKNOWN)
+    return np.column_stack([time, waker, woken])

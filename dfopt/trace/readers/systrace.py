@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from dfopt.errors import FileError
-from dfopt.trace.readers.ftrace_lines import FTRACE
-from dfopt.trace.readers.kernel_text import read_kernel_text
-from dfopt.trace.readers.perf_lines import PERF
-from dfopt.trace.readers.pieces import Piece, pieces_of
+from dfopt.trace.readers.ftrace import FTRACE
+from dfopt.trace.readers.kernel_text import Piece, pieces_of, read_kernel_text
+from dfopt.trace.readers.perf import PERF
 from dfopt.trace.trace import Trace
 
 _BEGIN = re.compile(

@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from dfopt.trace.readers.dfopt_trace_header import header_to_document
+from dfopt.trace.readers.dfopt_trace_lines import header_to_document
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, Trace
 
 AT_ONCE = 20_000

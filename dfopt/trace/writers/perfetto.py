@@ -9,8 +9,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from dfopt.trace.events import Integers
-from dfopt.trace.gaps import stretches_in_order
 from dfopt.trace.perfetto_packets import framed, perfetto_classes
+from dfopt.trace.stretches import stretches_in_order
 from dfopt.trace.time_units import nanoseconds_per_unit
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED, Trace
 

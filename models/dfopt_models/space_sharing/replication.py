@@ -82,7 +82,7 @@ class Stays:
     def trace(self, *, name: str, policy: str, processors: int) -> Trace:
         """Return the stays as dispatches: workers are tasks, jobs are fragments."""
         from dfopt.trace import Trace, TraceHeader
-        from dfopt.trace.numbering import Numbering
+        from dfopt.trace.trace import Numbering
 
         rows = sorted(self._rows)
         tasks, jobs = Numbering(), Numbering()

@@ -5,7 +5,7 @@ from io import BytesIO
 import pytest
 
 from dfopt.errors import FileError
-from dfopt.trace.readers.ftrace import read_ftrace
+from dfopt.trace.reading import read_ftrace
 
 HEAD = """\
 # tracer: nop

@@ -7,9 +7,9 @@ from io import BytesIO
 import pytest
 
 from dfopt.errors import FileError
-from dfopt.trace.readers import pieces
-from dfopt.trace.readers.ftrace import read_ftrace
+from dfopt.trace.readers import kernel_text
 from dfopt.trace.readers.systrace import read_systrace
+from dfopt.trace.reading import read_ftrace
 from tests.trace.readers.kernel_lines import Switch, dispatches, systrace, text_of
 
 SWITCHES = [
@@ -61,7 +61,7 @@ def read(page):
 @pytest.mark.parametrize("page", [old_page, new_page, escaped_ends])
 @pytest.mark.parametrize("size", [1 << 20, 64, 1])
 def test_the_text_in_a_page(monkeypatch, page, size):
-    monkeypatch.setattr(pieces, "SIZE", size)
+    monkeypatch.setattr(kernel_text, "PIECE", size)
     trace = read(page(TEXT))
     assert dispatches(trace) == dispatches(read_ftrace(BytesIO(TEXT.encode())))
     assert len(trace) == 2
@@ -71,7 +71,7 @@ def test_the_text_in_a_page(monkeypatch, page, size):
 @pytest.mark.parametrize("page", [old_page, new_page])
 @pytest.mark.parametrize("size", [1 << 20, 64])
 def test_lines_are_those_of_the_page(monkeypatch, page, size):
-    monkeypatch.setattr(pieces, "SIZE", size)
+    monkeypatch.setattr(kernel_text, "PIECE", size)
     whole = page(TEXT + ODD)
     line = next(n for n, text in enumerate(whole.split("\n"), 1) if text.startswith("what"))
     assert read(whole).quality.first_unparsed == line

@@ -8,8 +8,9 @@ idle thread and then from another one. Any other gap becomes a line about lost e
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
-from itertools import islice
+import re
+from collections.abc import Iterator, Sequence
+from itertools import count, islice
 from operator import itemgetter
 from typing import BinaryIO
 
@@ -17,10 +18,9 @@ import numpy as np
 
 from dfopt.errors import FileError
 from dfopt.trace.dispatches import IDLE
-from dfopt.trace.gaps import stretches_in_order
+from dfopt.trace.stretches import stretches_in_order
 from dfopt.trace.time_units import nanoseconds_per_unit
-from dfopt.trace.trace import BROKEN_CHAIN, UNMANAGED, Trace
-from dfopt.trace.writers.thread_numbers import free_number, thread_numbers
+from dfopt.trace.trace import BROKEN_CHAIN, UNMANAGED, Trace, TraceTask
 
 SECOND = 1_000_000_000
 
@@ -31,6 +31,12 @@ MOST_CPUS = 100_000
 
 AT_ONCE = 10_000
 
+LARGEST_THREAD = 999_999_999
+"""The largest number that readers take for a thread's."""
+
+NUMBERED = re.compile(r"([1-9][0-9]{0,8})(?:\.[1-9][0-9]*)?")
+"""A thread's number, perhaps with that of its life."""
+
 Step = tuple[int, str]
 """A time in nanoseconds and the line about it."""
 
@@ -38,7 +44,7 @@ Thread = tuple[str, int, str]
 """A comm, the number of the thread, and the state in which it leaves the CPU."""
 
 
-def write_systrace(trace: Trace, stream: BinaryIO) -> None:
+def write_ftrace(trace: Trace, stream: BinaryIO) -> None:
     """Write a trace as text with the kernel's ``sched_switch`` events.
 
     Parameters
@@ -180,3 +186,48 @@ def _ends(trace: Trace, pids: list[int]) -> set[int]:
     rows = np.lexsort((trace.end, trace.start, pid))
     last = (pid[rows][1:] == pid[rows][:-1]) & (trace.task[rows][1:] != trace.task[rows][:-1])
     return set(rows[:-1][last].tolist())
+
+
+def thread_numbers(trace: Trace) -> list[int]:
+    """Return a thread's number for each task.
+
+    Tasks that are lives of one thread share its number if one is over when the next begins;
+    else, and where a task is called by no number, it gets one that is free.
+    """
+    first, last = _lifetimes(trace)
+    wanted = [_wanted(task) for task in trace.tasks]
+    taken = {number for number in wanted if number}
+    above = max(taken, default=0)
+    # Those above look like what they stand beside, but may not suffice.
+    free = count(above + 1) if above + len(wanted) <= LARGEST_THREAD else count(1)
+    numbers = [0] * len(wanted)
+    over: dict[int, int] = {}
+    for task in np.argsort(first, kind="stable").tolist():
+        number = wanted[task]
+        if number is None or over.get(number, -1) >= first[task]:
+            number = next(one for one in free if one not in taken)
+        numbers[task] = number
+        over[number] = last[task]
+    return numbers
+
+
+def free_number(numbers: Sequence[int]) -> int:
+    """Return a thread's number that is none of these."""
+    above = max(numbers, default=0) + 1
+    return above if above <= LARGEST_THREAD else min(set(range(1, len(numbers) + 2)) - set(numbers))
+
+
+def _wanted(task: TraceTask) -> int | None:
+    if task.tid is not None and 0 < task.tid <= LARGEST_THREAD:
+        return task.tid
+    match = NUMBERED.fullmatch(task.name)
+    return int(match[1]) if match else None
+
+
+def _lifetimes(trace: Trace) -> tuple[list[int], list[int]]:
+    """Return when each task first starts and when it last ends; -1 if it never runs."""
+    first = np.full(len(trace.tasks), np.iinfo(np.int64).max)
+    last = np.full(len(trace.tasks), -1)
+    np.minimum.at(first, trace.task, trace.start)
+    np.maximum.at(last, trace.task, trace.end)
+    return np.where(last < 0, -1, first).tolist(), last.tolist()

@@ -1,4 +1,4 @@
-"""Whether the rows of a trace can be true: one thing at a time on every CPU."""
+"""The dispatches and gaps of CPUs: whether all can be true, and in which order they come."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from dfopt.trace.events import Integers, Numbers
-from dfopt.trace.trace import Gaps
+from dfopt.trace.quality import Quality
+from dfopt.trace.trace import BROKEN_CHAIN, CLOCK_WENT_BACK, LOST_EVENTS, Gaps, Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disorder:
-    """A row that cannot be true beside the others.
+    """A dispatch or gap that cannot be true beside the others.
 
     Parameters
     ----------
     row
         The number of the dispatch, or of the gap.
     is_gap
-        Which of the two it is.
+        Whether it is a gap.
     problem
         What is wrong, and what to do about it.
     """
@@ -37,7 +38,7 @@ def first_disorder(cpu: Numbers, start: Integers, end: Integers, gaps: Gaps) -> 
     cpu, start, end
         The dispatches, ordered by start.
     gaps
-        Stretches in which there must be none.
+        Stretches in which no dispatch may run.
     """
     by_cpu = np.argsort(cpu, kind="stable")
     same_cpu = cpu[by_cpu[1:]] == cpu[by_cpu[:-1]]
@@ -66,3 +67,42 @@ def first_disorder(cpu: Numbers, start: Integers, end: Integers, gaps: Gaps) -> 
                 f"{gaps.end[row]}, about which nothing is known; cut the gap shorter",
             )
     return None
+
+
+def stretches_in_order(trace: Trace) -> Integers:
+    """Return dispatches and gaps in order of time; those of a CPU stand in their true order.
+
+    Returns
+    -------
+    Integers
+        The numbers of the dispatches, and for the gap i the number ``len(trace) + i``.
+    """
+    starts = np.concatenate([trace.start, trace.gaps.start])
+    ends = np.concatenate([trace.end, trace.gaps.end])
+    return np.lexsort((ends, starts))
+
+
+def quality_of(*, cpus: int, cpu: Numbers, gaps: Gaps, lines: int) -> Quality:
+    """Return the quality of a trace whose format tells nothing about it but gaps.
+
+    Parameters
+    ----------
+    cpus
+        Number of CPUs.
+    cpu
+        Where each dispatch ran.
+    gaps
+        Stretches about which nothing is known.
+    lines
+        Lines of the file.
+    """
+    counts = {reason: int((gaps.reason == n).sum()) for n, reason in enumerate(gaps.reasons)}
+    seen = np.concatenate([cpu, gaps.cpu])
+    return Quality(
+        lines=lines,
+        events=len(cpu),
+        breaks=counts.get(BROKEN_CHAIN, 0),
+        losses=counts.get(LOST_EVENTS, 0),
+        clock_steps=counts.get(CLOCK_WENT_BACK, 0),
+        silent_cpus=tuple(np.setdiff1d(np.arange(cpus), seen).tolist()),
+    )

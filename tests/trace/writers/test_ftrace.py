@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from dfopt.errors import FileError
 from dfopt.trace import TraceHeader, TraceTask
-from dfopt.trace.readers.ftrace import read_ftrace
+from dfopt.trace.reading import read_ftrace
 from dfopt.trace.trace import BROKEN_CHAIN
-from dfopt.trace.writers.systrace import write_systrace
+from dfopt.trace.writers.ftrace import write_ftrace
 from tests.trace.traces import SMALL, names, trace_from_rows, traces
 
 
 def written(trace):
     stream = io.BytesIO()
-    write_systrace(trace, stream)
+    write_ftrace(trace, stream)
     return stream.getvalue().decode()
 
 

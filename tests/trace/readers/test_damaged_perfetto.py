@@ -17,9 +17,9 @@ from dfopt.errors import FileError
 from dfopt.trace import Trace, read_trace
 from dfopt.trace.perfetto_packets import framed
 from dfopt.trace.readers.perfetto import read_perfetto
-from tests.trace.test_read_perfetto import EXIT_DEAD, bundle, columns, switch, waking
+from tests.trace.readers.test_perfetto import EXIT_DEAD, bundle, columns, switch, waking
 
-RECORDED = (Path(__file__).parent / "readers" / "recorded" / "perfetto.pftrace").read_bytes()
+RECORDED = (Path(__file__).parent / "recorded" / "perfetto.pftrace").read_bytes()
 
 PACKETS = [
     framed(packet)

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt.trace.dispatches import Lives, lives_of
 from dfopt.trace.events import Exits, Forks, KernelEvents, Switches
-from dfopt.trace.identities import Lives, lives_of
 
 
 def switches(*rows):

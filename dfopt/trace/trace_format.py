@@ -1,4 +1,4 @@
-"""What kind of trace a file holds, told by its first bytes and not by its name."""
+"""In which format a trace is: the first bytes of its file tell, not the name."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from enum import Enum
 
 from dfopt.errors import FileError
 from dfopt.files.storage import BYTE_ORDER_MARK
-from dfopt.trace.readers.ftrace_lines import FTRACE
-from dfopt.trace.readers.perf_lines import PERF
+from dfopt.trace.readers.ftrace import FTRACE
+from dfopt.trace.readers.perf import PERF
 
 
-class Content(Enum):
-    """The kinds of traces that dfopt reads."""
+class TraceFormat(Enum):
+    """The formats of traces that dfopt reads."""
 
     PERF = "perf script text"
     FTRACE = "ftrace or trace-cmd text"
@@ -32,7 +32,7 @@ _FOREIGN = {
     BYTE_ORDER_MARK: "begins with a byte order mark; save it as UTF-8 without one",
     b"\xff\xfe": "is UTF-16 text; save it as UTF-8",
 }
-"""How files begin that hold a trace, or may, but not in a form that dfopt reads."""
+"""How files begin that may hold a trace, but not in a form that dfopt reads."""
 
 _REPORTS = (
     (
@@ -55,7 +55,7 @@ _REPORTS = (
         "is about several recordings; make a report of each (trace-cmd report -i FILE)",
     ),
 )
-"""What looks like a trace, or is made of one, but is none that can be read."""
+"""What looks like a trace, or is made of one, but is no trace that can be read."""
 
 _DFOPT_DOCUMENT = re.compile(rb'"format"\s*:\s*"(dfopt-[a-z-]+/[0-9]+)"')
 _HTML = re.compile(rb"\s*<(!doctype|html|head|script)\b", re.IGNORECASE)
@@ -72,18 +72,18 @@ _PACKET = 0x0A
 """The tag of a packet, the only field of a Perfetto trace."""
 
 
-def content_of(first: bytes) -> Content:
-    """Return what a file holds.
+def format_of(first: bytes) -> TraceFormat:
+    """Return the format of a trace.
 
     Parameters
     ----------
     first
-        Its first bytes, some 64 KiB of them or all.
+        The first bytes of its file: 64 KiB or all.
 
     Raises
     ------
     FileError
-        When it is nothing that dfopt reads.
+        When dfopt does not read such a file.
     """
     if not first.strip():
         raise FileError("is empty; name a trace")
@@ -91,9 +91,9 @@ def content_of(first: bytes) -> Content:
         if first.startswith(beginning):
             raise FileError(problem)
     if _is_packets(first):
-        return Content.PERFETTO
+        return TraceFormat.PERFETTO
     if _HTML.match(first):
-        return Content.SYSTRACE
+        return TraceFormat.SYSTRACE
     for form, problem in _REPORTS:
         if form.search(first):
             raise FileError(problem)
@@ -112,35 +112,35 @@ def content_of(first: bytes) -> Content:
             "holds switches, but neither as `perf script -F comm,tid,cpu,time,event,trace` nor as "
             "tracefs or trace-cmd report print them; print them so"
         )
-    known = ", ".join(kind.value for kind in Content)
+    known = ", ".join(known_format.value for known_format in TraceFormat)
     raise FileError(f"holds no trace that dfopt knows; it reads {known}")
 
 
-def _text_of(first: bytes) -> Content | None:
+def _text_of(first: bytes) -> TraceFormat | None:
     for line in first.splitlines():
         if PERF.head.match(line):
-            return Content.PERF
+            return TraceFormat.PERF
         if FTRACE.head.match(line):
-            return Content.FTRACE
+            return TraceFormat.FTRACE
     if _FTRACE_HEADER.search(first):
-        return Content.FTRACE
+        return TraceFormat.FTRACE
     if _PERF_HEADER.search(first):
-        return Content.PERF
+        return TraceFormat.PERF
     return None
 
 
-def _json_of(first: bytes) -> Content:
+def _json_of(first: bytes) -> TraceFormat:
     document = _DFOPT_DOCUMENT.search(first, 0, (first + b"\n").index(b"\n"))
     if document is None:
-        return Content.CHROME
+        return TraceFormat.CHROME
     name = document[1].decode()
     if not name.startswith("dfopt-trace/"):
         raise FileError(f"is a {name} document and no trace; name a trace")
-    return Content.DFOPT
+    return TraceFormat.DFOPT
 
 
 def _is_packets(first: bytes) -> bool:
-    """Whether these bytes are length-delimited packets, as far as they go."""
+    """Whether these bytes are packets, each behind its tag and its length."""
     position = packets = 0
     while position < len(first):
         if first[position] != _PACKET:
