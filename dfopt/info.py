@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint, penalty_to_document
+from dfopt.files.formats import Format
 from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyMatrix
@@ -14,7 +15,7 @@ from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyMatrix
 if TYPE_CHECKING:
     from dfopt.trace import Trace
 
-FORMAT = "dfopt-info/1"
+FORMAT = Format.INFO
 
 
 def instance_info(instance: Instance) -> dict[str, Any]:

@@ -28,13 +28,14 @@ from dfopt import (
     write_result,
 )
 from dfopt.files import document_text, fingerprint, read_document, write_text
+from dfopt.files.formats import Format
 from dfopt.problem.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive
 from dfopt.problem.result import relative_gap
 from dfopt.verify import verify
 
 FOLDER = Path(__file__).parent
 INDEX = FOLDER / "index.json"
-FORMAT = "dfopt-instance-index/1"
+FORMAT = Format.INSTANCE_INDEX
 
 STRENGTH: dict[type[Certificate], int] = {CompleteSearch: 1, Exhaustive: 2, DualWeights: 3}
 """Of certificates for the same bound, one that is easier to check is better."""

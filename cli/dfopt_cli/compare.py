@@ -9,7 +9,7 @@ import typer
 
 from dfopt.errors import FileError
 from dfopt.files import read_instance, read_result
-from dfopt.files.kinds import COMPARISON, INSTANCE, RESULT, UNNAMED, document_format
+from dfopt.files.formats import UNNAMED, Format, document_format
 from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_reading
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import naming, termination_as_interrupt
@@ -76,22 +76,22 @@ def holds_instance(files: Sequence[str]) -> bool:
         with naming(file):
             formats[file] = document_format(file)
     if formats[files[0]] == UNNAMED:
-        formats[files[0]] = INSTANCE  # its reader says what is wrong
+        formats[files[0]] = Format.INSTANCE  # its reader says what is wrong
     first = formats[files[0]]
     for file, file_format in formats.items():
-        if first != INSTANCE and file_format in (INSTANCE, RESULT):
+        if first != Format.INSTANCE and file_format in (Format.INSTANCE, Format.RESULT):
             problem = (
                 "is an instance among traces; leave it out, or name it first and after it only "
                 "results of it"
-                if file_format == INSTANCE
+                if file_format == Format.INSTANCE
                 else "is a result; name its instance first"
             )
             raise FileError(problem, file=file)
-        if first == INSTANCE and file != files[0] and file_format != RESULT:
+        if first == Format.INSTANCE and file != files[0] and file_format != Format.RESULT:
             raise FileError("is no result; after an instance only results follow", file=file)
-        if file_format == COMPARISON:
+        if file_format == Format.COMPARISON:
             raise FileError("is a comparison already; name the trace it was made from", file=file)
-    return first == INSTANCE
+    return first == Format.INSTANCE
 
 
 def print_comparisons(comparisons: Sequence[Comparison], *, as_json: bool) -> None:
@@ -129,7 +129,7 @@ def compare_schedules(
         instance = read_instance(instance_file)
     if not result_files:
         raise typer.BadParameter(
-            f"{instance_file} is an instance; name results of it too", param_hint="RESULT"
+            f"{instance_file} is an instance; name results of it too", param_hint="Format.RESULT"
         )
     results = {}
     for file in result_files:

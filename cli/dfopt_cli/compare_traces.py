@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from dfopt.errors import FileError
-from dfopt.files.kinds import COMPARISON, INSTANCE, RESULT, document_format
+from dfopt.files.formats import Format, document_format
 from dfopt.problem.instance import Instance
 from dfopt_cli.failures import naming
 from dfopt_cli.trace_files import labelled_trace, named, names_of, tell_warnings
@@ -134,10 +134,10 @@ def saved_among(files: Sequence[str]) -> set[str]:
     for file in files:
         with naming(file):
             file_format = document_format(file)
-            if file_format in (INSTANCE, RESULT):
-                what = "an instance" if file_format == INSTANCE else "a result"
+            if file_format in (Format.INSTANCE, Format.RESULT):
+                what = "an instance" if file_format == Format.INSTANCE else "a result"
                 raise FileError(f"is {what} and no trace; see 'dfopt plot schedule'")
-        if file_format == COMPARISON:
+        if file_format == Format.COMPARISON:
             saved.add(file)
     return saved
 

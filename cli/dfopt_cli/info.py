@@ -8,7 +8,7 @@ import typer
 
 from dfopt.errors import FileError
 from dfopt.files import read_instance
-from dfopt.files.kinds import document_format, may_be_trace, toml_format
+from dfopt.files.formats import document_format, may_be_trace, toml_format
 from dfopt.files.streams import first_bytes
 from dfopt_cli.failures import naming
 from dfopt_cli.options import JsonOption, with_option_groups

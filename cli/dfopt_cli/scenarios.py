@@ -120,7 +120,7 @@ def scenarios_of(
 
 def is_recorded(name: str) -> bool:
     """Whether a name means a recorded trace."""
-    from dfopt.files.kinds import toml_format
+    from dfopt.files.formats import toml_format
     from dfopt.simulate.run_queue.scenario_document import SCENARIOS
 
     is_file = name == STANDARD_INPUT or Path(name).exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dfopt.files.formats import Format
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, pairs, plain_table
 
@@ -114,7 +115,7 @@ def with_half_width(interval: Interval, places: int) -> str:
     return f"{shown}\n±{interval.half_width:,.{places}f}"
 
 
-FORMAT = "dfopt-simulation/1"
+FORMAT = Format.SIMULATION
 
 COLUMNS = {
     "response_time": ("response\ntime, s", 2),

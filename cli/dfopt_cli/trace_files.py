@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.kinds import UNNAMED, document_format, may_be_trace
+from dfopt.files.formats import UNNAMED, document_format, may_be_trace
 from dfopt.files.streams import shown_name
 from dfopt_cli.failures import naming
 from dfopt_cli.output_files import check_output

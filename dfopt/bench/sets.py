@@ -10,13 +10,14 @@ from pathlib import Path
 from dfopt.errors import DfoptError, DfoptWarning, FileError
 from dfopt.files import fingerprint, instance_from_document, read_document
 from dfopt.files.fields import at, each, string
+from dfopt.files.formats import Format
 from dfopt.files.json_text import document_digest
 from dfopt.files.streams import STANDARD_INPUT
 from dfopt.files.strict_json import Document
 from dfopt.problem.penalties import PenaltyMatrix
 
 INDEX = "index.json"
-INDEX_FORMAT = "dfopt-instance-index/1"
+INDEX_FORMAT = Format.INSTANCE_INDEX
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

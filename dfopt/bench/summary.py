@@ -13,8 +13,9 @@ from typing import Any
 from dfopt.bench.row import Row, RowStatus
 from dfopt.bench.run import Report
 from dfopt.bench.settings import Settings
+from dfopt.files.formats import Format
 
-FORMAT = "dfopt-bench-summary/1"
+FORMAT = Format.BENCH_SUMMARY
 
 SHIFT_S = 1.0
 """Shift of the geometric mean of times: what is far below it hardly counts."""

@@ -15,8 +15,9 @@ from dfopt.compare.comparison import (
 )
 from dfopt.compare.model import CostModel
 from dfopt.files import penalty_to_document
+from dfopt.files.formats import Format
 
-FORMAT = "dfopt-comparison/1"
+FORMAT = Format.COMPARISON
 
 SHOWN_DIGITS = 6
 """Decimal places of ratios and shares."""

@@ -21,8 +21,9 @@ from dfopt.compare.model import CostModel
 from dfopt.compare.windows import parse_window
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import penalty_from_document, read_document
-from dfopt.files.fields import at, check_format, choice, each, fields_of, integer, number, string
+from dfopt.files.fields import at, choice, each, fields_of, integer, number, string
 from dfopt.files.fields import optional as or_null
+from dfopt.files.formats import check_format
 from dfopt.files.streams import shown_name
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from dfopt.errors import DfoptError, FileError
+from dfopt.files.fields import Table, merged
 from dfopt.files.storage import read_text
 from dfopt.files.streams import STANDARD_INPUT, shown_name
 from dfopt.files.strict_json import Document
 from dfopt.files.strict_toml import parse_toml
-from dfopt.files.tables import Table, merged
 
 SHIPPED = ".toml"
 """How the names of documents in the package end."""

@@ -1,4 +1,8 @@
-"""What readers of documents ask of every object: the right keys, and values of the right shape."""
+"""Readers of the parts of documents: each takes a parsed value and returns a checked one.
+
+Their errors name the place of the value. Readers of larger parts are made of readers of smaller
+ones.
+"""
 
 from __future__ import annotations
 
@@ -10,45 +14,15 @@ from typing import Any, TypeVar
 from dfopt.checks import LARGEST_TOTAL, check_integer
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.strict_json import LONGEST_KEY, Document, described_json, shown_place
+from dfopt.files.strict_toml import described_toml
 
 T = TypeVar("T")
+Reader = Callable[[Any], Any]
+Table = dict[str, Any]
 Choice = TypeVar("Choice", bound=StrEnum)
 
 CLOSE_ENOUGH = 0.5
 """How alike a wrong key and its hint must be: 'fd' and 'df' just are."""
-
-FORMATS = {
-    "dfopt-instance/1": "an instance",
-    "dfopt-result/1": "a result",
-    "dfopt-verification/1": "a verification",
-    "dfopt-trace/1": "a trace",
-    "dfopt-response-model/1": "a response-time model",
-    "dfopt-crossover/1": "a table of crossovers",
-    "dfopt-response-time/1": "a table of response times",
-    "dfopt-comparison/1": "a comparison",
-    "dfopt-info/1": "a summary of a file",
-    "dfopt-instance-index/1": "an index of instances",
-    "dfopt-bench-summary/1": "the summary of a benchmark",
-    "dfopt-mix/1": "a mix of jobs",
-    "dfopt-thread-graph/1": "a thread graph",
-    "dfopt-simulation/1": "the figures of a simulation",
-    "dfopt-scenario/1": "a scenario",
-    "dfopt-run-queue/1": "the figures of run-queue simulations",
-}
-
-
-def check_format(document: Document, expected: str) -> None:
-    """Refuse a document of another format."""
-    given = document.get("format")
-    if given == expected:
-        return
-    if "format" not in document:
-        problem = f"is missing; {FORMATS[expected]} has {expected!r} here"
-    elif isinstance(given, str) and given in FORMATS:
-        problem = f"the file holds {FORMATS[given]} ({given}); {FORMATS[expected]} is due here"
-    else:
-        problem = f"must be {expected!r}, not {described_json(given)}"
-    raise FileError(problem, place="format")
 
 
 def is_free(key: str) -> bool:
@@ -215,3 +189,47 @@ def choice(choices: type[Choice]) -> Callable[[Any], Choice]:
         return words[value]
 
     return read
+
+
+def boolean(value: object) -> bool:
+    """Refuse anything but true and false."""
+    if not isinstance(value, bool):
+        raise FileError(f"must be true or false, not {described_toml(value)}")
+    return value
+
+
+def table(readers: Mapping[str, Reader], required: tuple[str, ...] = ()) -> Reader:
+    """Return a reader of tables with these keys."""
+
+    def read(value: object) -> Table:
+        fields = fields_of(_table(value), tuple(readers), required=required)
+        return {key: at(key, readers[key], item) for key, item in fields.items()}
+
+    return read
+
+
+def table_by_name(read: Reader) -> Reader:
+    """Return a reader of tables with any keys."""
+
+    def read_all(value: object) -> Table:
+        return {key: at(key, read, item) for key, item in _table(value).items()}
+
+    return read_all
+
+
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> Table:
+    """Return a table in which ``over`` comes before ``base``, table by table."""
+    together = dict(base)
+    for key, value in over.items():
+        below = together.get(key)
+        if isinstance(value, dict) and isinstance(below, dict):
+            together[key] = merged(below, value)
+        else:
+            together[key] = value
+    return together
+
+
+def _table(value: object) -> Table:
+    if not isinstance(value, dict):
+        raise FileError(f"must be a table, not {described_toml(value)}")
+    return value

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from dfopt.errors import DfoptError
-from dfopt.files.fields import at, check_format, choice, each, fields_of, fields_of_kind
+from dfopt.files.fields import at, choice, each, fields_of, fields_of_kind
+from dfopt.files.formats import Format, check_format
 from dfopt.files.json_text import document_digest, document_text
 from dfopt.files.storage import write_text
 from dfopt.files.streams import shown_name
@@ -20,7 +21,7 @@ from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 
-FORMAT = "dfopt-instance/1"
+FORMAT = Format.INSTANCE
 
 LABELS = ("name", "description", "source", "time_unit")
 INSTANCE_KEYS = (

@@ -13,7 +13,6 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files.certificate_document import certificate_from_document, certificate_to_document
 from dfopt.files.fields import (
     at,
-    check_format,
     choice,
     each,
     fields_of,
@@ -24,6 +23,7 @@ from dfopt.files.fields import (
     signed_integer,
     string,
 )
+from dfopt.files.formats import Format, check_format
 from dfopt.files.json_text import document_text
 from dfopt.files.storage import write_text
 from dfopt.files.streams import shown_name
@@ -37,7 +37,7 @@ from dfopt.files.strict_json import (
 from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
 from dfopt.problem.schedule import CpuSchedule, Schedule
 
-FORMAT = "dfopt-result/1"
+FORMAT = Format.RESULT
 
 REQUIRED_KEYS = ("format", "instance", "status", "objective", "schedule")
 NULLABLE_KEYS = ("objective", "lower_bound", "gap", "schedule", "certificate")

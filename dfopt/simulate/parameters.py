@@ -15,9 +15,18 @@ from functools import partial
 from typing import Any, Literal
 
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.fields import choice, each, number, signed_integer, string
+from dfopt.files.fields import (
+    Reader,
+    boolean,
+    choice,
+    each,
+    number,
+    signed_integer,
+    string,
+    table,
+    table_by_name,
+)
 from dfopt.files.strict_toml import described_toml
-from dfopt.files.tables import Reader, flag, table, table_by_name
 
 REQUIRED = inspect.Parameter.empty
 """The default of a parameter that has none."""
@@ -93,7 +102,7 @@ def anything(value: Any) -> Any:
     return value
 
 
-PLAIN: dict[Any, Reader] = {int: signed_integer, float: number, bool: flag, str: string}
+PLAIN: dict[Any, Reader] = {int: signed_integer, float: number, bool: boolean, str: string}
 
 
 def _reader_of(hint: Any) -> Reader:

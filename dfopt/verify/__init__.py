@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dfopt.files import fingerprint
+from dfopt.files.formats import Format
 from dfopt.problem.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.result import Result
@@ -19,7 +20,7 @@ from dfopt.verify.schedule import recompute
 
 __all__ = ["Verification", "verify"]
 
-FORMAT = "dfopt-verification/1"
+FORMAT = Format.VERIFICATION
 
 KINDS: dict[type[Certificate], str] = {
     DualWeights: "dual-weights",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dfopt.errors import DfoptError, FileError
+from dfopt.files.formats import Format
 from dfopt.files.json_text import document_text
 from dfopt.files.storage import write_text
 from dfopt.files.strict_json import shown_place
@@ -24,7 +25,7 @@ from dfopt.simulate.run_queue.policies import POLICIES, policy_named, policy_wit
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.simulation import Run, UnfitError, run_of, simulate_once
 
-FORMAT = "dfopt-run-queue/1"
+FORMAT = Format.RUN_QUEUE
 SUMMARY = "summary.json"
 ALL = "all"
 

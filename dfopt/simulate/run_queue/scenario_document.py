@@ -10,11 +10,21 @@ from typing import Any
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.based import BasedFormat
-from dfopt.files.fields import at, check_format, integer, string
+from dfopt.files.fields import (
+    Reader,
+    Table,
+    at,
+    boolean,
+    integer,
+    merged,
+    string,
+    table,
+    table_by_name,
+)
+from dfopt.files.formats import Format, check_format
 from dfopt.files.instance_document import PENALTY_KEYS, penalty_from_document, penalty_to_document
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document, described_json
-from dfopt.files.tables import Reader, Table, flag, merged, table, table_by_name
 from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.parameters import anything, made, readers_of
 from dfopt.simulate.run_queue.costs import CacheSizes
@@ -24,7 +34,7 @@ from dfopt.simulate.run_queue.workloads import WORKLOADS
 from dfopt.simulate.run_queue.workloads.replay import Replay
 from dfopt.trace.trace import Trace
 
-FORMAT = "dfopt-scenario/1"
+FORMAT = Format.SCENARIO
 
 LABELS = ("time_unit", "description", "source")
 
@@ -206,7 +216,7 @@ READERS: dict[str, Reader] = {
     "workload": _workload,
     "time_unit": string,
     "until": integer,
-    "cold_start": flag,
+    "cold_start": boolean,
     "description": string,
     "source": string,
     "machine": table(readers_of(Machine)),

@@ -10,14 +10,15 @@ from typing import Any
 
 from dfopt.checks import check_integer
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.fields import at, check_format, choice, fields_of, integer, string
+from dfopt.files.fields import at, choice, fields_of, integer, string
+from dfopt.files.formats import Format, check_format
 from dfopt.files.instance_document import penalty_from_document, penalty_to_document
 from dfopt.files.strict_json import Document, described_json, parse_document
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import LARGEST_CPU_COUNT, Objective
 from dfopt.trace.trace import Trace, TraceHeader
 
-FORMAT = "dfopt-trace/1"
+FORMAT = Format.TRACE
 
 REQUIRED = ("cpu", "start", "end", "task", "df")
 DISPATCH_KEYS = (*REQUIRED, "lines", "leaves")

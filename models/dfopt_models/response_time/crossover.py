@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from dfopt.files.formats import Format
 from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time.model import PolicyComparison, ResponseModel
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from dfopt_models.response_time.numeric import Numbers
     from dfopt_models.response_time.roots import Polynomial
 
-FORMAT = "dfopt-crossover/1"
+FORMAT = Format.CROSSOVER
 
 LARGEST_PRODUCT = 1e100
 """A crossover on a machine beyond this counts as none."""

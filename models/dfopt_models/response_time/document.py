@@ -9,14 +9,15 @@ from typing import Any
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import read_text, write_text
-from dfopt.files.fields import at, check_format, fields_of, is_free
+from dfopt.files.fields import at, fields_of, is_free
+from dfopt.files.formats import Format, check_format
 from dfopt.files.streams import STANDARD_INPUT, shown_name
 from dfopt.files.strict_json import shown_place
 from dfopt.files.strict_toml import described_toml, parse_toml
 from dfopt_models.response_time.checks import JOB_NUMBERS, POLICY_NUMBERS, Range
 from dfopt_models.response_time.model import JobParameters, PolicyParameters, ResponseModel
 
-FORMAT = "dfopt-response-model/1"
+FORMAT = Format.RESPONSE_MODEL
 WHAT = "a response-time model"
 
 SHIPPED = ".toml"

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+from dfopt.files.formats import Format
 from dfopt_models.response_time.bounds import bounds
 from dfopt_models.response_time.model import ResponseModel
 from dfopt_models.response_time.numeric import machines as checked_machines
 from dfopt_models.response_time.numeric import relative_response_time
 from dfopt_models.response_time.trade import pareto_front, trade
 
-FORMAT = "dfopt-response-time/1"
+FORMAT = Format.RESPONSE_TIME
 
 TODAY = (1.0, 1.0)
 """Speed and cache of the machine that all others are relative to."""

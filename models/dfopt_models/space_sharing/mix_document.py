@@ -7,10 +7,22 @@ from pathlib import Path
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.based import BasedFormat
-from dfopt.files.fields import check_format, choice, each, integer, number, string
+from dfopt.files.fields import (
+    Reader,
+    Table,
+    boolean,
+    choice,
+    each,
+    integer,
+    merged,
+    number,
+    string,
+    table,
+    table_by_name,
+)
+from dfopt.files.formats import Format, check_format
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document, described_json, shown_place
-from dfopt.files.tables import Reader, Table, flag, merged, table, table_by_name
 from dfopt_models.space_sharing.mix import (
     AllocationParameters,
     Application,
@@ -24,7 +36,7 @@ from dfopt_models.space_sharing.programs import Structure
 from dfopt_models.space_sharing.structures import Blocks, TimeSteps, WaveFront
 from dfopt_models.space_sharing.thread_graph import read_thread_graph
 
-FORMAT = "dfopt-mix/1"
+FORMAT = Format.MIX
 
 MOST_THREADS = 10**7
 
@@ -157,7 +169,7 @@ POLICY: dict[str, Reader] = {
     "yield_delay": _not_negative,
     "victim": choice(TieBreak),
     "worker": choice(TieBreak),
-    "match": flag,
+    "match": boolean,
 }
 PENALTIES: dict[str, Reader] = {
     "quantum": _positive,
@@ -215,7 +227,7 @@ def _checked(document: Document, folder: Path | None) -> Document:
             "format": string,
             "name": string,
             "base": string,
-            "restart": flag,
+            "restart": boolean,
             "runs": _count,
             "machine": table(MACHINE),
             "policy": table(POLICY),

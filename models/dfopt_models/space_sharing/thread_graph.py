@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from dfopt.errors import DfoptError, FileError, InstanceError
 from dfopt.files import read_document
-from dfopt.files.fields import at, check_format, each, fields_of, number, string
+from dfopt.files.fields import at, each, fields_of, number, string
+from dfopt.files.formats import Format, check_format
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, described_json
 from dfopt_models.space_sharing.programs import GraphProgram
@@ -20,7 +21,7 @@ from dfopt_models.space_sharing.programs import GraphProgram
 if TYPE_CHECKING:
     import networkx as nx
 
-FORMAT = "dfopt-thread-graph/1"
+FORMAT = Format.THREAD_GRAPH
 KEYS = ("format", "name", "directed", "multigraph", "graph", "nodes", "edges", "links")
 
 MOST_SHOWN = 6
