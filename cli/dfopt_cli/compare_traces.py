@@ -26,7 +26,7 @@ from dfopt_cli.trace_options import (
 if TYPE_CHECKING:
     from dfopt.compare import Comparison, Window
     from dfopt.compare.choosing import ModelChoice
-    from dfopt.compare.windows import CompareProgress
+    from dfopt.compare.window_length import CompareProgress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from dfopt.compare.comparison import (
     WindowResult,
     policies_of,
 )
-from dfopt.compare.model import CostModel
+from dfopt.compare.cost_model import CostModel
 from dfopt.compare.schedules import SchedulesComparison
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
 from dfopt_cli.printing import printable

@@ -119,7 +119,7 @@ def gap(
 
 def refuse_mixed(plan: Plan) -> None:
     """Refuse windows that share no axis, before any is compared under."""
-    from dfopt.compare.windows import WindowKind
+    from dfopt.compare.window_length import WindowKind
 
     if len({window.kind for window in plan.lengths or ()} - {WindowKind.WHOLE}) > 1:
         raise typer.BadParameter(

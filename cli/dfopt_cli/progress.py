@@ -18,7 +18,7 @@ from dfopt.problem.result import Progress, relative_gap
 from dfopt_cli.printing import printable
 
 if TYPE_CHECKING:
-    from dfopt.compare.windows import CompareProgress
+    from dfopt.compare.window_length import CompareProgress
 
 Parameters = ParamSpec("Parameters")
 

@@ -149,7 +149,7 @@ def recorded_trace(
 ) -> Trace:
     """Return a recording with labels, costs, lines and states; doubts go to standard error."""
     from dfopt.compare.choosing import with_costs
-    from dfopt.compare.model import COUNTING, lines_read, states_left
+    from dfopt.compare.cost_model import COUNTING, lines_read, states_left
     from dfopt.problem.penalties import PenaltyF
     from dfopt.trace.trace import UNMANAGED
 

@@ -57,7 +57,7 @@ def scenario_tables(scenario: Scenario, runs: Sequence[Run]) -> list[RenderableT
 
 def counts_switches_only(scenario: Scenario) -> bool:
     """Whether every change of fragment costs 1, which says no more than how many there are."""
-    from dfopt.compare.model import COUNTING
+    from dfopt.compare.cost_model import COUNTING
 
     return scenario.penalty == COUNTING and scenario.caches is None
 

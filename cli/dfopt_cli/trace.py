@@ -59,7 +59,7 @@ def convert(
     Example: dfopt trace convert perf.txt trace.jsonl.gz --df labels.csv
     """
     from dfopt.compare.choosing import with_costs
-    from dfopt.compare.paid import realised_costs
+    from dfopt.compare.realised import realised_costs
     from dfopt.trace.writing import write_trace
 
     choice, instance = model_choice(model), model_instance(model)
@@ -117,7 +117,7 @@ def to_instance(
     """
     from dfopt.compare.choosing import chosen_model
     from dfopt.compare.to_instance import trace_instance, trace_window
-    from dfopt.compare.windows import parse_window
+    from dfopt.compare.window_length import parse_window
 
     length = parsed(parse_window, window, "--window")
     if (length is None) != (number is None):

@@ -235,7 +235,7 @@ class WindowOptions:
 
     def chosen(self, *, default: Literal["whole", "foresight"]) -> tuple[Window, ...] | None:
         """Return the windows that are asked for; None means the ladder of the foresight curve."""
-        from dfopt.compare.windows import parse_window
+        from dfopt.compare.window_length import parse_window
 
         if self.window and self.foresight:
             raise typer.BadParameter("--foresight and --window exclude each other; give one")

@@ -9,8 +9,8 @@ from dfopt.compare.comparison import (
     Realised,
     WindowResult,
 )
-from dfopt.compare.model import CostModel, model_of_instance
-from dfopt.compare.windows import (
+from dfopt.compare.cost_model import CostModel, model_of_instance
+from dfopt.compare.window_length import (
     WHOLE,
     CompareProgress,
     Window,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from dfopt.compare.model import COUNTING, CostModel
-from dfopt.compare.type_costs import has_types
+from dfopt.compare.cost_model import COUNTING, CostModel, has_types
 from dfopt.errors import DfoptError, MethodError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Instance, Objective

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from dfopt.compare.bound import WindowBounds
 from dfopt.compare.comparison import Comparison, WindowResult
-from dfopt.compare.demand import WindowedRuns, check_room, windowed
-from dfopt.compare.jobs import Answer, Job, jobs_of, performed
-from dfopt.compare.model import CostModel
+from dfopt.compare.cost_model import CostModel
+from dfopt.compare.dispatches import dispatches_of
+from dfopt.compare.jobs import Answer, WindowJob, jobs_of, performed
 from dfopt.compare.realised import (
     causes_of,
     charges_of,
@@ -17,21 +16,25 @@ from dfopt.compare.realised import (
     fragment_results,
     realised_of,
 )
-from dfopt.compare.rolling import RollingCosts
-from dfopt.compare.rules import WindowRules
-from dfopt.compare.runs import runs_of
-from dfopt.compare.windows import WHOLE, CompareProgress, Window, in_unit_of, window_starts
-from dfopt.errors import MethodError
+from dfopt.compare.window_length import (
+    WHOLE,
+    CompareProgress,
+    Window,
+    in_unit_of,
+    window_starts,
+)
+from dfopt.compare.windows.bound_and_roll import RollingCosts, WindowBounds
+from dfopt.compare.windows.cutting import WindowConditions, WindowedDispatches, check_room, cut
 from dfopt.problem.instance import Objective
 from dfopt.trace import Trace
 
 SECONDS = 20.0
-"""How long solvers may search by default."""
+"""Seconds that solvers may search by default."""
 
 BALANCED = "balanced"
 
 BALANCED_SHARE = 0.1
-"""Of that time, for the balanced bounds, which nothing else rests on."""
+"""Share of that time for the balanced bounds, which nothing else rests on."""
 
 
 def compare_trace(  # noqa: PLR0913 - options, all by keyword
@@ -82,15 +85,21 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     sent. The longer a window, the less of it can a scheduler know in advance.
     """
     model = model or CostModel()
-    runs = runs_of(trace, model)
-    charges = charges_of(runs, model)
-    realised = realised_of(runs, charges)
+    dispatches = dispatches_of(trace, model)
+    charges = charges_of(dispatches, model)
+    realised = realised_of(dispatches, charges)
     by_worst = model.objective is Objective.MAX_PENALTY
-    tables = [windowed(runs, window_starts(runs, in_unit_of(trace, window))) for window in windows]
-    _check(tables, model)
+    tables = [
+        cut(dispatches, window_starts(dispatches, in_unit_of(trace, window))) for window in windows
+    ]
+    if isinstance(model.capacity, int):
+        for table in tables:
+            check_room(table, model.capacity)
     seconds = (SECONDS if time_limit is None else time_limit) / max(1, len(windows))
     # One length of window after the other: an interrupt leaves those that are done.
-    jobs = [job for number, one in enumerate(tables) for job in _jobs(number, one, model, seconds)]
+    jobs = [
+        job for number, table in enumerate(tables) for job in _jobs(number, table, model, seconds)
+    ]
     answers, is_complete = _answers(jobs, windows, workers, scheduler, on_progress)
     counted = realised.worst if by_worst else realised.total
     return Comparison(
@@ -100,7 +109,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         cost_unit="switches" if model.counts_switches else trace.header.time_unit or "unit",
         time_unit=trace.header.time_unit,
         dispatches=len(trace),
-        managed=int(runs.managed.sum()),
+        managed=int(dispatches.managed.sum()),
         realised=realised,
         windows=tuple(
             _result(window, table, answers[number], counted, by_worst=by_worst)
@@ -109,41 +118,32 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         ),
         is_complete=is_complete,
         causes=causes_of(charges),
-        fragments=fragment_results(trace, runs, charges),
-        cpus=cpu_results(trace, runs, charges),
+        fragments=fragment_results(trace, dispatches, charges),
+        cpus=cpu_results(trace, dispatches, charges),
         unlabelled_share=trace.unlabelled_share,
         quality=trace.quality,
     )
 
 
-def _check(tables: Sequence[WindowedRuns], model: CostModel) -> None:
-    if model.unmanaged == "evict" and any(table.leaves is not None for table in tables):
-        raise MethodError(
-            "unmanaged dispatches can evict only where all dispatches leave their fragments in "
-            "the same state; treat them as transparent (--unmanaged transparent)"
-        )
-    if isinstance(model.capacity, int):
-        for table in tables:
-            check_room(table, model.capacity)
-
-
-def _jobs(number: int, table: WindowedRuns, model: CostModel, seconds: float) -> list[Job]:
+def _jobs(
+    number: int, table: WindowedDispatches, model: CostModel, seconds: float
+) -> list[WindowJob]:
     """Return the jobs for one length of window: rolling schedule, bounds, balanced bounds."""
     by_worst = model.objective is Objective.MAX_PENALTY
-    rules = WindowRules(
+    conditions = WindowConditions(
         capacity=model.capacity,
         # Bounds of several windows add up to a total only.
         by_worst=by_worst and len(table) == 1,
         begins_empty=model.cold_start,
         ends_written=model.final_write_back,
     )
-    rolling = replace(rules, by_worst=by_worst)
+    rolling = replace(conditions, by_worst=by_worst)
     half = (1 - BALANCED_SHARE) / 2
-    balanced = replace(rules, capacity="balanced")
+    balanced = replace(conditions, capacity="balanced")
     return [
         # The longest first, so that no process is left alone with it.
         *jobs_of((number, "rolling"), "rolling", table, rolling, seconds * half),
-        *jobs_of((number, "bound"), "bound", table, rules, seconds * half),
+        *jobs_of((number, "bound"), "bound", table, conditions, seconds * half),
         *jobs_of((number, BALANCED), "bound", table, balanced, seconds * BALANCED_SHARE),
     ]
 
@@ -160,17 +160,17 @@ class _Answers:
     def is_known(self) -> bool:
         return not self.out
 
-    def add(self, job: Job, answer: Answer) -> None:
+    def add(self, job: WindowJob, answer: Answer) -> None:
         self.out -= 1
         if isinstance(answer, RollingCosts):
             self.rolling = answer
         else:
-            kind = job.key[1]
-            self.bounds[kind] = self.bounds.get(kind, WindowBounds(total=0, closed=0)) + answer
+            name = job.key[1]
+            self.bounds[name] = self.bounds.get(name, WindowBounds(total=0, closed=0)) + answer
 
 
 def _answers(
-    jobs: Sequence[Job],
+    jobs: Sequence[WindowJob],
     windows: Sequence[Window],
     workers: int | None,
     scheduler: str | None,
@@ -195,7 +195,7 @@ def _answers(
 
 
 def _result(
-    window: Window, table: WindowedRuns, answers: _Answers, realised: int, *, by_worst: bool
+    window: Window, table: WindowedDispatches, answers: _Answers, realised: int, *, by_worst: bool
 ) -> WindowResult:
     assert answers.rolling is not None, "no job is out"
     bound, balanced = (

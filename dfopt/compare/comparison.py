@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dfopt.compare.model import CostModel
+from dfopt.compare.cost_model import CostModel
 from dfopt.trace import Quality
 
 

@@ -13,7 +13,7 @@ from dfopt.compare.comparison import (
     FragmentResult,
     WindowResult,
 )
-from dfopt.compare.model import CostModel
+from dfopt.compare.cost_model import CostModel
 from dfopt.files import penalty_to_document
 from dfopt.files.formats import Format
 

@@ -2,41 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from dfopt.compare.best import BestPlacements
-from dfopt.compare.bound import WindowBounds, bounds_of
-from dfopt.compare.demand import WindowedRuns
-from dfopt.compare.rolling import RollingCosts, rolling_costs
-from dfopt.compare.rules import WindowRules
+from dfopt.compare.windows.bound_and_roll import (
+    RollingCosts,
+    WindowBounds,
+    bounds_of,
+    rolling_costs,
+)
+from dfopt.compare.windows.cutting import WindowConditions, WindowedDispatches
+from dfopt.compare.windows.solve import WindowSolver
+from dfopt.parallel.child import Work
+from dfopt.parallel.dask_cluster import check_scheduler, performed_on_cluster
 from dfopt.parallel.pool import performed as performed_here
 from dfopt.solvers.facade import available_processors
 
 Answer = WindowBounds | RollingCosts
 
 FEW_WINDOWS = 100
-"""Up to so many windows the slower solvers are worth their time."""
+"""The slower solvers are worth their time for at most 100 windows."""
 
 DISPATCHES_A_JOB = 200_000
-"""So many take about as long as it takes to start a process for them."""
+"""A job has about this number of dispatches; it takes longer than starting a process."""
 
 WORTH_PROCESSES = 500_000
 """Fewer dispatches, those of all jobs together, are done before processes have started."""
 
+REMEDY = "compare again, on another one or without a scheduler (--scheduler)"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Job:
+class WindowJob:
     """Bounds or a rolling schedule for some windows.
 
     Parameters
     ----------
     key
         Whose job it is.
-    kind
+    wanted
         What is wanted.
-    windows, rules
+    windows, conditions
         For which windows, and how they are scheduled.
     seconds
         How long solvers may search.
@@ -45,50 +52,45 @@ class Job:
     """
 
     key: tuple[int, str]
-    kind: Literal["bound", "rolling"]
-    windows: WindowedRuns
-    rules: WindowRules
+    wanted: Literal["bound", "rolling"]
+    windows: WindowedDispatches
+    conditions: WindowConditions
     seconds: float
     thorough: bool
 
     def perform(self) -> Answer:
         """Return what the job asks for."""
-        if self.windows.types is not None:
-            from dfopt.compare.matrix import MatrixWindows
-
-            matrix = MatrixWindows(self.windows, self.rules, self.seconds, thorough=self.thorough)
-            return matrix.bounds() if self.kind == "bound" else matrix.rolling()
-        if self.windows.leaves is not None:
-            from dfopt.compare.mixed import MixedWindows
-
-            mixed = MixedWindows(self.windows, self.rules, self.seconds, thorough=self.thorough)
-            return mixed.bounds() if self.kind == "bound" else mixed.rolling()
-        best = BestPlacements(self.seconds, thorough=self.thorough)
-        if self.kind == "bound":
-            return bounds_of(self.windows, self.rules, best)
-        return rolling_costs(self.windows, self.rules, best)
+        windows = self.windows
+        solver = WindowSolver(
+            leaves_differ=windows.leaves_differ,
+            types=windows.types,
+            seconds=self.seconds,
+            thorough=self.thorough,
+        )
+        answer = bounds_of if self.wanted == "bound" else rolling_costs
+        return answer(windows, self.conditions, solver)
 
 
 def jobs_of(
     key: tuple[int, str],
-    kind: Literal["bound", "rolling"],
-    windows: WindowedRuns,
-    rules: WindowRules,
+    wanted: Literal["bound", "rolling"],
+    windows: WindowedDispatches,
+    conditions: WindowConditions,
     seconds: float,
-) -> list[Job]:
+) -> list[WindowJob]:
     """Return the jobs for windows; windows whose bounds are wanted know nothing of each other."""
     count = len(windows)
-    jobs = max(1, len(windows.cpu) // DISPATCHES_A_JOB) if kind == "bound" else 1
+    jobs = max(1, len(windows.cpu) // DISPATCHES_A_JOB) if wanted == "bound" else 1
     size = -(-count // jobs)
     return [
-        Job(
+        WindowJob(
             key=key,
-            kind=kind,
+            wanted=wanted,
             windows=windows.part(first, min(first + size, count)),
-            rules=replace(
-                rules,
-                begins_empty=rules.begins_empty and first == 0,
-                ends_written=rules.ends_written and first + size >= count,
+            conditions=replace(
+                conditions,
+                begins_empty=conditions.begins_empty and first == 0,
+                ends_written=conditions.ends_written and first + size >= count,
             ),
             seconds=seconds * min(size, count - first) / count,
             thorough=count <= FEW_WINDOWS,
@@ -98,8 +100,8 @@ def jobs_of(
 
 
 def performed(
-    jobs: Sequence[Job], *, workers: int | None, scheduler: str | None
-) -> Generator[tuple[Job, Answer], None, None]:
+    jobs: Sequence[WindowJob], *, workers: int | None, scheduler: str | None
+) -> Generator[tuple[WindowJob, Answer], None, None]:
     """Yield jobs with their answers as these come in.
 
     Parameters
@@ -109,15 +111,16 @@ def performed(
     workers
         How many processes may work at once; None: one a processor.
     scheduler
-        Address of a Dask scheduler whose workers shall do it instead.
+        Address of a Dask scheduler whose workers do it instead.
     """
+    answers: Iterable[tuple[Work[Answer], Answer]]
     if scheduler is not None:
-        from dfopt.compare.cluster import performed_on_cluster
-
-        yield from performed_on_cluster(jobs, scheduler)
-        return
-    work = sum(len(job.windows.cpu) for job in jobs)
-    processes = workers or available_processors()
-    for job, answer in performed_here(jobs, processes if work > WORTH_PROCESSES else 1):
-        assert isinstance(job, Job)
+        check_scheduler(scheduler)
+        answers = performed_on_cluster(jobs, scheduler, remedy=REMEDY)
+    else:
+        work = sum(len(job.windows.cpu) for job in jobs)
+        processes = workers or available_processors()
+        answers = performed_here(jobs, processes if work > WORTH_PROCESSES else 1)
+    for job, answer in answers:
+        assert isinstance(job, WindowJob)
         yield job, answer

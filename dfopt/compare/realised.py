@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dfopt.compare.comparison import Cause, CpuResult, FragmentResult, Realised
-from dfopt.compare.model import CostModel
-from dfopt.compare.runs import NOTHING, Rows, Runs, latest_of_same
-from dfopt.compare.type_costs import TypeCosts
+from dfopt.compare.cost_model import CostModel, TypeCosts
+from dfopt.compare.dispatches import NOTHING, Dispatches, Rows, dispatches_of, latest_of_same
 from dfopt.trace import Trace
 from dfopt.trace.events import Flags, Integers, Numbers
 from dfopt.trace.trace import UNMANAGED
@@ -24,7 +23,7 @@ class Charges:
 
     Parameters
     ----------
-    run
+    dispatch
         The dispatch that paid.
     fragment
         For which fragment: the one read, or the one written back.
@@ -34,52 +33,58 @@ class Charges:
         How much.
     """
 
-    run: Integers
+    dispatch: Integers
     fragment: Numbers
     cause: Numbers
     cost: Integers
 
 
-def charges_of(runs: Runs, model: CostModel) -> Charges:
+def charges_of(dispatches: Dispatches, model: CostModel) -> Charges:
     """Return every charge of a trace, each with its one cause."""
-    if runs.types is not None:
-        return _charges_between(runs, runs.types, model)
-    previous = runs.previous
-    changes = runs.changes
+    if dispatches.types is not None:
+        return _charges_between(dispatches, dispatches.types, model)
+    previous = dispatches.previous
+    changes = dispatches.changes
     cold = (previous == NOTHING) & model.cold_start
     follows = np.flatnonzero(previous >= 0)
     loads = np.flatnonzero(changes | cold)
     # Under g the whole cache is written back at every change, whatever was in it.
-    written = np.where(changes[follows], runs.exit[previous[follows]] + runs.entry_write, 0)
-    written += runs.always[previous[follows]]
+    written = np.where(
+        changes[follows], dispatches.exit[previous[follows]] + dispatches.entry_write, 0
+    )
+    written += dispatches.always[previous[follows]]
     cold_loads = np.flatnonzero(cold)
-    last = _last(runs)
-    left = (runs.exit + runs.always)[last] if model.final_write_back else np.zeros(len(last), int)
-    run = [loads, follows, cold_loads, last]
+    last = _last(dispatches)
+    left = (
+        (dispatches.exit + dispatches.always)[last]
+        if model.final_write_back
+        else np.zeros(len(last), int)
+    )
+    dispatch = [loads, follows, cold_loads, last]
     fragment = [
-        runs.fragment[loads],
-        runs.fragment[previous[follows]],
-        runs.fragment[cold_loads],
-        runs.fragment[last],
+        dispatches.fragment[loads],
+        dispatches.fragment[previous[follows]],
+        dispatches.fragment[cold_loads],
+        dispatches.fragment[last],
     ]
     write_back = CAUSES.index(Cause.WRITE_BACK)
     cause = [
-        _read_causes(runs)[loads],
+        _read_causes(dispatches)[loads],
         *(np.full(len(rows), write_back) for rows in (follows, cold_loads, last)),
     ]
-    cost = [runs.read[loads], written, np.full(len(cold_loads), runs.entry_write), left]
+    cost = [dispatches.read[loads], written, np.full(len(cold_loads), dispatches.entry_write), left]
     paid = np.concatenate(cost) > 0
     return Charges(
-        run=np.concatenate(run)[paid],
+        dispatch=np.concatenate(dispatch)[paid],
         fragment=np.concatenate(fragment)[paid],
         cause=np.concatenate(cause)[paid].astype(np.int32),
         cost=np.concatenate(cost)[paid],
     )
 
 
-def _charges_between(runs: Runs, types: TypeCosts, model: CostModel) -> Charges:
+def _charges_between(dispatches: Dispatches, types: TypeCosts, model: CostModel) -> Charges:
     """Return what is paid under a matrix: one charge a dispatch, and one a CPU in the end."""
-    previous, fragment, last = runs.previous, runs.fragment, _last(runs)
+    previous, fragment, last = dispatches.previous, dispatches.fragment, _last(dispatches)
     follows = previous >= 0
     before = fragment[np.maximum(previous, 0)]
     paid_for = np.where(follows, np.array(types.switch, np.int64)[before, fragment], 0)
@@ -87,37 +92,37 @@ def _charges_between(runs: Runs, types: TypeCosts, model: CostModel) -> Charges:
         paid_for += np.where(previous == NOTHING, np.array(types.start, np.int64)[fragment], 0)
     finish = np.array(types.finish, np.int64)[fragment[last]] * model.final_write_back
     repeats = follows & (before == fragment)
-    cause = np.where(repeats, CAUSES.index(Cause.SAME_TYPE), _read_causes(runs))
-    run = np.concatenate([np.arange(len(runs)), last])
+    cause = np.where(repeats, CAUSES.index(Cause.SAME_TYPE), _read_causes(dispatches))
+    dispatch = np.concatenate([np.arange(len(dispatches)), last])
     cost = np.concatenate([paid_for, finish])
     ends = np.full(len(last), CAUSES.index(Cause.WRITE_BACK))
     paid = cost > 0
     return Charges(
-        run=run[paid],
-        fragment=fragment[run[paid]],
+        dispatch=dispatch[paid],
+        fragment=fragment[dispatch[paid]],
         cause=np.concatenate([cause, ends])[paid].astype(np.int32),
         cost=cost[paid],
     )
 
 
-def _last(runs: Runs) -> Integers:
+def _last(dispatches: Dispatches) -> Integers:
     """Return the last dispatch of each CPU, unless a gap comes after it: then nothing is known."""
-    last = len(runs) - 1 - np.unique(runs.cpu[::-1], return_index=True)[1]
-    latest_gap = np.full(runs.cpus, runs.start[0])
+    last = len(dispatches) - 1 - np.unique(dispatches.cpu[::-1], return_index=True)[1]
+    latest_gap = np.full(dispatches.cpus, dispatches.start[0])
     # A gap that no dispatch follows cuts no windows.
-    cuts = runs.gap_end <= runs.start[-1]
-    np.maximum.at(latest_gap, runs.gap_cpu[cuts], runs.gap_end[cuts])
-    return last[runs.start[last] >= latest_gap[runs.cpu[last]]]
+    cuts = dispatches.gap_end <= dispatches.start[-1]
+    np.maximum.at(latest_gap, dispatches.gap_cpu[cuts], dispatches.gap_end[cuts])
+    return last[dispatches.start[last] >= latest_gap[dispatches.cpu[last]]]
 
 
-def _read_causes(runs: Runs) -> Integers:
+def _read_causes(dispatches: Dispatches) -> Integers:
     """Return why each dispatch has to read its fragment, should it have to."""
-    used = latest_of_same(runs.fragment)
-    moved = latest_of_same(runs.task)
-    elsewhere = runs.cpu[used] != runs.cpu
-    migrated = (moved >= 0) & (runs.cpu[moved] != runs.cpu)
+    used = latest_of_same(dispatches.fragment)
+    moved = latest_of_same(dispatches.task)
+    elsewhere = dispatches.cpu[used] != dispatches.cpu
+    migrated = (moved >= 0) & (dispatches.cpu[moved] != dispatches.cpu)
     return np.select(
-        [~runs.managed, used < 0, ~elsewhere, migrated],
+        [~dispatches.managed, used < 0, ~elsewhere, migrated],
         [
             CAUSES.index(Cause.UNMANAGED),
             CAUSES.index(Cause.FIRST_LOAD),
@@ -128,13 +133,13 @@ def _read_causes(runs: Runs) -> Integers:
     )
 
 
-def realised_of(runs: Runs, charges: Charges) -> Realised:
+def realised_of(dispatches: Dispatches, charges: Charges) -> Realised:
     """Return the sums of all charges."""
-    by_cpu = _sums(runs.cpu[charges.run], charges.cost, runs.cpus)
+    by_cpu = _sums(dispatches.cpu[charges.dispatch], charges.cost, dispatches.cpus)
     return Realised(
         total=int(by_cpu.sum()),
         worst=int(by_cpu.max(initial=0)),
-        switches=int(runs.changes.sum()),
+        switches=int(dispatches.changes.sum()),
     )
 
 
@@ -151,21 +156,21 @@ def _sums(key: Numbers, cost: Integers, length: int) -> Integers:
     return sums
 
 
-def cpu_results(trace: Trace, runs: Runs, charges: Charges) -> tuple[CpuResult, ...]:
+def cpu_results(trace: Trace, dispatches: Dispatches, charges: Charges) -> tuple[CpuResult, ...]:
     """Return what each CPU did and paid."""
-    changes = runs.changes
+    changes = dispatches.changes
     results = []
-    for cpu in range(runs.cpus):
-        own = runs.cpu == cpu
-        managed = own & runs.managed
-        causes = causes_of(charges, runs.cpu[charges.run] == cpu)
+    for cpu in range(dispatches.cpus):
+        own = dispatches.cpu == cpu
+        managed = own & dispatches.managed
+        causes = causes_of(charges, dispatches.cpu[charges.dispatch] == cpu)
         ran = trace.cpu == cpu
         results.append(
             CpuResult(
                 cpu=cpu,
                 dispatches=int(ran.sum()),
                 managed=int(managed.sum()),
-                fragments=len(np.unique(runs.fragment[managed])),
+                fragments=len(np.unique(dispatches.fragment[managed])),
                 run_time=int((trace.end - trace.start)[ran].sum()),
                 switches=int(changes[own].sum()),
                 cost=sum(causes.values()),
@@ -175,12 +180,14 @@ def cpu_results(trace: Trace, runs: Runs, charges: Charges) -> tuple[CpuResult, 
     return tuple(results)
 
 
-def fragment_results(trace: Trace, runs: Runs, charges: Charges) -> tuple[FragmentResult, ...]:
+def fragment_results(
+    trace: Trace, dispatches: Dispatches, charges: Charges
+) -> tuple[FragmentResult, ...]:
     """Return what each fragment did and paid, the costliest first."""
-    changes = runs.changes
+    changes = dispatches.changes
     paid_for = dict(_rows_of_each(charges.fragment))
     results = []
-    for number, own in _rows_of_each(runs.fragment):
+    for number, own in _rows_of_each(dispatches.fragment):
         if number == UNMANAGED:
             continue
         causes = causes_of(charges, paid_for.get(number, np.empty(0, np.intp)))
@@ -188,9 +195,9 @@ def fragment_results(trace: Trace, runs: Runs, charges: Charges) -> tuple[Fragme
             FragmentResult(
                 df=trace.fragments[number],
                 dispatches=len(own),
-                tasks=len(np.unique(runs.task[own])),
-                cpus=len(np.unique(runs.cpu[own])),
-                run_time=int(runs.run_time[own].sum()),
+                tasks=len(np.unique(dispatches.task[own])),
+                cpus=len(np.unique(dispatches.cpu[own])),
+                run_time=int(dispatches.run_time[own].sum()),
                 switches=int(changes[own].sum()),
                 cost=sum(causes.values()),
                 causes=causes,
@@ -206,3 +213,23 @@ def _rows_of_each(key: Numbers) -> Iterator[tuple[int, Rows]]:
     ends = [*first.tolist(), len(key)]
     for value, begin, end in zip(values.tolist(), ends, ends[1:], strict=False):
         yield value, order[begin:end]
+
+
+def realised_costs(trace: Trace, model: CostModel) -> Integers:
+    """Return what the switch to each dispatch of a trace cost, row by row.
+
+    What a CPU pays after its last dispatch counts with that dispatch, so that all together are
+    what the trace paid.
+
+    Raises
+    ------
+    DfoptError
+        When no dispatch has a fragment.
+    InstanceError
+        When the model does not say what a dispatch costs.
+    """
+    dispatches = dispatches_of(trace, model)
+    charges = charges_of(dispatches, model)
+    costs = np.zeros(len(trace), np.int64)
+    np.add.at(costs, dispatches.row[charges.dispatch], charges.cost)
+    return costs

@@ -16,9 +16,9 @@ from dfopt.compare.comparison import (
     Realised,
     WindowResult,
 )
+from dfopt.compare.cost_model import CostModel
 from dfopt.compare.document import FORMAT
-from dfopt.compare.model import CostModel
-from dfopt.compare.windows import parse_window
+from dfopt.compare.window_length import parse_window
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import penalty_from_document, read_document
 from dfopt.files.fields import at, choice, each, fields_of, integer, number, string

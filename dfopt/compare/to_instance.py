@@ -9,10 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from dfopt.compare.model import CostModel, lines_read, states_left
-from dfopt.compare.runs import Rows, runs_of
-from dfopt.compare.type_costs import type_costs
-from dfopt.compare.windows import Window, in_unit_of, window_starts
+from dfopt.compare.cost_model import CostModel, lines_read, states_left, type_costs
+from dfopt.compare.dispatches import Rows, dispatches_of
+from dfopt.compare.window_length import Window, in_unit_of, window_starts
 from dfopt.errors import DfoptError, InstanceError
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyMatrix
@@ -119,14 +118,14 @@ def trace_window(
     MethodError
         When the trace's unit of time cannot express its length.
     """
-    runs = runs_of(trace, replace(model, unmanaged="transparent"))
-    starts = window_starts(runs, in_unit_of(trace, window))
+    dispatches = dispatches_of(trace, replace(model, unmanaged="transparent"))
+    starts = window_starts(dispatches, in_unit_of(trace, window))
     if not 1 <= number <= len(starts):
         raise DfoptError(
             f"has no window {number} of length {window.label}; it has {len(starts)}, counted from 1"
         )
-    end = starts[number] if number < len(starts) else len(runs)
-    part = _rows_of(trace, runs.row[starts[number - 1] : end])
+    end = starts[number] if number < len(starts) else len(dispatches)
+    part = _rows_of(trace, dispatches.row[starts[number - 1] : end])
     costs = replace(
         model,
         cold_start=model.cold_start and number == 1,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dfopt.compare.comparison import Comparison
-from dfopt.compare.windows import WindowKind, parse_window
+from dfopt.compare.window_length import WindowKind, parse_window
 from dfopt.errors import DfoptError
 from dfopt.plot.colours import INK, PAPER, mixed
 

@@ -9,6 +9,7 @@ from dfopt.solvers import first_schedule, parts
 from dfopt.solvers.branch_and_bound import BranchAndBound
 from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
 from dfopt.solvers.exhaustive import solve_exhaustively
+from dfopt.solvers.matrix import bound_by_flow
 from dfopt.solvers.search import Search
 
 TINY = 9
@@ -16,6 +17,9 @@ TINY = 9
 
 FIRST_LOOK = 0.05
 """How long, as a share of a whole local search, the first look may take: moments."""
+
+MOST_BRANCHES = 2_000
+"""At most this number of transportation problems takes about as long as loading a solver."""
 
 MOST_NODES = 20_000
 """So many partial schedules take about as long as loading a solver."""
@@ -36,6 +40,9 @@ def solve_automatically(search: Search) -> None:
     if counts_parts(search):
         parts.pack(search)
         search.check()
+    if isinstance(search.instance.penalty, PenaltyMatrix) and not search.instance.is_timed:
+        bound_by_flow(search)
+        search.check()
     first_schedule.improve(search, effort=FIRST_LOOK)
     search.check()
     if search.instance.cpus == 1 and order_is_known(search.instance):
@@ -55,5 +62,8 @@ def solve_automatically(search: Search) -> None:
 
         solve_by_configurations(search)
     else:
+        if not search.instance.is_timed:
+            bound_by_flow(search, most_branches=MOST_BRANCHES)
+            search.check()
         search.enter("CP-SAT")
         solve_by_cp_sat(search)

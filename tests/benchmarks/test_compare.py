@@ -5,12 +5,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dfopt.compare import CostModel, compare_trace, parse_window
-from dfopt.compare.bound import problems_of
-from dfopt.compare.demand import windowed
-from dfopt.compare.packing import pack
-from dfopt.compare.rules import WindowRules
-from dfopt.compare.runs import runs_of
-from dfopt.compare.windows import window_starts
+from dfopt.compare.dispatches import dispatches_of
+from dfopt.compare.window_length import window_starts
+from dfopt.compare.windows.bound_and_roll import free_windows
+from dfopt.compare.windows.cutting import WindowConditions, cut
+from dfopt.compare.windows.uniform import UniformWindows
 from dfopt.problem.penalties import PenaltyF
 from dfopt.trace import Trace, read_trace
 from dfopt.trace.labels import label
@@ -102,11 +101,14 @@ def measured(path: Path, model: str) -> dict[str, float]:
 
 def quick_us(trace: Trace, model: CostModel) -> float:
     """Return the microseconds that a quick bound takes where it closes its window."""
-    runs = runs_of(trace, model)
-    rules = WindowRules(capacity="observed", by_worst=False, begins_empty=False, ends_written=False)
-    problems = list(problems_of(windowed(runs, window_starts(runs, WINDOW)), rules))
-    closed = [problem for problem in problems if pack(problem).is_closed]
-    seconds, _ = timed(lambda: [pack(problem) for problem in closed])
+    dispatches = dispatches_of(trace, model)
+    conditions = WindowConditions(
+        capacity="observed", by_worst=False, begins_empty=False, ends_written=False
+    )
+    windows = free_windows(cut(dispatches, window_starts(dispatches, WINDOW)), conditions)
+    pack = UniformWindows().solve
+    closed = [window for window in windows if pack(window).is_closed]
+    seconds, _ = timed(lambda: [pack(window) for window in closed])
     return 1e6 * seconds / len(closed)
 
 

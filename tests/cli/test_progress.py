@@ -11,7 +11,7 @@ import pytest
 from rich.text import Text
 
 from dfopt.bench import RunProgress
-from dfopt.compare.windows import CompareProgress
+from dfopt.compare.window_length import CompareProgress
 from dfopt.problem.result import Progress
 from dfopt_cli import bench_view, progress
 from dfopt_cli.bench_view import progress_bar

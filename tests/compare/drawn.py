@@ -1,12 +1,24 @@
 """Hypothesis strategies: short traces with labels, the costs for them, and windows."""
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from hypothesis import strategies as st
 
 from dfopt.compare import CostModel, Window
-from dfopt.compare.problem import EMPTY, FOREIGN, FREE, WindowProblem
-from dfopt.compare.windows import WHOLE, WindowKind
+from dfopt.compare.window_length import WHOLE, WindowKind
+from dfopt.compare.windows.window import (
+    CLEAN,
+    DIRTY,
+    EMPTY,
+    FOREIGN,
+    INVALIDATED,
+    UNKNOWN,
+    Cache,
+    DispatchClass,
+    WindowProblem,
+)
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.trace import Trace
@@ -80,47 +92,55 @@ def models(
     return st.builds(CostModel, **given)
 
 
+def classes(dispatches: Iterable[tuple[int, int]]) -> tuple[DispatchClass, ...]:
+    """Return classes of dispatches, given as entry and leave state."""
+    counts = sorted(Counter(dispatches).items())
+    return tuple(DispatchClass(entry, leaves, count) for (entry, leaves), count in counts)
+
+
 @st.composite
-def problems(draw: st.DrawFn, *, most: int = 5, simple: bool = False) -> WindowProblem:
+def window_problems(
+    draw: st.DrawFn, *, most: int = 5, uniform: bool, exact: bool = False
+) -> WindowProblem:
     """Draw a window with at most ``most`` dispatches, evicting ones included.
 
     Parameters
     ----------
     most
         Limit on the number of dispatches.
-    simple
+    uniform
+        Whether all dispatches leave their fragments in the same state.
+    exact
         Whether an instance can say the same.
     """
     cpus = draw(st.integers(1, 3))
-    sizes: list[int] = []
-    while sum(sizes) < most and (not sizes or draw(st.booleans())):
-        sizes.append(draw(st.integers(1, most - sum(sizes))))
-    same = draw(st.booleans())
-    cost = draw(st.integers(0, 4))
-    entries = []
-    for size in sizes:
-        costs = sorted(draw(st.integers(0, 4)) for _ in range(min(size, cpus + 1)))
-        entries.append((cost,) if same else tuple(costs))
+    count = draw(st.integers(1, most))
+    write_back = draw(st.sampled_from((0, 1, 3, 5) if uniform else (1, 3, 5)))
+    states = st.sampled_from((CLEAN, DIRTY, INVALIDATED))
+    if uniform:
+        states = st.just(DIRTY if write_back else CLEAN)
+    entries = st.just(draw(st.integers(0, 4))) if draw(st.booleans()) else st.integers(0, 4)
+    dispatch = st.tuples(entries, states)
+    fragments: list[list[tuple[int, int]]] = [[], [], []]
+    evicting: list[list[tuple[int, int]]] = [[] for _ in range(cpus)]
+    homes = fragments if exact or draw(st.booleans()) else [*fragments, *evicting]
+    fragments[0].append(draw(dispatch))
+    for _ in range(count - 1):
+        draw(st.sampled_from(homes)).append(draw(dispatch))
+    used = [own for own in fragments if own]
+    managed = sum(map(len, used))
     final = draw(st.booleans())
-    beginning = draw(st.sampled_from((FREE, EMPTY)))
-    kinds = [beginning] if simple else [FREE, EMPTY]
-    if not (simple and final):
-        kinds += [FOREIGN, *range(len(sizes))]
-    fixed: tuple[tuple[int, ...], ...] = ()
-    left = most - sum(sizes)
-    if not simple and left and draw(st.booleans()):
-        evicting: list[list[int]] = [[] for _ in range(cpus)]
-        for _ in range(draw(st.integers(1, left))):
-            evicting[draw(st.integers(0, cpus - 1))].append(draw(st.integers(0, 4)))
-        fixed = tuple(map(tuple, evicting))
-    least = -(-sum(sizes) // cpus)
+    beginnings = [draw(st.sampled_from((UNKNOWN, EMPTY)))] if exact else [UNKNOWN, EMPTY]
+    caches = st.sampled_from(beginnings)
+    if not (exact and final):
+        held = st.builds(Cache, st.sampled_from((FOREIGN, *range(len(used)))), states)
+        caches = caches | held
     return WindowProblem(
-        capacity=draw(st.integers(least, sum(sizes))),
-        sizes=tuple(sizes),
-        entries=tuple(entries),
-        exit=draw(st.integers(0, 3)),
-        states=tuple(draw(st.sampled_from(kinds)) for _ in range(cpus)),
-        fixed=fixed,
+        capacity=draw(st.integers(-(-managed // cpus), managed)),
+        fragments=tuple(map(classes, used)),
+        states=tuple(draw(caches) for _ in range(cpus)),
+        write_back=write_back,
+        evicting=tuple(map(classes, evicting)) if any(evicting) else (),
         final=final,
         by_worst=draw(st.booleans()),
     )

@@ -12,7 +12,7 @@ from dfopt.compare.comparison import (
     Realised,
     WindowResult,
 )
-from dfopt.compare.model import CostModel
+from dfopt.compare.cost_model import CostModel
 from dfopt.trace import Quality
 
 

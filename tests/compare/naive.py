@@ -1,11 +1,13 @@
 """What traces and windows cost, from the definition of a switch alone."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise, permutations
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from dfopt.compare import CostModel
-from dfopt.compare.problem import EMPTY, FOREIGN, FREE, WindowProblem
+from dfopt.compare.window_length import Window as Length
+from dfopt.compare.window_length import WindowKind
+from dfopt.compare.windows.window import EMPTY, UNKNOWN, Cache, DispatchClass, WindowProblem
 from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
@@ -13,15 +15,13 @@ from dfopt.problem.switch_costs import reading_cost, switch_cost
 from dfopt.trace import Trace
 from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, NOT_GIVEN, UNMANAGED
 
-State = CacheState | Task | int
-"""What a cache holds: a fragment in its state, ``FREE`` (unknown) or ``EMPTY``."""
-
-ELSEWHERE = "fragment of no dispatch"
+State = CacheState | Task | Cache
+"""What a cache holds: a fragment in its state, ``UNKNOWN`` or ``EMPTY``."""
 
 
 def first_cost(penalty: Penalty, state: State, task: Task) -> int:
     """Return what a task pays that finds a cache in some state."""
-    if isinstance(state, int):
+    if isinstance(state, Cache):
         if isinstance(penalty, PenaltyMatrix):
             start = penalty.start or (0,) * len(penalty.types)
             return start[penalty.types.index(task.type)] if state == EMPTY else 0
@@ -31,7 +31,7 @@ def first_cost(penalty: Penalty, state: State, task: Task) -> int:
 
 def left_cost(penalty: Penalty, state: State) -> int:
     """Return what a cache pays when everything is written back."""
-    if isinstance(state, int) or isinstance(penalty, PenaltyG):
+    if isinstance(state, Cache) or isinstance(penalty, PenaltyG):
         return 0
     if isinstance(penalty, PenaltyMatrix):
         return penalty.finish[penalty.types.index(state.type)] if penalty.finish else 0
@@ -103,8 +103,8 @@ def costs_by_row(trace: Trace, model: CostModel) -> dict[int, int]:
     costs: dict[int, int] = {}
     dispatches = counted(trace, model)
     for one in dispatches:
-        held = state.get(one.cpu, EMPTY if model.cold_start else FREE)
-        costs[one.row] = first_cost(model.penalty, FREE if one.freed else held, one.task)
+        held = state.get(one.cpu, EMPTY if model.cold_start else UNKNOWN)
+        costs[one.row] = first_cost(model.penalty, UNKNOWN if one.freed else held, one.task)
         state[one.cpu], last[one.cpu] = one.task, one
     if model.final_write_back:
         for cpu, one in last.items():
@@ -137,38 +137,43 @@ class Window:
     by_worst: bool
 
 
-def window_of(problem: WindowProblem) -> Window:
-    """Return a problem's dispatches one by one."""
-    leaves = Leaves.DIRTY if problem.exit else Leaves.CLEAN
+def window_of(window: WindowProblem) -> Window:
+    """Return a window's dispatches one by one; their names begin with their class."""
 
-    def task(name: str, df: str, cost: int) -> Task:
-        return Task(id=name, df=df, lines=cost, leaves=leaves)
+    def tasks(name: str, df: str, one: DispatchClass) -> list[Task]:
+        return [
+            Task(id=f"{name}.{copy}", df=df, lines=one.entry, leaves=LEAVES[one.leaves])
+            for copy in range(one.copies)
+        ]
 
-    def state(number: int) -> State:
-        if number in (FREE, EMPTY):
-            return number
-        df = ELSEWHERE if number == FOREIGN else str(number)
-        return CacheState(df=df, leaves=leaves)
+    def alone(cpu: int, number: int, one: DispatchClass) -> list[Task]:
+        """Return dispatches each of which has a fragment of its own."""
+        return [replace(task, df=task.id) for task in tasks(f"evicts {cpu} {number}", "", one)]
 
-    fixed = problem.fixed or ((),) * len(problem.states)
+    def state(cache: Cache) -> State:
+        if cache in (UNKNOWN, EMPTY):
+            return cache
+        return CacheState(df=str(cache.fragment), leaves=LEAVES[cache.leaves])
+
     return Window(
-        penalty=PenaltyF(read_line=1, write_back=problem.exit),
+        penalty=PenaltyF(read_line=1, write_back=window.write_back),
         tasks=tuple(
-            task(f"{fragment}.{rank}", str(fragment), problem.entry(fragment, rank))
-            for fragment, size in enumerate(problem.sizes)
-            for rank in range(size)
+            task
+            for number, (fragment, one) in enumerate(window.classes())
+            for task in tasks(str(number), str(fragment), one)
         ),
-        states=tuple(map(state, problem.states)),
+        states=tuple(map(state, window.states)),
         fixed=tuple(
             tuple(
-                task(f"evicts {cpu}.{rank}", f"evicts {cpu}.{rank}", cost)
-                for rank, cost in enumerate(costs)
+                task
+                for number, one in enumerate(window.evicting_on(cpu))
+                for task in alone(cpu, number, one)
             )
-            for cpu, costs in enumerate(fixed)
+            for cpu in range(window.cpus)
         ),
-        capacity=problem.capacity,
-        final=problem.final,
-        by_worst=problem.by_worst,
+        capacity=window.capacity,
+        final=window.final,
+        by_worst=window.by_worst,
     )
 
 
@@ -180,6 +185,32 @@ def order_cost(window: Window, state: State, order: Sequence[Task]) -> int:
     return cost + sum(switch_cost(window.penalty, *pair) for pair in pairwise(order))
 
 
+def least_order(window: Window, state: State, tasks: Sequence[Task]) -> dict[int, int]:
+    """Return the least cost of running tasks on a CPU, by which of them comes last.
+
+    Nothing to run is noted as -1. After Held and Karp, over all subsets.
+    """
+    if not tasks:
+        return {-1: order_cost(window, state, ())}
+    places = range(len(tasks))
+    least = {
+        (1 << place, place): first_cost(window.penalty, state, tasks[place]) for place in places
+    }
+    for _ in tasks[1:]:
+        found: dict[tuple[int, int], int] = {}
+        for (ran, last), cost in least.items():
+            for place in places:
+                if not ran >> place & 1:
+                    key = ran | 1 << place, place
+                    total = cost + switch_cost(window.penalty, tasks[last], tasks[place])
+                    found[key] = min(total, found.get(key, total))
+        least = found
+    return {
+        last: cost + (left_cost(window.penalty, tasks[last]) if window.final else 0)
+        for (_, last), cost in least.items()
+    }
+
+
 def least_cost(window: Window) -> int:
     """Return the cost of the best schedule of a window, by trying all of them."""
     every = (1 << len(window.tasks)) - 1
@@ -187,7 +218,7 @@ def least_cost(window: Window) -> int:
     least = {0: 0}
     for state, fixed in zip(window.states, window.fixed, strict=True):
         own = {
-            chosen: min(order_cost(window, state, order) for order in permutations(tasks))
+            chosen: min(least_order(window, state, tasks).values())
             for chosen, tasks in _loads(window, fixed)
         }
         found: dict[int, int] = {}
@@ -206,3 +237,33 @@ def _loads(window: Window, fixed: tuple[Task, ...]) -> Iterator[tuple[int, tuple
         if chosen.bit_count() <= window.capacity:
             own = tuple(task for n, task in enumerate(window.tasks) if chosen >> n & 1)
             yield chosen, own + fixed
+
+
+def naive_windows(trace: Trace, model: CostModel, window: Length) -> list[list[int]]:
+    """Return the rows of each window, found by going from dispatch to dispatch."""
+    cuts = [
+        int(end)
+        for end, reason in zip(trace.gaps.end, trace.gaps.reason, strict=True)
+        if model.broken_chains == "cut" or trace.gaps.reasons[reason] != BROKEN_CHAIN
+    ]
+    found: list[list[int]] = []
+    managed = began = before = 0
+    first = None
+    for one in counted(trace, model):
+        start = int(trace.start[one.row])
+        first = start if first is None else first
+        is_cut = any(before < end <= start for end in cuts)
+        match window.kind:
+            case WindowKind.DISPATCHES:
+                is_full = one.managed and managed == window.length
+            case WindowKind.TIME:
+                is_full = (start - first) // window.length != (began - first) // window.length
+            case _:
+                is_full = False
+        if not found or is_cut or is_full:
+            found.append([])
+            managed, began = 0, start
+        found[-1].append(one.row)
+        managed += one.managed
+        before = start
+    return found

@@ -1,98 +1,69 @@
-"""The rolling schedule made real: who opens each visit, in which order, with room for the rest."""
+"""The schedule of a window made real: dispatch by dispatch, priced by the definition."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import count
+from collections import Counter
+from collections.abc import Sequence
 
-import networkx as nx
-
-from dfopt.compare import CostModel
-from dfopt.compare.demand import WindowedRuns
-from dfopt.compare.problem import EMPTY, FREE
-from dfopt.compare.rolling import Step
-from dfopt.problem.cache_state import Leaves
+from dfopt.compare.windows.bound_and_roll import RollingStep
+from dfopt.compare.windows.uniform import Placement
+from dfopt.compare.windows.window import FOREIGN, renamed
 from dfopt.problem.instance import Task
-from dfopt.problem.penalties import PenaltyF
-from tests.compare.naive import State, first_cost, left_cost
+from tests.compare.naive import State, Window, least_order, order_cost, window_of
 
 
-def assert_room(step: Step, capacity: int) -> None:
-    """Assert that the dispatches of each fragment can be dealt to its visits."""
-    demand = step.demand
-    left = dict(zip(demand.fragments, demand.sizes, strict=True))
-    graph = nx.DiGraph()
-    for cpu, order in enumerate(step.orders):
-        assert len(set(order)) == len(order) <= capacity
-        graph.add_edge(("cpu", cpu), "end", capacity=capacity - len(order))
-        for fragment in order:
-            left[fragment] -= 1  # the dispatch that opens the visit
-            graph.add_edge(("fragment", fragment), ("cpu", cpu))
-    assert min(left.values(), default=0) >= 0
-    for fragment, rest in left.items():
-        graph.add_edge("begin", ("fragment", fragment), capacity=rest)
-    if left:
-        assert nx.maximum_flow_value(graph, "begin", "end") == sum(left.values())
+def assert_is_possible(step: RollingStep) -> None:
+    """Assert that the CPUs run all dispatches, within the capacity, for what they pay."""
+    window = renamed(step.window, step.solved.fragments)
+    schedule, one_by_one = step.solved.schedule, window_of(window)
+    orders = schedule.orders()
+    ran = Counter(number for order in orders for number in order)
+    assert ran == {number: one.copies for number, (_, one) in enumerate(window.classes())}
+    assert max(map(len, orders)) <= window.capacity
+    assert schedule.cost == window.value(schedule.costs)
+    examples = {int(task.id.partition(".")[0]): task for task in one_by_one.tasks}
+    latest = [step.demand.latest[fragment] for fragment in step.solved.fragments]
+    for cpu, order in enumerate(orders):
+        state, fixed = one_by_one.states[cpu], one_by_one.fixed[cpu]
+        tasks = [examples[number] for number in order]
+        left = schedule.state_after(cpu, latest)
+        if isinstance(schedule, Placement):
+            sequence = in_sequence(schedule, cpu, tasks, fixed, latest)
+            assert order_cost(one_by_one, state, sequence) == schedule.costs[cpu]
+            ends = sequence[-1:]
+        else:
+            cost, ends = least(one_by_one, state, [*tasks, *fixed])
+            assert cost == schedule.costs[cpu]
+        assert (left is None) == (not ends)
+        if left is not None:
+            fragments = {FOREIGN if task in fixed else int(task.df or 0) for task in ends}
+            assert left.fragment in fragments
 
 
-def sequences(
-    step: Step, windows: WindowedRuns, states: Sequence[State], names: Iterator[int]
-) -> list[list[Task]]:
-    """Return for each CPU the dispatches that change what its cache holds, in order.
+def least(window: Window, state: State, tasks: Sequence[Task]) -> tuple[int, list[Task]]:
+    """Return the least cost of running tasks, and those that may come last at that cost."""
+    costs = least_order(window, state, tasks)
+    cost = min(costs.values())
+    return cost, [tasks[place] for place, own in costs.items() if own == cost and place >= 0]
 
-    Among the visits that are paid for, the cheapest dispatches are dealt out in the order of the
-    CPUs; what evicts stays on its CPU, with a fragment of its own, named by ``names``.
+
+def in_sequence(
+    placement: Placement,
+    cpu: int,
+    tasks: Sequence[Task],
+    fixed: Sequence[Task],
+    latest: Sequence[int],
+) -> list[Task]:
+    """Return the tasks of a CPU in the order that its placement means.
+
+    What evicts comes after a visit that is free, and otherwise first, the most expensive ahead.
     """
-    demand, placement = step.demand, step.placement
-    leaves = Leaves.DIRTY if windows.exit else Leaves.CLEAN
-    costs = dict(zip(demand.fragments, demand.entries, strict=True))
-    paid: defaultdict[int, int] = defaultdict(int)
-
-    def opener(fragment: int, cost: int) -> Task:
-        return Task(id="opener", df=str(fragment), lines=cost, leaves=leaves)
-
-    found = []
-    for cpu, order in enumerate(step.orders):
-        own = costs_of_evicting(step, cpu)
-        # Where the cache is free and no visit is spared, the dearest that evicts comes first.
-        evicting = [
-            Task(id="evicts", df=f"evicts {cpu}.{next(names)}", lines=cost, leaves=leaves)
-            for cost in sorted(own, reverse=True)
-        ]
-        visits = []
-        for place, fragment in enumerate(order):
-            if place == 0 and placement.spared[cpu]:
-                visits.append(opener(fragment, 10**9 if states[cpu] == FREE else 0))
-            else:
-                listed = costs[fragment]
-                visits.append(opener(fragment, listed[min(paid[fragment], len(listed) - 1)]))
-                paid[fragment] += 1
-        cut = int(placement.spared[cpu])
-        found.append([*visits[:cut], *evicting, *visits[cut:]])
-    return found
-
-
-def costs_of_evicting(step: Step, cpu: int) -> tuple[int, ...]:
-    """Return the entry costs of what evicts on a CPU."""
-    return step.demand.fixed[cpu] if step.demand.fixed else ()
-
-
-def costs_of_steps(
-    steps: Sequence[Step], windows: WindowedRuns, model: CostModel
-) -> Iterator[list[int]]:
-    """Yield what each CPU pays in each window, dispatch by dispatch."""
-    penalty = PenaltyF(read_line=1, write_back=windows.exit)
-    states: list[State] = [EMPTY if model.cold_start else FREE] * windows.cpus
-    names = count()
-    for number, step in enumerate(steps):
-        for cpu in windows.freed.get(number, ()):
-            states[cpu] = FREE
-        costs = []
-        for cpu, sequence in enumerate(sequences(step, windows, states, names)):
-            cost = 0
-            for task in sequence:
-                cost += first_cost(penalty, states[cpu], task)
-                states[cpu] = task
-            if model.final_write_back and number == len(steps) - 1:
-                cost += left_cost(penalty, states[cpu])
-            costs.append(cost)
-        yield costs
+    sequence = placement.sequence(cpu, latest)
+    by_fragment = {
+        fragment: [task for task in tasks if task.df == str(fragment)] for fragment in sequence
+    }
+    cut = int(placement.spared[cpu])
+    evicting = sorted(fixed, key=lambda task: -(task.lines or 0))
+    return [
+        *(task for fragment in sequence[:cut] for task in by_fragment[fragment]),
+        *evicting,
+        *(task for fragment in sequence[cut:] for task in by_fragment[fragment]),
+    ]

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt.bounds.bound import NOTHING
@@ -18,15 +18,13 @@ from dfopt.compare import (
     jobs,
     parse_window,
 )
-from dfopt.compare.best import BestPlacements
-from dfopt.compare.bound import bounds_of
-from dfopt.compare.demand import WindowedRuns, windowed
-from dfopt.compare.jobs import Job
-from dfopt.compare.problem import EMPTY, FREE
-from dfopt.compare.rolling import rolling_steps
-from dfopt.compare.rules import WindowRules
-from dfopt.compare.runs import runs_of
-from dfopt.compare.windows import window_starts
+from dfopt.compare.dispatches import dispatches_of
+from dfopt.compare.jobs import WindowJob
+from dfopt.compare.window_length import window_starts
+from dfopt.compare.windows.bound_and_roll import bounds_of, rolling_steps
+from dfopt.compare.windows.cutting import WindowConditions, WindowedDispatches, cut
+from dfopt.compare.windows.solve import WindowSolver
+from dfopt.compare.windows.window import EMPTY, UNKNOWN
 from dfopt.errors import DfoptError, InstanceError, MethodError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
@@ -37,26 +35,17 @@ from tests.compare import naive
 from tests.compare.drawn import labelled_traces, models, windows
 from tests.compare.naive import costs_by_row, counted, least_cost
 from tests.compare.quick import compared
-from tests.compare.rebuilt import assert_room, costs_of_steps
+from tests.compare.rebuilt import assert_is_possible
 from tests.trace.traces import trace_from_rows
 
 
-def fits(trace: Trace, model: CostModel) -> bool:
-    """Whether a trace can be compared under a model: mixed states and evicting do not go."""
-    left = {(one.task.leaves) for one in counted(trace, model)}
-    mixed = isinstance(model.penalty, PenaltyF) and model.penalty.write_back and (
-        len(left) > 1 or Leaves.INVALIDATED in left
-    )  # fmt: skip
-    return not (mixed and model.unmanaged == "evict")
-
-
-def table_of(trace: Trace, model: CostModel, window: Window) -> WindowedRuns:
-    runs = runs_of(trace, model)
-    return windowed(runs, window_starts(runs, window))
+def table_of(trace: Trace, model: CostModel, window: Window) -> WindowedDispatches:
+    dispatches = dispatches_of(trace, model)
+    return cut(dispatches, window_starts(dispatches, window))
 
 
 def naive_windows(
-    trace: Trace, model: CostModel, table: WindowedRuns, *, by_worst: bool
+    trace: Trace, model: CostModel, table: WindowedDispatches, *, by_worst: bool
 ) -> list[naive.Window]:
     """Return each window as it is bounded: all caches as free as they may be."""
     dispatches = counted(trace, model)
@@ -66,9 +55,11 @@ def naive_windows(
         own = dispatches[begin:end]
         managed = [one for one in own if one.managed]
         loads = [sum(one.cpu == cpu for one in managed) for cpu in range(trace.cpus)]
-        begins: list[naive.State] = [FREE] * trace.cpus
+        begins: list[naive.State] = [UNKNOWN] * trace.cpus
         if number == 0 and model.cold_start:
-            begins = [FREE if cpu in table.freed.get(0, ()) else EMPTY for cpu in range(trace.cpus)]
+            begins = [
+                UNKNOWN if cpu in table.unknown.get(0, ()) else EMPTY for cpu in range(trace.cpus)
+            ]
         found.append(
             naive.Window(
                 penalty=model.penalty,
@@ -89,7 +80,6 @@ def naive_windows(
 @given(labelled_traces(most=6), models(), windows)
 @settings(max_examples=150)
 def test_bounds_lie_below_every_schedule(trace: Trace, model: CostModel, window: Window) -> None:
-    assume(fits(trace, model))
     (result,) = compared(trace, model, window).windows
     table = table_of(trace, model, window)
     assert result.count == len(table)
@@ -119,8 +109,8 @@ def test_worst_cpu_of_several_windows(trace: Trace, model: CostModel) -> None:
     assert result.bound <= min(result.rolling, result.realised)
 
 
-def _rules(model: CostModel) -> WindowRules:
-    return WindowRules(
+def _conditions(model: CostModel) -> WindowConditions:
+    return WindowConditions(
         capacity="observed",
         by_worst=model.objective is Objective.MAX_PENALTY,
         begins_empty=model.cold_start,
@@ -129,8 +119,8 @@ def _rules(model: CostModel) -> WindowRules:
 
 
 @given(
-    labelled_traces(most=10, mixed=False),
-    models(leaves=Leaves.DIRTY) | models(leaves=Leaves.CLEAN),
+    labelled_traces(most=10),
+    models(),
     windows,
     st.sampled_from(["observed", "balanced", "unlimited"]),
 )
@@ -138,19 +128,20 @@ def test_the_rolling_schedule_is_real(
     trace: Trace, model: CostModel, window: Window, capacity: str
 ) -> None:
     table = table_of(trace, model, window)
-    rules = replace(_rules(model), capacity=capacity)  # type: ignore[arg-type]
-    best = BestPlacements(0, thorough=False)
-    steps = list(rolling_steps(table, rules, best))
-    for step, costs in zip(steps, costs_of_steps(steps, table, model), strict=True):
-        assert_room(step, step.demand.capacity(capacity, trace.cpus))
-        assert list(step.placement.costs) == costs
-    total = bounds_of(table, replace(rules, by_worst=False), best).total
-    assert total <= sum(sum(step.placement.costs) for step in steps)
+    conditions = replace(_conditions(model), capacity=capacity)  # type: ignore[arg-type]
+    solver = WindowSolver(leaves_differ=table.leaves_differ, seconds=0, thorough=False)
+    paid = [0] * trace.cpus
+    steps = list(rolling_steps(table, conditions, solver, paid))
+    for step in steps:
+        assert_is_possible(step)
+    assert sum(paid) == sum(sum(step.solved.schedule.costs) for step in steps)
+    total = bounds_of(table, replace(conditions, by_worst=False), solver).total
+    assert total <= sum(paid)
 
 
-@given(labelled_traces(most=7), models(unmanaged=("transparent",)), windows)
+@given(labelled_traces(most=7), models(), windows)
 @settings(max_examples=60)
-def test_mixed_states_cost_what_the_definition_says(
+def test_states_that_differ_cost_what_the_definition_says(
     trace: Trace, model: CostModel, window: Window
 ) -> None:
     model = replace(model, penalty=PenaltyF(read_line=1, write_back=3))
@@ -167,7 +158,7 @@ def test_one_job_a_window_at_most() -> None:
     table = table_of(BUSY, CostModel(), parse_window("5"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jobs, "DISPATCHES_A_JOB", 1)
-        parts = jobs.jobs_of((0, "bound"), "bound", table, _rules(CostModel()), 1)
+        parts = jobs.jobs_of((0, "bound"), "bound", table, _conditions(CostModel()), 1)
     assert [len(job.windows) for job in parts] == [1] * len(table)
 
 
@@ -197,24 +188,24 @@ def test_no_length_of_window_compares_nothing() -> None:
 
 
 def test_an_interrupt_leaves_the_lengths_that_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    perform = Job.perform
+    perform = WindowJob.perform
     asked = 0
 
-    def interrupted(job: Job) -> jobs.Answer:
+    def interrupted(job: WindowJob) -> jobs.Answer:
         nonlocal asked
         asked += 1
         if asked == 5:
             raise KeyboardInterrupt
         return perform(job)
 
-    monkeypatch.setattr(Job, "perform", interrupted)
+    monkeypatch.setattr(WindowJob, "perform", interrupted)
     found = compare_trace(BUSY, windows=[parse_window("5"), WHOLE], workers=1)
     assert not found.is_complete
     assert [one.window for one in found.windows] == ["5"]
     assert found.realised == compare_trace(BUSY).realised
 
 
-@pytest.mark.parametrize("leaves", [None, "mixed"])
+@pytest.mark.parametrize("leaves", [None, "different"])
 def test_an_interrupt_of_a_solver_is_not_lost(
     monkeypatch: pytest.MonkeyPatch, leaves: str | None
 ) -> None:
@@ -228,10 +219,11 @@ def test_an_interrupt_of_a_solver_is_not_lost(
     if leaves:
         trace = replace(trace, leaves=(numbers % 3).astype(np.int8))
     monkeypatch.setattr("dfopt.solvers.auto.solve_automatically", interrupted)
-    monkeypatch.setattr("dfopt.compare.packing.lower_bound", lambda _: 0)
-    monkeypatch.setattr("dfopt.compare.mixed.lower_bound", lambda _: 0)
-    monkeypatch.setattr("dfopt.compare.mixed.cheap_bound", lambda *_: NOTHING)
-    monkeypatch.setattr("dfopt.compare.mixed.best_held", lambda *_: (None, 0))
+    windows = "dfopt.compare.windows"
+    monkeypatch.setattr(f"{windows}.uniform.lower_bound", lambda *_: 0)
+    monkeypatch.setattr(f"{windows}.leaves.lower_bound", lambda _: 0)
+    monkeypatch.setattr(f"{windows}.as_instance.cheap_bound", lambda *_: NOTHING)
+    monkeypatch.setattr(f"{windows}.leaves.best_contents", lambda *_: (None, 0))
     found = compare_trace(trace, model, windows=[parse_window("20")], workers=1)
     assert not found.is_complete
     assert found.windows == ()
@@ -244,13 +236,21 @@ def test_capacity_that_is_too_small_is_refused_before_any_work() -> None:
     assert result.bound == result.balanced
 
 
-def test_evicting_and_mixed_states_do_not_go_together() -> None:
+def test_what_evicts_may_leave_its_fragment_differently() -> None:
     trace = trace_from_rows(
-        [(0, 0, 1, "t", "A", 1, Leaves.CLEAN), (0, 1, 2, "x", None, 1, Leaves.DIRTY)]
+        [
+            (0, 0, 1, "t", "A", 1, Leaves.CLEAN),
+            (0, 1, 2, "x", None, 2, Leaves.DIRTY),
+            (0, 2, 3, "t", "A", 3, Leaves.INVALIDATED),
+        ],
+        cpus=1,
     )
     model = CostModel(penalty=PenaltyF(read_line=1, write_back=5), unmanaged="evict")
-    with pytest.raises(MethodError, match="--unmanaged transparent"):
-        compare_trace(trace, model)
+    (result,) = compared(trace, model, WHOLE).windows
+    # The trace reads 2 and 3, and writes the dirty one back. The best order is A, A, x: it writes
+    # back after the second A, and reads 2. Or x, A, A: it writes x back, and reads 1.
+    assert result.realised == 2 + 5 + 3
+    assert (result.bound, result.rolling, result.closed) == (1 + 5, 1 + 5, 1)
 
 
 @pytest.mark.parametrize("unmanaged", ["transparent", "evict"])
@@ -356,6 +356,6 @@ def test_gaps_are_ordered_by_their_end() -> None:
     trace = trace_from_rows(
         [(0, 9, 10, "t", "A", None, None), (1, 5, 6, "u", "B", None, None)][::-1]
     )
-    runs = runs_of(replace(trace, gaps=gaps), CostModel())
-    assert runs.gap_end.tolist() == [4, 9]
-    assert window_starts(runs, WHOLE).tolist() == [0, 1]
+    dispatches = dispatches_of(replace(trace, gaps=gaps), CostModel())
+    assert dispatches.gap_end.tolist() == [4, 9]
+    assert window_starts(dispatches, WHOLE).tolist() == [0, 1]

@@ -10,21 +10,22 @@ from hypothesis import strategies as st
 from dfopt import solve
 from dfopt.compare import CostModel, Window, compare_trace, parse_window
 from dfopt.compare.comparison import Cause
-from dfopt.compare.matrix import MatrixWindows
+from dfopt.compare.cost_model import TypeCosts, type_costs
 from dfopt.compare.to_instance import trace_instance
-from dfopt.compare.type_costs import TypeCosts, type_costs
-from dfopt.compare.type_flow import TypeFlow, TypeWindow, least_flow
-from dfopt.compare.walks import Walk
+from dfopt.compare.windows.matrix import MatrixSchedule, MatrixWindows, matrix_problem_of
+from dfopt.compare.windows.window import WindowProblem
 from dfopt.errors import InstanceError, MethodError
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.solvers.matrix.flow import TypeFlow, least_flow
+from dfopt.solvers.matrix.problem import MatrixProblem
 from dfopt.trace import Trace, TraceHeader
 from dfopt.trace.from_schedule import trace_from_schedule
 from dfopt.trace.trace import LOST_EVENTS
 from tests.compare.drawn import labelled_traces, windows
 from tests.compare.naive import costs_by_row
 from tests.compare.quick import compared
-from tests.compare.type_windows import assert_real
+from tests.solvers.matrix.problems import assert_real
 from tests.strategies import FRAGMENTS
 from tests.trace.traces import trace_from_rows
 
@@ -175,7 +176,7 @@ def test_factors_and_numbers_of_cpus_do_not_matter(trace, model, window, factor,
     )
     with pytest.MonkeyPatch.context() as patch:
         # No clock decides.
-        patch.setattr("dfopt.compare.search_time.SECONDS_PER_WINDOW", 0.0)
+        patch.setattr("dfopt.compare.windows.solve.SECONDS_PER_WINDOW", 0.0)
         (one,) = compare_trace(trace, model, windows=[window], time_limit=0, workers=1).windows
         (other,) = compare_trace(
             moved, replace(model, penalty=times), windows=[window], time_limit=0, workers=1
@@ -190,19 +191,20 @@ def test_factors_and_numbers_of_cpus_do_not_matter(trace, model, window, factor,
 @settings(max_examples=60, deadline=None)
 def test_the_rolling_schedule_is_a_schedule(trace, model, window) -> None:
     """Played back window by window it costs what it says."""
-    seen: list[tuple[TypeWindow, TypeCosts, tuple[Walk, ...]]] = []
-    best = MatrixWindows.best
+    seen: list[tuple[WindowProblem, TypeCosts, MatrixSchedule]] = []
+    solved = MatrixWindows.solve
 
     def remembered(self, problem):
-        found = best(self, problem)
-        seen.append((problem, self._costs, found.walks))
+        found = solved(self, problem)
+        seen.append((problem, self._costs, found))
         return found
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(MatrixWindows, "best", remembered)
+        patch.setattr(MatrixWindows, "solve", remembered)
         compared(trace, model, window)
-    for problem, costs, walks in seen:
-        assert_real(problem, costs, list(walks))
+    for problem, costs, found in seen:
+        assert_real(matrix_problem_of(problem, costs), list(found.trails))
+        assert found.costs == tuple(trail.cost for trail in found.trails)
 
 
 def test_equal_windows_are_solved_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,11 +212,11 @@ def test_equal_windows_are_solved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     flows = least_flow
 
-    def counted(window: TypeWindow, costs: TypeCosts) -> TypeFlow:
-        asked.append(window)
-        return flows(window, costs)
+    def counted(problem: MatrixProblem) -> TypeFlow:
+        asked.append(problem)
+        return flows(problem)
 
-    monkeypatch.setattr("dfopt.compare.matrix.least_flow", counted)
+    monkeypatch.setattr("dfopt.compare.windows.matrix.least_flow", counted)
     trace = trace_from_rows(rows, cpus=1)
     (result,) = compared(trace, CostModel(penalty=WEB), parse_window("4")).windows
     assert result.count == 10

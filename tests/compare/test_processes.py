@@ -10,11 +10,10 @@ import pytest
 
 from dfopt.compare import WHOLE, CostModel, compare_trace, jobs, parse_window
 from dfopt.compare.comparison import Comparison
-from dfopt.compare.demand import windowed
-from dfopt.compare.jobs import Job, jobs_of, performed
-from dfopt.compare.rules import WindowRules
-from dfopt.compare.runs import runs_of
-from dfopt.compare.windows import window_starts
+from dfopt.compare.dispatches import dispatches_of
+from dfopt.compare.jobs import WindowJob, jobs_of, performed
+from dfopt.compare.window_length import window_starts
+from dfopt.compare.windows.cutting import WindowConditions, cut
 from dfopt.errors import DfoptError
 from dfopt.parallel import pool
 from dfopt.problem.penalties import PenaltyF
@@ -25,10 +24,12 @@ from tests.trace.traces import trace_from_rows
 
 LENGTHS = [parse_window(text) for text in ("5", "whole")]
 MODEL = CostModel(penalty=PenaltyF(read_line=2, write_back=3))
-RULES = WindowRules(capacity="observed", by_worst=False, begins_empty=False, ends_written=False)
+CONDITIONS = WindowConditions(
+    capacity="observed", by_worst=False, begins_empty=False, ends_written=False
+)
 
 
-def made(count: int, *, mixed: bool = False) -> Trace:
+def made(count: int, *, leaves_differ: bool = False) -> Trace:
     """Return dispatches of eight fragments on four CPUs."""
     source = np.random.default_rng(0)
     fragments, cpus = source.integers(0, 8, count).tolist(), source.integers(0, 4, count).tolist()
@@ -36,7 +37,7 @@ def made(count: int, *, mixed: bool = False) -> Trace:
     return trace_from_rows(
         [
             (cpu, step, step + 1, f"t{step % 9}", f"df{fragment}", step % 5,
-             states[step % 3] if mixed else "dirty")
+             states[step % 3] if leaves_differ else "dirty")
             for step, (cpu, fragment) in enumerate(zip(cpus, fragments, strict=True))
         ],
         cpus=4,
@@ -102,11 +103,13 @@ def test_processes_that_end_without_an_answer_are_told_of(monkeypatch: pytest.Mo
         compared(workers=2)
 
 
-def long_jobs(seconds: float) -> list[Job]:
+def long_jobs(seconds: float) -> list[WindowJob]:
     """Return jobs that take their whole time."""
-    runs = runs_of(made(400, mixed=True), MODEL)
-    table = windowed(runs, window_starts(runs, WHOLE))
-    return [job for n in range(4) for job in jobs_of((n, "bound"), "bound", table, RULES, seconds)]
+    dispatches = dispatches_of(made(400, leaves_differ=True), MODEL)
+    table = cut(dispatches, window_starts(dispatches, WHOLE))
+    return [
+        job for n in range(4) for job in jobs_of((n, "bound"), "bound", table, CONDITIONS, seconds)
+    ]
 
 
 def test_nobody_waits_for_what_was_interrupted(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 
 from dfopt.compare import Cause, CostModel
+from dfopt.compare.dispatches import dispatches_of
 from dfopt.compare.realised import (
     CAUSES,
     causes_of,
@@ -16,7 +17,6 @@ from dfopt.compare.realised import (
     fragment_results,
     realised_of,
 )
-from dfopt.compare.runs import runs_of
 from dfopt.errors import DfoptError, InstanceError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
@@ -33,20 +33,20 @@ G = PenaltyG(fill=100, write_back=10)
 
 @given(labelled_traces(), models())
 def test_realised_is_what_a_walk_through_the_trace_pays(trace: Trace, model: CostModel) -> None:
-    runs = runs_of(trace, model)
-    charges = charges_of(runs, model)
+    dispatches = dispatches_of(trace, model)
+    charges = charges_of(dispatches, model)
     paid: Counter[int] = Counter()
-    for run, cost in zip(charges.run.tolist(), charges.cost.tolist(), strict=True):
-        paid[int(runs.row[run])] += cost
+    for dispatch, cost in zip(charges.dispatch.tolist(), charges.cost.tolist(), strict=True):
+        paid[int(dispatches.row[dispatch])] += cost
     expected = costs_by_row(trace, model)
     assert paid == Counter({row: cost for row, cost in expected.items() if cost})
     by_cpu = [0] * trace.cpus
     for row, cost in expected.items():
         by_cpu[trace.cpu[row]] += cost
-    realised = realised_of(runs, charges)
+    realised = realised_of(dispatches, charges)
     assert (realised.total, realised.worst) == (sum(by_cpu), max(by_cpu))
     assert realised.switches == switches(trace, model)
-    cpus = cpu_results(trace, runs, charges)
+    cpus = cpu_results(trace, dispatches, charges)
     assert [one.cost for one in cpus] == by_cpu
     assert sum(one.switches for one in cpus) == realised.switches
     assert sum(one.dispatches for one in cpus) == len(trace)
@@ -55,19 +55,19 @@ def test_realised_is_what_a_walk_through_the_trace_pays(trace: Trace, model: Cos
 
 @given(labelled_traces(), models())
 def test_causes_add_up(trace: Trace, model: CostModel) -> None:
-    runs = runs_of(trace, model)
-    charges = charges_of(runs, model)
+    dispatches = dispatches_of(trace, model)
+    charges = charges_of(dispatches, model)
     causes = causes_of(charges)
-    assert sum(causes.values()) == realised_of(runs, charges).total
-    cpus = cpu_results(trace, runs, charges)
-    fragments = fragment_results(trace, runs, charges)
+    assert sum(causes.values()) == realised_of(dispatches, charges).total
+    cpus = cpu_results(trace, dispatches, charges)
+    fragments = fragment_results(trace, dispatches, charges)
     unmanaged = causes_of(charges, charges.fragment < 0)
     for cause in Cause:
         assert causes[cause] == sum(one.causes[cause] for one in cpus)
         of_fragments = sum(one.causes[cause] for one in fragments)
         assert causes[cause] == of_fragments + unmanaged[cause]
     assert all(one.cost == sum(one.causes.values()) for one in (*cpus, *fragments))
-    assert sum(one.dispatches for one in fragments) == runs.managed.sum()
+    assert sum(one.dispatches for one in fragments) == dispatches.managed.sum()
     assert [one.cost for one in fragments] == sorted((one.cost for one in fragments), reverse=True)
 
 
@@ -83,20 +83,20 @@ def charged(
         for place, (cpu, task, df, *rest) in enumerate(rows)
     ]
     trace = trace_from_rows(full, cpus=cpus, gaps=gaps)
-    runs = runs_of(trace, model)
-    charges = charges_of(runs, model)
+    dispatches = dispatches_of(trace, model)
+    charges = charges_of(dispatches, model)
 
     def named(fragment: int) -> str:
         return "" if fragment == UNMANAGED else trace.fragments[fragment]
 
     return sorted(
         (
-            int(runs.row[charges.run[number]]),
+            int(dispatches.row[charges.dispatch[number]]),
             named(charges.fragment[number]),
             CAUSES[charges.cause[number]],
             int(charges.cost[number]),
         )
-        for number in range(len(charges.run))
+        for number in range(len(charges.dispatch))
     )
 
 
@@ -196,29 +196,29 @@ def test_one_dispatch_after_a_gap_costs_nothing() -> None:
     rows = [(0, 30, 40, "t", "A", None, None)]
     trace = trace_from_rows(rows, cpus=1, gaps=[(0, 0, 30, LOST_EVENTS)])
     model = CostModel(cold_start=True)
-    runs = runs_of(trace, model)
-    assert not charges_of(runs, model).cost.size
-    assert not runs.changes.any()
+    dispatches = dispatches_of(trace, model)
+    assert not charges_of(dispatches, model).cost.size
+    assert not dispatches.changes.any()
 
 
 def test_a_trace_without_fragments_is_refused() -> None:
     trace = trace_from_rows([(0, 0, 10, "t", None, None, None)])
     with pytest.raises(DfoptError, match="no dispatch has a fragment"):
-        runs_of(trace, COUNTING)
+        dispatches_of(trace, COUNTING)
 
 
 def test_lines_must_be_known_wherever_they_are_paid_for() -> None:
     rows = [(0, 0, 10, "t", "A", 3, None), (0, 10, 20, "x", None, None, None)]
     trace = trace_from_rows(rows)
-    assert len(runs_of(trace, CostModel(penalty=F))) == 1
+    assert len(dispatches_of(trace, CostModel(penalty=F))) == 1
     with pytest.raises(InstanceError, match="--lines"):
-        runs_of(trace, CostModel(penalty=F, unmanaged="evict"))
+        dispatches_of(trace, CostModel(penalty=F, unmanaged="evict"))
 
 
 def test_a_short_dispatch_has_no_time_to_read_much() -> None:
     rows = [(0, 0, 10, "t", "A", None, None), (0, 10, 14, "u", "B", None, None)]
     model = CostModel(penalty=PenaltyF(read_line=2, write_back=0), lines=3, lines_by_run_time=True)
-    assert runs_of(trace_from_rows(rows), model).read.tolist() == [6, 4]
+    assert dispatches_of(trace_from_rows(rows), model).read.tolist() == [6, 4]
 
 
 @pytest.mark.parametrize(
@@ -232,18 +232,20 @@ def test_a_short_dispatch_has_no_time_to_read_much() -> None:
 def test_costs_beyond_64_bits_are_refused(model: CostModel) -> None:
     trace = trace_from_rows([(0, 0, 10, "t", "A", None, None), (0, 10, 20, "u", "B", None, None)])
     with pytest.raises(InstanceError, match=r"2\^62"):
-        runs_of(trace, model)
+        dispatches_of(trace, model)
 
 
 def test_large_costs_are_exact() -> None:
     count, cost = 8, 2**58
     rows = [(0, place, place + 1, "t", "AB"[place % 2], None, None) for place in range(count)]
     model = CostModel(penalty=PenaltyG(fill=cost, write_back=1), objective=Objective.MAX_PENALTY)
-    runs = runs_of(trace_from_rows(rows), model)
-    assert realised_of(runs, charges_of(runs, model)).worst == (count - 1) * (cost + 1)
+    dispatches = dispatches_of(trace_from_rows(rows), model)
+    assert realised_of(dispatches, charges_of(dispatches, model)).worst == (count - 1) * (cost + 1)
 
 
 def test_columns_are_of_the_kinds_they_are_said_to_be() -> None:
     rows = [(0, 0, 1, "t", "A", 1, Leaves.CLEAN), (1, 1, 2, "u", "B", 2, Leaves.DIRTY)]
-    runs = runs_of(trace_from_rows(rows), CostModel(penalty=F))
-    assert {column.dtype for column in (runs.read, runs.exit, runs.always)} == {np.dtype(np.int64)}
+    dispatches = dispatches_of(trace_from_rows(rows), CostModel(penalty=F))
+    assert {column.dtype for column in (dispatches.read, dispatches.exit, dispatches.always)} == {
+        np.dtype(np.int64)
+    }

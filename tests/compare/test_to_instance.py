@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dfopt.compare.model import CostModel
-from dfopt.compare.paid import realised_costs
+from dfopt.compare.cost_model import CostModel
+from dfopt.compare.realised import realised_costs
 from dfopt.compare.to_instance import trace_instance, trace_window
-from dfopt.compare.windows import parse_window
+from dfopt.compare.window_length import parse_window
 from dfopt.errors import DfoptError, MethodError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective

@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 
-from dfopt.compare.model import CostModel
-from dfopt.compare.windows import WindowKind
+from dfopt.compare.cost_model import CostModel
+from dfopt.compare.window_length import WindowKind
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_foresight, save_picture
 from dfopt.plot.costs import cost_text

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dfopt.compare.model import CostModel
+from dfopt.compare.cost_model import CostModel
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_gap, save_picture
 from dfopt.problem.instance import Objective

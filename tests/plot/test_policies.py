@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
 from dfopt.compare.comparison import Comparison, Realised
-from dfopt.compare.model import CostModel
+from dfopt.compare.cost_model import CostModel
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_policies, save_picture
 from dfopt.plot.picture import lay_out

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.compare.model import CostModel, dispatch_costs
-from dfopt.compare.type_costs import TypeCosts
+from dfopt.compare.cost_model import CostModel, TypeCosts, dispatch_costs
 from dfopt.errors import DfoptError
+from dfopt.problem.cache_state import Leaves
 from dfopt.trace import Trace
 from dfopt.trace.events import Flags, Integers, Numbers
-from dfopt.trace.trace import BROKEN_CHAIN, UNMANAGED
+from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, UNMANAGED
 
 Rows = NDArray[np.intp]
 
@@ -24,7 +24,7 @@ UNKNOWN = -2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Runs:
+class Dispatches:
     """The dispatches that count, ordered by start.
 
     Parameters
@@ -37,12 +37,8 @@ class Runs:
         As in the trace.
     fragment
         Number of the fragment, or ``UNMANAGED`` for one that evicts.
-    read, exit, always
-        See :class:`~dfopt.compare.model.DispatchCosts`.
-    entry_write
-        The same for all.
-    types
-        Costs between fragments that are types of a matrix; then the others are all 0.
+    read, leaves, write_back, entry_write, types
+        See :class:`~dfopt.compare.cost_model.DispatchCosts`.
     previous
         Which one ran before on the same CPU; :data:`NOTHING` or :data:`UNKNOWN` for the first.
     gap_cpu, gap_end
@@ -57,8 +53,8 @@ class Runs:
     run_time: Integers
     fragment: Numbers
     read: Integers
-    exit: Integers
-    always: Integers
+    leaves: Numbers
+    write_back: int
     entry_write: int
     types: TypeCosts | None
     previous: Rows
@@ -80,6 +76,19 @@ class Runs:
         return self.read + self.entry_write
 
     @property
+    def exit(self) -> Integers:
+        """What is paid for each when another fragment follows: T_w if it left its own dirty."""
+        return self._written_back(Leaves.DIRTY)
+
+    @property
+    def always(self) -> Integers:
+        """What is paid for each whatever follows: T_w if it left its fragment invalidated."""
+        return self._written_back(Leaves.INVALIDATED)
+
+    def _written_back(self, state: Leaves) -> Integers:
+        return np.where(self.leaves == LEAVES.index(state), self.write_back, 0)
+
+    @property
     def changes(self) -> Flags:
         """Which of them follow one of another fragment on their CPU."""
         before = self.fragment[np.maximum(self.previous, 0)]
@@ -87,7 +96,7 @@ class Runs:
         return changes
 
 
-def runs_of(trace: Trace, model: CostModel) -> Runs:
+def dispatches_of(trace: Trace, model: CostModel) -> Dispatches:
     """Return the dispatches of a labelled trace that count under a model.
 
     Raises
@@ -104,7 +113,7 @@ def runs_of(trace: Trace, model: CostModel) -> Runs:
     row = np.flatnonzero(managed) if model.unmanaged == "transparent" else np.arange(len(trace))
     cpu, start = trace.cpu[row], trace.start[row]
     gap_cpu, gap_end = _cutting_gaps(trace, model)
-    return Runs(
+    return Dispatches(
         cpus=trace.cpus,
         row=row,
         cpu=cpu,
@@ -113,8 +122,8 @@ def runs_of(trace: Trace, model: CostModel) -> Runs:
         run_time=(trace.end - trace.start)[row],
         fragment=trace.fragment[row],
         read=costs.read[row],
-        exit=costs.exit[row],
-        always=costs.always[row],
+        leaves=costs.leaves[row],
+        write_back=costs.write_back,
         entry_write=costs.entry_write,
         types=costs.types,
         previous=_previous(cpu, start, gap_cpu, gap_end),

@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from dfopt.checks import described
-from dfopt.compare.runs import Rows, Runs
+from dfopt.compare.dispatches import Dispatches, Rows
 from dfopt.errors import DfoptError, MethodError
 from dfopt.trace import Trace
 from dfopt.trace.time_units import NANOSECONDS
@@ -125,23 +125,23 @@ def in_unit_of(trace: Trace, window: Window) -> Window:
     return replace(window, length=length)
 
 
-def window_starts(runs: Runs, window: Window) -> Rows:
+def window_starts(dispatches: Dispatches, window: Window) -> Rows:
     """Return at which of the dispatches a window begins; every window holds at least one.
 
     A gap on any CPU ends every window. Under a length in dispatches only managed ones count; a
     time is in the trace's unit, and counted from the first dispatch.
     """
-    stretch = np.searchsorted(runs.gap_end, runs.start, side="right")
+    stretch = np.searchsorted(dispatches.gap_end, dispatches.start, side="right")
     match window.kind:
         case WindowKind.WHOLE:
-            number = np.zeros(len(runs), np.int64)
+            number = np.zeros(len(dispatches), np.int64)
         case WindowKind.TIME:
-            number = (runs.start - runs.start[0]) // window.length
+            number = (dispatches.start - dispatches.start[0]) // window.length
         case WindowKind.DISPATCHES:
-            count = np.cumsum(runs.managed)
+            count = np.cumsum(dispatches.managed)
             first = np.flatnonzero(np.diff(stretch, prepend=-1))
             before = np.concatenate([[0], count])[first]
-            earlier = np.repeat(before, np.diff(first, append=len(runs)))
+            earlier = np.repeat(before, np.diff(first, append=len(dispatches)))
             number = np.maximum(count - earlier - 1, 0) // window.length
     begins = (np.diff(stretch, prepend=-1) != 0) | (np.diff(number, prepend=-1) != 0)
     return np.flatnonzero(begins)

@@ -8,13 +8,12 @@ from typing import Literal
 import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL, check_choice, check_integer, described
-from dfopt.compare.type_costs import TypeCosts, type_costs
 from dfopt.errors import InstanceError, MethodError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.trace import Trace
-from dfopt.trace.events import Integers
+from dfopt.trace.events import Integers, Numbers
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED
 
 COUNTING = PenaltyG(fill=1, write_back=0)
@@ -115,26 +114,28 @@ def model_of_instance(instance: Instance) -> CostModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DispatchCosts:
-    """What each dispatch costs where; a charge is exit + entry between fragments, else 0.
+    """What each dispatch of a trace costs, wherever it runs.
 
     Parameters
     ----------
     read
         Paid when it finds another fragment in the cache: l·t_r under f, T_r under g.
+    leaves
+        How it leaves its fragment, as an index into ``LEAVES``; 0 (clean) where that costs
+        nothing.
+    write_back
+        T_w under f: paid after a dispatch that left its fragment invalidated, and after one that
+        left it dirty if another fragment follows.
     entry_write
-        Paid then as well: T_w under g, where every change of fragment writes the cache back.
-    exit
-        Paid when another fragment follows: T_w under f, if it leaves its fragment dirty.
-    always
-        Paid whatever follows: T_w under f, if it leaves its fragment invalidated.
+        T_w under g: paid with every reading, whatever the cache held.
     types
         What is paid instead under a matrix, by the types of two dispatches.
     """
 
     read: Integers
-    entry_write: int
-    exit: Integers
-    always: Integers
+    leaves: Numbers
+    write_back: int = 0
+    entry_write: int = 0
     types: TypeCosts | None = None
 
 
@@ -148,29 +149,25 @@ def dispatch_costs(trace: Trace, model: CostModel) -> DispatchCosts:
         matrix, or the costs are too large.
     """
     count = len(trace)
-    penalty = model.penalty
-    nothing = np.zeros(count, np.int64)
-    if isinstance(penalty, PenaltyMatrix):
-        types = type_costs(trace, penalty)
-        _check_sum(trace, types.largest)
-        return DispatchCosts(read=nothing, entry_write=0, exit=nothing, always=nothing, types=types)
-    if isinstance(penalty, PenaltyG):
-        _check_sum(trace, penalty.fill + penalty.write_back)
-        return DispatchCosts(
-            read=np.full(count, penalty.fill, np.int64),
-            entry_write=penalty.write_back,
-            exit=nothing,
-            always=nothing,
-        )
-    lines = lines_read(trace, model)
-    _check_sum(trace, int(lines.max(initial=0)) * penalty.read_line + penalty.write_back)
-    leaves = states_left(trace, model)
-    return DispatchCosts(
-        read=lines * penalty.read_line,
-        entry_write=0,
-        exit=np.where(leaves == LEAVES.index(Leaves.DIRTY), penalty.write_back, 0),
-        always=np.where(leaves == LEAVES.index(Leaves.INVALIDATED), penalty.write_back, 0),
-    )
+    clean = np.zeros(count, np.int32)
+    match model.penalty:
+        case PenaltyMatrix() as penalty:
+            types = type_costs(trace, penalty)
+            _check_sum(trace, types.largest)
+            return DispatchCosts(read=np.zeros(count, np.int64), leaves=clean, types=types)
+        case PenaltyG(fill=fill, write_back=write_back):
+            _check_sum(trace, fill + write_back)
+            return DispatchCosts(
+                read=np.full(count, fill, np.int64), leaves=clean, entry_write=write_back
+            )
+        case PenaltyF(read_line=read_line, write_back=write_back):
+            lines = lines_read(trace, model)
+            _check_sum(trace, int(lines.max(initial=0)) * read_line + write_back)
+            return DispatchCosts(
+                read=lines * read_line,
+                leaves=states_left(trace, model).astype(np.int32) if write_back else clean,
+                write_back=write_back,
+            )
 
 
 def _check_sum(trace: Trace, largest: int) -> None:
@@ -207,3 +204,70 @@ def states_left(trace: Trace, model: CostModel) -> Integers:
     if trace.leaves is None:
         return default
     return np.where(trace.leaves == NOT_GIVEN, default, trace.leaves)
+
+
+Row = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeCosts:
+    """A matrix in the numbers of a trace's fragments.
+
+    Parameters
+    ----------
+    switch
+        What a dispatch pays after another one; row = from, column = to.
+    start
+        What the first dispatch of a CPU pays with a cold start.
+    finish
+        What is paid after the last dispatch of a CPU with a final write-back.
+    """
+
+    switch: tuple[Row, ...]
+    start: Row
+    finish: Row
+
+    @property
+    def largest(self) -> int:
+        """The largest of all costs."""
+        return max(map(max, (*self.switch, self.start, self.finish)), default=0)
+
+
+def type_costs(trace: Trace, penalty: PenaltyMatrix) -> TypeCosts:
+    """Return a matrix in the numbers of a trace's fragments.
+
+    Raises
+    ------
+    InstanceError
+        When a dispatch has a fragment that is no type of the matrix.
+    """
+    strange = _strangers(trace, penalty)
+    if strange:
+        raise InstanceError(
+            f"the fragment {described(strange[0])} is no type of the matrix; label dispatches "
+            "with its types (--df), or take other costs (--penalty f or g)"
+        )
+    numbers = {name: number for number, name in enumerate(penalty.types)}
+    # Fragments that no dispatch uses cost nothing; nobody asks for their costs.
+    types = [numbers.get(name) for name in trace.fragments]
+
+    def listed(row: Row | None) -> Row:
+        return tuple(0 if row is None or number is None else row[number] for number in types)
+
+    return TypeCosts(
+        switch=tuple(
+            listed(None if number is None else penalty.switch[number]) for number in types
+        ),
+        start=listed(penalty.start),
+        finish=listed(penalty.finish),
+    )
+
+
+def has_types(trace: Trace, penalty: PenaltyMatrix) -> bool:
+    """Whether all fragments of a trace's dispatches are types of a matrix."""
+    return not _strangers(trace, penalty)
+
+
+def _strangers(trace: Trace, penalty: PenaltyMatrix) -> list[str]:
+    used = np.unique(trace.fragment[trace.fragment != UNMANAGED]).tolist()
+    return [name for number in used if (name := trace.fragments[number]) not in penalty.types]

@@ -1,8 +1,9 @@
 """The best schedule of a window whose dispatches leave their fragments in different states.
 
 A dynamic program over the fragments. Of what was dealt so far only this matters: how many
-dispatches each CPU runs, and what stands at the ends of its order. So states are few, and most of
-them are dropped because they cannot lead below a cost that is known already.
+dispatches each CPU runs, and what stands at the ends of its order. So there are few states, and
+most of them are dropped because they cannot lead below a cost that is known already (bounding, as
+in branch and bound).
 """
 
 from __future__ import annotations
@@ -12,94 +13,92 @@ from itertools import product
 from math import comb, prod
 from typing import NamedTuple
 
-from dfopt.compare.mixed_window import Held, MixedWindow, Needs, lower_bound
-from dfopt.costs.closed_form import ClosedForm, Roles
+from dfopt.compare.windows.leaves_window import LeavesWindow, Needs, lower_bound
+from dfopt.costs.closed_form import Roles
+from dfopt.costs.role import Role
 
 STEPS_PER_DEALING = 5
-"""To look at a way to deal a fragment takes as long as so many steps."""
+"""To look at one way to deal a fragment takes as long as 5 steps."""
 
 MOST_DEALINGS = 500
-"""A fragment that can be dealt in more ways is only taken as a whole."""
+"""A fragment that can be dealt in more than 500 ways is only taken as a whole."""
 
-FIRST, LAST, ONLY = 1, 2, 4
-"""What stands at the ends of a CPU's order already; ``ONLY``: nothing else may come."""
+USED = 8
+"""Beside the bits of roles: the CPU runs something."""
+
+FIRST_TAKEN = Role.FIRST | Role.ALONE
+LAST_TAKEN = Role.LAST | Role.ALONE
+
+Contents = tuple[dict[int, int], ...]
+"""For each CPU how many dispatches of which classes it runs."""
 
 Key = tuple[tuple[int, int], ...]
-"""For each CPU how many dispatches it runs, and what stands at its ends."""
+"""For each CPU how many dispatches it runs, and which bits of roles are taken."""
 
-Dealing = tuple[dict[int, int], ...]
-"""For each CPU how many dispatches it gets of which kinds of a fragment."""
-
-Place = tuple[int, int, list[tuple[int, int]]]
-"""CPU, number of dispatches, and what they take of its ends at what cost."""
+Share = tuple[int, int, list[tuple[Role, int]]]
+"""CPU, number of dispatches, and the roles that they can take at what cost."""
 
 
 class TooManySteps(Exception):  # noqa: N818 - the program gives up, which is no error
     """There are more steps than are worth their time."""
 
 
-class _Step(NamedTuple):
+class _Transition(NamedTuple):
     cost: int
     before: Key
-    dealing: Dealing
+    dealing: Contents
 
 
-def best_held(
-    window: MixedWindow, form: ClosedForm, known: int, most_steps: int
-) -> tuple[Held | None, int]:
+def best_contents(window: LeavesWindow, known: int, most_steps: int) -> tuple[Contents | None, int]:
     """Return a schedule that costs less than a known one, all CPUs together, and a bound.
 
     Parameters
     ----------
     window
         What is scheduled.
-    form
-        The best orders.
     known
         What the best schedule so far costs.
     most_steps
-        After so many it gives up, twice.
+        Each of two attempts gives up after this number of steps.
 
     Returns
     -------
-    held : Held or None
+    contents : Contents or None
         None where none was found.
     bound : int
         No schedule costs less; 0 where too much would have to be looked at.
     """
-    held: Held | None = None
+    contents: Contents | None = None
     bound = 0
-    # Mostly it is enough to keep fragments whole: whatever is cut costs one more visit.
+    # Mostly it is enough to keep fragments whole: a fragment that is cut costs one more visit.
     for most_dealings in (0, MOST_DEALINGS):
-        program = MixedProgram(window, form, known, most_dealings, most_steps)
+        program = LeavesProgram(window, known, most_dealings, most_steps)
         try:
             known, better = program.run()
         except TooManySteps:
             continue
-        held = better or held
+        contents = better or contents
         bound = known
         if program.kept:
             bound = min(known, lower_bound(window, cut=program.kept))
         if bound == known:
             break
-    return held, bound
+    return contents, bound
 
 
-class MixedProgram:
+class LeavesProgram:
     """Looks for the cheapest schedule of a window, all CPUs together.
 
     Parameters
     ----------
     window
         What is scheduled.
-    form
-        The best orders.
     known
         The cost of a schedule; only cheaper ones are looked for.
     most_dealings
         A fragment that can be dealt in more ways is only taken as a whole, if a CPU has room.
     most_steps
-        After so many it gives up.
+        It gives up after this number of steps.
 
     Attributes
     ----------
@@ -109,26 +108,32 @@ class MixedProgram:
 
     def __init__(
         self,
-        window: MixedWindow,
-        form: ClosedForm,
+        window: LeavesWindow,
         known: int,
         most_dealings: int,
         most_steps: int,
     ) -> None:
         self._window = window
-        self._form = form
+        self._form = window.form
         self._known = known
         self._most_dealings = most_dealings
         self._steps_left = most_steps
-        self._order = sorted(range(len(window.sizes)), key=lambda one: -window.sizes[one])
+        sizes, problem = window.sizes, window.window
+        self._capacity = problem.capacity
+        self._order = sorted(range(len(sizes)), key=lambda fragment: -sizes[fragment])
         self._place = {fragment: place for place, fragment in enumerate(self._order)}
         self._needs = Needs(window, self._order)
-        self._idle = [window.idle(cpu) for cpu in range(len(window.states))]
-        states = window.states
-        self._twins = [cpu for cpu in range(1, len(states)) if states[cpu] == states[cpu - 1]]
+        self._cpus = problem.cpus
+        self._idle = [window.idle(cpu) for cpu in range(problem.cpus)]
+        states = problem.states
+        self._twins = [
+            cpu
+            for cpu in range(1, problem.cpus)
+            if states[cpu] == states[cpu - 1] and not window.evicting_cpus & {cpu - 1, cpu}
+        ]
         self.kept: list[int] = []
 
-    def run(self) -> tuple[int, Held | None]:
+    def run(self) -> tuple[int, Contents | None]:
         """Return what the best schedule costs that is looked at, and itself if it is new.
 
         Raises
@@ -136,55 +141,55 @@ class MixedProgram:
         TooManySteps
             When it would take too long.
         """
-        window = self._window
-        layers: list[dict[Key, _Step]] = []
-        paid: dict[Key, int] = {((0, 0),) * len(window.states): self._needs.always}
+        layers: list[dict[Key, _Transition]] = []
+        always = self._needs.always + sum(self._window.evicted)
+        paid: dict[Key, int] = {((0, 0),) * self._cpus: always}
         for place, fragment in enumerate(self._order):
-            found: dict[Key, _Step] = {}
+            found: dict[Key, _Transition] = {}
             tolls = self._tolls(place + 1)
-            for dealing, places in self._dealings(fragment):
+            for dealing, shares in self._dealings(fragment):
                 for key, before in paid.items():
                     self._count(1)
-                    for new, cost in self._after(key, places):
+                    for new, cost in self._after(key, shares):
                         self._count(1)
                         total = before + cost
                         if (new not in found or total < found[new].cost) and (
                             total + self._rest(place + 1, tolls, new) < self._known
                         ):
-                            found[new] = _Step(total, key, dealing)
+                            found[new] = _Transition(total, key, dealing)
             layers.append(found)
             paid = {key: step.cost for key, step in found.items()}
         ends = {key: cost + self._ended(key) for key, cost in paid.items() if _has_ends(key)}
         best = min(ends, key=ends.__getitem__, default=None)
         if best is None or ends[best] >= self._known:
             return self._known, None
-        return ends[best], self._held(layers, best)
+        return ends[best], self._contents(layers, best)
 
     def _count(self, steps: int) -> None:
         self._steps_left -= steps
         if self._steps_left < 0:
             raise TooManySteps
 
-    def _held(self, layers: Sequence[dict[Key, _Step]], key: Key) -> Held:
-        held: list[dict[int, int]] = [{} for _ in self._window.states]
+    def _contents(self, layers: Sequence[dict[Key, _Transition]], key: Key) -> Contents:
+        contents: list[dict[int, int]] = [{} for _ in range(self._cpus)]
         for layer in reversed(layers):
             _, key, dealing = layer[key]
-            for own, share in zip(held, dealing, strict=True):
+            for own, share in zip(contents, dealing, strict=True):
                 own.update(share)
-        return tuple(held)
+        return tuple(contents)
 
-    def _after(self, key: Key, places: Sequence[Place]) -> Iterator[tuple[Key, int]]:
-        """Yield what each CPU runs when it has got its part of a fragment, and at what cost."""
+    def _after(self, key: Key, shares: Sequence[Share]) -> Iterator[tuple[Key, int]]:
+        """Yield what each CPU runs when it has got its share of a fragment, and at what cost."""
         options = []
-        for cpu, amount, roles in places:
-            load, ends = key[cpu]
-            if load + amount > self._window.capacity or ends & ONLY:
+        for cpu, amount, roles in shares:
+            load, taken = key[cpu]
+            if load + amount > self._capacity or taken & Role.ALONE:
                 return
             options.append(
                 [
-                    (cpu, (load + amount, ends | taken), cost)
-                    for taken, cost in roles
-                    if not (ends & taken or (taken & ONLY and load))
+                    (cpu, (load + amount, taken | role | USED), cost)
+                    for role, cost in roles
+                    if not (taken & role or (role == Role.ALONE and taken))
                 ]
             )
         for chosen in product(*options):
@@ -198,42 +203,48 @@ class MixedProgram:
 
     def _is_tidy(self, key: Sequence[tuple[int, int]]) -> bool:
         """Whether of CPUs that begin alike the first ones are used."""
-        return all(key[cpu - 1][0] or not key[cpu][0] for cpu in self._twins)
+        return all(key[cpu - 1][1] or not key[cpu][1] for cpu in self._twins)
 
-    def _dealings(self, fragment: int) -> Iterator[tuple[Dealing, list[Place]]]:
+    def _dealings(self, fragment: int) -> Iterator[tuple[Contents, list[Share]]]:
         """Yield the ways to deal a fragment, but only one of those that cost the same."""
+        home = self._window.homes[fragment]
         seen = set()
-        for dealing in self._all_dealings(fragment):
+        for dealing in self._all_dealings(fragment, home):
             self._count(STEPS_PER_DEALING)
             roles = [self._form.roles(list(share.items())) if share else None for share in dealing]
             amounts = [sum(share.values()) for share in dealing]
             key = tuple(
-                (amount, one and tuple(ends.cost for ends in one))
-                for amount, one in zip(amounts, roles, strict=True)
+                (amount, own and tuple(ends.cost for ends in own))
+                for amount, own in zip(amounts, roles, strict=True)
             )
-            if max(amounts) > self._window.capacity or key in seen:
+            if max(amounts) > self._capacity or key in seen:
                 continue
             seen.add(key)
+            # What evicts needs no room.
+            needed = amounts if home is None else [0] * self._cpus
             yield (
                 dealing,
                 [
-                    (cpu, amount, self._roles(cpu, fragment, one))
-                    for cpu, (amount, one) in enumerate(zip(amounts, roles, strict=True))
-                    if one
+                    (cpu, amount, self._roles(cpu, fragment, own))
+                    for cpu, (amount, own) in enumerate(zip(needed, roles, strict=True))
+                    if own
                 ],
             )
 
-    def _all_dealings(self, fragment: int) -> Iterable[Dealing]:
-        cpus = len(self._window.states)
+    def _all_dealings(self, fragment: int, home: int | None) -> Iterable[Contents]:
+        cpus = self._cpus
         numbers = self._window.numbers(fragment)
+        if home is not None:
+            yield tuple([dict(numbers) if cpu == home else {} for cpu in range(cpus)])
+            return
         ways = prod(comb(count + cpus - 1, cpus - 1) for _, count in numbers)
-        is_cut = self._window.sizes[fragment] > self._window.capacity
+        is_cut = self._window.sizes[fragment] > self._capacity
         if ways > (MOST_DEALINGS if is_cut else self._most_dealings):
             if is_cut:
                 raise TooManySteps
             self.kept.append(fragment)
-            for cpu in range(cpus):
-                yield tuple([dict(numbers) if one == cpu else {} for one in range(cpus)])
+            for whole in range(cpus):
+                yield tuple([dict(numbers) if cpu == whole else {} for cpu in range(cpus)])
             return
         for split in product(*(list(_compositions(count, cpus)) for _, count in numbers)):
             yield tuple(
@@ -247,16 +258,12 @@ class MixedProgram:
                 ]
             )
 
-    def _roles(self, cpu: int, fragment: int, roles: Roles) -> list[tuple[int, int]]:
-        """Return what a part can take of its CPU's ends, and what that costs."""
-        options = [(0, roles.middle.cost), (LAST, roles.last.cost)]
+    def _roles(self, cpu: int, fragment: int, roles: Roles) -> list[tuple[Role, int]]:
+        """Return the roles that a fragment can play on a CPU, and what they cost."""
+        options = [Role.MIDDLE, Role.LAST]
         if self._form.starts[cpu].spares_entry(fragment):
-            options += [
-                (FIRST, roles.first.cost),
-                (FIRST | LAST | ONLY, roles.alone.cost),
-                (FIRST | LAST, roles.split.cost),
-            ]
-        return options
+            options += [Role.FIRST, Role.ALONE, Role.SPLIT]
+        return [(role, roles[role].cost) for role in options]
 
     def _tolls(self, place: int) -> list[tuple[int, int, int]]:
         """Return what each CPU pays at least for what it holds, the fragments up to a place dealt.
@@ -274,31 +281,31 @@ class MixedProgram:
     def _rest(self, place: int, tolls: Sequence[tuple[int, int, int]], key: Key) -> int:
         """Return what is paid at least for the fragments from a place on, and for beginnings."""
         free = lasts = paid = 0
-        for (load, ends), toll, start in zip(key, tolls, self._form.starts, strict=True):
-            if ends & FIRST:
+        for (_, taken), toll, start in zip(key, tolls, self._form.starts, strict=True):
+            if taken & FIRST_TAKEN:
                 paid += toll[2]
             else:
-                paid += toll[1] if load else toll[0]
+                paid += toll[1] if taken else toll[0]
                 free += start.free_for_all
-            if not ends & LAST:
+            if not taken & LAST_TAKEN:
                 lasts += 1
         return paid + self._needs.least(place, free, lasts)
 
     def _ended(self, key: Key) -> int:
         """Return what CPUs pay for what they hold in the beginning."""
         return sum(
-            start.tolls[not ends & FIRST] if load else idle
-            for (load, ends), start, idle in zip(key, self._form.starts, self._idle, strict=True)
+            start.tolls[not taken & FIRST_TAKEN] if taken else idle
+            for (_, taken), start, idle in zip(key, self._form.starts, self._idle, strict=True)
         )
 
 
 def _has_ends(key: Key) -> bool:
     """Whether on every CPU that runs something it is known what comes last."""
-    return all(ends & LAST for load, ends in key if load)
+    return all(taken & LAST_TAKEN for _, taken in key if taken)
 
 
 def _compositions(count: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Yield all ways to deal so many to so many."""
+    """Yield all ways to write a count as a sum of ``parts`` terms."""
     if parts == 1:
         yield (count,)
         return

@@ -1,0 +1,169 @@
+"""Windows as instances: what their own methods leave open goes to the solvers of dfopt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from importlib import import_module
+
+from dfopt.bounds import cheap_bound
+from dfopt.compare.cost_model import TypeCosts
+from dfopt.compare.windows.window import (
+    EMPTY,
+    UNKNOWN,
+    Cache,
+    DispatchClass,
+    WindowProblem,
+)
+from dfopt.problem.cache_state import CacheState
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.result import StopReason
+from dfopt.problem.schedule import Schedule
+from dfopt.problem.stop import TimeLimit
+from dfopt.solvers import first_schedule, parts, solve
+from dfopt.solvers.search import Knowledge, Search, SearchOver
+from dfopt.trace.trace import LEAVES
+
+Orders = list[list[int]]
+"""For each CPU the classes of its dispatches in order."""
+
+
+def is_exact(window: WindowProblem) -> bool:
+    """Whether an instance can say the same as this window."""
+    differ = UNKNOWN in window.states and EMPTY in window.states
+    # What an unused CPU holds is written back in the end, which no instance can say.
+    holds = window.final and any(state not in (UNKNOWN, EMPTY) for state in window.states)
+    return not (window.evicting or differ or holds)
+
+
+def load_solvers() -> None:
+    """Load what a search would load when it needs it first, in the middle of its time."""
+    import_module("dfopt.solvers.parts.decision")
+
+
+def packs_parts(instance: Instance) -> bool:
+    """Whether packing parts may solve the instance, which takes milliseconds."""
+    return isinstance(instance.penalty, PenaltyG)
+
+
+def packed(instance: Instance, seconds: float) -> Knowledge:
+    """Return what packing parts finds under g, which mostly is the optimum."""
+    search = Search(instance, stop=TimeLimit(seconds), seed=0, workers=1, on_progress=None)
+    with suppress(SearchOver):
+        parts.pack(search)
+        parts.prove(search)
+    return search.end()
+
+
+def solved(instance: Instance, seconds: float) -> Knowledge:
+    """Return what one thread finds; unlike :func:`~dfopt.solve` it passes an interrupt on."""
+    result = solve(instance, stop=TimeLimit(seconds), workers=1)
+    if result.stop_reason is StopReason.INTERRUPT:
+        raise KeyboardInterrupt
+    return Knowledge(
+        lower_bound=result.lower_bound or 0, objective=result.objective, schedule=result.schedule
+    )
+
+
+def searched_locally(instance: Instance, effort: float) -> tuple[list[dict[int, int]], int]:
+    """Return contents of CPUs and a bound from a local search of fixed length."""
+    search = Search(instance, seed=0, workers=1)
+    bound = cheap_bound(instance, search.types)
+    if bound.certificate is not None:
+        search.proved(bound.value, bound.certificate)
+    with suppress(SearchOver):
+        first_schedule.improve(search, effort=effort)
+    return search.contents(), search.lower_bound
+
+
+def orders_of(schedule: Schedule) -> Orders:
+    """Return the orders of a schedule of the instance of a window."""
+    return [[int(name.partition("#")[0]) for name in cpu.tasks] for cpu in schedule.cpus]
+
+
+def uniform_instance(window: WindowProblem) -> Instance:
+    """Return the instance of a window whose dispatches all leave their fragments alike.
+
+    Where every change of fragment costs the same, its penalty is g, for which more is known.
+    """
+    instance = instance_of(window, window.fragments)
+    entries = {entry for classes in window.fragments for entry, _, _ in classes}
+    if len(entries) > 1 or EMPTY in window.states or window.final:
+        return instance
+    return replace(instance, penalty=PenaltyG(fill=min(entries) + window.write_back, write_back=0))
+
+
+def instance_of(window: WindowProblem, fragments: Sequence[Sequence[DispatchClass]]) -> Instance:
+    """Return the instance whose tasks are the dispatches of a window, class by class.
+
+    Parameters
+    ----------
+    window
+        One whose costs are those between fragments.
+    fragments
+        The classes of dispatches of each fragment.
+    """
+    return Instance(
+        cpus=window.cpus,
+        # Entry costs are no multiples of anything, so a line costs 1.
+        penalty=PenaltyF(read_line=1, write_back=window.write_back),
+        capacity=window.capacity,
+        objective=_objective(window),
+        initial=tuple(
+            None
+            if state in (UNKNOWN, EMPTY)
+            else CacheState(df=str(state.fragment), leaves=LEAVES[state.leaves])
+            for state in window.states
+        ),
+        cold_start=EMPTY in window.states and UNKNOWN not in window.states,
+        final_write_back=window.final,
+        tasks=tuple(
+            Task(id=str(number), df=str(fragment), lines=entry, leaves=LEAVES[left], count=count)
+            for number, (fragment, (entry, left, count)) in enumerate(
+                (fragment, own) for fragment, classes in enumerate(fragments) for own in classes
+            )
+        ),
+    )
+
+
+def matrix_instance_of(window: WindowProblem, costs: TypeCosts) -> Instance:
+    """Return the instance whose tasks are the dispatches of a window under a matrix.
+
+    What a CPU begins with is a type of its own there, which no task has: so nothing may be known
+    about some CPUs while others are empty.
+    """
+    states = tuple(dict.fromkeys(window.states))
+    types = window.types
+    nothing = (0,) * len(states)
+
+    def start(state: Cache) -> tuple[int, ...]:
+        if state == UNKNOWN:
+            return (0,) * len(types)
+        row = costs.start if state == EMPTY else costs.switch[state.fragment]
+        return tuple(row[task_type] for task_type in types)
+
+    return Instance(
+        cpus=window.cpus,
+        penalty=PenaltyMatrix(
+            types=(*map(str, types), *(f"before {state.fragment}" for state in states)),
+            switch=(
+                *((*(costs.switch[one][other] for other in types), *nothing) for one in types),
+                *((*start(state), *nothing) for state in states),
+            ),
+            finish=(*(costs.finish[one] for one in types), *nothing) if window.final else None,
+        ),
+        capacity=window.capacity,
+        objective=_objective(window),
+        initial=tuple(CacheState(type=f"before {state.fragment}") for state in window.states),
+        final_write_back=window.final,
+        tasks=tuple(
+            Task(id=str(place), type=str(task_type), count=size)
+            for place, (task_type, size) in enumerate(zip(types, window.sizes, strict=True))
+        ),
+    )
+
+
+def _objective(window: WindowProblem) -> Objective:
+    return Objective.MAX_PENALTY if window.by_worst else Objective.TOTAL_PENALTY

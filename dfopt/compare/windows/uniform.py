@@ -1,0 +1,338 @@
+"""Windows whose dispatches all leave their fragments in the same state.
+
+Each change of fragment then costs the entry of the dispatch that comes next and the same exit.
+So only the number of a fragment's dispatches counts, and their lowest entries: a placement says
+which fragments a CPU visits, and the cheapest dispatches begin the visits.
+
+A fragment of s dispatches is visited by at least ⌈s/k⌉ CPUs, where a CPU has room for k. Only
+the first visit of a CPU can be free: of the fragment that its cache holds, or of any fragment
+where nothing is known about the cache. That bounds the cost from below. Fragments that are kept
+whole, packed like bins by best fit decreasing, mostly attain the bound.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dfopt.compare.windows.as_instance import uniform_instance
+from dfopt.compare.windows.window import (
+    DIRTY,
+    EMPTY,
+    FOREIGN,
+    UNKNOWN,
+    Cache,
+    WindowProblem,
+    WindowSchedule,
+    canonical_order,
+)
+from dfopt.problem.instance import Instance
+
+ATTEMPTS = 12
+"""At most 12 random orders of the fragments are tried before a solver is asked."""
+
+Visits = tuple[tuple[int, int], ...]
+"""The fragments that a CPU visits, each with the number of its dispatches there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement(WindowSchedule):
+    """Where the fragments of a window go, and what that costs.
+
+    Parameters
+    ----------
+    window
+        What was placed.
+    visits
+        What each CPU visits. A free visit comes first; the others may be taken in any order.
+    spared
+        Whether the first visit of each CPU costs nothing because it comes first.
+    """
+
+    window: WindowProblem
+    visits: tuple[Visits, ...]
+    spared: tuple[bool, ...]
+
+    def sequence(self, cpu: int, latest: Sequence[int]) -> list[int]:
+        """Return the fragments of a CPU in order; see :meth:`state_after`."""
+        fragments = [fragment for fragment, _ in self.visits[cpu]]
+        first = self.spared[cpu]
+        return fragments[:first] + sorted(fragments[first:], key=latest.__getitem__)
+
+    def state_after(self, cpu: int, latest: Sequence[int]) -> Cache | None:
+        """Return what a cache holds after the window; None if it holds what it held."""
+        leaves = DIRTY if self.window.write_back else 0
+        visits = len(self.visits[cpu])
+        evicts = bool(self.window.evicting_on(cpu))
+        if evicts and visits <= self.spared[cpu]:
+            return Cache(FOREIGN, leaves)
+        return Cache(self.sequence(cpu, latest)[-1], leaves) if visits else None
+
+    def orders(self) -> tuple[tuple[int, ...], ...]:
+        """Return for each CPU the classes of its dispatches in order.
+
+        Visits that are paid for begin with the cheapest dispatches.
+        """
+        window = self.window
+        left: list[list[int]] = [[] for _ in window.fragments]
+        for number, (fragment, (_, _, count)) in enumerate(window.classes()):
+            left[fragment] += [number] * count
+        openers = [
+            [
+                None if place < spared else left[fragment].pop(0)
+                for place, (fragment, _) in enumerate(visits)
+            ]
+            for visits, spared in zip(self.visits, self.spared, strict=True)
+        ]
+        found = []
+        for visits, first in zip(self.visits, openers, strict=True):
+            order: list[int] = []
+            for (fragment, count), opener in zip(visits, first, strict=True):
+                rest = count if opener is None else count - 1
+                order += [] if opener is None else [opener]
+                order += [left[fragment].pop() for _ in range(rest)]
+            found.append(tuple(order))
+        return tuple(found)
+
+
+class UniformWindows:
+    """Places the fragments of windows, quickly and mostly at the least cost."""
+
+    def canonical(self, window: WindowProblem) -> list[int]:
+        """Return the fragments in an order that does not depend on their names."""
+        sizes, fragments = window.sizes, window.fragments
+        return canonical_order(
+            window,
+            lambda fragment: (
+                -sizes[fragment],
+                [(entry, -count) for entry, _, count in fragments[fragment]],
+            ),
+        )
+
+    def solve(self, window: WindowProblem) -> Placement:
+        """Return a good placement; mostly it attains the lower bound."""
+        entries = Entries(window)
+        bound = lower_bound(window, entries)
+        sizes = window.sizes
+        largest_first = sorted(range(len(sizes)), key=lambda fragment: -sizes[fragment])
+        best = priced(window, entries, placed(window, largest_first), bound)
+        source = random.Random(0)
+        for _ in range(ATTEMPTS):
+            if best.is_closed:
+                break
+            order = sorted(
+                largest_first, key=lambda fragment: -sizes[fragment] * source.uniform(0.7, 1.3)
+            )
+            found = priced(window, entries, placed(window, order), bound)
+            best = min(best, found, key=lambda placement: placement.cost)
+        return best
+
+    def instance(self, window: WindowProblem) -> Instance:
+        """Return the instance whose schedules are those of a window."""
+        return uniform_instance(window)
+
+    def of_orders(
+        self, window: WindowProblem, orders: Sequence[Sequence[int]], costs: Sequence[int]
+    ) -> Placement:
+        """Return the placement in which CPUs run classes of dispatches in these orders."""
+        fragments = [fragment for fragment, _ in window.classes()]
+        visited = [Counter([fragments[number] for number in order]) for order in orders]
+        return Placement(
+            window=window,
+            visits=tuple(tuple(visits.items()) for visits in visited),
+            spared=tuple(
+                bool(visits) and (state == UNKNOWN or state.fragment == next(iter(visits)))
+                for state, visits in zip(window.states, visited, strict=True)
+            ),
+            costs=tuple(costs),
+            cost=window.value(costs),
+            lower_bound=0,
+        )
+
+
+class Entries:
+    """The lowest entry costs of a window's fragments.
+
+    Parameters
+    ----------
+    window
+        Whose fragments.
+    """
+
+    def __init__(self, window: WindowProblem) -> None:
+        # At most one visit of a CPU is paid for a fragment.
+        most = window.cpus + 1
+        self._entries = [
+            [classes[0][0]]
+            if len(classes) == 1
+            else [entry for entry, _, count in classes for _ in range(min(count, most))]
+            for classes in window.fragments
+        ]
+
+    def of(self, fragment: int, visit: int) -> int:
+        """Return the entry cost of a fragment's paid visit, counted from 0, cheapest first."""
+        costs = self._entries[fragment]
+        return costs[min(visit, len(costs) - 1)]
+
+
+def lower_bound(window: WindowProblem, entries: Entries) -> int:
+    """Return what no placement of a window's fragments can undercut.
+
+    The theorem and its proof are in the documentation under "How windows are solved".
+    """
+    tokens = [
+        entry for classes in window.evicting for entry, _, count in classes for _ in range(count)
+    ]
+    holders = Counter([state.fragment for state in window.states])
+    for fragment, size in enumerate(window.sizes):
+        visits = -(-size // window.capacity) - holders[fragment]
+        tokens += [entries.of(fragment, visit) for visit in range(visits)]
+    # Only one visit of a CPU can be the first; at best it would have been the most expensive.
+    tokens.sort()
+    unknown, empty = holders[UNKNOWN.fragment], holders[EMPTY.fragment]
+    totals = []
+    # Without a final write-back it makes no difference how many CPUs run something.
+    for used in range(window.least_busy if window.final else window.cpus, window.cpus + 1):
+        free = min(unknown, used)
+        paid = tokens[: max(0, len(tokens) - free)]
+        exits = max(0, len(paid) - empty) + used * window.final
+        totals.append(sum(paid) + exits * window.write_back)
+    return window.bound(min(totals))
+
+
+def placed(
+    window: WindowProblem, order: Sequence[int], *, by_worst: bool | None = None
+) -> list[dict[int, int]]:
+    """Return how many dispatches of which fragments each CPU runs, its own fragment first.
+
+    Parameters
+    ----------
+    window
+        What is placed.
+    order
+        The order in which fragments are placed whole, where they fit most tightly.
+    by_worst
+        Whether to spread visits evenly; by default if the CPU that pays most counts.
+    """
+    spreads = window.by_worst if by_worst is None else by_worst
+    cpus = range(window.cpus)
+    rooms = [window.capacity] * len(cpus)
+    visits: list[dict[int, int]] = [{} for _ in cpus]
+    left = list(window.sizes)
+    cheapest = [classes[0][0] for classes in window.fragments]
+
+    def put(fragment: int, cpu: int) -> None:
+        taken = min(left[fragment], rooms[cpu])
+        visits[cpu][fragment] = taken
+        rooms[cpu] -= taken
+        left[fragment] -= taken
+
+    # First of all each CPU runs the fragment that its cache holds.
+    for cpu, state in enumerate(window.states):
+        if state.fragment >= 0 and left[state.fragment]:
+            put(state.fragment, cpu)
+    # Then the most expensive fragments go to CPUs whose first visit is free. CPUs on which
+    # something evicts are taken last: what evicts can be the first as well.
+    free_cpus = sorted(
+        (cpu for cpu in cpus if window.states[cpu] == UNKNOWN),
+        key=lambda cpu: sum(count for _, _, count in window.evicting_on(cpu)),
+        reverse=True,
+    )
+    for fragment in sorted(order, key=lambda fragment: -cheapest[fragment]):
+        while left[fragment] and free_cpus:
+            put(fragment, free_cpus.pop())
+            if left[fragment] <= window.capacity:
+                break
+    # The rest goes where it fits most tightly; what fits nowhere is split.
+    for fragment in order:
+        while left[fragment]:
+            put(fragment, _roomy_cpu(window, rooms, visits, left[fragment], spreads=spreads))
+    return visits
+
+
+def _roomy_cpu(
+    window: WindowProblem,
+    rooms: Sequence[int],
+    visits: Sequence[Mapping[int, int]],
+    size: int,
+    *,
+    spreads: bool,
+) -> int:
+    """Return the CPU where a fragment fits best; the roomiest if it fits nowhere."""
+    fitting = [cpu for cpu, room in enumerate(rooms) if room >= size]
+    if not fitting:
+        return max(range(len(rooms)), key=rooms.__getitem__)
+    if spreads:
+        return min(fitting, key=lambda cpu: (len(visits[cpu]), rooms[cpu]))
+    # The first visit of an unknown cache is free, and an empty one has nothing to write back.
+    return min(
+        fitting,
+        key=lambda cpu: (
+            bool(visits[cpu] or window.evicting_on(cpu))
+            or window.states[cpu] not in (UNKNOWN, EMPTY),
+            rooms[cpu],
+        ),
+    )
+
+
+def priced(
+    window: WindowProblem, entries: Entries, visited: Sequence[Mapping[int, int]], bound: int
+) -> Placement:
+    """Return a placement with its costs.
+
+    Parameters
+    ----------
+    window, entries
+        What is placed, and what visits cost.
+    visited
+        How many dispatches of which fragments each CPU runs.
+    bound
+        A lower bound of the cost.
+    """
+    exit_cost = window.write_back
+    evicting = [window.evicting_on(cpu) for cpu in range(window.cpus)]
+    paid = [0] * len(window.sizes)
+    for state, visits in zip(window.states, visited, strict=True):
+        for fragment in visits:
+            paid[fragment] += fragment != state.fragment
+    ordered, spared, costs = [], [], []
+    spared_eviction = [0] * window.cpus
+    for cpu, (state, visits) in enumerate(zip(window.states, visited, strict=True)):
+        first = state.fragment if state.fragment in visits else None
+        if state == UNKNOWN:
+            # Whatever costs most comes first: a visit, or a dispatch that evicts.
+            most = max(
+                visits, key=lambda fragment: entries.of(fragment, paid[fragment] - 1), default=None
+            )
+            largest = max((entry for entry, _, _ in evicting[cpu]), default=None)
+            if most is not None and (largest is None or entries.of(most, paid[most] - 1) > largest):
+                first = most
+                paid[most] -= 1
+            elif largest is not None:
+                spared_eviction[cpu] = largest + exit_cost
+        rest = [(fragment, count) for fragment, count in visits.items() if fragment != first]
+        ordered.append(tuple(rest) if first is None else ((first, visits[first]), *rest))
+        spared.append(first is not None)
+    used = [0] * len(window.sizes)
+    for cpu, state in enumerate(window.states):
+        charged = ordered[cpu][spared[cpu] :]
+        cost = -spared_eviction[cpu] + len(charged) * exit_cost
+        cost += sum([(entry + exit_cost) * count for entry, _, count in evicting[cpu]])
+        for fragment, _ in charged:
+            cost += entries.of(fragment, used[fragment])
+            used[fragment] += 1
+        if state == EMPTY and (charged or evicting[cpu]):
+            cost -= exit_cost
+        if window.final and (ordered[cpu] or evicting[cpu] or state not in (UNKNOWN, EMPTY)):
+            cost += exit_cost
+        costs.append(cost)
+    return Placement(
+        window=window,
+        visits=tuple(ordered),
+        spared=tuple(spared),
+        costs=tuple(costs),
+        cost=window.value(costs),
+        lower_bound=bound,
+    )

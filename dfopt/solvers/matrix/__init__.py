@@ -1,0 +1,58 @@
+"""A matrix of switch costs and tasks that never wait: a bound and a schedule from flows.
+
+The bound is a transportation problem with subset cuts; the schedule follows the flow that
+attains it, circle by circle.
+"""
+
+from __future__ import annotations
+
+from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.instance import Objective
+from dfopt.solvers.matrix.flow import MOST_BRANCHES, least_flow
+from dfopt.solvers.matrix.problem import MatrixProblem, matrix_problem
+from dfopt.solvers.matrix.trails import best_trails
+from dfopt.solvers.search import Search
+
+__all__ = ["MatrixProblem", "bound_by_flow"]
+
+SOLVER = "transportation"
+
+
+def bound_by_flow(search: Search, *, most_branches: int = MOST_BRANCHES) -> None:
+    """Report the bound of the cheapest flow, and the schedule that follows this flow.
+
+    Under ``max-penalty`` and ``makespan`` an even share of what all CPUs pay bounds the CPU that
+    pays most.
+
+    Parameters
+    ----------
+    search
+        Of an instance with a matrix and without releases and precedence.
+    most_branches
+        About this number of transportation problems is solved at most.
+    """
+    problem, cpus = matrix_problem(search.instance, search.types, search.costs)
+    # The schedule of the first flow is sometimes better than that of the last one.
+    for branches in (1, most_branches):
+        flow = least_flow(problem, search.check, most_branches=branches)
+        orders: list[tuple[int, ...]] = [()] * problem.cpus
+        for cpu, trail in zip(cpus, best_trails(problem, flow, search.check), strict=True):
+            orders[cpu] = trail.order()
+        search.found(orders)
+        value = _bound(search, flow.cost)
+        if value:
+            search.proved(value, CompleteSearch(threshold=value - 1, solver=SOLVER))
+        search.check()
+        if flow.is_complete:
+            break
+
+
+def _bound(search: Search, switching: int) -> int:
+    """Return what bounds the objective where all CPUs together pay at least ``switching``."""
+    working = sum(
+        exec_time * task_type.count
+        for exec_time, task_type in zip(search.costs.exec, search.types, strict=True)
+    )
+    total = switching + working
+    is_sum = search.instance.objective is Objective.TOTAL_PENALTY
+    return total if is_sum else -(-total // search.instance.cpus)

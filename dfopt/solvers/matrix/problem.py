@@ -1,0 +1,94 @@
+"""Tasks of several types on CPUs, under a matrix of switch costs.
+
+`dfopt solve` states an instance in this form, and `dfopt compare` a window of a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dfopt.costs.cost_table import CostTable
+from dfopt.costs.task_types import TaskType
+from dfopt.problem.instance import Instance
+
+Row = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixProblem:
+    """Tasks that only their types tell apart, to be put on CPUs and into orders.
+
+    Parameters
+    ----------
+    capacity
+        A CPU runs at most this number of tasks.
+    sizes
+        Number of tasks of each type.
+    starts
+        What each CPU begins with: a row of ``start``. Ascending.
+    switch
+        Cost of a switch, row = from, column = to.
+    start
+        Cost of a CPU's first task, row = what the CPU begins with, column = type.
+    finish
+        Cost after the last task of a CPU, by type.
+    idle
+        Cost of a CPU that runs nothing, by what it begins with.
+    by_worst
+        Whether the CPU that pays most counts, instead of all together.
+    """
+
+    capacity: int
+    sizes: Row
+    starts: Row
+    switch: tuple[Row, ...]
+    start: tuple[Row, ...]
+    finish: Row
+    idle: Row
+    by_worst: bool = False
+
+    @property
+    def count(self) -> int:
+        """The number of tasks."""
+        return sum(self.sizes)
+
+    @property
+    def cpus(self) -> int:
+        """The number of CPUs."""
+        return len(self.starts)
+
+    def value(self, costs: Sequence[int]) -> int:
+        """Return what counts of what the CPUs pay."""
+        return max(costs, default=0) if self.by_worst else sum(costs)
+
+    def bound(self, total: int) -> int:
+        """Return what no schedule undercuts where all CPUs together pay at least ``total``."""
+        return -(-total // self.cpus) if self.by_worst else total
+
+
+def matrix_problem(
+    instance: Instance, types: Sequence[TaskType], table: CostTable
+) -> tuple[MatrixProblem, list[int]]:
+    """Return an instance in this form, and which CPU of the instance stands at each place.
+
+    Parameters
+    ----------
+    instance
+        One without releases and precedence, so that no CPU ever waits.
+    types, table
+        Its types of tasks, and what switches between them cost. Execution times are left out.
+    """
+    starts: dict[Row, int] = {}
+    numbers = [starts.setdefault(tuple(row), len(starts)) for row in table.start]
+    order = sorted(range(instance.cpus), key=numbers.__getitem__)
+    problem = MatrixProblem(
+        capacity=instance.tasks_per_cpu,
+        sizes=tuple(one.count for one in types),
+        starts=tuple(numbers[cpu] for cpu in order),
+        switch=tuple(map(tuple, table.switch)),
+        start=tuple(starts),
+        finish=tuple(table.finish),
+        idle=(0,) * len(starts),
+    )
+    return problem, order

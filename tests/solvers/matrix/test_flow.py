@@ -1,0 +1,117 @@
+"""Flows bound all schedules under a matrix, and trails are some of them."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+
+from dfopt.solvers.matrix.flow import least_flow
+from dfopt.solvers.matrix.problem import MatrixProblem
+from dfopt.solvers.matrix.trails import (
+    best_trails,
+    inserted,
+    long_circles_first,
+    scarce_circles_first,
+)
+from tests.solvers.matrix.problems import assert_real, least_cost, problems
+
+MAKERS = (long_circles_first, scarce_circles_first, inserted)
+
+
+@given(problems())
+@settings(max_examples=300, deadline=None)
+def test_flows_bound_all_schedules_and_trails_are_some(problem: MatrixProblem) -> None:
+    flow = least_flow(problem)
+    least = least_cost(problem)
+    assert problem.bound(flow.cost) <= least
+    costs = []
+    for make in (*MAKERS, best_trails):
+        trails = make(problem, flow)
+        assert_real(problem, trails)
+        costs.append(problem.value([trail.cost for trail in trails]))
+    assert least <= costs[-1] <= min(costs)
+
+
+@pytest.mark.parametrize("cpus", [1, 2, 4])
+@pytest.mark.parametrize("types", [2, 3, 5, 8])
+def test_trails_of_many_tasks_are_real(types: int, cpus: int) -> None:
+    source = random.Random(types * cpus)
+    for room in (1.0, 1.02, 2.0):
+        switch = tuple(tuple(source.choices(range(99), k=types)) for _ in range(types))
+        sizes = tuple(source.choices(range(1, 200), k=types))
+        finish = tuple(source.choices(range(99), k=types))
+        problem = MatrixProblem(
+            capacity=int(-(-sum(sizes) // cpus) * room),
+            sizes=sizes,
+            starts=tuple(sorted(source.choices(range(types + 1), k=cpus))),
+            switch=switch,
+            # Nothing is known about a CPU, or it ran a type last.
+            start=((0,) * types, *switch),
+            finish=finish,
+            idle=(0, *finish),
+            by_worst=source.random() < 0.5,
+        )
+        flow = least_flow(problem)
+        for make in MAKERS:
+            trails = make(problem, flow)
+            assert_real(problem, trails)
+            assert flow.cost <= sum(trail.cost for trail in trails)
+
+
+def free(sizes: tuple[int, ...], *, capacity: int, cpus: int, switch: object) -> MatrixProblem:
+    """Return tasks whose CPUs all begin for nothing."""
+    nothing = (0,) * len(sizes)
+    return MatrixProblem(
+        capacity=capacity,
+        sizes=sizes,
+        starts=(0,) * cpus,
+        switch=switch,  # type: ignore[arg-type]
+        start=(nothing,),
+        finish=nothing,
+        idle=(0,),
+    )
+
+
+FAR = 50
+
+
+def test_circles_that_no_cpu_comes_by_are_entered() -> None:
+    # 0 stays 0 for nothing; 1 and 2 follow each other for nothing. One CPU has to go across.
+    switch = ((0, FAR, FAR + 7), (FAR, 9, 0), (FAR, 0, 9))
+    problem = free((4, 3, 3), capacity=10, cpus=1, switch=switch)
+    flow = least_flow(problem)
+    assert (flow.cost, flow.is_complete) == (FAR, True)
+    assert sum(trail.cost for trail in best_trails(problem, flow)) == FAR
+
+
+def test_types_that_go_together_need_as_many_cpus_as_their_tasks() -> None:
+    # 0 and 1 take turns for nothing, 7 of them where a CPU has room for 3: three CPUs at least.
+    switch = ((9, 0, FAR), (0, 9, FAR), (FAR, FAR, 0))
+    problem = free((4, 3, 4), capacity=3, cpus=4, switch=switch)
+    assert least_cost(problem) == FAR
+    flow = least_flow(problem)
+    assert flow.cost == FAR
+    assert sum(trail.cost for trail in best_trails(problem, flow)) == FAR
+
+
+def test_a_search_that_ends_early_still_bounds() -> None:
+    switch = ((0, FAR, FAR), (FAR, 9, 0), (FAR, 0, 9))
+    problem = free((4, 3, 3), capacity=10, cpus=1, switch=switch)
+    flow = least_flow(problem, most_branches=1)
+    assert (flow.cost, flow.is_complete) == (0, False)
+    assert_real(problem, best_trails(problem, flow))
+
+
+class OutOfTimeError(Exception):
+    """What ends the search."""
+
+
+def test_a_search_can_be_ended_anywhere() -> None:
+    def end() -> None:
+        raise OutOfTimeError
+
+    problem = free((4, 3), capacity=9, cpus=1, switch=((0, 1), (1, 0)))
+    with pytest.raises(OutOfTimeError):
+        least_flow(problem, end)
+    with pytest.raises(OutOfTimeError):
+        inserted(problem, check=end)
