@@ -1,4 +1,8 @@
-"""The errors that dfopt raises on purpose: one line each, naming file, place and remedy."""
+"""The errors that dfopt raises on purpose: one line each, naming file, place and remedy.
+
+A message names a parameter in backquotes, alone or with a value: `resume` or `workers=1`. So the
+command line can show its option instead.
+"""
 
 from __future__ import annotations
 

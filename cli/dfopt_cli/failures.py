@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 import warnings
@@ -19,13 +20,37 @@ from dfopt_cli.printing import say
 
 Value = TypeVar("Value")
 
+OPTIONS = {
+    name: f"--{name.replace('_', '-')}"
+    for name in (
+        "capacity", "fill", "leaves", "lines", "objective", "penalty", "read_line", "resume",
+        "scheduler", "unmanaged", "workers", "write_back",
+    )
+} | {"instance": "--model", "labels": "--df", "windows": "--window"}  # fmt: skip
+"""The options for the parameters that the messages of the library name."""
+
+PARAMETER = re.compile(rf"`({'|'.join(OPTIONS)})(?:=([\w.-]+))?`")
+
 python_showwarning = warnings.showwarning
 
 
 def fail(error: DfoptError) -> NoReturn:
     """Say in one line what is wrong, and end with exit code 1."""
-    say(f"dfopt: {error}")
+    say(f"dfopt: {with_options(str(error))}")
     raise typer.Exit(FAILED)
+
+
+def with_options(message: str) -> str:
+    """Return a message of the library with its parameters as options.
+
+    Examples
+    --------
+    >>> with_options("take fewer workers (`workers=1`)")
+    'take fewer workers (--workers 1)'
+    """
+    return PARAMETER.sub(
+        lambda found: " ".join(filter(None, (OPTIONS[found[1]], found[2]))), message
+    )
 
 
 def usage(read: Callable[[], Value], hint: str | None = None) -> Value:
@@ -33,7 +58,7 @@ def usage(read: Callable[[], Value], hint: str | None = None) -> Value:
     try:
         return read()
     except DfoptError as error:
-        raise typer.BadParameter(error.problem, param_hint=hint) from None
+        raise typer.BadParameter(with_options(error.problem), param_hint=hint) from None
 
 
 def parsed(parse: Callable[[str], Value], text: str | None, hint: str) -> Value | None:

@@ -17,7 +17,7 @@ from dfopt.errors import FileError
 from dfopt.files import check_writable, document_text, write_text
 from dfopt.parallel.dask_cluster import check_scheduler, performed_on_cluster
 
-REMEDY = "go on with --resume"
+REMEDY = "go on with `resume`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

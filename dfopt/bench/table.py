@@ -91,7 +91,7 @@ class Table:
             return
         if not resume:
             raise FileError(
-                "is there already; add --resume to go on with it, or name another file",
+                "is there already; add `resume` to go on with it, or name another file",
                 file=self.path,
             )
         whole, torn = lines_in(self.path)
@@ -123,7 +123,8 @@ class Table:
             if self._regular:
                 os.ftruncate(self._descriptor, size)
             raise FileError(
-                f"cannot be written ({error.strerror}); make room and add --resume", file=self.path
+                f"cannot be written ({error.strerror}); make room and add `resume`",
+                file=self.path,
             ) from None
 
 

@@ -178,8 +178,8 @@ def _ended(code: int) -> DfoptError:
             "exception instead"
         )
     return DfoptError(
-        f"a process at work ended with code {code}; take fewer workers (--workers 1), which need "
-        "less memory"
+        f"a process at work ended with code {code}; take fewer workers, which need less memory "
+        "(`workers=1`)"
     )
 
 

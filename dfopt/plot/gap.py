@@ -66,7 +66,7 @@ def plot_gap(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Ax
     from matplotlib.lines import Line2D
 
     if not all(comparison.windows for comparison in comparisons) or not comparisons:
-        raise DfoptError("there is no window to draw; compare under one (--window whole)")
+        raise DfoptError("there is no window to draw; compare under one (`windows=whole`)")
     count = len(comparisons)
     axes = new_axes(WIDTH, MARGINS + ROW_HEIGHT * count) if ax is None else ax
     paid = [causes_paid(comparison) for comparison in comparisons]

@@ -53,7 +53,7 @@ class LookAheadAxis:
             for window in comparison.windows
         ]
         if not windows:
-            raise DfoptError("there is no window to draw; compare under some (--foresight)")
+            raise DfoptError("there is no window to draw; compare under some (`windows`)")
         units = {window.kind for window in windows} - {WindowKind.WHOLE}
         if len(units) > 1:
             raise DfoptError(

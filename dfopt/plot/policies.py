@@ -117,7 +117,7 @@ def plot_policies(comparisons: Sequence[Comparison]) -> Axes:
         When there is nothing to draw, or lengths in dispatches and in time are mixed.
     """
     if not comparisons or not all(comparison.windows for comparison in comparisons):
-        raise DfoptError("there is no window to draw; compare under one (--window whole)")
+        raise DfoptError("there is no window to draw; compare under one (`windows=whole`)")
     labels = policies_of(comparisons) or [comparison.name for comparison in comparisons]
     policies = [
         PolicyLine(label=label, comparison=comparison, line=line_style(number))

@@ -141,7 +141,7 @@ def test_a_scheduler_that_goes_away_ends_the_run(
 
         killer = threading.Thread(target=kill)
         killer.start()
-        with pytest.raises(DfoptError, match="has gone away; go on with --resume"):
+        with pytest.raises(DfoptError, match="has gone away; go on with `resume`"):
             run(entries, csv, replace(QUICK, method="dp"), scheduler=scheduler)
         killer.join()
     assert read_rows(csv) == ()
@@ -162,7 +162,7 @@ def test_so_does_one_that_goes_while_rows_are_written(
                 process.wait()
                 time.sleep(0.5)  # until the connection notices
 
-        with pytest.raises(DfoptError, match="has gone away; go on with --resume"):
+        with pytest.raises(DfoptError, match="has gone away; go on with `resume`"):
             run(entries, csv, QUICK, scheduler=scheduler, on_progress=kill)
     assert len(read_rows(csv)) == 2
     assert run(entries, csv, QUICK, resume=True).resumed == 2

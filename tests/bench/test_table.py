@@ -103,7 +103,7 @@ def test_reading_leaves_a_torn_row_out(tmp_path: Path) -> None:
 def test_a_file_that_holds_something_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     before = write(path, ROW)
-    with pytest.raises(DfoptError, match=r"rows\.csv: is there already; add --resume"):
+    with pytest.raises(DfoptError, match=r"rows\.csv: is there already; add `resume`"):
         Table(path)
     assert path.read_bytes() == before
 
