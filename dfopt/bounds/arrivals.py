@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from dfopt.bounds.bound import NOTHING, Bound
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance, Objective
-from dfopt.problem.switch_costs import start_cost, switch_cost
+from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.problem.switch_costs import start_cost
 
 
 def arrivals_bound(instance: Instance, types: Sequence[TaskType]) -> Bound:
@@ -19,23 +21,47 @@ def arrivals_bound(instance: Instance, types: Sequence[TaskType]) -> Bound:
     """
     if not types:
         return NOTHING
+    arrivals, starts = _cheapest_arrivals(instance, types), _cheapest_starts(instance, types)
     total = 0
     savings: list[int] = []
-    for kind, one in enumerate(types):
-        task = one.example
-        sources = [
-            switch_cost(instance.penalty, other.example, task)
-            for place, other in enumerate(types)
-            if place != kind or other.count > 1
-        ]
-        start = min(start_cost(instance, cpu, task) for cpu in range(instance.cpus))
-        arrival = min(sources, default=start)
+    for one in types:
+        name = one.example.type
+        arrival = arrivals.get(name, starts[name])
         if instance.objective is Objective.MAKESPAN:
-            total += task.exec * one.count
+            total += one.example.exec * one.count
         total += arrival * one.count
-        savings += [max(0, arrival - start)] * min(one.count, instance.cpus)
+        savings += [max(0, arrival - starts[name])] * min(one.count, instance.cpus)
     total -= sum(sorted(savings, reverse=True)[: instance.cpus])
     value = total if instance.objective is Objective.TOTAL_PENALTY else -(-total // instance.cpus)
     if value <= 0:
         return NOTHING
     return Bound(value=value, certificate=CompleteSearch(threshold=value - 1, solver="arrivals"))
+
+
+def _cheapest_arrivals(instance: Instance, types: Sequence[TaskType]) -> dict[str | None, int]:
+    """Return the cheapest switch to each type of the table from any other task, if there is one.
+
+    Under a table only the types in it count. So they are compared, and not all pairs of tasks.
+    """
+    penalty = instance.penalty
+    assert isinstance(penalty, PenaltyMatrix)
+    tasks: Counter[str | None] = Counter()
+    for one in types:
+        tasks[one.example.type] += one.count
+    numbers = {name: number for number, name in enumerate(penalty.types) if name in tasks}
+    arrivals: dict[str | None, int] = {}
+    for name, column in numbers.items():
+        rows = [row for other, row in numbers.items() if other != name or tasks[name] > 1]
+        if rows:
+            arrivals[name] = min(penalty.switch[row][column] for row in rows)
+    return arrivals
+
+
+def _cheapest_starts(instance: Instance, types: Sequence[TaskType]) -> dict[str | None, int]:
+    """Return the least that each type of the table costs as a CPU's first one."""
+    cpus = {state: cpu for cpu, state in enumerate(instance.initial_states)}.values()
+    examples = {one.example.type: one.example for one in types}
+    return {
+        name: min(start_cost(instance, cpu, task) for cpu in cpus)
+        for name, task in examples.items()
+    }

@@ -23,6 +23,9 @@ FRACTION = 1e-5
 MOST_MEETING = 8
 """Of so many fragments the meetings may be limited; each of them doubles the patterns."""
 
+MOST_PATTERN_ENTRIES = 2**28
+"""The tables of all patterns have at most this number of entries (of 8 bytes) together."""
+
 DIVE_EVERY = 5
 """At one of so many nodes a schedule is looked for by diving."""
 
@@ -136,7 +139,9 @@ def _is_affordable(node: Problem, feature: Feature) -> bool:
     """Whether pricing can take another feature into account: patterns double with fragments."""
     if not isinstance(feature, Meets):
         return True
-    return len({*node.meeting, *feature.fragments}) <= MOST_MEETING
+    meeting = len({*node.meeting, *feature.fragments})
+    entries = node.layout.table_entries << meeting
+    return meeting <= MOST_MEETING and entries <= MOST_PATTERN_ENTRIES
 
 
 def _visits(column: Column) -> Iterator[Feature]:

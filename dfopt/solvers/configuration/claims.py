@@ -19,22 +19,35 @@ SCALES = (10**2, 10**3, 10**4, 10**5)
 """What the dearest class may weigh in a certificate, smallest first: small numbers read well."""
 
 
-def refutation(offer: Offer, limit: int) -> DualWeights:
-    """Return the certificate for an offer that refutes ``limit``, in small numbers if these do."""
-    for scale in SCALES:
-        smaller = Offer(offer.problem, _scaled(offer.prices, scale))
-        if smaller.refutes(limit):
-            return _weights(smaller, limit)
-    return _weights(offer, limit)
+def claim(offer: Offer, refuted: int) -> tuple[int, Certificate]:
+    """Return the bound that an offer proves, and its prices, as they are, as the certificate.
 
-
-def least_total(offer: Offer) -> tuple[int, Certificate]:
-    """Return what all CPUs cost at least by an offer that prices costs, and the certificate.
-
-    Weights in the unit of costs can prove it only if rounding them to integers loses nothing.
+    Parameters
+    ----------
+    offer
+        CPUs, and what they hold at some prices.
+    refuted
+        The largest limit that it refutes.
     """
     prices = offer.prices
+    if not prices.cost:
+        return refuted + 1, _weights(offer, refuted)
     bound = -(-(offer.worth - offer.capacity(None)) // prices.cost)
+    return bound, CompleteSearch(threshold=bound - 1, solver="configuration LP")
+
+
+def shorter(offer: Offer, bound: int, otherwise: Certificate) -> Certificate:
+    """Return a certificate in smaller numbers, or in the unit of costs, if that proves the bound.
+
+    Weights in the unit of costs can do so only if rounding them to integers loses nothing.
+    """
+    if not offer.prices.cost:
+        for scale in SCALES:
+            smaller = Offer(offer.problem, _scaled(offer.prices, scale), offer.check)
+            if smaller.refutes(bound - 1):
+                return _weights(smaller, bound - 1)
+        return otherwise
+    prices = offer.prices
     for weights in (np.rint, np.floor):
         rounded = Offer(
             offer.problem,
@@ -43,10 +56,11 @@ def least_total(offer: Offer) -> tuple[int, Certificate]:
                 np.rint(prices.charges / prices.cost).astype(np.int64),
                 cost=1,
             ),
+            offer.check,
         )
         if rounded.worth - rounded.capacity(None) >= bound:
-            return bound, _weights(rounded, None, bound)
-    return bound, CompleteSearch(threshold=bound - 1, solver="configuration LP")
+            return _weights(rounded, None, bound)
+    return otherwise
 
 
 def _scaled(prices: Prices, largest: int) -> Prices:

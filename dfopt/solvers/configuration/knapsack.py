@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dfopt.solvers.compiled import compiled
-from dfopt.solvers.configuration.blocks import ALONE, FIRST, LAST, SPLIT, Flags
-from dfopt.solvers.configuration.members import NEVER, Integers, row_at_most
+from dfopt.solvers.configuration.blocks import ALONE, FIRST, LAST, SPLIT
+from dfopt.solvers.configuration.members import NEVER, Flags, Integers, row_at_most
 
 
 class Choices(NamedTuple):
@@ -62,7 +62,7 @@ def is_open(choices: Choices, fragment: int, place: int) -> bool:
 
 
 @compiled
-def fill_knapsack(tables: Integers, grid: Integers, choices: Choices) -> None:
+def fill_knapsack(tables: Integers, grid: Integers, choices: Choices, halt: Flags) -> None:
     """Find the most that one CPU can hold.
 
     Parameters
@@ -74,6 +74,8 @@ def fill_knapsack(tables: Integers, grid: Integers, choices: Choices) -> None:
         The costs of the rows, sorted.
     choices
         What there is.
+    halt
+        Ends the work, with tables of no use, once it is true.
     """
     fragments, sets, height, width = tables.shape
     tables[0] = NEVER
@@ -90,6 +92,8 @@ def fill_knapsack(tables: Integers, grid: Integers, choices: Choices) -> None:
         longest = 0
         for number in range(choices.start[fragment], choices.start[fragment + 1]):
             option = choices.options[number]
+            if halt[0]:
+                return
             if is_open(choices, fragment, option[0]):
                 longest = max(longest, option[2])
                 for ends in range(sets):
@@ -180,15 +184,17 @@ def option_before(
     before = tables[fragment]
     value = tables[fragment + 1, ends, row, size]
     for number in range(choices.start[fragment], choices.start[fragment + 1]):
-        place, own_row, own_size, own_value = choices.options[number]
+        place, own_row, own_size, own_value = choices.options[number, :4]
         if own_size > size or not is_open(choices, fragment, place):
             continue
+        first = int(np.searchsorted(grid, grid[row] - grid[own_row]))
         for source_ends in range(len(before)):
             if ends_after(source_ends, place) != ends:
                 continue
-            for source in range(len(grid)):
-                if before[source_ends, source, size - own_size] + own_value != value:
-                    continue
-                if row_at_most(grid, grid[source] + grid[own_row]) == row:
+            for source in range(first, len(grid)):
+                total = grid[source] + grid[own_row]
+                if row + 1 < len(grid) and total >= grid[row + 1]:
+                    break
+                if before[source_ends, source, size - own_size] + own_value == value:
                     return number, source_ends, source, size - own_size
     raise AssertionError("the tables of the knapsack contradict each other")

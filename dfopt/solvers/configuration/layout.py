@@ -8,7 +8,7 @@ they are, and bounds stay valid but may be weaker.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -18,14 +18,21 @@ import numpy as np
 
 from dfopt.costs.closed_form import CpuStart
 from dfopt.solvers.aggregation import Aggregation
-from dfopt.solvers.configuration.blocks import Flags
-from dfopt.solvers.configuration.members import Integers
+from dfopt.solvers.configuration.blocks import PLACES
+from dfopt.solvers.configuration.members import Flags, Integers
 
 MOST_ENTRIES = 2**27
 """So many entries (of 8 bytes) may the largest table of pricing have."""
 
+MOST_STEPS = 2**31
+"""The knapsacks inside the fragments take at most about this number of steps, some seconds."""
+
 MOST_ROWS = 2**13
 """So many different costs of a CPU are told apart where the common unit leaves more."""
+
+
+SUMS_AT_ONCE = 2**18
+"""At most about this number of sums are sorted in one call, within some hundredths of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +73,13 @@ class Layout:
     limit
         The largest cost of interest; None where costs count as less value instead, under
         total-penalty.
+    check
+        Called often while the grid is made; may end that by an exception.
     """
 
     aggregation: Aggregation
     limit: int | None
+    check: Callable[[], None] = lambda: None
 
     @cached_property
     def tables(self) -> Tables:
@@ -223,14 +233,43 @@ class Layout:
             return Scale(1, nothing, (nothing,) * self.fragments, True)
         base, leaving, entry = self.exact_costs
         unit = exact = gcd(*base.tolist(), *leaving.ravel().tolist(), *entry.tolist()) or 1
-        sets = 4 if self.needs_last else 2
-        entries_per_row = len(self.first_class) * sets * (self.capacity + 1)
-        most_rows = max(256, min(MOST_ROWS, MOST_ENTRIES // entries_per_row))
+        most_rows = max(256, min(MOST_ROWS, MOST_ENTRIES // self._entries_per_row))
+        most_rows = max(256, min(most_rows, MOST_STEPS // self._steps_per_row))
         while True:
             scale = self._scale(unit, most_rows, is_exact=unit == exact)
             if scale is not None:
                 return scale
             unit *= 2
+
+    @cached_property
+    def _entries_per_row(self) -> int:
+        """How much a row adds to the tables of both knapsacks, of all groups, or to the largest."""
+        sets = 4 if self.needs_last else 2
+        classes = max(last - first for first, last in self.ranges)
+        across = len(self.first_class) * len(self.groups) * sets
+        return max(across, (classes + 1) * sets, 2 * PLACES) * (self.capacity + 1)
+
+    @cached_property
+    def table_entries(self) -> int:
+        """How many entries the knapsack tables of all groups have together."""
+        return self._entries_per_row * len(self.scale.grid)
+
+    @cached_property
+    def _steps_per_row(self) -> int:
+        """About how many steps a row adds to the knapsacks inside all fragments."""
+        sets = 9 if self.needs_last else 3
+        steps = 0
+        for first, last in self.ranges:
+            counts = self.counts[first:last]
+            width = min(self.capacity, int(counts.sum())) + 1
+            added = int(np.minimum(counts, max(width, 2)).sum())
+            steps += added * width * (last - first).bit_length() * sets
+        return steps
+
+    @cached_property
+    def work_on_options(self) -> int:
+        """About how many steps the knapsacks inside all fragments take."""
+        return self._steps_per_row * max(map(len, self.scale.rows))
 
     @cached_property
     def ranges(self) -> Sequence[tuple[int, int]]:
@@ -280,11 +319,14 @@ class Layout:
             return Scale(unit, np.arange(limit + 1), tuple(rows), is_exact)
         grid = np.zeros(1, np.int64)
         for sums, opened in blocks:
-            block = np.unique(sums[:, None] + opened)
-            grid = np.unique(grid[:, None] + np.append(block[block > 0], 0))
-            grid = grid[grid <= limit]
-            if len(grid) > most_rows:
+            # Sums below 0 are there for the sake of an opener that is added to them.
+            block = self._added(sums, opened, limit, 4 * most_rows)
+            if block is None:
                 return None
+            added = self._added(grid, np.append(block[block > 0], 0), limit, most_rows)
+            if added is None:
+                return None
+            grid = added
         return Scale(unit, grid, tuple(rows), is_exact)
 
     def _sums(
@@ -295,20 +337,40 @@ class Layout:
         Where the last task is spared what it costs elsewhere, a sum may be below 0 before that
         cost is added.
         """
-        spared = -int(min(0, leaving.min()))
+        reach = limit - int(min(0, leaving.min()))
         capacity = self.capacity if self.step else int(self.counts.max())
-        sums = np.zeros(1, np.int64)
+        sums: Integers | None = np.zeros(1, np.int64)
         for one in classes:
-            number = min(int(self.counts[one]), capacity)
-            if base[one] > 0:
-                number = min(number, (limit + spared) // int(base[one]))
-                sums = np.unique(sums[:, None] + np.arange(number + 1) * base[one])
-            sums = sums[sums <= limit + spared]
-            if len(sums) > most:
-                return None
+            if base[one] <= 0:
+                continue
+            left = min(int(self.counts[one]), capacity, reach // int(base[one]))
+            bundle = 1
+            while left and sums is not None:
+                # Bundles of 1, 2, 4, … tasks, and one of what is left, make every number.
+                bundle = min(bundle, left)
+                sums = self._added(sums, np.array([0, bundle * base[one]]), reach, most)
+                left -= bundle
+                bundle *= 2
         for roles in (1, 2):
-            sums = np.unique(sums[:, None] + np.append(leaving[roles, classes], 0))
+            if sums is not None:
+                extra = np.unique(np.append(leaving[roles, classes], 0))
+                sums = self._added(sums, extra, reach, 4 * most)
         return sums
+
+    def _added(self, sums: Integers, steps: Integers, limit: int, most: int) -> Integers | None:
+        """Return all sums of one of each, at most ``limit``; None if there are more than ``most``.
+
+        A part of the steps at a time, so that no array is large.
+        """
+        found = np.zeros(0, np.int64)
+        part = max(1, SUMS_AT_ONCE // len(sums))
+        for begin in range(0, len(steps), part):
+            self.check()
+            both = sums[:, None] + steps[begin : begin + part]
+            found = np.unique(np.concatenate([found, both[both <= limit]]))
+            if len(found) > most:
+                return None
+        return found
 
 
 @dataclass(frozen=True, slots=True)

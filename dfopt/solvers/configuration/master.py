@@ -7,7 +7,7 @@ without one (total-penalty) what all contents cost at least. Duals price new col
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from ortools.linear_solver import pywraplp
 from dfopt.solvers.configuration.columns import Column
 from dfopt.solvers.configuration.features import Content, Feature
 from dfopt.solvers.configuration.problem import Problem
+from dfopt.solvers.waiting import wait_for
 
 Floats = NDArray[np.float64]
 
@@ -24,6 +25,12 @@ TOLERANCE = 1e-7
 
 DEAREST = 1e6
 """What is missing even at so many times its first price, no content can hold."""
+
+
+COLUMNS_PER_CHECK = 100
+
+FEW_COLUMNS = 200
+"""An LP of at most this number of columns is solved within milliseconds."""
 
 
 class Undecided(Exception):  # noqa: N818 - an answer, if a poor one
@@ -119,9 +126,14 @@ class Master:
         What is to be scheduled.
     columns
         The first columns.
+    check
+        Called often; may end the work by an exception.
     """
 
-    def __init__(self, problem: Problem, columns: Iterable[Column]) -> None:
+    def __init__(
+        self, problem: Problem, columns: Iterable[Column], check: Callable[[], None]
+    ) -> None:
+        self._check = check
         self.layout = layout = problem.layout
         self.stock = problem.stock
         self.cpus = cpus = problem.cpus
@@ -183,13 +195,15 @@ class Master:
 
     def add(self, columns: Iterable[Column]) -> None:
         """Add columns."""
-        for column in columns:
+        for number, column in enumerate(columns):
+            if number % COLUMNS_PER_CHECK == 0:
+                self._check()
             variable = self._solver.NumVar(0, self._solver.infinity(), "")
             if self.layout.limit is None:
                 self._objective.SetCoefficient(variable, column.cost / self._unit)
             self._groups[column.group].SetCoefficient(variable, 1.0)
-            for one, number in column.content.tasks:
-                self._classes[one].SetCoefficient(variable, float(number))
+            for one, held in column.content.tasks:
+                self._classes[one].SetCoefficient(variable, float(held))
             for token in column.content.tokens:
                 if token in self._tokens:
                     self._tokens[token].SetCoefficient(variable, 1.0)
@@ -202,11 +216,11 @@ class Master:
     def solve(self) -> Solution:
         """Solve the LP; rows for tokens are added as long as some are used too often."""
         while True:
-            status = self._solver.Solve()
+            status = self._optimise()
             if status != pywraplp.Solver.OPTIMAL:
                 # It sometimes loses its way on degenerate problems: start from nothing.
                 self._build(list(self.columns), list(self._tokens))
-                status = self._solver.Solve()
+                status = self._optimise()
                 if status != pywraplp.Solver.OPTIMAL:
                     raise Undecided
             used = [
@@ -218,6 +232,12 @@ class Master:
                 break
         missing = sum(variable.solution_value() for variable in self._missing)
         return Solution(self._objective.Value() * self._unit, missing, self._duals(), used)
+
+    def _optimise(self) -> int:
+        solver = self._solver
+        if len(self._variables) <= FEW_COLUMNS:
+            return int(solver.Solve())
+        return int(wait_for(solver.Solve, self._check, solver.InterruptSolve))
 
     def _add_token_rows(self, used: Sequence[tuple[Column, float]]) -> bool:
         """Add a row for each token that is used more often than it may be."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dfopt.solvers.compiled import compiled
 
 Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 NEVER = -(2**61)
 """Stands for what is impossible; values stay far above half of it."""
@@ -113,7 +114,9 @@ def number_range(tasks: PricedTasks, fragment: Fragment, one: int, opener: int) 
 
 
 @compiled
-def fill_members(tables: Integers, tasks: PricedTasks, fragment: Fragment, opener: int) -> None:
+def fill_members(
+    tables: Integers, tasks: PricedTasks, fragment: Fragment, opener: int, halt: Flags
+) -> None:
     """Find what the tasks of a fragment, apart from its opener, cost and are worth.
 
     Parameters
@@ -125,22 +128,45 @@ def fill_members(tables: Integers, tasks: PricedTasks, fragment: Fragment, opene
         What there is.
     opener
         The class of the opener, which is not among the tasks; −1 if there is none.
+    halt
+        Ends the work, with tables of no use, once it is true.
     """
-    classes, sets, height, _ = tables.shape
-    tables[:] = NEVER
+    tables[0] = NEVER
     tables[0, 0, 0, 0] = 0
-    for place in range(classes - 1):
+    for place in range(len(tables) - 1):
         one = fragment.first + place
-        for done in range(sets):
-            for row in range(height):
-                for added in range(sets):
-                    if not added & done and not added & ~tasks.roles:
-                        add_members(tables, tasks, fragment, opener, one, done, added, row)
+        add_class(tables[place], tables[place + 1], tasks, fragment, opener, one, halt)
+
+
+@compiled
+def add_class(
+    before: Integers,
+    after: Integers,
+    tasks: PricedTasks,
+    fragment: Fragment,
+    opener: int,
+    one: int,
+    halt: Flags,
+) -> None:
+    """Fill ``after`` with what ``before`` becomes when tasks of one more class may be added.
+
+    Both are by set of roles, row and size, see :func:`fill_members`.
+    """
+    sets, height, _ = before.shape
+    after[:] = NEVER
+    for done in range(sets):
+        for row in range(height):
+            if halt[0]:
+                return
+            for added in range(sets):
+                if not added & done and not added & ~tasks.roles:
+                    add_members(before, after, tasks, fragment, opener, one, done, added, row)
 
 
 @compiled
 def add_members(
-    tables: Integers,
+    table: Integers,
+    result: Integers,
     tasks: PricedTasks,
     fragment: Fragment,
     opener: int,
@@ -149,10 +175,10 @@ def add_members(
     added: int,
     row: int,
 ) -> None:
-    """Add tasks of one class, some of which fill the roles ``added``, to a row of the tables."""
+    """Add tasks of one class, some of which fill the roles ``added``, to one row of a table."""
     rows = fragment.rows
-    before = tables[one - fragment.first, done, row]
-    after = tables[one - fragment.first + 1, done | added]
+    before = table[done, row]
+    after = result[done | added]
     width = len(before)
     largest = width - 1
     while largest >= 0 and before[largest] <= NEVER // 2:

@@ -15,7 +15,7 @@ from dfopt.solvers import first_schedule, parts
 from dfopt.solvers.aggregation import Aggregation, task_classes
 from dfopt.solvers.compiled import load
 from dfopt.solvers.configuration.branching import Branching
-from dfopt.solvers.configuration.claims import least_total, refutation
+from dfopt.solvers.configuration.claims import claim, shorter
 from dfopt.solvers.configuration.columns import Column, Pool
 from dfopt.solvers.configuration.contents import columns_of, orders_of
 from dfopt.solvers.configuration.diving import Diving
@@ -264,10 +264,12 @@ class Configurations:
         refuted = offer.refuted(known, limit)
         if refuted < known:
             return
-        if offer.prices.cost:
-            self.search.proved(*least_total(offer))
-        else:
-            self.search.proved(refuted + 1, refutation(offer, refuted))
+        bound, certificate = claim(offer, refuted)
+        try:
+            certificate = shorter(offer, bound, certificate)
+        finally:
+            # Whatever ends the search now, the bound is kept.
+            self.search.proved(bound, certificate)
 
     def _reached(self, solution: Solution) -> int:
         """Return the least limit for which a solution would do as well."""
@@ -300,7 +302,7 @@ class Configurations:
     def _whole_problem(self) -> Problem:
         is_total = self.search.instance.objective is Objective.TOTAL_PENALTY
         limit = None if is_total else self._objective - 1
-        return Problem.whole_of(Layout(self._aggregation, limit))
+        return Problem.whole_of(Layout(self._aggregation, limit, self.search.check))
 
     @property
     def _objective(self) -> int:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
 from dfopt.solvers.configuration.blocks import (
     ALONE,
-    Flags,
     Fragments,
     all_options,
     option_content,
@@ -21,10 +22,33 @@ from dfopt.solvers.configuration.members import (
     ENDS,
     EXITS,
     NEVER,
+    Flags,
     Fragment,
     Integers,
     PricedTasks,
 )
+from dfopt.solvers.waiting import wait_for
+
+BRIEF = 2**24
+"""Compiled calls of at most this number of steps take some hundredths of a second."""
+
+Value = TypeVar("Value")
+
+
+def watched(call: Callable[[Flags], Value], steps: int, check: Callable[[], None]) -> Value:
+    """Return what a compiled call returns; end it when ``check`` raises.
+
+    Parameters
+    ----------
+    call
+        Is given a flag that ends it early.
+    steps
+        About how many steps it takes; a brief one is not worth a thread.
+    """
+    halt = np.zeros(1, np.bool_)
+    if steps <= BRIEF:
+        return call(halt)
+    return wait_for(lambda: call(halt), check, lambda: halt.fill(True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +124,21 @@ class Pricing:
     whole, paired
         For each fragment whether it must not be split over CPUs, and whether it is one of those
         that patterns speak of.
+    check
+        Called often; may end the work by an exception.
     """
 
-    def __init__(
-        self, layout: Layout, stock: Stock, prices: Prices, whole: Flags, paired: Flags
+    def __init__(  # noqa: PLR0913, PLR0917
+        self,
+        layout: Layout,
+        stock: Stock,
+        prices: Prices,
+        whole: Flags,
+        paired: Flags,
+        check: Callable[[], None],
     ) -> None:
         self.layout = layout
+        self.check = check
         self.prices = prices
         base, leaving, entry = layout.rounded(layout.scale.unit)
         values = [-prices.cost * one for one in (base, leaving, entry)]
@@ -144,8 +177,11 @@ class Pricing:
             paired=paired,
             may_be_first=layout.may_be_first,
         )
-        self.start, self.options = all_options(
-            layout.scale.grid, layout.capacity, self._tasks, self._fragments
+        grid, tasks, fragments = layout.scale.grid, self._tasks, self._fragments
+        self.start, self.options = watched(
+            lambda halt: all_options(grid, layout.capacity, tasks, fragments, halt),
+            layout.work_on_options,
+            check,
         )
 
     def content(self, options: list[tuple[int, int]]) -> Content:
@@ -162,10 +198,16 @@ class Pricing:
                 bool(self._fragments.whole[number]),
                 int(self._fragments.visit[number]),
             )
-            numbers, token = option_content(scale.grid, self._tasks, fragment, self.options[option])
+            self.check()
+            row, token = self.options[option], int(self.options[option, 4])
+            numbers = watched(
+                functools.partial(option_content, scale.grid, self._tasks, fragment, row),
+                len(fragment.rows) * int(self._tasks.sizes[first:last].sum()) * int(row[2] + 1),
+                self.check,
+            )
             tasks += [(first + place, held) for place, held in enumerate(numbers.tolist()) if held]
             if token >= 0:
-                tokens.append(int(token))
+                tokens.append(token)
         fragments = tuple(number for number, _ in options)
         return Content(tuple(tasks), tuple(sorted(tokens)), fragments)
 
@@ -199,7 +241,11 @@ class GroupPricing:
         may_visit[list(pattern.missed)] = False
         options = pricing.options
         self._choices = Choices(pricing.start, options, spared, may_miss, may_visit)
-        fill_knapsack(self._tables, self._grid, self._choices)
+        watched(
+            lambda halt: fill_knapsack(self._tables, self._grid, self._choices, halt),
+            len(options) * self._tables[0].size,
+            pricing.check,
+        )
         owners = np.repeat(np.arange(fragments), np.diff(pricing.start))
         others = np.count_nonzero(~may_miss) - ~may_miss[owners]
         may_be_alone = spared[owners] & may_visit[owners] & (others == 0)

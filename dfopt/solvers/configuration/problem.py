@@ -8,10 +8,10 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from dfopt.solvers.configuration.blocks import Flags
 from dfopt.solvers.configuration.columns import Column
 from dfopt.solvers.configuration.features import Content, Feature, Meets, Visits
 from dfopt.solvers.configuration.layout import Layout
+from dfopt.solvers.configuration.members import Flags
 from dfopt.solvers.configuration.pricing import Pattern, Prices, Stock
 
 Range = tuple[int, int]

@@ -43,12 +43,19 @@ class Offer:
         What there is to hold.
     prices
         What it is worth.
+    check
+        Called often; may end the work by an exception.
     """
 
-    def __init__(self, problem: Problem, prices: Prices) -> None:
+    def __init__(
+        self, problem: Problem, prices: Prices, check: Callable[[], None] = lambda: None
+    ) -> None:
         self.problem = problem
         self.prices = prices
-        pricing = Pricing(problem.layout, problem.stock, prices, problem.whole, problem.paired)
+        self.check = check
+        pricing = Pricing(
+            problem.layout, problem.stock, prices, problem.whole, problem.paired, check
+        )
         self.groups = [
             [GroupPricing(pricing, group, pattern) for pattern in problem.patterns()]
             for group in problem.layout.groups
@@ -153,7 +160,8 @@ class Relaxation:
             When rounding errors hide the answer.
         """
         known = self.pool.within(None if self._is_total else limit)
-        master = Master(self.problem, [one for one in known if self.problem.admits(one)])
+        columns = [one for one in known if self.problem.admits(one)]
+        master = Master(self.problem, columns, self._check)
         enough = float(limit) if self._is_total else 1.0
         first = self._start(limit)
         if first is None:
@@ -172,7 +180,7 @@ class Relaxation:
             new: list[Column] = []
             for share in SHARES:
                 duals = solution.duals.towards(best, share)
-                offer = Offer(self.problem, self._prices(duals))
+                offer = Offer(self.problem, self._prices(duals), self._check)
                 self._on_offer(offer, limit)
                 if offer.refutes(limit):
                     return None
@@ -192,7 +200,7 @@ class Relaxation:
     def _start(self, limit: int) -> tuple[Duals, float] | None:
         """Return the prices to stay near at first and how good they are; None if they refute."""
         duals = self._best or first_duals(self.problem, limit)
-        offer = Offer(self.problem, self._prices(duals))
+        offer = Offer(self.problem, self._prices(duals), self._check)
         self._on_offer(offer, limit)
         offer.release()
         if offer.refutes(limit):
@@ -210,7 +218,7 @@ class Relaxation:
             rest = rest.without(max(found, key=lambda one: duals.worth(one.content)))
             if not any(rest.cpus) or not rest.stock.tasks.any():
                 break
-            further = Offer(rest, offer.prices)
+            further = Offer(rest, offer.prices, self._check)
             found = further.columns(limit, duals)
             further.release()
             if not found:
