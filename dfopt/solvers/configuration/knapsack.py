@@ -187,14 +187,14 @@ def option_before(
         place, own_row, own_size, own_value = choices.options[number, :4]
         if own_size > size or not is_open(choices, fragment, place):
             continue
-        first = int(np.searchsorted(grid, grid[row] - grid[own_row]))
+        # What lies between two rows counts as the lower one; what lies beyond the last, as none.
+        first = np.searchsorted(grid, grid[row] - grid[own_row])
+        beyond = grid[row + 1] if row + 1 < len(grid) else grid[row] + 1
+        last = np.searchsorted(grid, beyond - grid[own_row])
         for source_ends in range(len(before)):
             if ends_after(source_ends, place) != ends:
                 continue
-            for source in range(first, len(grid)):
-                total = grid[source] + grid[own_row]
-                if row + 1 < len(grid) and total >= grid[row + 1]:
-                    break
+            for source in range(first, last):
                 if before[source_ends, source, size - own_size] + own_value == value:
                     return number, source_ends, source, size - own_size
     raise AssertionError("the tables of the knapsack contradict each other")
