@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from dfopt.bounds.arrivals import arrivals_bound
 from dfopt.bounds.bound import NOTHING, Bound
@@ -14,20 +14,36 @@ from dfopt.problem.certificate import DualWeights
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
 
-__all__ = ["Bound", "cheap_bound"]
+__all__ = ["Bound", "best_of", "cheap_bound", "cheap_bounds"]
 
 
 def cheap_bound(instance: Instance, types: Sequence[TaskType]) -> Bound:
-    """Return the best of the bounds that need no search.
+    """Return the best of the bounds that need no search."""
+    return best_of(cheap_bounds(instance, types))
 
-    Among equal bounds one with a certificate that can be checked is preferred.
-    """
+
+def cheap_bounds(
+    instance: Instance, types: Sequence[TaskType], check: Callable[[], None] = lambda: None
+) -> Iterator[Bound]:
+    """Yield the bounds that need no search; ``check`` may end the work by an exception."""
     if not types:
-        return NOTHING
-    bounds = [critical_path_bound(instance)]
+        return
+    yield critical_path_bound(instance)
+    check()
     if isinstance(instance.penalty, PenaltyMatrix):
-        bounds.append(arrivals_bound(instance, types))
-    else:
-        visits = Visits(instance=instance, types=types, form=ClosedForm(instance, types))
-        bounds += [area_bound(visits), parts_bound(visits), longest_task_bound(visits)]
-    return max(bounds, key=lambda bound: (bound.value, isinstance(bound.certificate, DualWeights)))
+        yield arrivals_bound(instance, types)
+        return
+    form = ClosedForm(instance, types)
+    visits = Visits(instance=instance, types=types, form=form, check=check)
+    yield area_bound(visits)
+    yield parts_bound(visits)
+    yield longest_task_bound(visits)
+
+
+def best_of(bounds: Iterable[Bound]) -> Bound:
+    """Return the best bound; among equal ones preferably one with a checkable certificate."""
+
+    def quality(bound: Bound) -> tuple[int, bool]:
+        return bound.value, isinstance(bound.certificate, DualWeights)
+
+    return max(bounds, key=quality, default=NOTHING)

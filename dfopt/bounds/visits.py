@@ -8,7 +8,9 @@ CPU, than that CPU pays; that is a bound by weights which a reader can check.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -38,11 +40,14 @@ class Visits:
     ----------
     instance, types, form
         The instance, its types, and their costs by place.
+    check
+        Called often; may end the work by an exception.
     """
 
     instance: Instance
     types: Sequence[TaskType]
     form: ClosedForm
+    check: Callable[[], None] = lambda: None
 
     @cached_property
     def capacity(self) -> int:
@@ -250,11 +255,13 @@ def _least_costs(visits: Visits) -> list[list[int]]:
     tables: dict[CpuStart, list[int]] = {}
     for start in visits.form.starts:
         if start not in tables:
-            tables[start] = _least_cost_table(start, cheapest, most)
+            tables[start] = _least_cost_table(start, cheapest, most, visits.check)
     return [tables[start] for start in visits.form.starts]
 
 
-def _least_cost_table(start: CpuStart, cheapest: Sequence[Visit], most: int) -> list[int]:
+def _least_cost_table(
+    start: CpuStart, cheapest: Sequence[Visit], most: int, check: Callable[[], None]
+) -> list[int]:
     """Return the least cost of visiting 0 … ``most`` fragments, by a DP over the roles."""
     numbers = range(len(cheapest))
     # Some optimal choice takes its middle visits from the cheapest, its ends likewise.
@@ -269,11 +276,12 @@ def _least_cost_table(start: CpuStart, cheapest: Sequence[Visit], most: int) -> 
     # One row per number of visits; columns: no end used, first used, last used, both used.
     table = [[unreachable] * 4 for _ in range(most + 1)]
     table[0][0] = entering
-    for fragment in candidates:
+    for place, fragment in enumerate(candidates, 1):
+        check()
         visit = cheapest[fragment]
         middle, last = visit[Role.MIDDLE], visit[Role.LAST]
         first = visit[Role.FIRST] - start.departure if start.spares_entry(fragment) else unreachable
-        for count in range(most, 0, -1):
+        for count in range(min(most, place), 0, -1):
             before, now = table[count - 1], table[count]
             now[0] = min(now[0], before[0] + middle)
             now[1] = min(now[1], before[1] + middle, before[0] + first)
@@ -292,17 +300,24 @@ def _least_cost_table(start: CpuStart, cheapest: Sequence[Visit], most: int) -> 
 
 def _least_threshold(tables: Sequence[Sequence[int]], parts: Fraction) -> int:
     """Return the least cost at which the CPUs together can visit ``parts`` fragments."""
-    for cost in sorted({max(0, cost) for table in tables for cost in table}):
-        if sum(_visits_within(table, cost) for table in tables) >= parts:
-            return cost
-        if any(table[-1] <= cost for table in tables):
-            # Beyond the table's end nothing is known about how many visits fit.
-            return cost
-    return 0
+    costs = sorted({max(0, cost) for table in tables for cost in table})
+    alike = Counter(tuple(table) for table in tables)
+
+    def is_enough(cost: int) -> bool:
+        # Beyond a table's end nothing is known about how many visits fit.
+        return (
+            any(table[-1] <= cost for table in alike)
+            or sum(_visits_within(table, cost) * cpus for table, cpus in alike.items()) >= parts
+        )
+
+    place = bisect_left(costs, True, key=is_enough)
+    return costs[place] if place < len(costs) else 0
 
 
 def _visits_within(table: Sequence[int], cost: int) -> int:
-    return max((count for count, least in enumerate(table) if least <= cost), default=0)
+    """Return the most visits that cost at most ``cost``."""
+    counts = range(len(table) - 1, -1, -1)
+    return next((count for count in counts if table[count] <= cost), 0)
 
 
 def longest_task_bound(visits: Visits) -> Bound:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from dfopt.costs.task_types import TaskType
-from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.cache_state import CacheState
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import Penalty, PenaltyMatrix
 from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
 
 
@@ -32,13 +34,15 @@ class CostTable:
 
     def __init__(self, instance: Instance, types: Sequence[TaskType]) -> None:
         tasks = [kind.example for kind in types]
-        penalty = instance.penalty
         counts = instance.objective is Objective.MAKESPAN
         self.exec = [task.exec if counts else 0 for task in tasks]
-        self.switch = [[switch_cost(penalty, before, after) for after in tasks] for before in tasks]
-        self.start = [
-            [start_cost(instance, cpu, task) for task in tasks] for cpu in range(instance.cpus)
-        ]
+        self.switch = _switch_table(instance.penalty, tasks)
+        # CPUs that start alike share a row.
+        starts = {
+            state: [start_cost(instance, cpu, task) for task in tasks]
+            for state, cpu in {s: cpu for cpu, s in enumerate(instance.initial_states)}.items()
+        }
+        self.start = [starts[state] for state in instance.initial_states]
         self.finish = [finish_cost(instance, task) for task in tasks]
 
     def order_cost(self, cpu: int, order: Sequence[int]) -> int:
@@ -48,3 +52,35 @@ class CostTable:
         cost = self.start[cpu][order[0]] + self.finish[order[-1]]
         cost += sum(self.switch[before][after] for before, after in pairwise(order))
         return cost + sum(self.exec[kind] for kind in order)
+
+
+def _switch_table(penalty: Penalty, tasks: Sequence[Task]) -> list[list[int]]:
+    """Return the cost of a switch, row = from, column = to; equal rows are one list.
+
+    Most pairs of tasks are of different fragments. Under f and g a task then costs the same
+    after all tasks that leave their fragment in one state, so that these costs are worked out
+    once for each state.
+    """
+    rows: dict[object, list[int]] = {}
+    if isinstance(penalty, PenaltyMatrix):
+        for task in tasks:
+            if task.type not in rows:
+                rows[task.type] = [switch_cost(penalty, task, after) for after in tasks]
+        return [rows[task.type] for task in tasks]
+    members: dict[str | None, list[int]] = {}
+    for number, task in enumerate(tasks):
+        members.setdefault(task.df, []).append(number)
+    elsewhere = max((name for name in members if name is not None), default="") + "'"
+    away = {
+        leaves: [
+            switch_cost(penalty, CacheState(df=elsewhere, leaves=leaves), after) for after in tasks
+        ]
+        for leaves in {task.leaves for task in tasks}
+    }
+    for task in tasks:
+        if (task.df, task.leaves) not in rows:
+            row = away[task.leaves].copy()
+            for number in members[task.df]:
+                row[number] = switch_cost(penalty, task, tasks[number])
+            rows[task.df, task.leaves] = row
+    return [rows[task.df, task.leaves] for task in tasks]

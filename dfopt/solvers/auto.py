@@ -11,6 +11,7 @@ from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.matrix import bound_by_flow
 from dfopt.solvers.search import Search
+from dfopt.solvers.waiting import load_module
 
 TINY = 9
 """Up to so many tasks enumeration is faster than loading a solver."""
@@ -58,6 +59,7 @@ def solve_automatically(search: Search) -> None:
         solve_exhaustively(search)
         return
     if order_is_known(search.instance):
+        load_module("dfopt.solvers.configuration", search.check)
         from dfopt.solvers.configuration import solve_by_configurations
 
         solve_by_configurations(search)

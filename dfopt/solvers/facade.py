@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from typing import Protocol
 
 from dfopt._version import __version__
-from dfopt.bounds import cheap_bound
+from dfopt.bounds import Bound, best_of, cheap_bounds
 from dfopt.errors import MethodError
 from dfopt.files import fingerprint
 from dfopt.problem.certificate import Certificate, CompleteSearch, Exhaustive
@@ -17,6 +16,7 @@ from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
 from dfopt.problem.stop import StoppingCriterion
 from dfopt.solvers.search import Knowledge, Search, SearchOver
+from dfopt.solvers.waiting import load_module
 from dfopt.verify.enumeration import most_tasks
 
 METHODS: dict[str, tuple[str, str]] = {
@@ -140,14 +140,25 @@ def _run(search: Search, method: str) -> None:
         search.found([()] * search.instance.cpus)
         return
     if method != "exhaustive":
-        bound = cheap_bound(search.instance, search.types)
-        if bound.certificate is not None:
-            search.proved(bound.value, bound.certificate)
+        _bound_cheaply(search)
     module, function = METHODS[method]
-    solver: Solver = getattr(import_module(module), function)
+    load_module(module, search.check)
+    solver: Solver = getattr(sys.modules[module], function)
     solver(search)
     if not search.is_closed:
         raise AssertionError(f"method {method!r} ended without a proof")
+
+
+def _bound_cheaply(search: Search) -> None:
+    """Report the best of the cheap bounds, or of those that there was time for."""
+    bounds: list[Bound] = []
+    try:
+        for bound in cheap_bounds(search.instance, search.types, search.check):
+            bounds.append(bound)
+    finally:
+        bound = best_of(bounds)
+        if bound.certificate is not None:
+            search.proved(bound.value, bound.certificate)
 
 
 def _result(search: Search, method: str, reason: StopReason, *, infeasible: bool = False) -> Result:

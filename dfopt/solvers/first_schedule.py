@@ -6,6 +6,7 @@ from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.annealing import Annealing
 from dfopt.solvers.order_search import OrderSearch
 from dfopt.solvers.search import Search
+from dfopt.solvers.waiting import load_module
 
 FIRST_LOOK = 0.5
 """With less effort than that, loading the compiled search would take longer than the search."""
@@ -27,6 +28,7 @@ def improve(search: Search, effort: float = 1.0) -> None:
 
 
 def _search_locally(search: Search, effort: float) -> None:
+    load_module("dfopt.solvers.local_search", search.check)
     from dfopt.solvers.local_search import LocalSearch, fits
 
     if not fits(search):

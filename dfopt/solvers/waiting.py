@@ -1,9 +1,12 @@
-"""Waits for a long call in another thread, so that a deadline or Ctrl-C can end it."""
+"""Waits for a long call in another thread, so that a deadline or Ctrl-C can end the waiting."""
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from typing import TypeVar
 
 SECONDS_PER_CHECK = 0.02
@@ -12,21 +15,22 @@ Value = TypeVar("Value")
 
 
 def wait_for(
-    call: Callable[[], Value], check: Callable[[], None], halt: Callable[[], None]
+    call: Callable[[], Value],
+    check: Callable[[], None],
+    halt: Callable[[], None] | None = None,
 ) -> Value:
     """Return what ``call`` returns; it runs in a thread of its own.
-
-    The call must release the interpreter's lock while it works, as compiled functions and
-    OR-Tools do.
 
     Parameters
     ----------
     call
-        What takes long.
+        What takes long. It releases the interpreter's lock while it works, as compiled functions,
+        OR-Tools and imports do.
     check
         Called every few milliseconds; what it raises ends the waiting.
     halt
-        Tells the call to end early. It is called again and again until the call has ended.
+        Tells the call to end early. It is called again and again until the call has ended. A call
+        that cannot be told to end is left alone; it goes on in its thread.
     """
     values: list[Value] = []
     errors: list[BaseException] = []
@@ -46,10 +50,19 @@ def wait_for(
         while not finished.wait(SECONDS_PER_CHECK):
             check()
     except BaseException:
-        while not finished.is_set():
+        while halt is not None and not finished.is_set():
             halt()
             finished.wait(SECONDS_PER_CHECK)
         raise
     if errors:
         raise errors[0]
     return values[0]
+
+
+def load_module(name: str, check: Callable[[], None]) -> None:
+    """Import a module that takes long, such as numba or OR-Tools, so that others find it loaded.
+
+    An interrupt does not hit the import itself: half a module would stay behind.
+    """
+    if name not in sys.modules:
+        wait_for(partial(import_module, name), check)

@@ -25,6 +25,20 @@ def hard_instance(source: Random) -> Instance:
     is_timed = objective is Objective.MAKESPAN and source.random() < 0.3
     types = tuple(f"type{one}" for one in range(source.choice(MATRIX_TYPES)))
     least = -(-tasks // cpus)
+
+    def draw(number: int) -> Task:
+        before = range(max(0, number - 20), number)
+        return Task(
+            id=f"t{number}",
+            df=f"fragment{source.randrange(fragments)}",
+            type=source.choice(types),
+            lines=source.randint(0, max(9, largest // 50)),
+            leaves=source.choice(list(Leaves)),
+            exec=source.randint(0, largest),
+            release=source.randint(0, 9 * largest) if is_timed and source.random() < 0.3 else 0,
+            after=tuple(f"t{one}" for one in before if is_timed and source.random() < 0.03),
+        )
+
     return Instance(
         cpus=cpus,
         penalty=_penalty(source, family, types, largest),
@@ -48,22 +62,6 @@ def _penalty(source: Random, family: str, types: tuple[str, ...], largest: int) 
     if family == "g":
         return PenaltyG(fill=source.randint(1, largest), write_back=source.randint(0, largest))
     return PenaltyMatrix(types=types, switch=tuple(row() for _ in types), start=row(), finish=row())
-
-
-def _task(
-    source: Random, number: int, fragments: int, types: tuple[str, ...], largest: int, timed: bool
-) -> Task:
-    before = range(max(0, number - 20), number)
-    return Task(
-        id=f"t{number}",
-        df=f"fragment{source.randrange(fragments)}",
-        type=source.choice(types),
-        lines=source.randint(0, max(9, largest // 50)),
-        leaves=source.choice(list(Leaves)),
-        exec=source.randint(0, largest),
-        release=source.randint(0, 9 * largest) if timed and source.random() < 0.3 else 0,
-        after=tuple(f"t{one}" for one in before if timed and source.random() < 0.03),
-    )
 
 
 def _initial(

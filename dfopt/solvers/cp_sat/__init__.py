@@ -8,6 +8,7 @@ from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
 from dfopt.solvers import first_schedule
 from dfopt.solvers.search import Search
+from dfopt.solvers.waiting import load_module
 
 
 def solve_by_cp_sat(search: Search) -> None:
@@ -18,6 +19,7 @@ def solve_by_cp_sat(search: Search) -> None:
     """
     if search.schedule is None:
         first_schedule.improve(search, effort=1.0)
+    load_module("dfopt.solvers.cp_sat.runner", search.check)
     if search.instance.is_timed:
         from dfopt.solvers.cp_sat.intervals import IntervalModel
         from dfopt.solvers.cp_sat.runner import minimise

@@ -147,12 +147,13 @@ class DynamicProgram:
             self.search.check()
             chunk = np.arange(begin, min(begin + CHUNK, len(states)))
             part = states.rows(chunk)
-            extended = [
-                one
-                for cpu in self.cpus
-                for step in blocks[cpu].steps(task)
-                if (one := self._taken(part, chunk, cpu, step, to_come)) is not None
-            ]
+            extended: list[States] = []
+            for cpu in self.cpus:
+                self.search.check()
+                taken = (
+                    self._taken(part, chunk, cpu, step, to_come) for step in blocks[cpu].steps(task)
+                )
+                extended += [states for states in taken if states is not None]
             if not extended:
                 continue
             merged = _merged(extended)
