@@ -42,9 +42,7 @@ def hard_instance(source: Random) -> Instance:
     return Instance(
         cpus=cpus,
         penalty=_penalty(source, family, types, largest),
-        tasks=tuple(
-            _task(source, one, fragments, types, largest, is_timed) for one in range(tasks)
-        ),
+        tasks=tuple(draw(number) for number in range(tasks)),
         capacity=source.choice(("balanced", "unlimited", least + 1, 2 * least)),
         objective=objective,
         initial=_initial(source, family, cpus, types) if source.random() < 0.4 else (),
