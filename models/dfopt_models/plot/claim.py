@@ -15,8 +15,8 @@ from dfopt_models.plot.style import (
     product_axis,
     products_up_to,
 )
-from dfopt_models.response_time.claim import Region, product_spread
 from dfopt_models.response_time.model import ResponseModel
+from dfopt_models.response_time.product_spread import Region, product_spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -25,10 +25,10 @@ from dfopt_models.plot.style import (
     product_axis,
     products_up_to,
 )
-from dfopt_models.response_time.crossover import CrossoverRow, crossover_table
 from dfopt_models.response_time.model import ResponseModel
 from dfopt_models.response_time.numeric import relative_along
 from dfopt_models.response_time.ranges import relative_range_along
+from dfopt_models.response_time.table import CrossoverRow, crossover_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

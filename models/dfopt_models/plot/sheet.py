@@ -11,8 +11,8 @@ from dfopt.plot.names import shown_name
 from dfopt_models.growth import GrowthPath
 from dfopt_models.plot.crossover import plot_crossover, sheet_of
 from dfopt_models.plot.style import room_below, set_title
-from dfopt_models.response_time.crossover import crossover_table
 from dfopt_models.response_time.model import ResponseModel
+from dfopt_models.response_time.table import crossover_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,9 +15,9 @@ from dfopt_models.plot.style import (
     explain,
     label,
 )
+from dfopt_models.response_time.bounds import trade
 from dfopt_models.response_time.model import ResponseModel
 from dfopt_models.response_time.numeric import machines_along
-from dfopt_models.response_time.trade import trade
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

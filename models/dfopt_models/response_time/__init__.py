@@ -1,20 +1,23 @@
 """Response times under space sharing, today and on future machines.
 
 The model of Vaswani and Zahorjan: equations (1) and (2), and its extension to faster processors
-and larger caches. The heavy packages are imported by the functions that need them.
+and larger caches.
 """
 
 from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
-from dfopt_models.response_time.bounds import Bounds, bounds
-from dfopt_models.response_time.claim import Region, largest_spread, product_spread
+from dfopt_models.response_time.bounds import (
+    Bounds,
+    Trade,
+    bounds,
+    non_dominated,
+    pareto_front,
+    trade,
+)
 from dfopt_models.response_time.crossover import (
     Crossover,
-    CrossoverRow,
     Direction,
     closed_form_crossover,
-    crossover_document,
-    crossover_table,
     crossovers,
     crossovers_against_waste,
 )
@@ -41,13 +44,16 @@ from dfopt_models.response_time.numeric import (
     response_time_along,
     waste_budget,
 )
+from dfopt_models.response_time.product_spread import Region, largest_spread, product_spread
 from dfopt_models.response_time.ranges import possible_crossovers, relative_range_along
 from dfopt_models.response_time.table import (
+    CrossoverRow,
     ResponseTimeRow,
+    crossover_document,
+    crossover_table,
     response_time_document,
     response_time_table,
 )
-from dfopt_models.response_time.trade import Trade, non_dominated, pareto_front, trade
 
 __all__ = [
     "Bounds",

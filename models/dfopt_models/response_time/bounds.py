@@ -1,22 +1,31 @@
-"""How fast a job could be under an online policy, and how far each policy is from that."""
+"""How fast a job could be under an online policy, and what a policy can afford.
+
+On a given machine equal response times lie on straight lines in the plane of reallocations and
+waste. Their slope is the exchange rate, see :func:`.exchange_rate`. The line on which a policy is
+as fast as the baseline begins at the :func:`.waste_budget`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from dfopt_models.response_time.model import Case
-from dfopt_models.response_time.numeric import response_time
+import numpy as np
+from numpy.typing import ArrayLike
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from dfopt_models.response_time.numeric import Numbers
+from dfopt_models.errors import ModelError
+from dfopt_models.response_time.model import Case, PolicyComparison, ResponseModel
+from dfopt_models.response_time.numeric import (
+    Numbers,
+    exchange_rate,
+    response_time,
+    waste_budget,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Response times of a job: under a policy, and with less and less against it.
+    """Response times of a job: under a policy, and with fewer and fewer costs.
 
     All are in seconds and hold for the policy's own average allocation.
 
@@ -25,9 +34,9 @@ class Bounds:
     response_time
         Under the policy.
     perfect_affinity
-        If every reallocation resumed a task where it has affinity (α = 1). A bound wherever
-        affinity saves anything: P^A / c ≤ P^NA · √c, that is on today's machine and all greater
-        ones if P^A ≤ P^NA.
+        If every reallocation resumed a task where it has affinity (α = 1). It is a bound wherever
+        affinity saves anything, P^A / c ≤ P^NA · √c. If P^A ≤ P^NA, that is on today's machine
+        and on all larger ones.
     zero_yield
         If no processor were held without work, with the policy's reallocations.
     ideal
@@ -64,4 +73,98 @@ def bounds(case: Case, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0) -> Bounds
         perfect_affinity=response_time(replace(case, affinity=1.0), speed, cache),
         zero_yield=response_time(replace(case, waste=0.0), speed, cache),
         ideal=response_time(replace(case, waste=0.0, reallocations=0.0), speed, cache),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trade:
+    """What a policy can afford on a machine before it is slower than the baseline.
+
+    Parameters
+    ----------
+    exchange_rate
+        How much waste costs as much as one reallocation, in processor-seconds of today.
+    waste_budget
+        How much waste makes it as slow as the baseline without any reallocation, in
+        processor-seconds of today. Negative if it is slower without waste, too.
+    """
+
+    exchange_rate: Numbers
+    waste_budget: Numbers
+
+    def most_waste(self, reallocations: ArrayLike) -> Numbers:
+        """Return the waste that makes a policy with these reallocations as slow as the baseline."""
+        return self.waste_budget - np.asarray(reallocations, np.float64) * self.exchange_rate
+
+    def most_reallocations(self, waste: ArrayLike = 0.0) -> Numbers:
+        """Return the reallocations at which a policy with this waste is as slow as the baseline.
+
+        Negative if it is slower without any; infinite or undefined if they cost nothing.
+        """
+        with np.errstate(all="ignore"):
+            return (self.waste_budget - np.asarray(waste, np.float64)) / self.exchange_rate
+
+
+def trade(
+    comparison: PolicyComparison,
+    speed: ArrayLike = 1.0,
+    cache: ArrayLike = 1.0,
+    *,
+    affinity: float | None = None,
+) -> Trade:
+    """Return what a policy can afford before it is slower than the baseline.
+
+    Parameters
+    ----------
+    comparison
+        A policy and the baseline; the policy's own waste and reallocations do not matter.
+    speed, cache
+        Relative to today's machine; any shapes that go together.
+    affinity
+        Another fraction of reallocations with affinity.
+
+    Raises
+    ------
+    ModelError
+        When a speed or a cache is not more than 0, or the affinity not from 0 to 1.
+    """
+    case = comparison.case
+    if affinity is not None:
+        case = replace(case, affinity=affinity)
+    return Trade(
+        exchange_rate=exchange_rate(case, speed, cache),
+        waste_budget=waste_budget(replace(comparison, case=case), speed, cache),
+    )
+
+
+def pareto_front(model: ResponseModel, job: str) -> tuple[str, ...]:
+    """Return the policies of a job that no other one beats in both waste and reallocations.
+
+    A policy that is left out has at least as much of both as another policy, and more of one. Waste
+    is compared together with work, because measurements cannot always tell one from the other, and
+    all policies do the same job.
+
+    Raises
+    ------
+    ModelError
+        When there is no such job.
+    """
+    points = {
+        name: (policy.work + policy.waste, policy.reallocations)
+        for name, policy in model.job(job).policies.items()
+    }
+    return non_dominated(points)
+
+
+def non_dominated(points: Mapping[str, tuple[float, float]]) -> tuple[str, ...]:
+    """Return the names of the points that no other point is below or beside in both coordinates."""
+    if not points:
+        raise ModelError("there are no points")
+    return tuple(
+        name
+        for name, point in points.items()
+        if not any(
+            other != point and other[0] <= point[0] and other[1] <= point[1]
+            for other in points.values()
+        )
     )

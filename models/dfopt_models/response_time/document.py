@@ -14,17 +14,23 @@ from dfopt.files.formats import Format, check_format
 from dfopt.files.streams import STANDARD_INPUT, shown_name
 from dfopt.files.strict_json import shown_place
 from dfopt.files.strict_toml import described_toml, parse_toml
-from dfopt_models.response_time.checks import JOB_NUMBERS, POLICY_NUMBERS, Range
-from dfopt_models.response_time.model import JobParameters, PolicyParameters, ResponseModel
+from dfopt_models.response_time.model import (
+    JOB_NUMBERS,
+    POLICY_NUMBERS,
+    JobParameters,
+    PolicyParameters,
+    Range,
+    ResponseModel,
+)
 
 FORMAT = Format.RESPONSE_MODEL
 WHAT = "a response-time model"
 
 SHIPPED = ".toml"
-"""How the names of the parameter sets in the package end."""
+"""The ending of the parameter files in the package."""
 
 RANGES, SOURCES, BASELINE = "x-range", "x-source", "x-baseline"
-"""Keys of our own, which other readers of the format may ignore."""
+"""Keys that other readers of the format may ignore."""
 
 ENDS_OF_RANGE = 2
 
@@ -66,7 +72,7 @@ def parse_model(text: str, *, name: str = "model") -> ResponseModel:
     text
         A TOML document of the format ``dfopt-response-model/1``.
     name
-        What the model is called if the document does not say it.
+        The model's name if the document does not give one.
 
     Raises
     ------

@@ -5,27 +5,35 @@ All times are in seconds, work and waste in processor-seconds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
-from dfopt.checks import described
+from dfopt.checks import LARGEST_TOTAL, check_name, described
+from dfopt.errors import DfoptError
 from dfopt_models.errors import ModelError
-from dfopt_models.response_time.checks import (
-    JOB_NUMBERS,
-    POLICY_NUMBERS,
-    SHARED_NUMBERS,
-    Range,
-    check_known,
-    check_label,
-    check_numbers,
-    check_parameter,
-    named,
-)
+
+T = TypeVar("T")
+
+Range = tuple[float, float]
+"""The least and the greatest value that a parameter may have."""
+
+JOB_NUMBERS = ("penalty_affinity", "penalty_no_affinity")
+POLICY_NUMBERS = ("work", "waste", "reallocations", "affinity", "allocation")
+SHARED_NUMBERS = ("reallocation_time", *JOB_NUMBERS)
+"""Parameters that a job has under every policy."""
+
+POSITIVE = ("work", "allocation")
+"""Parameters that must be more than 0, so that no division is by 0."""
+
+LEAST_POSITIVE = 1 / LARGEST_TOTAL
+"""Less than this counts as 0: its reciprocal may be infinite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What equations (1) and (2) need to know: a job under a policy.
+    """A job under a policy: the parameters of equations (1) and (2).
 
     Parameters
     ----------
@@ -34,7 +42,7 @@ class Case:
     waste
         Time for which processors were held without work, processor-seconds.
     reallocations
-        How many reallocations of a processor the job sees; a mean need not be an integer.
+        Reallocations of a processor that the job sees; a mean need not be an integer.
     affinity
         The fraction of them that resume a task where it has affinity, 0 to 1.
     allocation
@@ -68,8 +76,8 @@ class PolicyParameters:
     work, waste, reallocations, affinity, allocation
         As in :class:`Case`.
     baseline
-        What the baseline has instead of its own values when it is compared with this policy. Two
-        measurements of one job rarely agree on its work; so a policy can be compared with a
+        Values that replace the baseline's own when it is compared with this policy. Two
+        measurements of one job rarely agree on its work, so that a policy can be compared with a
         baseline that does the very same work.
     ranges
         Parameters that are not known exactly: the least and the greatest value.
@@ -159,7 +167,7 @@ class ResponseModel:
     Parameters
     ----------
     name
-        What the model is called.
+        Its name.
     baseline
         The policy that all others are compared with.
     reallocation_time
@@ -172,7 +180,7 @@ class ResponseModel:
     Raises
     ------
     ModelError
-        When a value is impossible, a name is there twice, or a job lacks the baseline.
+        When a value is impossible, two jobs have one name, or a job lacks the baseline.
     """
 
     name: str
@@ -220,7 +228,7 @@ class ResponseModel:
         Raises
         ------
         ModelError
-            When there is no such job; the message names those there are.
+            When there is no such job; the message names the existing ones.
         """
         return named(name, {job.name: job for job in self.jobs}, "job")
 
@@ -230,7 +238,7 @@ class ResponseModel:
         Raises
         ------
         ModelError
-            When there is no such job or policy; the message names those there are.
+            When there is no such job or policy; the message names the existing ones.
         """
         chosen = self.job(job)
         return self._case(chosen, named(policy, chosen.policies, "policy"), {})
@@ -241,7 +249,7 @@ class ResponseModel:
         Raises
         ------
         ModelError
-            When there is no such job or policy; the message names those there are.
+            When there is no such job or policy; the message names the existing ones.
         """
         chosen = self.job(job)
         parameters = named(policy, chosen.policies, "policy")
@@ -260,7 +268,7 @@ class ResponseModel:
         )
 
     def comparisons(self) -> tuple[PolicyComparison, ...]:
-        """Return every policy of every job beside the baseline.
+        """Return every policy of every job with the baseline.
 
         Raises
         ------
@@ -287,3 +295,80 @@ class ResponseModel:
         numbers = {name: getattr(policy, name) for name in POLICY_NUMBERS} | dict(instead)
         penalties = {name: getattr(job, name) for name in JOB_NUMBERS}
         return Case(reallocation_time=self.reallocation_time, **penalties, **numbers)
+
+
+class WithRanges(Protocol):
+    """Anything that has parameters, some of them with ranges."""
+
+    @property
+    def ranges(self) -> Mapping[str, Range]:
+        """The least and the greatest value of parameters, by their names."""
+
+
+def named(name: str, things: Mapping[str, T], what: str) -> T:
+    """Return the thing of this name."""
+    if name not in things:
+        nearest = difflib.get_close_matches(name, things, n=1)
+        hint = f"; did you mean {described(nearest[0])}?" if nearest else ""
+        known = ", ".join(map(described, things))
+        raise ModelError(f"there is no {what} {described(name)}; known are {known}{hint}")
+    return things[name]
+
+
+def check_numbers(holder: WithRanges, names: tuple[str, ...]) -> None:
+    """Refuse impossible numbers, and ranges that do not fit them."""
+    for name in names:
+        check_parameter(name, getattr(holder, name), name)
+    for name, limits in holder.ranges.items():
+        check_known(name, names, "x-range")
+        check_range(name, limits, getattr(holder, name), f"x-range.{name}")
+
+
+def check_range(name: str, limits: Range, value: float, place: str) -> None:
+    """Refuse a range that is empty, or does not hold its parameter's value."""
+    for end, limit in enumerate(limits):
+        check_parameter(name, limit, f"{place}[{end}]")
+    least, greatest = limits
+    if least > greatest:
+        raise ModelError(
+            f"must be [least, greatest], but {least:g} is more than {greatest:g}", place=place
+        )
+    if not least <= value <= greatest:
+        raise ModelError(
+            f"must hold the value of {name}, {value:g}; it is from {least:g} to {greatest:g}",
+            place=place,
+        )
+
+
+def check_parameter(name: str, value: object, place: str) -> None:
+    """Refuse a number that a parameter cannot have."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ModelError(f"must be a number, not {described(value)}", place=place)
+    if not abs(value) <= LARGEST_TOTAL:  # NaN is neither more nor less
+        raise ModelError(f"must be finite and at most 2^62, not {described(value)}", place=place)
+    if value < 0:
+        raise ModelError(f"must not be negative; it is {value:g}", place=place)
+    if name in POSITIVE and value < LEAST_POSITIVE:
+        least = "more than 0" if value == 0 else f"at least 2^-62, not {value:g}"
+        raise ModelError(f"must be {least}", place=place)
+    if name == "affinity" and value > 1:
+        raise ModelError(f"must be a fraction from 0 to 1, not {value:g}", place=place)
+
+
+def check_known(name: str, known: Iterable[str], place: str) -> None:
+    """Refuse the name of a parameter that is not here."""
+    known = tuple(known)
+    if name not in known:
+        nearest = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {nearest[0]!r}?" if nearest else f"known are {', '.join(known)}"
+        raise ModelError(f"there is no parameter {described(name)} here; {hint}", place=place)
+
+
+def check_label(value: object, place: str) -> None:
+    """Refuse anything but a name."""
+    try:
+        check_name(value, place)
+    except DfoptError as error:
+        raise ModelError(error.problem, place=error.place) from None
+    if not value:
+        raise ModelError("is empty; give it a name", place=place)

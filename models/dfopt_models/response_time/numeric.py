@@ -1,21 +1,18 @@
-"""The formulas as numbers: functions over NumPy arrays, compiled from the SymPy expressions."""
+"""Response times on given machines: the equations as functions of NumPy arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
+from dfopt_models.response_time import equations
 from dfopt_models.response_time.model import Case, PolicyComparison
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
-    from sympy import Symbol
-
-    Numbers = NDArray[np.float64]
+Numbers = NDArray[np.float64]
 
 EXTREME = 1e30
 """The greatest speed and cache, and 1 over the least: no result overflows."""
@@ -45,10 +42,7 @@ def response_time(case: Case, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0) ->
     ModelError
         When a speed or a cache is not more than 0.
     """
-    from dfopt_models.response_time import formulas
-
-    function = _compiled(formulas.CASE + formulas.MACHINE, formulas.FUTURE_RESPONSE_TIME)
-    return function(*parameters(case), *machines(speed, cache))
+    return np.asarray(equations.response_time(case, *machines(speed, cache)))
 
 
 def relative_response_time(
@@ -83,10 +77,10 @@ def response_time_along(case: Case, product: ArrayLike, path: GrowthPath) -> Num
     ModelError
         When a product is not more than 0.
     """
-    from dfopt_models.response_time import formulas
-
-    function = _compiled((*formulas.CASE, formulas.PRODUCT), formulas.along(path))
-    return function(*parameters(case), positive_product(product))
+    if path is GrowthPath.LIMIT:
+        case = replace(case, penalty_affinity=0.0)
+    along = equations.speed_and_cache(path, positive_product(product))
+    return np.asarray(equations.response_time(case, *along))
 
 
 def relative_along(comparison: PolicyComparison, product: ArrayLike, path: GrowthPath) -> Numbers:
@@ -98,38 +92,13 @@ def relative_along(comparison: PolicyComparison, product: ArrayLike, path: Growt
     return own / response_time_along(comparison.baseline, product, path)
 
 
-def path_coefficients(case: Case, path: GrowthPath) -> tuple[float, ...]:
-    """Return the coefficients of the polynomial in v that stands for the response time.
-
-    See :func:`dfopt_models.response_time.formulas.path_polynomial`; that of v⁰ comes first.
-    """
-    from dfopt_models.response_time import formulas
-
-    function = _compiled(formulas.CASE, formulas.path_coefficients(path))
-    return tuple(map(float, function(*parameters(case))))
-
-
-def root_of_crossover(comparison: PolicyComparison, path: GrowthPath) -> float:
-    """Return √x* by the closed form along ``limit`` or ``speed``; not finite if there is none."""
-    import numpy as np
-
-    from dfopt_models.response_time import formulas
-
-    function = _compiled(formulas.COMPARISON, formulas.root_of_crossover(path))
-    with np.errstate(all="ignore"):
-        return float(function(*map(np.float64, parameters_of_both(comparison))))
-
-
 def exchange_rate(case: Case, speed: ArrayLike = 1.0, cache: ArrayLike = 1.0) -> Numbers:
     """Return how much waste costs as much as one reallocation.
 
     Parameters and errors are those of :func:`response_time`; the result is in processor-seconds
     of today's machine, the unit in which the parameters have waste.
     """
-    from dfopt_models.response_time import formulas
-
-    function = _compiled(formulas.CASE + formulas.MACHINE, formulas.exchange_rate())
-    return function(*parameters(case), *machines(speed, cache))
+    return np.asarray(equations.exchange_rate(case, *machines(speed, cache)))
 
 
 def waste_budget(
@@ -140,10 +109,8 @@ def waste_budget(
     Parameters and errors are those of :func:`response_time`; the result is in processor-seconds
     of today's machine. It is negative where the policy cannot be as fast as the baseline.
     """
-    from dfopt_models.response_time import formulas
-
-    function = _compiled(formulas.COMPARISON + formulas.MACHINE, formulas.waste_budget())
-    return function(*parameters_of_both(comparison), *machines(speed, cache))
+    both = comparison.case, comparison.baseline
+    return np.asarray(equations.waste_budget(*both, *machines(speed, cache)))
 
 
 def machines_along(path: GrowthPath, product: ArrayLike) -> tuple[Numbers, Numbers]:
@@ -152,17 +119,11 @@ def machines_along(path: GrowthPath, product: ArrayLike) -> tuple[Numbers, Numbe
     Raises
     ------
     ModelError
-        When a product is not more than 0, or along ``limit``, which no machine is on.
+        When a product is not more than 0, or along ``limit``, which has no machine on it.
     """
-    import numpy as np
-
-    from dfopt_models.response_time import formulas
-
     if path is GrowthPath.LIMIT:
         raise ModelError(f"there is no machine along {path}; name another path")
-    function = _compiled((formulas.PRODUCT,), formulas.SPEED_AND_CACHE[path])
-    speeds, caches = np.broadcast_arrays(*function(positive_product(product)))
-    return speeds.astype(np.float64), caches.astype(np.float64)
+    return equations.speed_and_cache(path, positive_product(product))
 
 
 def machines(speed: ArrayLike, cache: ArrayLike) -> tuple[Numbers, Numbers]:
@@ -174,13 +135,11 @@ def machines(speed: ArrayLike, cache: ArrayLike) -> tuple[Numbers, Numbers]:
         When one of them is not more than 0 or beyond :data:`EXTREME`, or the shapes do not go
         together.
     """
-    import numpy as np
-
     both = positive(speed, "speed", EXTREME), positive(cache, "cache", EXTREME)
     try:
         speeds, caches = np.broadcast_arrays(*both)
     except ValueError:
-        shapes = " and ".join(str(one.shape) for one in both)
+        shapes = " and ".join(str(values.shape) for values in both)
         raise ModelError(f"speed and cache have shapes that do not go together: {shapes}") from None
     return speeds, caches
 
@@ -198,17 +157,15 @@ def positive(values: ArrayLike, what: str, extreme: float | None = None) -> Numb
     values
         The numbers; any shape.
     what
-        What they are.
+        What an error calls them.
     extreme
-        How large they may be; 1 over it is how small. Any if None.
+        The greatest number, and 1 over the least one; no limits if None.
 
     Raises
     ------
     ModelError
         When one of them is not finite and more than 0, or too extreme.
     """
-    import numpy as np
-
     numbers = np.asarray(values, dtype=np.float64)
     wrong = numbers[~(np.isfinite(numbers) & (numbers > 0))]
     if wrong.size:
@@ -220,27 +177,3 @@ def positive(values: ArrayLike, what: str, extreme: float | None = None) -> Numb
                 f"{what} must be from {1 / extreme:g} to {extreme:g}, not {beyond.flat[0]:g}"
             )
     return numbers
-
-
-def parameters(case: Case) -> tuple[float, ...]:
-    """Return the numbers of a case in the order of the compiled functions."""
-    from dfopt_models.response_time import formulas
-
-    return tuple(float(getattr(case, name)) for name in formulas.PARAMETERS)
-
-
-def parameters_of_both(comparison: PolicyComparison) -> tuple[float, ...]:
-    """Return the numbers of a policy and the baseline, those that both share once."""
-    from dfopt_models.response_time import formulas
-
-    theirs = parameters(comparison.baseline)[: len(formulas.PARTS)]
-    return parameters(comparison.case) + theirs
-
-
-@cache
-def _compiled(arguments: tuple[Symbol, ...], expression: Any) -> Callable[..., Numbers]:
-    """Return the function of an expression, or of several; SymPy takes its time for each."""
-    from sympy import lambdify
-
-    function: Callable[..., Numbers] = lambdify(arguments, expression, modules="numpy")
-    return function

@@ -1,10 +1,10 @@
 """What is possible with parameters that are known within ranges only.
 
 The difference of two response times, times the factor that makes a polynomial of it, is linear in
-every single parameter but the allocations, and in those it is linear in the reciprocal. So its
+every single parameter but the allocations, and it is linear in the reciprocals of those. So its
 extremes over a box of parameters lie at corners. In most parameters it rises or falls whatever the
-others are; only the affinities and what both policies share may go either way, and their corners
-are tried.
+others are. Only the affinities and the parameters that both policies share may go either way, and
+all of their corners are tried.
 """
 
 from __future__ import annotations
@@ -12,21 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product as combinations
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from dfopt_models.growth import GrowthPath
-from dfopt_models.response_time.checks import SHARED_NUMBERS, Range
 from dfopt_models.response_time.crossover import difference, product_at
-from dfopt_models.response_time.model import PolicyComparison
-from dfopt_models.response_time.numeric import relative_along
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from dfopt_models.response_time.numeric import Numbers
+from dfopt_models.response_time.model import SHARED_NUMBERS, PolicyComparison, Range
+from dfopt_models.response_time.numeric import Numbers, relative_along
 
 SLOWS = ("work", "waste", "reallocations")
-"""What makes a policy slower the more there is of it; allocation does the reverse."""
+"""Parameters that make a policy slower when they grow; allocation makes it faster."""
 
 
 def possible_crossovers(
@@ -53,15 +49,15 @@ def possible_crossovers(
     greatest difference at the corners. So a crossover is possible where these two enclose 0, and
     that can change only at a root of one of the corners' polynomials.
     """
-    from dfopt_models.response_time.roots import roots
-
     slowest = [difference(corner, path) for corner in corners(comparison, slow=True)]
     fastest = [difference(corner, path) for corner in corners(comparison, slow=False)]
 
     def is_possible(v: float) -> bool:
-        return any(one.sign(v) >= 0 for one in slowest) and any(one.sign(v) <= 0 for one in fastest)
+        return any(corner.sign(v) >= 0 for corner in slowest) and any(
+            corner.sign(v) <= 0 for corner in fastest
+        )
 
-    turns = sorted({root.at for one in (*slowest, *fastest) for root in roots(one)} | {1.0})
+    turns = sorted({root.v for corner in (*slowest, *fastest) for root in corner.roots()} | {1.0})
     intervals: list[list[float]] = []
     for low, high in zip([0.0, *turns], turns, strict=False):
         if is_possible((low + high) / 2) and low < high:
@@ -98,11 +94,9 @@ def relative_range_along(
 
     Notes
     -----
-    Each response time is linear in a parameter, so that their ratio rises or falls with it all
-    the way: its extremes lie at corners, too.
+    Each response time is linear in a parameter, so that their ratio is monotone in it, and its
+    extremes lie at corners, too.
     """
-    import numpy as np
-
     least, greatest = (
         [relative_along(corner, product, path) for corner in corners(comparison, slow=slow)]
         for slow in (False, True)
@@ -111,7 +105,7 @@ def relative_range_along(
 
 
 def corners(comparison: PolicyComparison, *, slow: bool) -> Iterator[PolicyComparison]:
-    """Yield corners of the ranges, the slowest or fastest of which is that of all.
+    """Yield corners of the ranges; the slowest or fastest of all corners is among them.
 
     Parameters
     ----------

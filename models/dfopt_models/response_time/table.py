@@ -1,21 +1,21 @@
-"""Response times, bounds and trades of a whole model on some machines."""
+"""Response times and crossovers of a whole model: the rows of the commands and their documents."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
 from dfopt.files.formats import Format
-from dfopt_models.response_time.bounds import bounds
+from dfopt_models.growth import GrowthPath
+from dfopt_models.response_time.bounds import bounds, pareto_front, trade
+from dfopt_models.response_time.crossover import Crossover, crossovers
 from dfopt_models.response_time.model import ResponseModel
 from dfopt_models.response_time.numeric import machines as checked_machines
-from dfopt_models.response_time.numeric import relative_response_time
-from dfopt_models.response_time.trade import pareto_front, trade
-
-FORMAT = Format.RESPONSE_TIME
+from dfopt_models.response_time.numeric import relative_along, relative_response_time
+from dfopt_models.response_time.ranges import possible_crossovers
 
 TODAY = (1.0, 1.0)
 """Speed and cache of the machine that all others are relative to."""
@@ -40,8 +40,8 @@ class ResponseTimeRow:
     exchange_rate
         How much waste costs as much as one reallocation, processor-seconds of today.
     most_reallocations
-        With how many reallocations the policy would be as slow as the baseline, its waste as it
-        is; None where it is slower without any, or they cost nothing.
+        With how many reallocations the policy would be as slow as the baseline, its waste
+        unchanged; None if it is slower without any, or if they cost nothing.
     """
 
     job: str
@@ -64,7 +64,7 @@ class ResponseTimeRow:
 def machines_of(
     speeds: Sequence[float], caches: Sequence[float]
 ) -> tuple[tuple[float, float], ...]:
-    """Return today's machine, and those of speeds and caches taken in pairs; 1 where one lacks.
+    """Return today's machine, and those of speeds and caches in pairs; 1 if one is missing.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def response_time_table(
 def response_time_document(model: ResponseModel, rows: Sequence[ResponseTimeRow]) -> dict[str, Any]:
     """Return response times as a document of the format ``dfopt-response-time/1``."""
     return {
-        "format": FORMAT,
+        "format": Format.RESPONSE_TIME,
         "model": model.name,
         "baseline": model.baseline,
         "response_times": [
@@ -133,7 +133,7 @@ def _row(
     model: ResponseModel, job: str, policy: str, machine: tuple[float, float]
 ) -> ResponseTimeRow:
     comparison = model.comparison(job, policy)
-    at_best = bounds(comparison.case, *machine)
+    possible = bounds(comparison.case, *machine)
     affordable = trade(comparison, *machine)
     most = float(affordable.most_reallocations(comparison.case.waste))
     return ResponseTimeRow(
@@ -141,11 +141,88 @@ def _row(
         policy=policy,
         speed=machine[0],
         cache=machine[1],
-        response_time=float(at_best.response_time),
+        response_time=float(possible.response_time),
         relative=float(relative_response_time(comparison, *machine)),
-        perfect_affinity=float(at_best.perfect_affinity),
-        zero_yield=float(at_best.zero_yield),
-        ideal=float(at_best.ideal),
+        perfect_affinity=float(possible.perfect_affinity),
+        zero_yield=float(possible.zero_yield),
+        ideal=float(possible.ideal),
         exchange_rate=float(affordable.exchange_rate),
         most_reallocations=most if math.isfinite(most) and most >= 0 else None,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossoverRow:
+    """The crossovers of a policy for one job, and those that the ranges allow.
+
+    Parameters
+    ----------
+    job, policy
+        Their names.
+    today
+        Response time under the policy over that under the baseline, where the path begins.
+    crossovers
+        By their product; empty if there is none.
+    possible
+        Where a crossover is possible with parameters within their ranges: intervals of the
+        product, the last of which may be infinite. None without ranges.
+    """
+
+    job: str
+    policy: str
+    today: float
+    crossovers: tuple[Crossover, ...]
+    possible: tuple[tuple[float, float], ...] | None = None
+
+
+def crossover_table(
+    model: ResponseModel, path: GrowthPath = GrowthPath.EQUAL
+) -> tuple[CrossoverRow, ...]:
+    """Return the crossovers of every policy of every job with the baseline.
+
+    Raises
+    ------
+    ModelError
+        When a job has no policy besides the baseline.
+    """
+    return tuple(
+        CrossoverRow(
+            job=comparison.job,
+            policy=comparison.policy,
+            today=float(relative_along(comparison, 1.0, path)),
+            crossovers=crossovers(comparison, path),
+            possible=possible_crossovers(comparison, path) if comparison.has_ranges else None,
+        )
+        for comparison in model.comparisons()
+    )
+
+
+def crossover_document(
+    model: ResponseModel, path: GrowthPath, rows: Sequence[CrossoverRow]
+) -> dict[str, Any]:
+    """Return the crossovers as a document of the format ``dfopt-crossover/1``."""
+    document: dict[str, Any] = {
+        "format": Format.CROSSOVER,
+        "model": model.name,
+        "baseline": model.baseline,
+        "path": str(path),
+        "crossovers": [
+            {"job": row.job, "policy": row.policy, "product": product}
+            for row in rows
+            for product in _products(row)
+        ],
+    }
+    ranges = [
+        {"job": row.job, "policy": row.policy, "products": _finite(row.possible)}
+        for row in rows
+        if row.possible is not None
+    ]
+    return document | ({"x-ranges": ranges} if ranges else {})
+
+
+def _products(row: CrossoverRow) -> list[float | None]:
+    return [crossing.product for crossing in row.crossovers] or [None]
+
+
+def _finite(intervals: Iterable[tuple[float, float]]) -> list[list[float | None]]:
+    return [[end if math.isfinite(end) else None for end in interval] for interval in intervals]

@@ -22,7 +22,7 @@ from dfopt_models.response_time import (
     relative_along,
     relative_range_along,
 )
-from dfopt_models.response_time.roots import Polynomial, roots
+from dfopt_models.response_time.crossover import Difference
 from tests.strategies import comparisons
 
 paths = st.sampled_from(GrowthPath)
@@ -203,25 +203,28 @@ def test_far_away_is_far_away():
 # Roots
 
 
-@given(st.lists(st.floats(0.01, 1.0), max_size=4), st.floats(1.5, 9.0), st.sampled_from([-1, 1]))
-@example([0.5, 0.5], 2.0, 1)
-def test_roots_of_a_product_are_found(wanted, other, sign):
-    """Those from 0 to 1, and none that is elsewhere."""
-    wanted = sorted(wanted)
-    gaps = np.diff(wanted)
-    assume((gaps > 0.01).all() or not gaps.any())
-    polynomial = np.polynomial.Polynomial.fromroots([*wanted, other, -other]) * sign
-    coefficients = tuple(map(float, polynomial.coef))
-    found = roots(Polynomial.difference(coefficients, [0.0] * len(coefficients)))
-    assert [root.at for root in found] == [
-        pytest.approx(at, rel=1e-4) for at in dict.fromkeys(wanted)
-    ]
+def polynomial(*coefficients):
+    return Difference(coefficients=coefficients, errors=(0.0,) * len(coefficients))
 
 
-def test_nothing_has_no_roots():
-    assert roots(Polynomial.difference((1.0, 2.0), (1.0, 2.0))) == ()
-    assert roots(Polynomial.difference((3.0,), (1.0,))) == ()
-    assert roots(Polynomial.difference((0.0, 3.0), (0.0, 1.0))) == ()
+@pytest.mark.parametrize("middle", [1, 2])
+@given(first=st.floats(0.01, 1.0), second=st.floats(0.01, 1.0), sign=st.sampled_from([-1, 1]))
+@example(first=0.5, second=0.5, sign=1)
+def test_roots_of_a_product_are_found(middle, first, second, sign):
+    """Both roots from 0 to 1, and not the third one, which is negative."""
+    assume(first == second or abs(first - second) > 0.01)
+    # Without the term in v², or in v, the third root follows from the other two.
+    third = -(first + second) if middle == 1 else -first * second / (first + second)
+    coefficients = np.polynomial.Polynomial.fromroots([first, second, third]).coef * sign
+    coefficients[3 - middle] = 0.0
+    found = polynomial(*map(float, coefficients)).roots()
+    wanted = sorted({first, second})
+    assert [root.v for root in found] == [pytest.approx(v, rel=1e-4) for v in wanted]
+
+
+def test_a_difference_that_is_rounding_has_no_roots():
+    assert Difference(coefficients=(0.0, 0.0), errors=(1e-16, 1e-16)).roots() == ()
+    assert polynomial(2.0).roots() == ()
 
 
 # Ranges

@@ -1,4 +1,4 @@
-"""The formulas, and the numbers that come from them."""
+"""The equations, as numbers and as the formulas of the documentation."""
 
 from dataclasses import replace
 
@@ -13,15 +13,20 @@ from dfopt_models.response_time import (
     Case,
     GrowthPath,
     PolicyComparison,
+    closed_form_crossover,
+    equations,
     exchange_rate,
-    formulas,
+    read_model,
     relative_along,
     relative_response_time,
     response_time,
     response_time_along,
     waste_budget,
 )
-from dfopt_models.response_time.numeric import machines_along, path_coefficients
+from dfopt_models.response_time.equations import path_coefficients
+from dfopt_models.response_time.numeric import machines_along
+from docs._ext import model_formula
+from docs._ext.model_formula import ANY, BASELINE, CACHE, POLICY, PRODUCT, SPEED
 from tests.strategies import cases, comparisons
 
 CASE = Case(
@@ -49,14 +54,19 @@ def test_figure_7_by_hand():
 
 
 def test_figure_7_is_equation_1_on_todays_machine():
-    today = formulas.FUTURE_RESPONSE_TIME.subs({formulas.SPEED: 1, formulas.CACHE: 1})
-    assert sympy.simplify(today - formulas.RESPONSE_TIME) == 0
-    assert (
-        sympy.simplify(
-            formulas.FUTURE_CACHE_PENALTY.subs(formulas.CACHE, 1) - formulas.CACHE_PENALTY
-        )
-        == 0
-    )
+    """RT = (w + W + N (t_re + α P^A + (1 − α) P^NA)) / a, written down anew here."""
+    penalty = ANY.affinity * ANY.penalty_affinity + (1 - ANY.affinity) * ANY.penalty_no_affinity
+    reallocating = ANY.reallocations * (ANY.reallocation_time + penalty)
+    by_hand = (ANY.work + ANY.waste + reallocating) / ANY.allocation
+    today = model_formula.exact(equations.response_time(ANY, SPEED, CACHE))
+    assert sympy.simplify(today.subs({SPEED: 1, CACHE: 1}) - by_hand) == 0
+
+
+def test_the_exchange_rate_is_the_slope_of_equal_response_times():
+    time = model_formula.exact(equations.response_time(ANY, SPEED, CACHE))
+    slope = sympy.diff(time, ANY.reallocations) / sympy.diff(time, ANY.waste)
+    rate = model_formula.exact(equations.exchange_rate(ANY, SPEED, CACHE))
+    assert sympy.simplify(slope - rate) == 0
 
 
 def test_arrays_of_any_shape():
@@ -181,47 +191,54 @@ def test_the_budget_is_what_makes_both_equal(comparison, speed, cache):
 
 def test_the_change_with_cache_at_a_fixed_product():
     """∂R/∂c = −(3/2)(a_e/a_d)·N·α·P^A·√x·c^(−5/2)/(w + W_e), derived anew here by hand."""
-    w_e, waste_e, a_e = (
-        formulas.of_policy(part, "e")
-        for part in (formulas.WORK, formulas.WASTE, formulas.ALLOCATION)
-    )
-    n, alpha, a_d = (
-        formulas.of_policy(part, "d")
-        for part in (formulas.REALLOCATIONS, formulas.AFFINITY, formulas.ALLOCATION)
-    )
     by_hand = (
         -sympy.Rational(3, 2)
-        * (a_e / a_d)
-        * n
-        * alpha
-        * formulas.PENALTY_AFFINITY
-        * sympy.sqrt(formulas.PRODUCT)
-        * formulas.CACHE ** sympy.Rational(-5, 2)
-        / (w_e + waste_e)
+        * (BASELINE.allocation / POLICY.allocation)
+        * POLICY.reallocations
+        * POLICY.affinity
+        * POLICY.penalty_affinity
+        * sympy.sqrt(PRODUCT)
+        * CACHE ** sympy.Rational(-5, 2)
+        / (BASELINE.work + BASELINE.waste)
     )
-    assert sympy.simplify(formulas.relative_change_with_cache() - by_hand) == 0
+    assert sympy.simplify(model_formula.relative_change_with_cache() - by_hand) == 0
 
 
 def test_the_closed_form_by_hand():
     """√x* = [(a_d/a_e)(w + W_e) − (w + W_d) − N·t_re] / [N(1−α)P^NA], the baseline still."""
-    d = {name: formulas.of_policy(s, "d") for name, s in formulas.PARAMETERS.items()}
-    e = {name: formulas.of_policy(s, "e") for name, s in formulas.PARAMETERS.items()}
     by_hand = (
-        (d["allocation"] / e["allocation"]) * (e["work"] + e["waste"])
-        - (d["work"] + d["waste"])
-        - d["reallocations"] * d["reallocation_time"]
-    ) / (d["reallocations"] * (1 - d["affinity"]) * d["penalty_no_affinity"])
-    still = formulas.root_of_crossover(GrowthPath.LIMIT).subs(e["reallocations"], 0)
+        (POLICY.allocation / BASELINE.allocation) * (BASELINE.work + BASELINE.waste)
+        - (POLICY.work + POLICY.waste)
+        - POLICY.reallocations * POLICY.reallocation_time
+    ) / (POLICY.reallocations * (1 - POLICY.affinity) * POLICY.penalty_no_affinity)
+    still = model_formula.root_of_crossover(GrowthPath.LIMIT).subs(BASELINE.reallocations, 0)
     assert sympy.simplify(still - by_hand) == 0
 
 
+@pytest.mark.parametrize("path", [GrowthPath.LIMIT, GrowthPath.SPEED])
+@pytest.mark.parametrize(
+    "comparison", read_model("mix-5").comparisons(), ids=lambda one: f"{one.job}-{one.policy}"
+)
+def test_the_printed_closed_form_gives_the_number(path, comparison):
+    """The formula of the page, with the numbers of a case in place of its symbols."""
+    values = {
+        getattr(symbols, name): getattr(case, name)
+        for symbols, case in ((POLICY, comparison.case), (BASELINE, comparison.baseline))
+        for name in Case.__dataclass_fields__
+    }
+    printed = float(model_formula.root_of_crossover(path).subs(values))
+    assert printed**2 == pytest.approx(closed_form_crossover(comparison, path))
+
+
 def test_a_formula_in_latex():
-    expected = r"cp = P^{A} \alpha + P^{NA} \left(1 - \alpha\right)"
-    assert formulas.formula("cache-penalty") == expected
+    constant = r"\frac{N P^{NA} \left(1 - \alpha\right)}{a}"
+    slope = r"\frac{v \left(N t_{re} + W + w\right)}{a}"
+    assert model_formula.formula("polynomial-limit") == f"p(v) = {constant} + {slope}"
 
 
-@pytest.mark.parametrize("name", formulas.FORMULAS)
+@pytest.mark.parametrize("name", model_formula.FORMULAS)
 def test_formulas_are_written_in_latex(name):
-    left, right = formulas.formula(name).split(" = ")
+    left, right = model_formula.formula(name).split(" = ")
     assert left
     assert right
+    assert "0.5" not in right

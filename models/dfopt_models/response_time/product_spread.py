@@ -1,31 +1,31 @@
 """Whether relative response times depend only on the product of speed and cache.
 
-At a fixed product x they depend on the cache c through √x · c^(−3/2) alone, in which numerator
-and denominator are linear. So along any stretch of caches they rise or fall all the way, and the
-spread is the difference between both ends.
+At a fixed product x they depend on the cache c through √x · c^(−3/2) alone, and both numerator and
+denominator are linear in it. So they are monotone along any stretch of caches, and the spread is
+the difference between both ends.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time.model import PolicyComparison
 from dfopt_models.response_time.numeric import (
+    Numbers,
     positive_product,
     relative_along,
     relative_response_time,
 )
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from dfopt_models.response_time.numeric import Numbers
-
 FURTHEST_PRODUCT = 1e8
-"""How far a largest spread is looked for; beyond that it only falls."""
+"""The largest spread lies below this product; beyond it the spread only falls."""
+
 STEPS = 4001
+"""Products at which the spread is computed first."""
 
 
 class Region(StrEnum):
@@ -68,8 +68,6 @@ def product_spread(
     ModelError
         When a product is not more than 0.
     """
-    import numpy as np
-
     products = positive_product(product)
     from_root = region in (Region.LARGE_CACHE, Region.GROWING_LARGE_CACHE)
     smallest = np.sqrt(products) if from_root else np.ones_like(products)
@@ -93,20 +91,16 @@ def largest_spread(
     region
         Which machines of a product are compared; the product goes up to 10⁸.
     """
-    import numpy as np
     from scipy.optimize import minimize_scalar
 
     exponents = np.linspace(0, np.log(FURTHEST_PRODUCT), STEPS)
     spreads = product_spread(comparison, np.exp(exponents), region)
-    best = int(np.argmax(spreads))
-    around = exponents[max(0, best - 1)], exponents[min(STEPS - 1, best + 1)]
-    refined = minimize_scalar(
-        lambda exponent: -float(product_spread(comparison, np.exp(exponent), region)),
-        bounds=around,
-        method="bounded",
-    )
-    ends = {
-        float(e): float(product_spread(comparison, np.exp(e), region)) for e in (*around, refined.x)
-    }
-    exponent = max(ends, key=lambda end: ends[end])
-    return float(np.exp(exponent)), ends[exponent]
+    peak = int(np.argmax(spreads))
+    around = exponents[max(0, peak - 1)], exponents[min(STEPS - 1, peak + 1)]
+
+    def spread_at(exponent: float) -> float:
+        return float(product_spread(comparison, np.exp(exponent), region))
+
+    refined = minimize_scalar(lambda e: -spread_at(e), bounds=around, method="bounded").x
+    exponent = max((*around, refined), key=spread_at)
+    return float(np.exp(exponent)), spread_at(exponent)
