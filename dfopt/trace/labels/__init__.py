@@ -1,15 +1,20 @@
 """Labels: which fragment each dispatch of a trace used, from one of several sources."""
 
-from dfopt.trace.labels.cgroups import label_by_cgroup
-from dfopt.trace.labels.comm import label_by_comm
+from dfopt.trace.labels.files import label_by_cgroup, label_by_file
 from dfopt.trace.labels.inference import Inferred, infer_fragments, label_by_wakeups
-from dfopt.trace.labels.intervals import label_by_file
 from dfopt.trace.labels.kernel_threads import kernel_threads
-from dfopt.trace.labels.marks import label_by_marks
-from dfopt.trace.labels.only import keep_only
-from dfopt.trace.labels.process import label_by_process
-from dfopt.trace.labels.source import CHOICES, Labelled, default_source, label, labelled
-from dfopt.trace.labels.writing import write_labels
+from dfopt.trace.labels.source import (
+    CHOICES,
+    Labelled,
+    default_source,
+    label,
+    label_by_comm,
+    label_by_marks,
+    label_by_process,
+    labelled,
+)
+from dfopt.trace.labels.table import write_labels
+from dfopt.trace.labels.threads import keep_only
 
 __all__ = [
     "CHOICES",

@@ -1,4 +1,4 @@
-"""Where labels are taken from, as the command line names it."""
+"""Where labels are taken from: the sources, and the names that the command line has for them."""
 
 from __future__ import annotations
 
@@ -7,49 +7,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from dfopt.errors import FileError
-from dfopt.trace.labels.cgroups import label_by_cgroup
-from dfopt.trace.labels.comm import label_by_comm
+from dfopt.trace.labels.files import label_by_cgroup, label_by_file
 from dfopt.trace.labels.inference import (
     Inferred,
     infer_fragments,
     label_by_inferred,
 )
-from dfopt.trace.labels.intervals import label_by_file
-from dfopt.trace.labels.marks import label_by_marks
-from dfopt.trace.labels.process import label_by_process
+from dfopt.trace.labels.kernel_threads import kernel_threads
+from dfopt.trace.labels.relabelling import Changes, label_changes, label_tasks, with_fragments
+from dfopt.trace.labels.threads import compiled_pattern
 from dfopt.trace.trace import UNMANAGED, Trace
 
-
-def label_as_given(trace: Trace) -> Trace:
-    """Return the trace itself, if it came with labels.
-
-    Raises
-    ------
-    FileError
-        When it has none.
-    """
-    if not trace.fragments:
-        raise FileError("has no labels of its own; take another source of labels")
-    return trace
-
-
-PLAIN: dict[str, Callable[[Trace], Trace]] = {
-    "own": label_as_given,
-    "tgid": label_by_process,
-    "marks": label_by_marks,
-}
-"""Sources that need nothing but the trace, apart from ``wakeups``."""
-
-WITH_ARGUMENT: dict[str, Callable[[Trace, str], Trace]] = {
-    "comm": label_by_comm,
-    "cgroup": label_by_cgroup,
-    "csv": label_by_file,
-}
-"""Sources written with a colon and what follows it."""
-
-WITH_FILE = ("cgroup", "csv")
-"""Those of them that name a file."""
+GROUP = "df"
+"""The group of a regular expression that names the fragment, if it has one of this name."""
 
 INFERRED = "wakeups"
 
@@ -73,15 +46,6 @@ class Labelled:
     trace: Trace
     source: str
     inferred: tuple[Inferred, ...] | None = None
-
-
-def in_folder(source: str, folder: Path) -> str:
-    """Return a source of labels in which the name of a file is relative to a folder no more."""
-    name, _, argument = source.partition(":")
-    if name in WITH_FILE and argument:
-        return f"{name}:{folder / argument}"
-    file = folder / source
-    return str(file) if source not in (*PLAIN, INFERRED) and file.is_file() else source
 
 
 def default_source(trace: Trace) -> str | None:
@@ -150,6 +114,126 @@ def labelled(trace: Trace, source: str | None = None) -> Labelled:
             f"has no managed dispatch with the labels from {source}; take another source: {CHOICES}"
         )
     return Labelled(trace=found, source=source, inferred=inferred)
+
+
+def label_as_given(trace: Trace) -> Trace:
+    """Return the trace itself, if it came with labels.
+
+    Raises
+    ------
+    FileError
+        When it has none.
+    """
+    if not trace.fragments:
+        raise FileError("has no labels of its own; take another source of labels")
+    return trace
+
+
+def label_by_process(trace: Trace) -> Trace:
+    """Return a trace in which the fragment of each thread is its process (``tgid``).
+
+    Threads of the kernel are not managed. Threads whose process is not known are not labelled.
+
+    Raises
+    ------
+    FileError
+        When the process of no thread is known.
+    """
+    if all(task.tgid is None for task in trace.tasks):
+        raise FileError(
+            "says of no thread which process it belongs to; record it (perf script -F "
+            "comm,pid,tid,cpu,time,event,trace, or ftrace with options/record-tgid), or take "
+            "the labels from a file, cgroup:FILE, comm:REGEX, marks or wakeups"
+        )
+    is_kernel = kernel_threads(trace)
+    return label_tasks(
+        trace,
+        [
+            None if task.tgid is None or kernel else str(task.tgid)
+            for task, kernel in zip(trace.tasks, is_kernel.tolist(), strict=True)
+        ],
+    )
+
+
+def label_by_marks(trace: Trace) -> Trace:
+    """Return a trace labelled by its marks ``dfopt:df=ID``.
+
+    A thread uses the fragment that it names from the mark on, until its next mark; before its
+    first mark it is not managed. A mark in the middle of a run that names another fragment cuts
+    the dispatch in two.
+
+    Raises
+    ------
+    FileError
+        When the trace has no marks.
+    """
+    marks = trace.marks
+    if not len(marks.time):
+        raise FileError(
+            "has no marks dfopt:df=ID; let threads write them to tracefs's trace_marker, or take "
+            "another source of labels"
+        )
+    changes = Changes(task=marks.task, time=marks.time, fragment=marks.df)
+    return label_changes(trace, changes, marks.names)
+
+
+def label_by_comm(trace: Trace, pattern: str) -> Trace:
+    """Return a trace labelled by a regular expression on the comm.
+
+    Parameters
+    ----------
+    trace
+        What to label.
+    pattern
+        Searched for in the comm of each dispatch. The fragment is its group ``df``, or its first
+        group, or the whole match. Where nothing matches, or the group is empty, the dispatch is
+        not managed.
+
+    Raises
+    ------
+    FileError
+        When the expression is none, or the trace has no comms.
+    """
+    expression = compiled_pattern(pattern)
+    if trace.comm is None:
+        raise FileError("has no comms to look at; take another source of labels")
+    group: str | int = GROUP if GROUP in expression.groupindex else min(expression.groups, 1)
+    # One more at the end, for dispatches without a comm.
+    of_comm = np.full(len(trace.comms) + 1, UNMANAGED, np.int32)
+    names = []
+    for number, comm in enumerate(trace.comms):
+        found = expression.search(comm)
+        names.append((found[group] or "") if found else "")
+        if names[-1]:
+            of_comm[number] = number
+    return with_fragments(trace, of_comm[trace.comm], names)
+
+
+PLAIN: dict[str, Callable[[Trace], Trace]] = {
+    "own": label_as_given,
+    "tgid": label_by_process,
+    "marks": label_by_marks,
+}
+"""Sources that need nothing but the trace, apart from ``wakeups``."""
+
+WITH_ARGUMENT: dict[str, Callable[[Trace, str], Trace]] = {
+    "comm": label_by_comm,
+    "cgroup": label_by_cgroup,
+    "csv": label_by_file,
+}
+"""Sources written with a colon and what follows it."""
+
+WITH_FILE = ("cgroup", "csv")
+"""Those of them that name a file."""
+
+
+def in_folder(source: str, folder: Path) -> str:
+    """Return a source of labels in which the name of a file is relative to a folder no more."""
+    name, _, argument = source.partition(":")
+    if name in WITH_FILE and argument:
+        return f"{name}:{folder / argument}"
+    file = folder / source
+    return str(file) if source not in (*PLAIN, INFERRED) and file.is_file() else source
 
 
 def _labelled(trace: Trace, source: str) -> Trace:

@@ -1,20 +1,27 @@
-"""Labels from a table that says which thread uses which fragment, and when."""
+"""Labels from files: tables of threads and fragments, and lists of control groups."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from dfopt.errors import FileError
+from dfopt.files.storage import read_text
 from dfopt.files.streams import shown_name
 from dfopt.trace.labels.relabelling import Changes, label_changes
-from dfopt.trace.labels.table import Row, read_table
-from dfopt.trace.labels.tids import Tids, report_unknown
+from dfopt.trace.labels.table import OPEN_END, OPEN_START, LabelRow, read_table
+from dfopt.trace.labels.threads import Tids, report_unknown
 from dfopt.trace.trace import UNMANAGED, Trace
+
+NO_CGROUP = "-"
+"""What ``ps`` prints for a thread in none, such as one of the kernel."""
+
+UNIFIED = "0::"
+"""What stands before the path in the one hierarchy of version 2."""
 
 
 def label_by_file(trace: Trace, path: str | Path) -> Trace:
@@ -39,17 +46,62 @@ def label_by_file(trace: Trace, path: str | Path) -> Trace:
         When the file is no such table, two rows are about one thread at the same time, or no
         thread of the file is in the trace.
     """
-    rows = read_table(path)
+    return _label_rows(trace, read_table(path), shown_name(path))
+
+
+def label_by_cgroup(trace: Trace, path: str | Path) -> Trace:
+    """Return a trace in which the fragment of a thread is its control group.
+
+    Parameters
+    ----------
+    trace
+        What to label.
+    path
+        Lines of a thread's number and its control group, as ``ps -eLo tid=,cgroup=`` prints them
+        (with ``-``, which is none), or a CSV file with the columns ``tid`` and ``cgroup``.
+
+    Raises
+    ------
+    FileError
+        When the file has neither shape, names a thread twice, or none of the trace.
+    """
     file = shown_name(path)
-    return label_rows(trace, rows, file)
+    lines = read_text(path).splitlines()
+    is_table = bool(lines) and "," in lines[0] and not lines[0].split()[0].isdecimal()
+    rows = read_table(path) if is_table else tuple(_listed(lines, file))
+    if not rows:
+        raise FileError("is empty; fill it with ps -eLo tid=,cgroup=", file=file)
+    return _label_rows(trace, rows, file)
 
 
-def label_rows(trace: Trace, rows: Sequence[Row], file: str) -> Trace:
+def _listed(lines: list[str], file: str) -> Iterator[LabelRow]:
+    for line, text in enumerate(lines, start=1):
+        words = text.split(maxsplit=1)
+        if not words:
+            continue
+        if len(words) == 1 or not words[0].isdecimal():
+            raise FileError(
+                f"is {text.strip()!r}; give a thread's number and its control group, as "
+                "ps -eLo tid=,cgroup= prints them",
+                place=f"line {line}",
+                file=file,
+            )
+        group = words[1].strip().removeprefix(UNIFIED)
+        yield LabelRow(
+            line=line,
+            tid=words[0],
+            df=None if group == NO_CGROUP else group,
+            start=OPEN_START,
+            end=OPEN_END,
+        )
+
+
+def _label_rows(trace: Trace, rows: Sequence[LabelRow], file: str) -> Trace:
     """Return a trace labelled by the rows of a table; ``file`` is what errors call it."""
     tids = Tids(trace, (row.tid for row in rows))
     names = tuple(dict.fromkeys(row.df for row in rows if row.df is not None))
     numbers = {name: number for number, name in enumerate(names)}
-    by_tid: defaultdict[str, list[Row]] = defaultdict(list)
+    by_tid: defaultdict[str, list[LabelRow]] = defaultdict(list)
     for row in rows:
         by_tid[row.tid].append(row)
     task: list[int] = []
@@ -75,7 +127,7 @@ def label_rows(trace: Trace, rows: Sequence[Row], file: str) -> Trace:
     return label_changes(trace, changes, names)
 
 
-def _check_apart(intervals: Sequence[Row], tid: str, file: str) -> None:
+def _check_apart(intervals: Sequence[LabelRow], tid: str, file: str) -> None:
     """Refuse two rows about one thread at the same time."""
     for row, following in pairwise(intervals):
         if following.start < row.end:

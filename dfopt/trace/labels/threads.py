@@ -1,0 +1,139 @@
+"""Which tasks of a trace are meant by the number of a thread, or by an expression on the comm."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from dfopt.errors import DfoptWarning, FileError
+from dfopt.trace.events import Flags
+from dfopt.trace.labels.relabelling import with_fragments
+from dfopt.trace.quality import counted
+from dfopt.trace.trace import UNMANAGED, Trace
+
+TIDS = re.compile(r"\d+(\.\d+)?(,\d+(\.\d+)?)*")
+
+
+class Tids:
+    """Finds tasks by the number of the thread, or by the name of one life of it.
+
+    A number means every life of the thread, apart from those that are named too: ``12`` beside
+    ``12.2`` means all lives but the second.
+
+    Parameters
+    ----------
+    trace
+        Whose tasks are meant.
+    named
+        All that the file names.
+    """
+
+    def __init__(self, trace: Trace, named: Iterable[str]) -> None:
+        self._by_name = {task.name: number for number, task in enumerate(trace.tasks)}
+        self._by_tid: defaultdict[str, list[int]] = defaultdict(list)
+        named = set(named)
+        for number, task in enumerate(trace.tasks):
+            if task.tid is not None and not (task.name != str(task.tid) and task.name in named):
+                self._by_tid[str(task.tid)].append(number)
+
+    def tasks(self, tid: str) -> Sequence[int]:
+        """Return the tasks that are meant; none if the trace does not have them."""
+        if tid in self._by_tid:
+            return self._by_tid[tid]
+        return [self._by_name[tid]] if tid in self._by_name else []
+
+
+def report_unknown(unknown: Sequence[tuple[int, str]], named: int, file: str) -> None:
+    """Warn of lines whose thread the trace does not have; if it has none, that is an error.
+
+    Parameters
+    ----------
+    unknown
+        Line and ``tid``, in the order of the file.
+    named
+        How many lines there are in all.
+    file
+        The file as errors speak of it.
+
+    Raises
+    ------
+    FileError
+        When no thread is known.
+    """
+    if not unknown:
+        return
+    line, tid = unknown[0]
+    if len(unknown) == named:
+        raise FileError(
+            f"none of the threads that it names is in the trace, the first is {tid}; name a file "
+            "that was made for this trace",
+            place=f"line {line}",
+            file=file,
+        )
+    others = f", and {counted(len(unknown) - 1, 'more line')}" if len(unknown) > 1 else ""
+    warnings.warn(
+        f"{file}: line {line}: thread {tid} is not in the trace{others}",
+        DfoptWarning,
+        stacklevel=3,
+    )
+
+
+def keep_only(trace: Trace, chosen: str) -> Trace:
+    """Return a trace in which the dispatches of all other tasks are not managed.
+
+    Parameters
+    ----------
+    trace
+        With labels.
+    chosen
+        Numbers of threads with commas between them, such as ``12,13.2``, or a regular
+        expression that is searched for in the comm of each dispatch.
+
+    Raises
+    ------
+    FileError
+        When the expression is none, the trace has no comms or no such thread, or no dispatch is
+        left managed.
+    """
+    kept = _by_tid(trace, chosen.split(",")) if TIDS.fullmatch(chosen) else _by_comm(trace, chosen)
+    fragment = np.where(kept, trace.fragment, np.int32(UNMANAGED))
+    if (fragment == UNMANAGED).all():
+        raise FileError(f"has no managed dispatch of {chosen}; choose other threads or labels")
+    return with_fragments(trace, fragment, trace.fragments)
+
+
+def _by_tid(trace: Trace, wanted: list[str]) -> Flags:
+    tids = Tids(trace, wanted)
+    is_kept = np.zeros(len(trace.tasks), bool)
+    for tid in wanted:
+        tasks = tids.tasks(tid)
+        if not tasks:
+            raise FileError(f"has no thread {tid}; take it out of the list")
+        is_kept[tasks] = True
+    kept: Flags = is_kept[trace.task]
+    return kept
+
+
+def _by_comm(trace: Trace, pattern: str) -> Flags:
+    expression = compiled_pattern(pattern)
+    if trace.comm is None:
+        raise FileError("has no comms to look at; give the numbers of threads")
+    # One more at the end, for dispatches without a comm.
+    is_kept = np.array([*(bool(expression.search(comm)) for comm in trace.comms), False], bool)
+    kept: Flags = is_kept[trace.comm]
+    return kept
+
+
+def compiled_pattern(pattern: str) -> re.Pattern[str]:
+    """Return a regular expression, or say in one line what is wrong with it."""
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        at = "" if error.pos is None else f" at character {error.pos + 1}"
+        raise FileError(
+            f"{pattern!r} is no regular expression: {error.msg}{at}; correct it"
+        ) from None
