@@ -1,9 +1,8 @@
 """Pictures of the models: functions that take data and an Axes and return the Axes."""
 
-from dfopt_models.plot.claim import plot_product_spread
-from dfopt_models.plot.crossover import plot_crossover
+from dfopt_models.plot.crossover import plot_crossover, plot_crossovers
 from dfopt_models.plot.headroom import plot_headroom
-from dfopt_models.plot.sheet import plot_crossovers
+from dfopt_models.plot.product_spread import plot_product_spread
 from dfopt_models.plot.trade import plot_trade
 from dfopt_models.plot.waste import plot_crossover_against_waste
 

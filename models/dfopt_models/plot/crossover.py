@@ -1,67 +1,69 @@
-"""Relative response time against speed × cache: where a policy and the baseline change places."""
+"""Relative response time against speed × cache: where a policy is as fast as the baseline."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from dfopt.errors import DfoptError
 from dfopt.plot.colours import INK, Colour
+from dfopt.plot.gantt_bars import shade
 from dfopt.plot.names import shown_name
+from dfopt.plot.policies import line_style
 from dfopt_models.growth import GrowthPath, growth_text
 from dfopt_models.plot.style import (
     LINE_WIDTH,
     LONGEST_NAME,
-    SHADING,
+    LONGEST_TITLE,
     add_legend,
-    begun,
-    chosen_job,
-    key,
+    begin_axes,
+    job_named,
     label,
-    line_colour,
-    look_of,
+    legend_key,
     policy_colours,
     product_axis,
     products_up_to,
+    room_below,
 )
 from dfopt_models.response_time.model import ResponseModel
-from dfopt_models.response_time.numeric import relative_along
+from dfopt_models.response_time.numeric import Numbers, relative_along
 from dfopt_models.response_time.ranges import relative_range_along
 from dfopt_models.response_time.table import CrossoverRow, crossover_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PANEL = (4.6, 3.3)
+"""Width and height of a picture in a sheet, in inches."""
+
+MOST_COLUMNS = 3
+"""At most this many pictures stand side by side."""
+
+LONGEST_MODEL = 32
+"""At most this many characters of a title name the model."""
 
 SHORTEST, LONGEST = 1e3, 1e7
-"""How far the axis of products goes at least and at most."""
+"""The axis of products ends between these."""
 
 BEYOND = 3.0
-"""How far it goes beyond the last crossover, as a factor."""
+"""The end of the axis over the last crossover, at least."""
 
 ABOVE = 1.5
-"""How much room there is above the baseline, as a multiple of that below."""
+"""Room above the baseline, as a multiple of the room below it."""
+
 LEAST_ROOM = 0.04
+"""Room below the baseline, at least."""
+
 IN_VIEW = 1.2
-"""How much more room a curve gets that is above the baseline everywhere."""
+"""Room above the baseline over the lowest point of a curve that is above it everywhere."""
+
 EARLY = 0.55
-"""As a share of the logarithmic axis."""
+"""A curve that reaches the baseline in this share of the axis leaves room behind it."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sheet:
-    """What is alike in several pictures.
-
-    Parameters
-    ----------
-    colours
-        A colour for every policy.
-    largest
-        How far the axis of products goes.
-    """
-
-    colours: Mapping[str, Colour]
-    largest: float
+SHADING = 0.28
+"""Opacity of the shading of ranges."""
 
 
 def plot_crossover(
@@ -69,14 +71,13 @@ def plot_crossover(
     job: str | None = None,
     *,
     path: GrowthPath = GrowthPath.EQUAL,
-    sheet: Sheet | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw response times relative to the baseline as machines grow.
 
     Every policy has a curve; below 1 it is faster than the baseline. Marks stand at the crossovers,
-    and the legend gives their products, or says that there is none. What the ranges of the
-    parameters allow is shaded.
+    and the legend gives their products, or says that there is none. The shading shows what the
+    ranges of the parameters allow.
 
     Parameters
     ----------
@@ -86,8 +87,6 @@ def plot_crossover(
         The job; may be left out if there is only one.
     path
         How speed and cache grow together.
-    sheet
-        What is alike in several pictures; this one stands alone if None.
     ax
         Where to draw; a figure of its own if None.
 
@@ -101,56 +100,127 @@ def plot_crossover(
     DfoptError
         When there is no such job, several to choose from, or nothing to compare.
     """
-    name = chosen_job(model, job)
+    name = job_named(model, job)
     rows = [row for row in crossover_table(model, path) if row.job == name]
-    alike = sheet_of([model], rows) if sheet is None else sheet
-    end, palette = alike.largest, alike.colours
-    axes = begun(ax, name)
-    axes.set_xscale("log")
-    product_axis(axes.xaxis)
-    lowest, least_high, risen, lines = 1.0, 1.0, 1.0, []
-    products = products_up_to(end)
-    for row in rows:
-        comparison = model.comparison(row.job, row.policy)
-        colour, look = line_colour(palette[row.policy]), look_of(row.policy, palette)
-        curve = relative_along(comparison, products, path)
-        axes.plot(products, curve, color=colour, linewidth=LINE_WIDTH, linestyle=look["linestyle"])
-        lines.append(key(colour, **look))
-        lowest = min(lowest, float(curve.min()))
-        least_high = max(least_high, float(curve.min()))
-        risen = max(risen, float(products[curve >= 1.0].min(initial=end)))
-        if comparison.has_ranges:
-            low, high = relative_range_along(comparison, products, path)
-            ground = palette[row.policy]
-            axes.fill_between(products, low, high, color=ground, alpha=SHADING, linewidth=0)
-            lowest = min(lowest, float(low.min()))
-        marks = [crossing.product for crossing in row.crossovers if crossing.product <= end]
-        if marks:  # an empty line would confuse the layout
-            dots = look | {"linestyle": ""}
-            axes.plot(marks, [1.0] * len(marks), color=colour, zorder=4, clip_on=False, **dots)
-    axes.axhline(1.0, color=INK, linewidth=1.0, zorder=1)
-    axes.set_xlim(1.0, end)
-    room = max(LEAST_ROOM, 1.0 - lowest)
-    above = max(room, IN_VIEW * (least_high - 1.0))
-    axes.set_ylim(1.0 - 1.1 * room, 1.0 + ABOVE * above)
-    label(axes, f"speed × cache, {path.meaning}", f"response time ÷ {model.baseline}")
-    add_legend(
-        axes,
-        lines,
-        [f"{shown_name(row.policy, longest=LONGEST_NAME)}: {crossovers_text(row)}" for row in rows],
-        # Curves that rise early leave room behind them, the others above them.
-        place="lower right" if risen < end**EARLY else "upper left",
-    )
+    axes = begin_axes(ax, name)
+    draw_crossovers(axes, model, rows, path, policy_colours([model]), largest_product(rows))
     return axes
 
 
-def sheet_of(models: Sequence[ResponseModel], rows: Sequence[CrossoverRow]) -> Sheet:
-    """Return what is alike in the pictures of these models with these crossovers."""
-    return Sheet(colours=policy_colours(models), largest=largest_product(rows))
+def plot_crossovers(
+    models: Sequence[ResponseModel], *, path: GrowthPath = GrowthPath.EQUAL
+) -> Figure:
+    """Draw the crossovers of several models, one picture for each job, on one axis of products.
+
+    Parameters
+    ----------
+    models
+        One or more models.
+    path
+        How speed and cache grow together.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The sheet; policies have the same colours all over it.
+
+    Raises
+    ------
+    DfoptError
+        When there is nothing to draw.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    panels = [
+        (model, job, [row for row in table if row.job == job.name])
+        for model in models
+        for table in (crossover_table(model, path),)
+        for job in model.jobs
+    ]
+    if not panels:
+        raise DfoptError("there is no model to draw; name one")
+    colours = policy_colours(models)
+    largest = largest_product([row for _, _, rows in panels for row in rows])
+    columns = min(MOST_COLUMNS, len(panels))
+    lines = math.ceil(len(panels) / columns)
+    figure = Figure(layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
+    below = 0.0
+    for position, (model, job, rows) in enumerate(panels, start=1):
+        title = f"{shown_name(model.name, longest=LONGEST_MODEL)}: {job.name}"
+        ax = figure.add_subplot(lines, columns, position)
+        begin_axes(ax, title, longest=LONGEST_TITLE)
+        names = draw_crossovers(ax, model, rows, path, colours, largest)
+        below = max(below, room_below(names))
+        if position <= len(panels) - columns:
+            ax.set_xlabel("")
+    figure.set_size_inches(PANEL[0] * columns, (PANEL[1] + below) * lines)
+    return figure
+
+
+def draw_crossovers(  # noqa: PLR0913, PLR0917 - a picture, and what is alike in several
+    axes: Axes,
+    model: ResponseModel,
+    rows: Sequence[CrossoverRow],
+    path: GrowthPath,
+    colours: Mapping[str, Colour],
+    largest: float,
+) -> list[str]:
+    """Draw the curves of a job up to the largest product, and return what the legend says."""
+    product_axis(axes.xaxis)
+    products = products_up_to(largest)
+    curves, bands = [], []
+    for row in rows:
+        comparison = model.comparison(row.job, row.policy)
+        ground, look = colours[row.policy], look_of(row.policy, colours)
+        curves.append(relative_along(comparison, products, path))
+        axes.plot(
+            products, curves[-1], color=shade(ground), linewidth=LINE_WIDTH, ls=look["linestyle"]
+        )
+        if comparison.has_ranges:
+            low, high = relative_range_along(comparison, products, path)
+            axes.fill_between(products, low, high, color=ground, alpha=SHADING, linewidth=0)
+            bands.append(low)
+        marks = [crossing.product for crossing in row.crossovers if crossing.product <= largest]
+        if marks:  # an empty line would confuse the layout
+            dots = look | {"linestyle": "", "color": shade(ground)}
+            axes.plot(marks, [1.0] * len(marks), zorder=4, clip_on=False, **dots)
+    axes.axhline(1.0, color=INK, linewidth=1.0, zorder=1)
+    axes.set_xlim(1.0, largest)
+    axes.set_ylim(*height_of(curves, bands))
+    label(axes, f"speed × cache, {path.meaning}", f"response time ÷ {model.baseline}")
+    names = [
+        f"{shown_name(row.policy, longest=LONGEST_NAME)}: {crossovers_text(row)}" for row in rows
+    ]
+    keys = [legend_key(shade(colours[row.policy]), **look_of(row.policy, colours)) for row in rows]
+    # Curves that rise early leave room behind them, the others above them.
+    rises = [float(products[curve >= 1.0].min(initial=largest)) for curve in curves]
+    early = max([1.0, *rises]) < largest**EARLY
+    add_legend(axes, keys, names, loc="lower right" if early else "upper left")
+    return names
+
+
+def height_of(curves: Sequence[Numbers], bands: Sequence[Numbers]) -> tuple[float, float]:
+    """Return the ends of the axis of relative response times: room on both sides of 1."""
+    lows = [float(curve.min()) for curve in curves]
+    room = max(LEAST_ROOM, 1.0 - min([1.0, *lows, *(float(band.min()) for band in bands)]))
+    above = max(room, IN_VIEW * (max([1.0, *lows]) - 1.0))
+    return 1.0 - 1.1 * room, 1.0 + ABOVE * above
+
+
+def look_of(policy: str, colours: Mapping[str, Colour]) -> dict[str, Any]:
+    """Return marks and dashes of a policy, for readers who cannot tell its colour from others."""
+    look = line_style(list(colours).index(policy))
+    return {
+        "marker": look["marker"],
+        "linestyle": look["linestyle"],
+        "markersize": 9.0 if look["marker"] == "*" else 6.0,
+        "markeredgecolor": look["markeredgecolor"],
+    }
 
 
 def largest_product(rows: Sequence[CrossoverRow]) -> float:
-    """Return how far an axis of products goes so that it has the crossovers on it."""
+    """Return the end of an axis of products that shows the crossovers."""
     products = [crossing.product for row in rows for crossing in row.crossovers]
     furthest = BEYOND * max(products, default=1.0)
     return float(10 ** math.ceil(math.log10(min(max(furthest, SHORTEST), LONGEST))))

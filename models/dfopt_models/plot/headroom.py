@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dfopt_models.growth import GrowthPath
 from dfopt_models.plot.style import (
     LINE_WIDTH,
-    begun,
-    chosen_job,
-    compared_in,
+    begin,
     explain,
     label,
     product_axis,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LARGEST = 1e4
 ROUNDING = 1e-12
-"""An excess below this is none."""
+"""An excess below this counts as none."""
 
 STYLES = {"response_time": "-", "perfect_affinity": "--", "zero_yield": ":"}
 MEANINGS = {"-": "as it is", "--": "perfect affinity", ":": "no waste"}
@@ -61,22 +61,17 @@ def plot_headroom(
         When there is no such job, several to choose from, nothing to compare, or no machine along
         the path.
     """
-    import numpy as np
-
-    name = chosen_job(model, job)
-    axes = begun(ax, name)
-    axes.set_xscale("log")
+    axes, compared = begin(model, job, ax)
     axes.set_yscale("log")
     product_axis(axes.xaxis)
     products = products_up_to(LARGEST)
-    compared = compared_in(model, name)
     for comparison, colour in compared:
         possible = bounds(comparison.case, *machines_along(path, products))
-        for which, style in STYLES.items():
-            excess = getattr(possible, which) / possible.ideal - 1
+        for bound, style in STYLES.items():
+            excess = getattr(possible, bound) / possible.ideal - 1
             visible = np.where(excess > ROUNDING, excess, np.nan)
             axes.plot(products, visible, style, color=colour, linewidth=LINE_WIDTH)
     axes.set_xlim(1.0, LARGEST)
     label(axes, f"speed × cache, {path.meaning}", "response time ÷ ideal − 1")
-    explain(axes, compared, MEANINGS, place="upper left")
+    explain(axes, compared, MEANINGS, loc="upper left")
     return axes

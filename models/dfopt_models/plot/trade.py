@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dfopt.plot.colours import PAPER
 from dfopt_models.growth import GrowthPath, growth_text
 from dfopt_models.plot.style import (
     LINE_WIDTH,
-    begun,
-    chosen_job,
-    compared_in,
+    begin,
     explain,
     label,
 )
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PRODUCTS = (1.0, 100.0, 1000.0)
 STYLES = ("-", "--", ":", "-.")
 ROOM = 1.6
-"""How far the axis of reallocations goes beyond the policy with the most of them, as a factor."""
+"""The end of the axis of reallocations over those of the policy with the most."""
 
 
 def plot_trade(
@@ -38,8 +38,8 @@ def plot_trade(
 ) -> Axes:
     """Draw every policy's waste against its reallocations, and what it can afford of both.
 
-    Below a line a policy with the affinity and the allocation of that colour is faster than the
-    baseline; all points of a line have the same response time.
+    All points of a line have the same response time. A policy with the affinity and the allocation
+    of its colour is faster than the baseline below the line.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def plot_trade(
     job
         The job; may be left out if there is only one.
     products
-        Machines by their speed times cache, four at most.
+        At most four machines, by their speed times cache.
     path
         How speed and cache grow together; not ``limit``.
     ax
@@ -65,11 +65,7 @@ def plot_trade(
         When there is no such job, several to choose from, nothing to compare, or no machine along
         the path.
     """
-    import numpy as np
-
-    name = chosen_job(model, job)
-    axes = begun(ax, name)
-    compared = compared_in(model, name)
+    axes, compared = begin(model, job, ax)
     cases = [comparison.case for comparison, _ in compared]
     right = ROOM * max(1.0, *(case.reallocations for case in cases))
     across = np.array([0.0, right])
@@ -86,5 +82,5 @@ def plot_trade(
     axes.set_ylim(0.0, 1.1 * top)
     label(axes, "reallocations", "waste, processor-seconds")
     meanings = {s: f"machine: s × c = {growth_text(product)}" for s, product in styles.items()}
-    explain(axes, compared, meanings, marker="o", place="upper left", bbox_to_anchor=(1.0, 1.0))
+    explain(axes, compared, meanings, marker="o", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return axes

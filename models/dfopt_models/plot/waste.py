@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dfopt_models.growth import GrowthPath
 from dfopt_models.plot.style import (
     LINE_WIDTH,
     POINTS,
-    begun,
-    chosen_job,
-    compared_in,
+    begin,
     explain,
     label,
     product_axis,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WASTE_SHARE = 0.1
-"""How much waste is drawn without a range for it, as a share of the baseline's work."""
+"""The largest waste that is drawn if it has no range, as a share of the baseline's work."""
 
 
 def plot_crossover_against_waste(
@@ -37,7 +37,7 @@ def plot_crossover_against_waste(
     Parameters
     ----------
     model
-        The model; the range of the baseline's waste says what is drawn, or a tenth of its work.
+        The model. The axis shows the range of the baseline's waste, or up to a tenth of its work.
     job
         The job; may be left out if there is only one.
     path
@@ -55,13 +55,8 @@ def plot_crossover_against_waste(
     DfoptError
         When there is no such job, several to choose from, or nothing to compare.
     """
-    import numpy as np
-
-    name = chosen_job(model, job)
-    axes = begun(ax, name)
-    axes.set_yscale("log")
+    axes, compared = begin(model, job, ax)
     product_axis(axes.yaxis)
-    compared = compared_in(model, name)
     for comparison, colour in compared:
         otherwise = (0.0, WASTE_SHARE * comparison.baseline.work)
         wastes = np.linspace(*comparison.baseline_ranges.get("waste", otherwise), POINTS)

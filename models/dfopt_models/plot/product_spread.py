@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from dfopt.plot.colours import INK, PAPER, mixed
 from dfopt_models.plot.style import (
     LINE_WIDTH,
-    begun,
-    chosen_job,
-    compared_in,
+    begin,
     explain,
     label,
     product_axis,
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 STYLES = {Region.GROWING: "--", Region.GROWING_LARGE_CACHE: "-"}
 MEANINGS = {"--": "any s, c ≥ 1", "-": "c ≥ s ≥ 1"}
 THRESHOLD = 1e-3
-"""Above this the third digit after the point is no longer the same."""
+"""Above this the third digit after the point differs."""
 
 LARGEST, LEAST = 1e4, 1e-5
 
@@ -53,16 +51,13 @@ def plot_product_spread(
     DfoptError
         When there is no such job, several to choose from, or nothing to compare.
     """
-    name = chosen_job(model, job)
-    axes = begun(ax, name)
+    axes, compared = begin(model, job, ax)
     products = products_up_to(LARGEST)
-    compared = compared_in(model, name)
     for comparison, colour in compared:
         for region, style in STYLES.items():
             spread = product_spread(comparison, products, region)
             axes.plot(products, spread, style, color=colour, linewidth=LINE_WIDTH)
     axes.axhline(THRESHOLD, color=mixed(INK, PAPER, 0.4), linewidth=1.0, linestyle=":")
-    axes.set_xscale("log")
     product_axis(axes.xaxis)
     axes.set_yscale("log")
     axes.set_ylim(bottom=LEAST)
