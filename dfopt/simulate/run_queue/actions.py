@@ -7,13 +7,14 @@ a device) belongs to one simulation.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from dfopt.checks import check_integer
 from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.contract import Thread
 from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.program import NewThread, Pause
+from dfopt.simulate.run_queue.program import Burst, NewThread, Pause, Steps
 
 ROOM = 3
 """A third of a full channel must be free again before those that wait for room go on."""
@@ -197,6 +198,23 @@ class Spawn:
     def perform(self, kernel: Kernel, thread: Thread) -> None:
         """Do it."""
         kernel.spawn(self.child, thread)
+
+
+def spawn_all(children: Iterable[NewThread], time: int) -> Steps:
+    """Yield the steps of a main thread that makes others one by one.
+
+    Parameters
+    ----------
+    children
+        The threads that it makes, each of which is asked for when its turn comes.
+    time
+        Execution time to make one of them.
+    """
+    burst = Burst(time) if time else None
+    for child in children:
+        if burst is not None:
+            yield burst
+        yield Spawn(child)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from statistics import mean
 import numpy as np
 from section import Calibrated, Row, Section, Verdict, verdict
 from shares import between, percent, within
+from ziemba_penalty import web_server_penalty
 
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.simulate.run_queue.contract import Policy, Thread, Why
@@ -18,7 +19,6 @@ from dfopt.simulate.run_queue.workloads.web_server import (
     PHP_LONG,
     TYPES,
     WebServer,
-    web_server_penalty,
 )
 
 # The paper's.

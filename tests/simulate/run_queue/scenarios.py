@@ -6,6 +6,7 @@ from dfopt.problem.penalties import Penalty, PenaltyF
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.program import WorkloadKind
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
+from dfopt.simulate.run_queue.scenario_document import read_scenario
 from dfopt.simulate.run_queue.simulation import simulate_once
 from dfopt.simulate.run_queue.workloads.aim import Aim
 from dfopt.simulate.run_queue.workloads.chat import Chat
@@ -13,7 +14,7 @@ from dfopt.simulate.run_queue.workloads.custom import Custom
 from dfopt.simulate.run_queue.workloads.fine_grained import FineGrained
 from dfopt.simulate.run_queue.workloads.hackbench import Hackbench
 from dfopt.simulate.run_queue.workloads.replay import Replay
-from dfopt.simulate.run_queue.workloads.web_server import WebServer, web_server_penalty
+from dfopt.simulate.run_queue.workloads.web_server import WebServer
 
 LINES = PenaltyF(read_line=100, write_back=1_000)
 
@@ -61,5 +62,5 @@ def small_scenarios() -> list[Scenario]:
         small_scenario(small_fine_grained()),
         small_scenario(small_hackbench()),
         small_scenario(small_replay()),
-        small_scenario(small_web_server(), web_server_penalty()),
+        small_scenario(small_web_server(), read_scenario("web-server").penalty),
     ]

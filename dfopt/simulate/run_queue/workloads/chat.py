@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from dfopt.checks import check_integers
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.actions import Channel, Receive, Send, Spawn
+from dfopt.simulate.run_queue.actions import Channel, Receive, Send, spawn_all
 from dfopt.simulate.run_queue.program import (
     CLEAN,
     DIRTY,
@@ -27,7 +27,9 @@ from dfopt.simulate.run_queue.program import (
 )
 
 CLIENT, SERVER = range(2)
-"""The two processes, which are applications of their own."""
+"""The two processes, each an application of its own."""
+
+_SIDES = ("client", "server")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,14 +96,18 @@ class Chat:
     def build(self, random: Random) -> Workload:
         """Return a fresh workload; nothing in it is random."""
         del random
-        children: tuple[list[Spawn], list[Spawn]] = ([], [])
+        children: tuple[list[NewThread], list[NewThread]] = ([], [])
         for number in range(self.rooms):
             for process, made in zip(children, self._room(number), strict=True):
                 process.extend(made)
         return Workload(
-            threads=(
-                NewThread(name="client", steps=self._main(children[CLIENT]), application=CLIENT),
-                NewThread(name="server", steps=self._main(children[SERVER]), application=SERVER),
+            threads=tuple(
+                NewThread(
+                    name=name,
+                    steps=spawn_all(children[process], self.spawn_time),
+                    application=process,
+                )
+                for process, name in enumerate(_SIDES)
             ),
             fragments=tuple(
                 f"room{number}-{side}" for number in range(self.rooms) for side in _SIDES
@@ -109,18 +115,12 @@ class Chat:
             sizes=(self.room_lines,) * (2 * self.rooms),
         )
 
-    def _main(self, children: list[Spawn]) -> Steps:
-        burst = Burst(self.spawn_time)
-        for child in children:
-            yield burst
-            yield child
-
     @property
     def room_lines(self) -> int:
         """Lines of a room in each process."""
         return self.users * (self.user_lines - (-self.message_size // self.line_size))
 
-    def _room(self, number: int) -> tuple[list[Spawn], list[Spawn]]:
+    def _room(self, number: int) -> tuple[list[NewThread], list[NewThread]]:
         """Return the threads of a room, in the client and in the server."""
         client, server = 2 * number + CLIENT, 2 * number + SERVER
         users = range(self.users)
@@ -142,10 +142,10 @@ class Chat:
             writer = self._thread(
                 to_others, handling, incoming=to_write[user], outgoing=[Send(down)]
             )
-            clients.append(_spawn(f"{name}-receiver", receiver, CLIENT))
-            clients.append(_spawn(f"{name}-sender", sender, CLIENT))
-            servers.append(_spawn(f"{name}-reader", reader, SERVER))
-            servers.append(_spawn(f"{name}-writer", writer, SERVER))
+            clients.append(NewThread(name=f"{name}-receiver", steps=receiver, application=CLIENT))
+            clients.append(NewThread(name=f"{name}-sender", steps=sender, application=CLIENT))
+            servers.append(NewThread(name=f"{name}-reader", steps=reader, application=SERVER))
+            servers.append(NewThread(name=f"{name}-writer", steps=writer, application=SERVER))
         return clients, servers
 
     def _burst(self, fragment: int, leaves: int) -> Burst:
@@ -171,10 +171,3 @@ class Chat:
             for send in outgoing:
                 if send is not own:
                     yield send
-
-
-_SIDES = ("client", "server")
-
-
-def _spawn(name: str, steps: Steps, application: int) -> Spawn:
-    return Spawn(NewThread(name=name, steps=steps, application=application))

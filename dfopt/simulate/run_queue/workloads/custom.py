@@ -14,8 +14,8 @@ from random import Random
 from typing import ClassVar
 
 from dfopt.checks import check_choice, check_integers
-from dfopt.simulate.run_queue.actions import Spawn
-from dfopt.simulate.run_queue.program import DIRTY, Burst, NewThread, Steps, Workload, check_number
+from dfopt.simulate.run_queue.actions import spawn_all
+from dfopt.simulate.run_queue.program import DIRTY, Burst, NewThread, Workload, check_number
 
 
 class FragmentOrder(StrEnum):
@@ -74,19 +74,18 @@ class Custom:
         if self.fragment_order is FragmentOrder.SHUFFLED:
             random.shuffle(order)
         return Workload(
-            threads=(NewThread(name="main", steps=self._main(order)),),
+            threads=(
+                NewThread(name="main", steps=spawn_all(self._threads(order), self.spawn_time)),
+            ),
             fragments=tuple(f"data{number}" for number in range(self.fragments)),
             sizes=(self.fragment_lines,) * self.fragments,
         )
 
-    def _main(self, order: list[int]) -> Steps:
-        burst = Burst(self.spawn_time)
+    def _threads(self, order: list[int]) -> Iterator[NewThread]:
         for number, fragment in enumerate(order):
-            yield burst
-            steps = self._thread(fragment)
-            yield Spawn(NewThread(name=f"thread{number}", steps=steps))
+            yield NewThread(name=f"thread{number}", steps=self._steps(fragment))
 
-    def _thread(self, fragment: int) -> Iterator[Burst]:
+    def _steps(self, fragment: int) -> Iterator[Burst]:
         times, rest = divmod(self.iterations, self.burst_iterations)
         yield from repeat(self._burst(self.burst_iterations, fragment), times)
         if rest:

@@ -6,6 +6,7 @@ section 7 and figure 4.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, repeat
 from random import Random
@@ -13,13 +14,12 @@ from typing import ClassVar
 
 from dfopt.checks import check_integers
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.actions import Spawn, Yield
+from dfopt.simulate.run_queue.actions import Yield, spawn_all
 from dfopt.simulate.run_queue.program import (
     DIRTY,
     Burst,
     NewThread,
     Step,
-    Steps,
     Workload,
     check_number,
 )
@@ -106,13 +106,14 @@ class FineGrained:
         fragments = -(-self.threads // self.threads_of_fragment)
         size = self.array_lines + self.threads_of_fragment * self.stack_lines
         return Workload(
-            threads=(NewThread(name="main", steps=self._main(size)),),
+            threads=(
+                NewThread(name="main", steps=spawn_all(self._threads(size), self.creation_time)),
+            ),
             fragments=tuple(f"part{number}" for number in range(fragments)),
             sizes=(size,) * fragments,
         )
 
-    def _main(self, size: int) -> Steps:
-        creation = Burst(self.creation_time) if self.creation_time else None
+    def _threads(self, size: int) -> Iterator[NewThread]:
         time = self.granularity * self.increment_time
         array_lines, stack_lines = self.array_lines, self.stack_lines
         lines = array_lines + stack_lines
@@ -122,9 +123,7 @@ class FineGrained:
             array = (first, array_lines)
             stack = (first + array_lines + place * stack_lines, stack_lines)
             one_pass = Burst(time, fragment, lines, DIRTY, extents=(array, stack))
-            if creation is not None:
-                yield creation
             # Without a generator for each of so many threads.
             turn: tuple[Burst | Step, ...] = (one_pass, YIELD)
             steps = chain.from_iterable(repeat(turn, self.process_length))
-            yield Spawn(NewThread(name=f"thread{number}", steps=steps))
+            yield NewThread(name=f"thread{number}", steps=steps)

@@ -6,12 +6,13 @@ machines*, section 5, name it without its parameters; they are those of the prog
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
 from dfopt.checks import check_integers
-from dfopt.simulate.run_queue.actions import Channel, Receive, Send, Spawn
+from dfopt.simulate.run_queue.actions import Channel, Receive, Send, spawn_all
 from dfopt.simulate.run_queue.program import (
     CLEAN,
     DIRTY,
@@ -64,13 +65,14 @@ class Hackbench:
         del random
         lines = self.senders * -(-self.data_size // self.line_size)
         return Workload(
-            threads=(NewThread(name="main", steps=self._main(lines)),),
+            threads=(
+                NewThread(name="main", steps=spawn_all(self._threads(lines), self.spawn_time)),
+            ),
             fragments=tuple(f"group{number}" for number in range(self.groups)),
             sizes=(lines,) * self.groups,
         )
 
-    def _main(self, lines: int) -> Steps:
-        burst = Burst(self.spawn_time)
+    def _threads(self, lines: int) -> Iterator[NewThread]:
         for group in range(self.groups):
             members = range(self.senders)
             channels = [Channel(f"group{group}-receiver{member}") for member in members]
@@ -78,12 +80,10 @@ class Hackbench:
             writes = Burst(self.message_time, group, lines, DIRTY)
             reads = Burst(self.message_time, group, lines, CLEAN)
             for channel in channels:
-                yield burst
-                yield Spawn(NewThread(name=channel.name, steps=self._receiver(channel, reads)))
+                yield NewThread(name=channel.name, steps=self._receiver(channel, reads))
             for member in members:
-                yield burst
                 name = f"group{group}-sender{member}"
-                yield Spawn(NewThread(name=name, steps=self._sender(sends, writes)))
+                yield NewThread(name=name, steps=self._sender(sends, writes))
 
     def _sender(self, sends: list[Send], burst: Burst) -> Steps:
         for _ in range(self.loops):

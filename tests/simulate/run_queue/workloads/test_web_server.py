@@ -1,4 +1,4 @@
-"""The web server: who runs how often and how long, and what the published IPC imply."""
+"""The web server: how often and how long its threads run, and what the published IPC imply."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.simulate.run_queue.contract import State
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
+from dfopt.simulate.run_queue.scenario_document import read_scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
 from dfopt.simulate.run_queue.workloads import WORKLOADS
-from dfopt.simulate.run_queue.workloads.web_server import TYPES, WebServer, web_server_penalty
+from dfopt.simulate.run_queue.workloads.web_server import TYPES, WebServer
+from docs.reproduction.run_queue.ziemba_penalty import web_server_penalty
 from tests.simulate.run_queue.scenarios import small_web_server
 
 FREE = PenaltyMatrix(types=TYPES, switch=((0,) * 3,) * 3)
@@ -23,7 +25,7 @@ def simulated(kind: WebServer, penalty: PenaltyMatrix = FREE, cpus: int = 4) -> 
     return simulate_once(scenario, FirstComeFirstServed, seed=3)
 
 
-def test_a_request_is_so_many_dispatches_and_everybody_ends() -> None:
+def test_a_request_has_its_dispatches_and_all_threads_end() -> None:
     kind = small_web_server(
         clients=5, requests=3, http_slices=6, php_slices=4, php_threads=2, http_time=100
     )
@@ -92,6 +94,7 @@ def test_the_penalty_follows_from_the_published_ratios() -> None:
     assert (140_000 + after_http) / 140_000 == pytest.approx(1.105 / 1.07, abs=1e-4)
     assert after_http < after_short < after_long
     assert all(row[1:] == (0, 0) for row in penalty.switch)
+    assert read_scenario("web-server").penalty == penalty
 
 
 def test_it_is_known_by_name() -> None:
