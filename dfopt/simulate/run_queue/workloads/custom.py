@@ -73,10 +73,9 @@ class Custom:
         order = [number % self.fragments for number in range(self.threads)]
         if self.fragment_order is FragmentOrder.SHUFFLED:
             random.shuffle(order)
+        steps = spawn_all(self._threads(order), self.spawn_time)
         return Workload(
-            threads=(
-                NewThread(name="main", steps=spawn_all(self._threads(order), self.spawn_time)),
-            ),
+            threads=(NewThread(name="main", steps=steps),),
             fragments=tuple(f"data{number}" for number in range(self.fragments)),
             sizes=(self.fragment_lines,) * self.fragments,
         )

@@ -105,10 +105,9 @@ class FineGrained:
         del random
         fragments = -(-self.threads // self.threads_of_fragment)
         size = self.array_lines + self.threads_of_fragment * self.stack_lines
+        steps = spawn_all(self._threads(size), self.creation_time)
         return Workload(
-            threads=(
-                NewThread(name="main", steps=spawn_all(self._threads(size), self.creation_time)),
-            ),
+            threads=(NewThread(name="main", steps=steps),),
             fragments=tuple(f"part{number}" for number in range(fragments)),
             sizes=(size,) * fragments,
         )

@@ -64,10 +64,9 @@ class Hackbench:
         """Return a fresh workload; nothing in it is random."""
         del random
         lines = self.senders * -(-self.data_size // self.line_size)
+        steps = spawn_all(self._threads(lines), self.spawn_time)
         return Workload(
-            threads=(
-                NewThread(name="main", steps=spawn_all(self._threads(lines), self.spawn_time)),
-            ),
+            threads=(NewThread(name="main", steps=steps),),
             fragments=tuple(f"group{number}" for number in range(self.groups)),
             sizes=(lines,) * self.groups,
         )
