@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
+
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.solvers import first_schedule, parts
+from dfopt.solvers import first_schedule, machine_code, parts
+from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.branch_and_bound import BranchAndBound
+from dfopt.solvers.compiled import SECONDS_PER_CHECK, TooSlow, as_plain_python
 from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.matrix import bound_by_flow
@@ -26,9 +31,50 @@ MOST_NODES = 20_000
 """So many partial schedules take about as long as loading a solver."""
 
 
+PLAIN_PYTHON_S = 2.0
+"""Seconds of processor time that the first solve after an installation tries plain Python."""
+
+
 def order_is_known(instance: Instance) -> bool:
     """Whether the cheapest order of a CPU's tasks is known in closed form."""
     return not isinstance(instance.penalty, PenaltyMatrix) and not instance.is_timed
+
+
+class CompilerHasEnded(Exception):  # noqa: N818 - good news
+    """Ends what is done as long as there is no machine code."""
+
+
+def _solve_without_machine_code(search: Search) -> None:
+    """Search until another process has compiled the loops of local search and pricing.
+
+    Small instances close in plain Python. For the others CP-SAT raises the bound meanwhile.
+    """
+    from dfopt.solvers.configuration.method import LARGEST_MODEL, Configurations
+
+    search.enter("plain Python while a compiler runs")
+    with suppress(TooSlow), as_plain_python(PLAIN_PYTHON_S, search.check):
+        Configurations(search).solve()
+    search.enter("first schedules while a compiler runs")
+    first_schedule.improve(search)
+
+    def check() -> None:
+        search.check()
+        if machine_code.is_ready(search.check):
+            raise CompilerHasEnded
+
+    with suppress(CompilerHasEnded):
+        if len(Aggregation.of(search).classes) * search.instance.cpus <= LARGEST_MODEL:
+            from dfopt.solvers.cp_sat.counts import CountModel
+            from dfopt.solvers.cp_sat.runner import minimise
+
+            search.enter("CP-SAT while a compiler runs")
+            # One thread less than usual: the compiler needs a processor too.
+            workers = max(1, search.workers - 1)
+            minimise(search, lambda bounds: CountModel(search, bounds), check, workers)
+        search.enter("compiling, once after an installation")
+        while True:
+            check()
+            time.sleep(SECONDS_PER_CHECK)
 
 
 def solve_automatically(search: Search) -> None:
@@ -62,6 +108,8 @@ def solve_automatically(search: Search) -> None:
         load_module("dfopt.solvers.configuration", search.check)
         from dfopt.solvers.configuration import solve_by_configurations
 
+        if not machine_code.is_ready(search.check):
+            _solve_without_machine_code(search)
         solve_by_configurations(search)
     else:
         if not search.instance.is_timed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.solvers import machine_code
 from dfopt.solvers.annealing import Annealing
 from dfopt.solvers.order_search import OrderSearch
 from dfopt.solvers.search import Search
@@ -31,7 +32,7 @@ def _search_locally(search: Search, effort: float) -> None:
     load_module("dfopt.solvers.local_search", search.check)
     from dfopt.solvers.local_search import LocalSearch, fits
 
-    if not fits(search):
+    if not fits(search) or not machine_code.is_ready(search.check):
         Annealing(search, effort).run()
         return
     # Whoever searches again does not take the same way again.

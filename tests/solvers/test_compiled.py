@@ -1,10 +1,18 @@
 """Loading compiled functions, and leaving those who load them alone."""
 
 import threading
+from pathlib import Path
 
 import pytest
 
-from dfopt.solvers.compiled import COMPILER, load
+from dfopt.solvers.compiled import (
+    COMPILER,
+    TooSlow,
+    as_plain_python,
+    compiled,
+    load,
+    load_kept,
+)
 
 
 def test_whoever_stops_waiting_leaves_the_compiler_at_work() -> None:
@@ -30,3 +38,50 @@ def test_what_the_compiler_raises_is_raised() -> None:
 
     with pytest.raises(LookupError, match="no such type"):
         load(first_calls, lambda: None)
+
+
+@compiled
+def doubled(number: int) -> int:
+    total = 0
+    for _ in range(2):
+        total += number
+    return total
+
+
+@compiled
+def quadrupled(number: int) -> int:
+    return doubled(doubled(number))
+
+
+def test_nothing_is_compiled_where_only_what_is_on_disk_shall_be_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import numba
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    def first_calls() -> None:
+        assert quadrupled(3) == 12
+
+    assert not load_kept(first_calls, lambda: None)
+    load(first_calls, lambda: None)
+    assert load_kept(first_calls, lambda: None)
+
+
+def test_plain_python_gives_the_same() -> None:
+    with as_plain_python(60, lambda: None):
+        assert quadrupled(3) == 12
+        assert type(quadrupled(2**70)) is int  # no machine integer holds it
+
+
+def test_every_loop_ends_an_attempt_that_takes_too_long() -> None:
+    with pytest.raises(TooSlow), as_plain_python(0, lambda: None):
+        quadrupled(3)
+
+
+def test_every_loop_of_an_attempt_heeds_the_end_of_the_search() -> None:
+    def check() -> None:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError), as_plain_python(60, check):
+        quadrupled(3)

@@ -60,13 +60,13 @@ def solve_by_configurations(search: Search) -> None:
         first_schedule.improve(search, effort=0.2 if search.workers > 1 else 1.0)
     search.check()
     search.enter("loading; compiling at the first time")
-    load(_first_calls, search.check)
+    load(first_calls, search.check)
     with _local_search_beside(search):
         Configurations(search).solve()
 
 
 @functools.cache
-def _first_calls() -> None:
+def first_calls() -> None:
     """Solve something tiny, so that every compiled function is loaded."""
     tasks = tuple(Task(id=str(one), df=str(one % 2), lines=one) for one in range(4))
     tiny = Search(Instance(cpus=2, penalty=PenaltyF(read_line=1, write_back=1), tasks=tasks))

@@ -45,11 +45,28 @@ class _Reporter(cp_model.CpSolverSolutionCallback):
         self._search.found(self._model.orders(self.value))
 
 
-def minimise(search: Search, build: Callable[[tuple[int, int]], Model]) -> None:
+def minimise(
+    search: Search,
+    build: Callable[[tuple[int, int]], Model],
+    check: Callable[[], None] | None = None,
+    workers: int | None = None,
+) -> None:
     """Minimise the objective of the model that ``build`` returns for a range of objectives.
 
     Only schedules better than the best one known are looked for: when there are none, that one
     is optimal.
+
+    Parameters
+    ----------
+    search
+        It knows a schedule; solutions and bounds are reported to it.
+    build
+        Returns the model.
+    check
+        Called every few milliseconds; what it raises ends the search. By default
+        :meth:`Search.check <dfopt.solvers.search.Search.check>`.
+    workers
+        How many threads it may use; by default those of the search.
     """
     search.check()
     assert search.objective is not None, "CP-SAT starts from a schedule"
@@ -59,7 +76,7 @@ def minimise(search: Search, build: Callable[[tuple[int, int]], Model]) -> None:
         # The bound is about schedules better than the known one; beyond it that one stands.
         prove(search, min(_at_least(bound), bounds[1] + 1))
 
-    status = _solve(search, lambda: build(bounds), report)
+    status = _solve(search, lambda: build(bounds), report, check=check, workers=workers)
     # Nothing is better than the last schedule found, or than the one known if there was none.
     if status not in (cp_model.INFEASIBLE, cp_model.OPTIMAL):
         raise AssertionError(f"CP-SAT ended with status {status}")
@@ -93,7 +110,7 @@ def attempt(search: Search, build: Callable[[], Model], otherwise: int, effort: 
 
     ``effort`` is in CP-SAT's deterministic time, about seconds of one thread.
     """
-    if _solve(search, build, lambda bound: None, effort) == cp_model.INFEASIBLE:
+    if _solve(search, build, lambda bound: None, effort=effort) == cp_model.INFEASIBLE:
         prove(search, otherwise)
 
 
@@ -102,19 +119,24 @@ def prove(search: Search, bound: int) -> None:
     search.proved(bound, CompleteSearch(threshold=bound - 1, solver="cp-sat"))
 
 
-def _solve(
+def _solve(  # noqa: PLR0913 - options by keyword
     search: Search,
     build: Callable[[], Model],
     on_bound: Callable[[float], None],
+    *,
     effort: float | None = None,
+    check: Callable[[], None] | None = None,
+    workers: int | None = None,
 ) -> cp_model.CpSolverStatus:
+    check = check or search.check
+    workers = workers or search.workers
     solver = cp_model.CpSolver()
     solver.parameters.random_seed = search.seed % 2**31
-    solver.parameters.num_workers = search.workers if effort is None else 1
+    solver.parameters.num_workers = workers if effort is None else 1
     solver.parameters.catch_sigint_signal = False
     if effort is not None:
         solver.parameters.max_deterministic_time = effort
-    elif search.workers > 1:
+    elif workers > 1:
         # These two raise the bound where the others stand still.
         solver.parameters.subsolvers.extend(["reduced_costs", "max_lp"])
     outcome: list[cp_model.CpSolverStatus] = []
@@ -145,7 +167,7 @@ def _solve(
     try:
         # No join: an interrupt would leave a thread that runs on marked as dead.
         while not finished.wait(WATCH_EVERY_S):
-            search.check()
+            check()
     except BaseException:
         told_to_stop.set()
         patience = time.monotonic() + PATIENCE_S

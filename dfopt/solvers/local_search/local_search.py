@@ -1,4 +1,11 @@
-"""Local search over what the CPUs hold: some two million moves a second."""
+"""Local search over what the CPUs hold: about two million random moves a second.
+
+A move exchanges tasks of two CPUs (:mod:`~dfopt.solvers.local_search.neighbourhood`). What it
+would cost is worked out from the parts that it touches alone
+(:mod:`~dfopt.solvers.local_search.evaluation`). Simulated annealing decides whether it is made
+(:mod:`~dfopt.solvers.local_search.acceptance`), which then changes the state
+(:mod:`~dfopt.solvers.local_search.update`).
+"""
 
 from __future__ import annotations
 
@@ -15,25 +22,25 @@ from dfopt.problem.penalties import PenaltyG
 from dfopt.solvers.compiled import load
 from dfopt.solvers.constructive import construct
 from dfopt.solvers.contents import PartCosts
-from dfopt.solvers.local_search.memory import (
+from dfopt.solvers.local_search.acceptance import fill, walk
+from dfopt.solvers.local_search.state import (
     BEST,
     COST,
-    CPU,
-    ENTRIES,
+    COUNT,
     MOVED,
+    TYPE,
     TYPES,
-    Layout,
-    Memory,
-    empty_memory,
+    Integers,
+    State,
+    empty_state,
     size_of,
     sorted_types,
 )
-from dfopt.solvers.local_search.moving import aim
-from dfopt.solvers.local_search.walk import fill, walk
+from dfopt.solvers.local_search.update import aim
 from dfopt.solvers.search import Search, SearchOver
 
-LARGEST_MEMORY = 2**26
-"""So many integers are half a gigabyte."""
+LARGEST_STATE = 2**26
+"""At most this many integers: half a gigabyte."""
 
 CONSTRUCTIONS = 2
 """Of the constructed schedules only the first two are not random."""
@@ -42,26 +49,26 @@ HOT, COLD = 0.15, 0.006
 """The first and the last temperature, as shares of what it costs to visit a fragment."""
 
 CHUNK = 100_000
-"""A chunk of moves goes through about so many types, which takes some milliseconds."""
+"""A chunk of moves reads about this many types, which takes some milliseconds."""
 
 TASKS_PER_CHUNK = 2_000
-"""A schedule of so many tasks takes about as long to report as a chunk."""
+"""To report a schedule of this many tasks takes about as long as a chunk."""
 
 ANY = 2**63 - 1
 """More than any objective."""
 
 
 def fits(search: Search) -> bool:
-    """Whether an instance under f or g is small enough for the memory."""
-    return size_of(search.instance, len(search.types)) <= LARGEST_MEMORY
+    """Whether the state of an instance under f or g is small enough."""
+    return size_of(search.instance, len(search.types)) <= LARGEST_STATE
 
 
 class LocalSearch:
     """Simulated annealing that starts from the best schedule of a search, or a constructed one.
 
-    The kernels release the interpreter's lock, so that it can run in a thread beside another
-    solver, see :class:`Background`. The same seed gives the same schedules, unless other threads
-    find better ones.
+    The compiled loops release the interpreter's lock, so that it can run in a thread beside
+    another solver, see :class:`Background`. The same seed gives the same schedules, unless other
+    threads find better ones.
 
     Parameters
     ----------
@@ -83,40 +90,34 @@ class LocalSearch:
         on_a_cpu = min(len(self._types) // search.instance.cpus, search.instance.tasks_per_cpu)
         self._chunk = max(250, CHUNK // (16 + on_a_cpu))
         self._chunks_per_report = 1 + search.instance.task_count // TASKS_PER_CHUNK
-        self._memory: Memory
-        self._at: Layout
+        self._state: State
         if search.schedule is None:
             self._construct()
-        load(_first_calls, search.check)
+        load(first_calls, search.check)
         self.start_from(search.contents())
 
     @property
     def objective(self) -> int:
         """The objective of what the CPUs hold at present, which need not be the best."""
-        costs = [int(self._memory[self._at.cpu + cpu * CPU + COST]) for cpu in range(self._at.cpus)]
-        return sum(costs) if self._at.adds_up else max(costs)
+        costs = self._state.cpus[:, COST].tolist()
+        return sum(costs) if self._state.adds_up else max(costs)
 
     def start_from(self, contents: Sequence[Mapping[int, int]]) -> None:
         """Go on from a schedule: for each CPU how many tasks of each type it holds."""
-        self._memory, self._at = empty_memory(
-            self.search.instance, self._form, self._counts, self._seed
-        )
-        # Whoever starts again does not take the same way again.
+        state = empty_state(self.search.instance, self._form, self._counts, self._seed)
+        # A second walk from the same schedule must not repeat the first one.
         self._seed += 1
         for cpu, content in enumerate(contents):
             held = sorted((self._numbers[kind], count) for kind, count in content.items() if count)
-            for place, entry in enumerate(held):
-                begin = self._at.moved + place * ENTRIES
-                self._memory[begin : begin + ENTRIES] = entry
-            self._memory[self._at.counters + MOVED] = len(held)
-            fill(self._memory, self._at, cpu)
+            if held:
+                state.moved[: len(held)] = held
+            state.counters[MOVED] = len(held)
+            fill(state, cpu)
+        self._state = state
 
     def contents(self) -> list[dict[int, int]]:
         """Return what the CPUs hold at present, see :meth:`start_from`."""
-        at = self._at
-        return [
-            self._row(at.rows + cpu * at.row, at.cpu + cpu * CPU + TYPES) for cpu in range(at.cpus)
-        ]
+        return self._contents_in(self._state.rows, self._state.cpus[:, TYPES])
 
     def run(self, target: int | None, moves: int, over: Callable[[], bool] | None = None) -> bool:
         """Walk on, from hot to cold; return whether the target is met, which ends the walk.
@@ -139,14 +140,14 @@ class LocalSearch:
         try:
             while left > 0:
                 known = self.search.objective
-                aim(self._memory, self._at, goal, ANY if known is None else known)
+                aim(self._state, goal, ANY if known is None else known)
                 if known is None or chunks % self._chunks_per_report == 0:
                     self._report()
                 self.search.check()
                 if over is not None and over():
                     break
                 chunk = min(left, self._chunk)
-                if walk(self._memory, self._at, chunk, temperature, cooling, goal):
+                if walk(self._state, chunk, temperature, cooling, goal):
                     return True
                 temperature *= cooling**chunk
                 left -= chunk
@@ -163,21 +164,22 @@ class LocalSearch:
 
     def _report(self) -> None:
         """Report the best contents if they are news."""
-        at = self._at
-        best = int(self._memory[at.counters + BEST])
+        best = int(self._state.counters[BEST])
         if self.search.objective is None or best < self.search.objective:
-            contents = [
-                self._row(at.best_rows + cpu * at.row, at.best_types + cpu)
-                for cpu in range(at.cpus)
-            ]
+            contents = self._contents_in(self._state.best_rows, self._state.best_types)
             self.search.found([self._form.order(cpu, held) for cpu, held in enumerate(contents)])
 
-    def _row(self, begin: int, types: int) -> dict[int, int]:
-        row = self._memory[begin : begin + int(self._memory[types]) * ENTRIES].tolist()
-        return {
-            self._types[kind]: count
-            for kind, count in zip(row[::ENTRIES], row[1::ENTRIES], strict=True)
-        }
+    def _contents_in(self, rows: Integers, lengths: Integers) -> list[dict[int, int]]:
+        """Return for each CPU how many tasks of each type its row has."""
+        return [
+            {
+                self._types[kind]: count
+                for kind, count in zip(
+                    row[:length, TYPE].tolist(), row[:length, COUNT].tolist(), strict=True
+                )
+            }
+            for row, length in zip(rows, lengths.tolist(), strict=True)
+        ]
 
 
 class Background:
@@ -225,14 +227,14 @@ class Background:
 
 
 @functools.cache
-def _first_calls() -> None:
-    """Call every kernel that is called from here, so that it is compiled."""
+def first_calls() -> None:
+    """Call every compiled function that is called from here, so that it is loaded."""
     tasks = (Task(id="a", df="A"), Task(id="b", df="B"))
     search = Search(Instance(cpus=2, penalty=PenaltyG(fill=1, write_back=1), tasks=tasks))
-    memory, at = empty_memory(search.instance, search.form, [1, 1], seed=0)
-    fill(memory, at, 0)
-    aim(memory, at, 0, ANY)
-    walk(memory, at, 1, 1.0, 1.0, 0)
+    state = empty_state(search.instance, search.form, [1, 1], seed=0)
+    fill(state, 0)
+    aim(state, 0, ANY)
+    walk(state, 1, 1.0, 1.0, 0)
 
 
 def _visit(form: ClosedForm, search: Search) -> float:

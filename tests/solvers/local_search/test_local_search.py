@@ -19,8 +19,7 @@ from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.result import Progress, StopReason
 from dfopt.problem.schedule import evaluate
 from dfopt.solvers.local_search import Background, LocalSearch
-from dfopt.solvers.local_search import memory as memories
-from dfopt.solvers.local_search.memory import CPU, HOLDING, PART
+from dfopt.solvers.local_search import state as states
 from dfopt.solvers.search import Search, SearchOver
 from tests.patience import PATIENCE_S
 from tests.solvers.drawn import drawn_instances
@@ -47,7 +46,7 @@ is dearest to open with, so that it is looked at last."""
 
 def check(local: LocalSearch) -> None:
     """Hold everything that is kept up to date against what it is worked out from."""
-    search, memory, at = local.search, local._memory, local._at
+    search, state = local.search, local._state
     form = search.form
     contents = local.contents()
     taken: Counter[int] = Counter()
@@ -55,26 +54,25 @@ def check(local: LocalSearch) -> None:
     costs = []
     for cpu, content in enumerate(contents):
         taken.update(content)
-        record = memory[at.cpu + cpu * CPU :][:CPU].tolist()
+        record = state.cpus[cpu].tolist()
         costs.append(form.cost(cpu, content))
-        assert record[memories.COST] == costs[-1]
-        assert record[memories.LOAD] == sum(content.values()) <= search.instance.tasks_per_cpu
+        assert record[states.COST] == costs[-1]
+        assert record[states.LOAD] == sum(content.values()) <= search.instance.tasks_per_cpu
         sizes: Counter[int] = Counter()
         for kind, count in content.items():
             assert count > 0
             sizes[form.costs[kind].fragment] += count
             holders[form.costs[kind].fragment].add(cpu)
-        row = at.part_rows + cpu * at.part_row
-        parts = [memory[row + place * PART :][:PART] for place in range(record[memories.PARTS])]
+        parts = state.parts[cpu, : record[states.PARTS]].tolist()
         assert [(part[0], part[2]) for part in parts] == sorted(sizes.items())
     assert taken == {kind: one.count for kind, one in enumerate(search.types)}
     for fragment, expected in holders.items():
-        begin, number = memory[at.fragments + fragment * HOLDING :][:HOLDING]
-        assert sorted(memory[begin : begin + number]) == sorted(expected)
-    target = memory[at.counters + memories.TARGET]
-    above = memory[at.above :][: memory[at.counters + memories.ABOVE]].tolist()
+        begin, length = state.holdings[fragment]
+        assert sorted(state.holders[begin : begin + length]) == sorted(expected)
+    target = state.counters[states.TARGET]
+    above = state.above[: state.counters[states.ABOVE]].tolist()
     assert sorted(above) == [cpu for cpu, cost in enumerate(costs) if cost > target]
-    assert memory[at.counters + memories.TOTAL] == sum(costs)
+    assert state.counters[states.TOTAL] == sum(costs)
     adds_up = search.instance.objective is Objective.TOTAL_PENALTY
     assert local.objective == (sum(costs) if adds_up else max(costs))
 

@@ -1,0 +1,89 @@
+"""Which moves are made: simulated annealing with a target.
+
+A move that makes things worse by r is made with the probability exp(-r / temperature)
+(Metropolis et al. 1953; Kirkpatrick, Gelatt and Vecchi 1983). Under max-penalty and makespan
+"worse" is measured by how far the CPUs are above a target, one less than the best objective so
+far, since most moves do not change the largest cost.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+from dfopt.solvers.compiled import compiled_in_place
+from dfopt.solvers.local_search.evaluation import cost_after
+from dfopt.solvers.local_search.neighbourhood import propose, uniform
+from dfopt.solvers.local_search.state import ABOVE, BEST, COST, MOVED, TARGET, TOTAL, State
+from dfopt.solvers.local_search.update import aim, keep_best, make_move
+
+COST_SHARE = 0.2
+"""Share of a CPU's cost that counts beside its excess over the target."""
+
+
+@compiled_in_place
+def fill(state: State, cpu: int) -> None:
+    """Give an empty CPU what stands in the move at hand."""
+    make_move(state, cpu, 0, cost_after(state, cpu, 0))
+
+
+@compiled_in_place
+def walk(state: State, moves: int, temperature: float, cooling: float, goal: int) -> bool:
+    """Try random moves, for one better schedule after the other.
+
+    Parameters
+    ----------
+    state
+        Changed.
+    moves
+        How many moves are tried.
+    temperature, cooling
+        Where it begins, and what it is multiplied by before each move.
+    goal
+        An objective that ends the walk.
+
+    Returns
+    -------
+    bool
+        Whether the best schedule is within the goal.
+    """
+    for left in range(moves, -1, -1):
+        if is_met(state):
+            aim(state, goal, state.counters[BEST])
+        if state.counters[BEST] <= goal:
+            return True
+        if left == 0 or len(state.cpus) == 1:
+            return False
+        temperature *= cooling
+        step(state, temperature)
+    return False
+
+
+@compiled_in_place
+def is_met(state: State) -> bool:
+    """Return whether the objective is within the target."""
+    if state.adds_up:
+        return bool(state.counters[TOTAL] <= state.counters[TARGET])
+    return bool(state.counters[ABOVE] == 0)
+
+
+@compiled_in_place
+def step(state: State, temperature: float) -> None:
+    """Try one random move."""
+    cpu, other = propose(state)
+    if state.counters[MOVED] == 0:
+        return
+    cost = cost_after(state, cpu, 0)
+    other_cost = cost_after(state, other, 1)
+    before = state.cpus[cpu, COST]
+    other_before = state.cpus[other, COST]
+    rise = float(cost - before + other_cost - other_before)
+    if not state.adds_up:
+        target = state.counters[TARGET]
+        excess = max(cost - target, 0) + max(other_cost - target, 0)
+        excess_before = max(before - target, 0) + max(other_before - target, 0)
+        rise = COST_SHARE * rise + float(excess - excess_before)
+    if rise > 0 and rise >= -temperature * log(uniform(state.counters)):
+        return
+    make_move(state, cpu, 0, cost)
+    make_move(state, other, 1, other_cost)
+    keep_best(state)

@@ -1,0 +1,184 @@
+"""Random moves: which two CPUs exchange which tasks.
+
+A move begins with a random part of a random CPU, or of a CPU above the target. Single tasks are
+exchanged, or some tasks of two parts, or a whole part moves and others come back.
+"""
+
+from __future__ import annotations
+
+from dfopt.solvers.compiled import compiled_in_place
+from dfopt.solvers.local_search.state import (
+    ABOVE,
+    BEGIN,
+    COUNT,
+    FRAGMENT,
+    HELD_BY,
+    HOLDERS,
+    LOAD,
+    MOVED,
+    PARTS,
+    RANDOM,
+    SIZE,
+    TYPE,
+    Integers,
+    State,
+)
+
+FROM_ABOVE = 0.5
+"""Probability that a move begins at a CPU above the target."""
+
+TO_HOLDER = 0.3
+"""Probability that the other CPU is one that holds the fragment too."""
+
+ONE_WAY = 0.3
+"""Probability that tasks move without any in exchange, where there is room."""
+
+SINGLE, EQUAL, UNEQUAL = 0.4, 0.6, 0.8
+"""A random number below the first: one task goes each way; below the second: equally many tasks
+of two parts; below the third: of two parts as many as there is room for; above: a whole part
+moves, and what there is no room for comes back."""
+
+LOW_57 = 2**57 - 1
+LOW_31 = 2**31 - 1
+
+
+@compiled_in_place
+def random_bits(counters: Integers) -> int:
+    """Return the next 64 random bits (Marsaglia's xorshift); the sign is one of them."""
+    bits = counters[RANDOM]
+    bits ^= bits << 13
+    bits ^= (bits >> 7) & LOW_57
+    bits ^= bits << 17
+    counters[RANDOM] = bits
+    return int(bits)
+
+
+@compiled_in_place
+def random_below(counters: Integers, limit: int) -> int:
+    """Return one of 0 … limit - 1, all equally likely; ``limit`` is below 2³¹."""
+    return ((random_bits(counters) >> 32) & LOW_31) * limit >> 31
+
+
+@compiled_in_place
+def uniform(counters: Integers) -> float:
+    """Return a number above 0, at most 1."""
+    return (((random_bits(counters) >> 32) & LOW_31) + 1) * 2.0**-31
+
+
+@compiled_in_place
+def propose(state: State) -> tuple[int, int]:  # noqa: PLR0912, PLR0915 - one way after the other
+    """Write down a random move and return its CPUs; there may be nothing in it."""
+    counters = state.counters
+    counters[MOVED] = 0
+    cpus = len(state.cpus)
+    cpu = random_below(counters, cpus)
+    if counters[ABOVE] and uniform(counters) < FROM_ABOVE:
+        cpu = state.above[random_below(counters, counters[ABOVE])]
+    other = random_below(counters, cpus - 1)
+    other += int(other >= cpu)
+    if state.cpus[cpu, PARTS] == 0:
+        return cpu, other
+    part = random_below(counters, state.cpus[cpu, PARTS])
+    fragment = state.parts[cpu, part, FRAGMENT]
+    holders = state.holdings[fragment, HELD_BY]
+    if holders > 1 and uniform(counters) < TO_HOLDER:
+        other = state.holders[state.holdings[fragment, HOLDERS] + random_below(counters, holders)]
+        if other == cpu:
+            return cpu, other
+    others = state.cpus[other, PARTS]
+    size = state.parts[cpu, part, SIZE]
+    room = state.capacity - state.cpus[other, LOAD]
+    own_room = state.capacity - state.cpus[cpu, LOAD]
+    way = uniform(counters)
+    if others == 0 or (room > 0 and uniform(counters) < ONE_WAY):
+        give = 1 if way < SINGLE else min(size, room)
+        pick(state, cpu, part, give, -1)
+        return cpu, other
+    other_part = random_below(counters, others)
+    other_size = state.parts[other, other_part, SIZE]
+    if way < SINGLE:
+        pick(state, cpu, part, 1, -1)
+        pick(state, other, other_part, 1, 1)
+    elif way < EQUAL:
+        give = min(size, other_size)
+        pick(state, cpu, part, give, -1)
+        pick(state, other, other_part, give, 1)
+    elif way < UNEQUAL:
+        give = min(size, other_size + room)
+        take = min(other_size, size + own_room)
+        pick(state, cpu, part, give, -1)
+        pick(state, other, other_part, take, 1)
+    else:
+        pick(state, cpu, part, size, -1)
+        # What comes back makes up for what there is no room for.
+        owed = size - room
+        for _ in range(others):
+            if owed > 0 and state.parts[other, other_part, FRAGMENT] != fragment:
+                take = min(owed, state.parts[other, other_part, SIZE])
+                pick(state, other, other_part, take, 1)
+                owed -= take
+            other_part += 1
+            if other_part == others:
+                other_part = 0
+        if owed > 0:
+            counters[MOVED] = 0
+    net(state)
+    return cpu, other
+
+
+@compiled_in_place
+def pick(state: State, cpu: int, part: int, tasks: int, sign: int) -> None:
+    """Add random tasks of a part to the move at hand."""
+    moved = state.counters[MOVED]
+    left = state.parts[cpu, part, SIZE]
+    place = state.parts[cpu, part, BEGIN]
+    if tasks == 1:
+        skip = random_below(state.counters, left)
+        while skip >= state.rows[cpu, place, COUNT]:
+            skip -= state.rows[cpu, place, COUNT]
+            place += 1
+        state.moved[moved, TYPE] = state.rows[cpu, place, TYPE]
+        state.moved[moved, COUNT] = sign
+        state.counters[MOVED] += 1
+        return
+    while tasks > 0:
+        count = state.rows[cpu, place, COUNT]
+        taken = count
+        if tasks < left:
+            # Every task is as likely to be taken as the others.
+            taken = int(count * tasks / left + 1 - uniform(state.counters))
+            taken = min(max(taken, tasks - left + count), count, tasks)
+        if taken > 0:
+            state.moved[moved, TYPE] = state.rows[cpu, place, TYPE]
+            state.moved[moved, COUNT] = sign * taken
+            moved += 1
+        tasks -= taken
+        left -= count
+        place += 1
+    state.counters[MOVED] = moved
+
+
+@compiled_in_place
+def net(state: State) -> None:
+    """Sort the types of the move at hand; what goes both ways stays where it is."""
+    moved = state.counters[MOVED]
+    for place in range(1, moved):
+        kind, count = state.moved[place, TYPE], state.moved[place, COUNT]
+        hole = place
+        while hole > 0 and state.moved[hole - 1, TYPE] > kind:
+            state.moved[hole, TYPE] = state.moved[hole - 1, TYPE]
+            state.moved[hole, COUNT] = state.moved[hole - 1, COUNT]
+            hole -= 1
+        state.moved[hole, TYPE] = kind
+        state.moved[hole, COUNT] = count
+    kept = 0
+    for place in range(moved):
+        if kept > 0 and state.moved[kept - 1, TYPE] == state.moved[place, TYPE]:
+            state.moved[kept - 1, COUNT] += state.moved[place, COUNT]
+            if state.moved[kept - 1, COUNT] == 0:
+                kept -= 1
+        else:
+            state.moved[kept, TYPE] = state.moved[place, TYPE]
+            state.moved[kept, COUNT] = state.moved[place, COUNT]
+            kept += 1
+    state.counters[MOVED] = kept

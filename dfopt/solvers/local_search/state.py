@@ -1,0 +1,183 @@
+"""What local search works on: an instance under f or g, and what its CPUs hold at present.
+
+Types are numbered anew, fragment by fragment and in a fragment by their entry costs, so that
+what a CPU holds of one fragment (a *part*) stands together in its row, cheapest opener first. A
+row has only the types that its CPU holds: memory grows with what fits on a CPU, not with the
+number of types.
+
+A table has a row for each type, CPU or part, and a column for each thing that is known about it,
+since compiled code passes on a few arrays much more cheaply than forty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dfopt.costs.closed_form import ClosedForm, CpuStart
+from dfopt.costs.role import Role
+from dfopt.problem.instance import Instance, Objective
+
+Integers = NDArray[np.int64]
+
+# Columns of State.types, as in BlockCosts.
+OF_FRAGMENT, BASE, ENTRY, EXIT, END = range(5)
+
+# Columns of State.cpus: as in CpuStart; how many types and parts it holds; its tasks and its F*;
+# its place in the list of the CPUs above the target, or -1.
+FREE, ARRIVAL, DEPARTURE, TYPES, PARTS, LOAD, COST, ABOVE_PLACE = range(8)
+FREE_FOR_ALL = -2
+NO_FRAGMENT = -1
+
+# Columns of State.parts: its fragment, where its types begin in their row, how many tasks; then
+# what it costs in the role MIDDLE, and for each other role what that adds to MIDDLE.
+FRAGMENT, BEGIN, SIZE = range(3)
+MIDDLE, FIRST, LAST, SPLIT, ALONE = (3 + role for role in Role)
+PART_COLUMNS = 3 + len(Role)
+
+# Columns of State.holdings: where the list of a fragment's CPUs begins, and how long it is.
+HOLDERS, HELD_BY = range(2)
+
+# Columns of rows of types: a type, and how many tasks.
+TYPE, COUNT = range(2)
+
+# Entries of State.counters: how many types the move at hand moves, and how many parts it touches
+# on its first and second CPU; the target, and how many CPUs are above it; the sum of all costs;
+# the best objective so far, and how many CPUs cost at least as much; the random bits.
+MOVED, TOUCHED, TOUCHED_TOO, TARGET, ABOVE, TOTAL, BEST, OVER, RANDOM = range(9)
+
+
+class State(NamedTuple):
+    """An instance and what its CPUs hold, for m CPUs, n types, and rows of w types.
+
+    Parameters
+    ----------
+    capacity
+        The most tasks that a CPU may hold (k).
+    adds_up
+        Whether the objective is the sum of the CPUs' costs, not the largest one.
+    types
+        (n, 5). What the tasks of each type cost.
+    cpus
+        (m, 8). What is known about each CPU.
+    holdings, holders
+        (d, 2) and flat. For each of d fragments the list of the CPUs that hold it.
+    rows
+        (m, w, 2). The types that each CPU holds, and how many tasks.
+    parts
+        (m, p + 1, 8). The parts that each CPU holds, at most p. Behind the last one stands where
+        its types end.
+    above
+        (m,). The CPUs above the target, in any order.
+    moved
+        (2w, 2). The move at hand: how many tasks of each type its first CPU gains and its second
+        CPU loses.
+    touched
+        (2, 2p + 2, 8). The parts that the move touches, as they would be, on its first and its
+        second CPU. Their ``BEGIN`` is their place on the CPU, or -1.
+    merged
+        (w, 2). A row while it is rewritten.
+    best_types, best_rows
+        (m,) and (m, w, 2). The best contents so far: how many types each CPU holds, and which.
+    counters
+        (9,). Single numbers.
+    """
+
+    capacity: int
+    adds_up: bool
+    types: Integers
+    cpus: Integers
+    holdings: Integers
+    holders: Integers
+    rows: Integers
+    parts: Integers
+    above: Integers
+    moved: Integers
+    touched: Integers
+    merged: Integers
+    best_types: Integers
+    best_rows: Integers
+    counters: Integers
+
+
+def sorted_types(form: ClosedForm) -> list[int]:
+    """Return the instance's types in the order in which the state numbers them."""
+    costs = form.costs
+    return sorted(range(len(costs)), key=lambda kind: (costs[kind].fragment, costs[kind].entry))
+
+
+def size_of(instance: Instance, types: int) -> int:
+    """Return about how many integers the state of an instance takes."""
+    width = min(instance.tasks_per_cpu, types)
+    return instance.cpus * (8 + width * (2 * 2 + PART_COLUMNS))
+
+
+def empty_state(instance: Instance, form: ClosedForm, counts: Sequence[int], seed: int) -> State:
+    """Return CPUs that hold nothing yet.
+
+    Parameters
+    ----------
+    instance, form
+        The instance and its closed form.
+    counts
+        How many tasks of each type there are, in the order of :func:`sorted_types`.
+    seed
+        Of the random numbers.
+    """
+    costs = [form.costs[kind] for kind in sorted_types(form)]
+    sizes = [0] * len(form.fragments)
+    for one, count in zip(costs, counts, strict=True):
+        sizes[one.fragment] += count
+    # One more: the CPU that takes a fragment's last task may have it before another gives it.
+    lengths = [min(size, instance.cpus) + 1 for size in sizes]
+    cpus, width = instance.cpus, min(instance.tasks_per_cpu, len(costs))
+    most_parts = min(instance.tasks_per_cpu, len(sizes)) + 1
+
+    def zeros(*shape: int) -> Integers:
+        return np.zeros(shape, np.int64)
+
+    state = State(
+        capacity=instance.tasks_per_cpu,
+        adds_up=instance.objective is Objective.TOTAL_PENALTY,
+        types=np.array(
+            [(one.fragment, one.base, one.entry, one.exit, one.end) for one in costs], np.int64
+        ),
+        cpus=zeros(cpus, 8),
+        holdings=zeros(len(sizes), 2),
+        holders=zeros(sum(lengths)),
+        rows=zeros(cpus, width, 2),
+        parts=zeros(cpus, most_parts, PART_COLUMNS),
+        above=zeros(cpus),
+        moved=zeros(2 * width, 2),
+        touched=zeros(2, 2 * most_parts, PART_COLUMNS),
+        merged=zeros(width, 2),
+        best_types=zeros(cpus),
+        best_rows=zeros(cpus, width, 2),
+        counters=zeros(9),
+    )
+    state.cpus[:, FREE] = [_free(start) for start in form.starts]
+    state.cpus[:, ARRIVAL] = [start.arrival for start in form.starts]
+    state.cpus[:, DEPARTURE] = [start.departure for start in form.starts]
+    state.cpus[:, ABOVE_PLACE] = -1
+    state.holdings[1:, HOLDERS] = np.cumsum(lengths)[:-1]
+    state.counters[BEST] = np.iinfo(np.int64).max
+    state.counters[RANDOM] = _scrambled(seed)
+    return state
+
+
+def _free(start: CpuStart) -> int:
+    if start.free_for_all:
+        return FREE_FOR_ALL
+    return NO_FRAGMENT if start.free_fragment is None else start.free_fragment
+
+
+def _scrambled(seed: int) -> int:
+    """Return 63 bits that differ much for seeds that differ little (splitmix64), never 0."""
+    mask = 2**64 - 1
+    mixed = (seed + 1) * 0x9E3779B97F4A7C15 & mask
+    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & mask
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & mask
+    return (mixed ^ mixed >> 31) >> 1 or 1

@@ -1,0 +1,93 @@
+"""Where the machine code of local search and pricing comes from: from disk, or from a compiler.
+
+The first solve after an installation finds nothing on disk. It does not wait: a process beside it
+compiles, and what that has finished is kept even if the solve ends before it. Run as a program,
+this module is that process.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from dfopt.solvers.compiled import load, load_kept
+
+_lock = threading.Lock()
+_is_loaded = False
+_compiler: subprocess.Popen[bytes] | None = None
+
+
+def is_ready(check: Callable[[], None]) -> bool:
+    """Load the machine code if it is there; otherwise let another process compile it.
+
+    Parameters
+    ----------
+    check
+        Called every few milliseconds while it is loaded, which takes some tenths of a second;
+        what it raises ends that.
+
+    Returns
+    -------
+    bool
+        Whether it is loaded.
+    """
+    global _compiler, _is_loaded  # noqa: PLW0603 - both belong to the process
+    with _lock:
+        if _is_loaded:
+            return True
+        if _compiler is None:
+            if not load_kept(first_calls, check):
+                _compiler = _start_compiler()
+                return False
+        elif _compiler.poll() is None:
+            return False
+        else:
+            load(first_calls, check)  # compiles here what the other process could not
+        _is_loaded = True
+        return True
+
+
+def first_calls() -> None:
+    """Call every compiled function of the solvers, so that it is loaded or compiled."""
+    from dfopt.solvers.configuration import method
+    from dfopt.solvers.local_search import local_search
+
+    local_search.first_calls()
+    method.first_calls()
+
+
+def _start_compiler() -> subprocess.Popen[bytes]:
+    # In a session of its own, since an interrupt from the keyboard is none of its business.
+    return subprocess.Popen(
+        [sys.executable, "-m", "dfopt.solvers.machine_code"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _compile() -> None:
+    """Compile as long as the process lives that wants it."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with open(__file__, "rb") as lock:
+        # One compiler at a time: a second one waits, and then finds everything on disk. Where
+        # files cannot be locked, both compile.
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        first_calls()
+
+
+def _end_with_parent() -> None:
+    """End this process when its standard input ends, which the parent holds open."""
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    _compile()
