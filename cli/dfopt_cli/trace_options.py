@@ -270,7 +270,7 @@ def cost_choice(options: CostOptions) -> ModelChoice:
     lines, by_run_time = parsed(parse_lines, options.lines, "--lines") or (None, False)
     return usage(
         lambda: ModelChoice(
-            kind=options.penalty,
+            penalty=options.penalty,
             fill=options.fill,
             read_line=options.read_line,
             write_back=options.write_back,

@@ -23,8 +23,8 @@ class ModelChoice:
 
     Parameters
     ----------
-    kind
-        Of the penalty; follows from its parameters where it is None.
+    penalty
+        Which one; follows from its parameters where it is None.
     fill, read_line, write_back
         Parameters of the penalty.
     lines, lines_by_run_time, leaves, objective, cold_start, final_write_back, capacity
@@ -38,7 +38,7 @@ class ModelChoice:
         When two of them contradict each other.
     """
 
-    kind: Literal["f", "g", "matrix"] | None = None
+    penalty: Literal["f", "g", "matrix"] | None = None
     fill: int | None = None
     read_line: int | None = None
     write_back: int | None = None
@@ -55,30 +55,29 @@ class ModelChoice:
     def __post_init__(self) -> None:
         of_f = [name for name in ("read_line", "lines", "leaves") if self.has(name)]
         of_g = [name for name in ("fill",) if self.has(name)]
-        if of_f and (of_g or self.kind == "g"):
-            against = option(of_g[0]) if of_g else "--penalty g"
-            raise DfoptError(f"{option(of_f[0])} belongs to penalty f, and {against} means g")
-        if of_g and self.kind == "f":
-            raise DfoptError("--fill belongs to penalty g, and --penalty f was given")
+        if of_f and (of_g or self.penalty == "g"):
+            against = of_g[0] if of_g else "penalty=g"
+            raise DfoptError(f"`{of_f[0]}` belongs to penalty f, and `{against}` means g")
+        if of_g and self.penalty == "f":
+            raise DfoptError("`fill` belongs to penalty g, and `penalty=f` was given")
         costs = [
             name
             for name in ("fill", "read_line", "write_back", "lines", "leaves")
             if self.has(name)
         ]
-        if costs and self.kind == "matrix":
+        if costs and self.penalty == "matrix":
             raise DfoptError(
-                f"{option(costs[0])} belongs to the penalties f and g, and --penalty matrix was "
-                "given"
+                f"`{costs[0]}` belongs to the penalties f and g, and `penalty=matrix` was given"
             )
 
     def has(self, name: str) -> bool:
         """Whether a parameter is given."""
         return getattr(self, name) is not None
 
-    def kind_beside(self, base: Penalty | None) -> Literal["f", "g", "matrix"] | None:
-        """Return the kind of penalty that is meant; None if ``base`` is to stay as it is."""
-        if self.kind is not None:
-            return self.kind
+    def penalty_beside(self, base: Penalty | None) -> Literal["f", "g", "matrix"] | None:
+        """Return which penalty is meant; None if ``base`` is to stay as it is."""
+        if self.penalty is not None:
+            return self.penalty
         if self.has("fill"):
             return "g"
         if self.has("read_line") or self.has("lines"):
@@ -147,7 +146,7 @@ def chosen_model(
     penalty = _penalty(choice, base.penalty)
     if choice.leaves is not None and not isinstance(penalty, PenaltyF):
         raise MethodError(
-            "--leaves belongs to penalty f; give --read-line and --write-back as well"
+            "`leaves` belongs to penalty f; give `read_line` and `write_back` as well"
         )
     objective = choice.objective or base.objective
     if objective is None:
@@ -216,17 +215,17 @@ def _first(*values: object) -> object:
 
 
 def _penalty(choice: ModelChoice, base: Penalty | None) -> Penalty:
-    kind = choice.kind_beside(base)
-    if kind is None:
+    name = choice.penalty_beside(base)
+    if name is None:
         return COUNTING if base is None else base
-    if kind == "matrix":
+    if name == "matrix":
         if not isinstance(base, PenaltyMatrix):
             raise MethodError(
                 "there is no matrix; a trace has it in its header (as dfopt-trace/1), or take that "
-                "of an instance (--model)"
+                "of an instance (`instance`)"
             )
         return base
-    if kind == "g":
+    if name == "g":
         return _penalty_g(choice, base if isinstance(base, PenaltyG) else None)
     return _penalty_f(choice, base if isinstance(base, PenaltyF) else None)
 
@@ -239,7 +238,7 @@ def _penalty_g(choice: ModelChoice, base: PenaltyG | None) -> PenaltyG:
         fill = base.fill if fill is None else fill
         write_back = base.write_back if write_back is None else write_back
     if fill is None:
-        raise MethodError(f"penalty g needs {option('fill')} N as well, in the trace's time unit")
+        raise MethodError("penalty g needs `fill` as well, in the trace's time unit")
     return PenaltyG(fill=fill, write_back=write_back or 0)
 
 
@@ -250,11 +249,6 @@ def _penalty_f(choice: ModelChoice, base: PenaltyF | None) -> PenaltyF:
         if cost is None:
             cost = getattr(base, name, None)
         if cost is None:
-            raise MethodError(f"penalty f needs {option(name)} N as well, in the trace's time unit")
+            raise MethodError(f"penalty f needs `{name}` as well, in the trace's time unit")
         costs[name] = cost
     return PenaltyF(**costs)
-
-
-def option(name: str) -> str:
-    """Return a parameter's name as on the command line."""
-    return f"--{name.replace('_', '-')}"

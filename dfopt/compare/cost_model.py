@@ -75,7 +75,7 @@ class CostModel:
         if self.objective is Objective.MAKESPAN:
             raise MethodError(
                 "traces are compared by their penalties; give the objective total-penalty or "
-                "max-penalty (--objective)"
+                "max-penalty (`objective`)"
             )
         if self.lines is not None:
             check_integer(self.lines, "lines")
@@ -86,7 +86,7 @@ class CostModel:
         if isinstance(self.penalty, PenaltyMatrix) and self.unmanaged == "evict":
             raise MethodError(
                 "a matrix has no type for tasks without a fragment, so that they cannot evict; "
-                "treat them as transparent (--unmanaged transparent)"
+                "treat them as transparent (`unmanaged=transparent`)"
             )
 
     @property
@@ -187,8 +187,7 @@ def lines_read(trace: Trace, model: CostModel) -> Integers:
         counts = (trace.fragment != UNMANAGED) | (model.unmanaged == "evict")
         if (given[counts] == NOT_GIVEN).any():
             raise InstanceError(
-                "the trace does not say how many lines a dispatch reads; give their number "
-                "(--lines N or --lines runtime:N)"
+                "the trace does not say how many lines a dispatch reads; say how many (`lines`)"
             )
         return np.where(given == NOT_GIVEN, 0, given)
     lines = np.full(len(trace), model.lines, np.int64)
@@ -245,7 +244,7 @@ def type_costs(trace: Trace, penalty: PenaltyMatrix) -> TypeCosts:
     if strange:
         raise InstanceError(
             f"the fragment {described(strange[0])} is no type of the matrix; label dispatches "
-            "with its types (--df), or take other costs (--penalty f or g)"
+            "with its types (`labels`), or take the penalty f or g (`penalty`)"
         )
     numbers = {name: number for number, name in enumerate(penalty.types)}
     # Fragments that no dispatch uses cost nothing; nobody asks for their costs.

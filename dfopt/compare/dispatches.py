@@ -108,7 +108,7 @@ def dispatches_of(trace: Trace, model: CostModel) -> Dispatches:
     """
     managed = trace.fragment != UNMANAGED
     if not managed.any():
-        raise DfoptError("no dispatch has a fragment; say which fragments the threads use (--df)")
+        raise DfoptError("no dispatch has a fragment; say which ones the threads use (`labels`)")
     costs = dispatch_costs(trace, model)
     row = np.flatnonzero(managed) if model.unmanaged == "transparent" else np.arange(len(trace))
     cpu, start = trace.cpu[row], trace.start[row]

@@ -30,7 +30,7 @@ DISPATCHES_A_JOB = 200_000
 WORTH_PROCESSES = 500_000
 """Fewer dispatches, those of all jobs together, are done before processes have started."""
 
-REMEDY = "compare again, on another one or without a scheduler (--scheduler)"
+REMEDY = "compare again, on another one or without a scheduler (`scheduler`)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -54,13 +54,13 @@ def trace_instance(
     if model.unmanaged == "evict":
         raise InstanceError(
             "an instance cannot keep unmanaged tasks on their CPUs; treat these as transparent "
-            "(--unmanaged transparent)"
+            "(`unmanaged=transparent`)"
         )
     if isinstance(model.penalty, PenaltyMatrix):
         type_costs(trace, model.penalty)
     managed = np.flatnonzero(trace.fragment != UNMANAGED)
     if not len(managed):
-        raise DfoptError("has no managed dispatch; label it, for example by process (--df tgid)")
+        raise DfoptError("has no managed dispatch; label it, such as by process (`labels=tgid`)")
     objective = objective or model.objective
     timed = objective is Objective.MAKESPAN
     kinds = _kinds(trace, model, managed, timed=timed)

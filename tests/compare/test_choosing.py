@@ -26,9 +26,9 @@ def test_where_nothing_is_known_changes_are_counted() -> None:
 @pytest.mark.parametrize(
     ("wanted", "base", "penalty"),
     [
-        ({"kind": "g"}, None, COUNTING),
-        ({"kind": "g"}, F, COUNTING),
-        ({"kind": "g"}, G, G),
+        ({"penalty": "g"}, None, COUNTING),
+        ({"penalty": "g"}, F, COUNTING),
+        ({"penalty": "g"}, G, G),
         ({"fill": 9}, None, PenaltyG(fill=9, write_back=0)),
         ({"fill": 9}, G, PenaltyG(fill=9, write_back=5)),
         ({"write_back": 9}, G, PenaltyG(fill=4, write_back=9)),
@@ -48,7 +48,7 @@ def test_options_stand_over_the_header(
 
 @pytest.mark.parametrize("wanted", [{"read_line": 1}, {"write_back": 1}, {"lines": 4}])
 def test_penalty_f_needs_both_costs(wanted: dict[str, object]) -> None:
-    with pytest.raises(MethodError, match="penalty f needs --"):
+    with pytest.raises(MethodError, match="penalty f needs `"):
         model(**wanted)
 
 
@@ -74,31 +74,31 @@ def test_a_matrix_comes_from_the_header_or_an_instance() -> None:
     table = PenaltyMatrix(types=("T",), switch=((0,),))
     instance = Instance(cpus=1, penalty=table)
     assert model(TraceHeader(penalty=table)).penalty == table
-    assert model(TraceHeader(penalty=table), kind="matrix").penalty == table
+    assert model(TraceHeader(penalty=table), penalty="matrix").penalty == table
     assert model(TraceHeader(penalty=G), instance).penalty == table
-    assert model(TraceHeader(penalty=table), kind="g").penalty == COUNTING
+    assert model(TraceHeader(penalty=table), penalty="g").penalty == COUNTING
 
 
 def test_what_traces_are_not_compared_under() -> None:
     with pytest.raises(MethodError, match="there is no matrix; a trace has it in its header"):
-        model(TraceHeader(penalty=G), kind="matrix")
+        model(TraceHeader(penalty=G), penalty="matrix")
     with pytest.raises(MethodError, match="give the objective"):
         model(TraceHeader(penalty=G, objective=Objective.MAKESPAN))
-    with pytest.raises(MethodError, match="penalty g needs --fill N as well"):
-        model(kind="g", write_back=5)
-    with pytest.raises(MethodError, match="--leaves belongs to penalty f"):
+    with pytest.raises(MethodError, match="penalty g needs `fill` as well"):
+        model(penalty="g", write_back=5)
+    with pytest.raises(MethodError, match="`leaves` belongs to penalty f"):
         model(leaves=Leaves.CLEAN)
 
 
 @pytest.mark.parametrize(
     ("wanted", "problem"),
     [
-        ({"kind": "g", "read_line": 1}, "--read-line belongs to penalty f, and --penalty g"),
-        ({"kind": "g", "lines": 1}, "--lines belongs to penalty f, and --penalty g"),
-        ({"kind": "g", "leaves": Leaves.CLEAN}, "--leaves belongs to penalty f"),
-        ({"fill": 1, "read_line": 1}, "--read-line belongs to penalty f, and --fill means g"),
-        ({"kind": "matrix", "write_back": 1}, "--write-back belongs to the penalties f and g"),
-        ({"kind": "f", "fill": 1}, "--fill belongs to penalty g, and --penalty f"),
+        ({"penalty": "g", "read_line": 1}, "`read_line` belongs to penalty f, and `penalty=g`"),
+        ({"penalty": "g", "lines": 1}, "`lines` belongs to penalty f, and `penalty=g`"),
+        ({"penalty": "g", "leaves": Leaves.CLEAN}, "`leaves` belongs to penalty f"),
+        ({"fill": 1, "read_line": 1}, "`read_line` belongs to penalty f, and `fill` means g"),
+        ({"penalty": "matrix", "write_back": 1}, "`write_back` belongs to the penalties f and g"),
+        ({"penalty": "f", "fill": 1}, "`fill` belongs to penalty g, and `penalty=f`"),
     ],
 )
 def test_contradictions_are_refused(wanted: dict[str, object], problem: str) -> None:

@@ -256,7 +256,7 @@ def test_fragments_that_are_no_types_are_refused() -> None:
 
 
 def test_evicting_under_a_matrix_is_refused() -> None:
-    with pytest.raises(MethodError, match="--unmanaged transparent"):
+    with pytest.raises(MethodError, match="unmanaged=transparent"):
         CostModel(penalty=WEB, unmanaged="evict")
 
 

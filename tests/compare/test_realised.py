@@ -211,7 +211,7 @@ def test_lines_must_be_known_wherever_they_are_paid_for() -> None:
     rows = [(0, 0, 10, "t", "A", 3, None), (0, 10, 20, "x", None, None, None)]
     trace = trace_from_rows(rows)
     assert len(dispatches_of(trace, CostModel(penalty=F))) == 1
-    with pytest.raises(InstanceError, match="--lines"):
+    with pytest.raises(InstanceError, match="`lines`"):
         dispatches_of(trace, CostModel(penalty=F, unmanaged="evict"))
 
 

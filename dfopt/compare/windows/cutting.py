@@ -235,7 +235,7 @@ def check_room(windows: WindowedDispatches, capacity: int) -> None:
     if most > capacity * windows.cpus:
         raise MethodError(
             f"{windows.cpus} CPUs that run {capacity} dispatches each have no room for a window "
-            f"of {most}; raise the capacity (--capacity)"
+            f"of {most}; raise the capacity (`capacity`)"
         )
 
 
