@@ -32,7 +32,6 @@ def test_the_library_names_no_option_of_the_command_line() -> None:
         named += [
             f"{file}:{text.lineno}: {text.value}"
             for text in texts
-            if isinstance(text.value, str)
-            and OPTION.search(text.value)
+            if isinstance(text.value, str) and OPTION.search(text.value)
         ]
     assert named == []

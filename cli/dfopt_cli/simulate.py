@@ -209,9 +209,9 @@ def space_sharing(
     Example: dfopt simulate space-sharing mix-5 --policy equipartition --policy dyn-aff -o mix.toml
     """
     from dfopt_cli.progress import live_line, replication_status
-    from dfopt_cli.simulate_view import simulation_document, simulation_tables
-    from dfopt_cli.simulating import response_model
+    from dfopt_cli.simulate_view import simulation_tables
     from dfopt_models.space_sharing import read_mix, simulate
+    from dfopt_models.space_sharing.simulation_document import simulation_document
 
     with naming(mix):
         subject = read_mix(mix)
@@ -233,6 +233,7 @@ def space_sharing(
         raise typer.Exit(NOT_PROVEN)
     if output is not None:
         from dfopt_models.response_time import write_model
+        from dfopt_models.space_sharing.response_model import response_model
 
         with naming(mix):
             write_model(response_model(subject, summaries), output)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dfopt.files.formats import Format
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, pairs, plain_table
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from dfopt.simulate.run_queue.scenario import Scenario
     from dfopt.simulate.run_queue.simulation import Run
     from dfopt.simulate.statistics import Interval
-    from dfopt_models.space_sharing import JobSummary, Mix, PolicySummary
+    from dfopt_models.space_sharing import Mix, PolicySummary
 
 NANOSECONDS = "ns"
 SCALES = ((1_000_000, "ms"), (1_000, "µs"))
@@ -115,8 +114,6 @@ def with_half_width(interval: Interval, places: int) -> str:
     return f"{shown}\n±{interval.half_width:,.{places}f}"
 
 
-FORMAT = Format.SIMULATION
-
 COLUMNS = {
     "response_time": ("response\ntime, s", 2),
     "work": ("work", 1),
@@ -162,38 +159,3 @@ def application_table(application: str, summaries: Sequence[PolicySummary]) -> R
             f"{figures['affinity'].mean:.0%}",
         )
     return table
-
-
-def simulation_document(
-    mix: Mix, summaries: Sequence[PolicySummary], *, seed: int
-) -> dict[str, Any]:
-    """Return the figures as a document ``dfopt-simulation/1``."""
-    from dfopt.simulate.statistics import CONFIDENCE
-
-    return {
-        "format": FORMAT,
-        "mix": mix.name,
-        "seed": seed,
-        "confidence": CONFIDENCE,
-        "policies": [
-            {
-                "policy": summary.policy,
-                "replications": summary.replications,
-                "events": summary.events,
-                "simulated_s": summary.duration,
-                "jobs": [_job(job) for job in summary.jobs],
-            }
-            for summary in summaries
-        ],
-    }
-
-
-def _job(job: JobSummary) -> dict[str, Any]:
-    return {
-        "application": job.application,
-        "ended": job.ended,
-        **{
-            name: {"mean": interval.mean, "half_width": interval.half_width}
-            for name, interval in job.figures.items()
-        },
-    }

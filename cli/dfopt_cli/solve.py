@@ -61,6 +61,12 @@ def solve(
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose", "-v", help="Show on standard error what the solvers do, step by step."
+        ),
+    ] = False,
 ) -> None:
     """Find the schedule of least switch penalty, and prove it.
 
@@ -70,7 +76,7 @@ def solve(
 
     Example: dfopt solve instance.json --time-limit 60 -o result.json
     """
-    from dfopt_cli.progress import live_line, search_status
+    from dfopt_cli.progress import debug_log, live_line, search_status
     from dfopt_cli.solve_view import result_tables
 
     with naming(instance):
@@ -78,7 +84,7 @@ def solve(
         if output is not None:
             check_output(output, instance)
         line = live_line(search_status, quiet=quiet, hint="Ctrl-C stops with the best so far")
-        with termination_as_interrupt(), line as show:
+        with termination_as_interrupt(), debug_log(verbose=verbose), line as show:
             result = solvers.solve(
                 subject,
                 method=method,

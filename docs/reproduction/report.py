@@ -13,9 +13,9 @@ from published import TABLE_3, TABLE_3_POLICIES, TABLE_4, TITLES
 from tie_breaks import tie_breaks, with_parameters
 
 from dfopt.simulate.statistics import Interval
-from dfopt_cli.simulating import response_model
 from dfopt_models.response_time import GrowthPath, crossovers, relative_response_time
 from dfopt_models.space_sharing import PolicySummary, read_mix, simulate
+from dfopt_models.space_sharing.response_model import response_model
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "background" / "space-sharing.md"

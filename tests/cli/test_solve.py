@@ -1,7 +1,10 @@
 import json
+import logging
 import os
+import re
 import signal
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -11,7 +14,7 @@ from dfopt.files import read_result, schema, write_instance
 from dfopt.generate import zipf
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyG
-from dfopt.problem.result import Status, StopReason
+from dfopt.problem.result import Result, Status, StopReason
 from dfopt_cli.exit_codes import INFEASIBLE, NOT_PROVEN
 from tests.cli.conftest import Run
 from tests.cli.terminal import Terminal
@@ -161,3 +164,21 @@ def test_idle_cpus_take_one_line(run: Run, tmp_path: Path) -> None:
 def test_wrong_usage_has_its_own_exit_code(run: Run, easy: Path, options: list[str]) -> None:
     code, out, _ = run("solve", easy, *options)
     assert (code, out) == (2, "")
+
+
+def test_verbose_shows_what_the_solvers_log(
+    run: Run, easy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = dfopt.solvers.solve
+
+    def logging_solve(*values: Any, **named: Any) -> Result:
+        logging.getLogger("dfopt.solvers.dp").debug("%d states", 7)
+        return whole(*values, **named)
+
+    monkeypatch.setattr(dfopt.solvers, "solve", logging_solve)
+    assert run("solve", easy)[2] == ""
+    code, out, err = run("solve", easy, "--verbose", "--workers", "1")
+    assert code == 0
+    assert "proven" in out
+    assert re.search(r"^ +\d+\.\d s  dp: 7 states$", err, re.MULTILINE)
+    assert not logging.getLogger("dfopt").handlers

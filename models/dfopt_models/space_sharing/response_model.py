@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 
 from dfopt_models.response_time import JobParameters, PolicyParameters, ResponseModel
-from dfopt_models.space_sharing import JobSummary, Mix, PolicySummary
+from dfopt_models.space_sharing.mix import Mix
+from dfopt_models.space_sharing.simulation import JobSummary, PolicySummary
 
 BASELINE = "equipartition"
 FIGURES = ("work", "waste", "reallocations", "affinity", "allocation")
@@ -54,13 +55,14 @@ def _job(name: str, no_affinity: float, summaries: Sequence[PolicySummary]) -> J
         if mean["affinity_penalty"] > 0
     }
     weight = sum(count for _, count in returning.values())
-    penalty = sum(one * count for one, count in returning.values()) / weight if weight else 0.0
-    seen = [one for one, _ in returning.values()] or [0.0]
+    total = sum(penalty * count for penalty, count in returning.values())
+    mean_penalty = total / weight if weight else 0.0
+    seen = [penalty for penalty, _ in returning.values()] or [0.0]
     return JobParameters(
         name=name,
-        penalty_affinity=penalty,
+        penalty_affinity=mean_penalty,
         penalty_no_affinity=no_affinity,
-        ranges=_real({"penalty_affinity": (min(*seen, penalty), max(*seen, penalty))}),
+        ranges=_real({"penalty_affinity": (min(*seen, mean_penalty), max(*seen, mean_penalty))}),
         policies={policy: _parameters(job) for policy, job in jobs.items()},
     )
 
