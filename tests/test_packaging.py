@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import sys
 import sysconfig
 import tomllib
 from importlib import metadata, resources
@@ -22,12 +21,6 @@ def run(*command: str | Path) -> str:
 
 def pins(lock: str) -> set[tuple[str, str]]:
     return set(PIN.findall((ROOT / "requirements" / lock).read_text()))
-
-
-def test_start_up_pays_for_no_heavy_package() -> None:
-    loaded = run(sys.executable, "-c", "import sys, dfopt, dfopt_cli.app; print(*sys.modules)")
-    heavy = {"ortools", "matplotlib", "numpy", "pandas", "scipy", "sympy", "numba", "distributed"}
-    assert heavy.isdisjoint(loaded.split())
 
 
 def test_command_is_installed() -> None:

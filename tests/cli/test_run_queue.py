@@ -365,16 +365,6 @@ def test_a_policy_that_fails_is_named_in_one_line(run, tmp_path, old, new, messa
         assert said == f"dfopt: {file}: {message}\n"
 
 
-def test_help_is_light():
-    code = (
-        "import sys, dfopt_cli.app\n"
-        "sys.exit(str([name for name in ('numpy', 'dfopt.simulate', 'scipy', 'numba', 'ortools') "
-        "if name in sys.modules] or ''))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stderr.strip() == ""
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_interrupt_keeps_what_is_finished(terminal, tmp_path):
     process = terminal.start(

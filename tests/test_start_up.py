@@ -1,0 +1,58 @@
+"""What starts without the packages that take long to load."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+HEAVY = {
+    "distributed", "matplotlib", "networkx", "numba", "ortools", "pandas", "scipy", "sympy",
+}  # fmt: skip
+
+RUN = """
+import sys
+from dfopt_cli.app import app
+from dfopt_cli.exit_codes import INFEASIBLE
+for command in sys.argv[1:]:
+    try:
+        app(command.split())
+    except SystemExit as end:
+        assert end.code in (None, 0, INFEASIBLE), command
+print(*sys.modules)
+"""
+
+
+def loaded_by(*commands: str) -> set[str]:
+    """Return the packages that a process has loaded after these commands."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *commands],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", "solve", "compare", "simulate run-queue", "plot schedule", "model crossover", "bench"],
+)
+def test_help_is_light(command: str) -> None:
+    assert (HEAVY | {"numpy"}).isdisjoint(loaded_by(f"{command} --help"))
+
+
+def test_small_instances_are_light() -> None:
+    """What closes without compiled loops does not load what compiles them, nor NumPy."""
+    files = sorted((ROOT / "instances/small").glob("*.json"))
+    commands = [f"{command} {file}" for file in files for command in ("solve", "info")]
+    assert (HEAVY | {"numpy"}).isdisjoint(loaded_by(*commands))
+
+
+def test_comparing_a_trace_needs_numpy_alone() -> None:
+    loaded = loaded_by("compare docs/examples/two-cpus.jsonl --workers 1")
+    assert "numpy" in loaded
+    assert HEAVY.isdisjoint(loaded)
