@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint, penalty_to_document
 from dfopt.files.formats import Format
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache_state import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyMatrix
 
@@ -85,9 +85,9 @@ def _penalty(penalty: Penalty) -> dict[str, Any]:
     }
 
 
-def _cache(state: CacheState | None) -> dict[str, str] | None:
-    if state is None:
-        return None
+def _cache(state: InitialState) -> dict[str, str] | str | None:
+    if not isinstance(state, CacheState):
+        return state
     if state.type is not None:
         return {"type": state.type}
     return {"df": str(state.df), "leaves": str(state.leaves)}

@@ -104,7 +104,7 @@ def instances(  # noqa: PLR0913 -- each is a property that some test needs
         tasks = draw(st.permutations(tasks))
     cpus = draw(st.integers(1, max_cpus))
     least = max(1, -(-total // cpus)) if feasible else 1
-    states = st.none() | _states(penalty, adorned=adorned)
+    states = st.none() | st.just("unknown") | _states(penalty, adorned=adorned)
     all_states = st.lists(states, min_size=cpus, max_size=cpus).map(tuple)
     cold_start, final_write_back = draw(st.booleans()), draw(st.booleans())
     if isinstance(penalty, PenaltyMatrix):

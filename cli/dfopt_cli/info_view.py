@@ -59,10 +59,10 @@ def feasibility(summary: dict[str, Any]) -> str:
     return f"no, there is no room for {missing}; raise capacity or cpus"
 
 
-def caches(states: list[dict[str, str] | None]) -> str:
+def caches(states: list[dict[str, str] | str | None]) -> str:
     """Return what the caches hold at the start."""
     held = [
-        f"CPU {cpu}: {' '.join(state.values())}"
+        f"CPU {cpu}: {state if isinstance(state, str) else ' '.join(state.values())}"
         for cpu, state in enumerate(states)
         if state is not None
     ]

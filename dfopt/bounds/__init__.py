@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from dfopt.bounds.arrivals import arrivals_bound
 from dfopt.bounds.bound import NOTHING, Bound
+from dfopt.bounds.idle import idle_bound
 from dfopt.bounds.visits import Visits, area_bound, longest_task_bound, parts_bound
 from dfopt.bounds.waiting import critical_path_bound
 from dfopt.costs.closed_form import ClosedForm
@@ -26,6 +27,7 @@ def cheap_bounds(
     instance: Instance, types: Sequence[TaskType], check: Callable[[], None] = lambda: None
 ) -> Iterator[Bound]:
     """Yield the bounds that need no search; ``check`` may end the work by an exception."""
+    yield idle_bound(instance)
     if not types:
         return
     yield critical_path_bound(instance)

@@ -167,7 +167,11 @@ def _savings(start: CpuStart, worths: Sequence[int], cheapest: Sequence[Visit]) 
     first = max((worth - visit[Role.FIRST] for worth, visit in spared), default=0)
     last = max((worth - visit[Role.LAST] for worth, visit in pairs), default=0)
     alone = max((worth - visit[Role.ALONE] for worth, visit in spared), default=0)
-    return max(0, first) + max(0, last, alone - max(0, first))
+    saving = max(0, first) + max(0, last, alone - max(0, first))
+    if not start.idle:
+        return saving
+    # A CPU that pays even when it runs nothing pays for its initial state in any case.
+    return max(-start.idle, saving - (start.arrival if spared else start.arrival + start.departure))
 
 
 def _area_certificate(
@@ -183,14 +187,16 @@ def _area_certificate(
         }
         weight = sum(weights[kind] * one.count for kind, one in enumerate(visits.types))
         if total:
-            if weight - sum(savings) >= value:
+            # A certificate knows no negative bin weights.
+            bins = [max(0, saving) for saving in savings]
+            if weight - sum(bins) >= value:
                 return DualWeights(
-                    bin_weights=tuple(savings),
+                    bin_weights=tuple(bins),
                     weights=tuple(weight_rows(visits, weights)),
                     lower_bound=value,
                 )
             continue
-        bins = [scale * (value - 1 + saving) for saving in savings]
+        bins = [scale * max(0, value - 1 + saving) for saving in savings]
         if weight > sum(bins):
             return DualWeights(
                 bin_weights=tuple(bins),
@@ -287,7 +293,7 @@ def _least_cost_table(
             now[1] = min(now[1], before[1] + middle, before[0] + first)
             now[2] = min(now[2], before[2] + middle, before[0] + last)
             now[3] = min(now[3], before[3] + middle, before[1] + last, before[2] + first)
-    costs = [0, *(min(row) for row in table[1:])]
+    costs = [start.idle, *(min(row) for row in table[1:])]
     if most:
         spared = [
             start.arrival + cheapest[fragment][Role.ALONE]

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from dfopt.costs.role import Role
 from dfopt.costs.task_types import TaskType
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache_state import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
-from dfopt.problem.switch_costs import reading_cost
+from dfopt.problem.switch_costs import finish_cost, reading_cost
 
 IMPOSSIBLE = 2**63
 """More than any cost; stands for a role that a fragment cannot play."""
@@ -38,7 +38,7 @@ class BlockCosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuStart:
-    """What a CPU's first task pays.
+    """What a CPU pays for its initial state.
 
     Parameters
     ----------
@@ -50,12 +50,15 @@ class CpuStart:
         Paid with the first task, whatever it is.
     departure
         Paid with the first task unless it uses the free fragment.
+    idle
+        Paid if the CPU runs nothing: 0, or with ``final_write_back`` arrival and departure.
     """
 
     free_for_all: bool = False
     free_fragment: int | None = None
     arrival: int = 0
     departure: int = 0
+    idle: int = 0
 
     @property
     def tolls(self) -> tuple[int, int]:
@@ -114,9 +117,9 @@ class ClosedForm:
         )
 
     def cost(self, cpu: int, content: Mapping[int, int]) -> int:
-        """Return F* of ``content`` on ``cpu``; an empty content costs 0."""
+        """Return F* of ``content`` on ``cpu``."""
         if not content:
-            return 0
+            return self.starts[cpu].idle
         base = sum(self.costs[kind].base * count for kind, count in content.items())
         blocks = {
             fragment: self.roles(members) for fragment, members in self._grouped(content).items()
@@ -333,15 +336,16 @@ def _block_costs(instance: Instance, task: Task, fragment: int) -> BlockCosts:
 
 
 def _cpu_start(
-    instance: Instance, state: CacheState | None, numbers: Mapping[str | None, int]
+    instance: Instance, state: InitialState, numbers: Mapping[str | None, int]
 ) -> CpuStart:
-    if state is None:
-        return CpuStart(free_for_all=not instance.cold_start)
+    if not isinstance(state, CacheState):
+        return CpuStart(free_for_all=state == "unknown" or not instance.cold_start)
     fragment = numbers.get(state.df)
     if isinstance(instance.penalty, PenaltyF):
         write_back = instance.penalty.write_back
+        idle = finish_cost(instance, state)
         if state.leaves is Leaves.INVALIDATED:
-            return CpuStart(free_fragment=fragment, arrival=write_back)
+            return CpuStart(free_fragment=fragment, arrival=write_back, idle=idle)
         if state.leaves is Leaves.DIRTY:
-            return CpuStart(free_fragment=fragment, departure=write_back)
+            return CpuStart(free_fragment=fragment, departure=write_back, idle=idle)
     return CpuStart(free_fragment=fragment)

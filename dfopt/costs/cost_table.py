@@ -9,7 +9,7 @@ from dfopt.costs.task_types import TaskType
 from dfopt.problem.cache_state import CacheState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyMatrix
-from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
+from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
 
 
 class CostTable:
@@ -30,6 +30,8 @@ class CostTable:
         Cost of the first task, row = CPU, column = type.
     finish : list of int
         Cost after the last task.
+    idle : list of int
+        Cost of each CPU that runs nothing.
     """
 
     def __init__(self, instance: Instance, types: Sequence[TaskType]) -> None:
@@ -44,11 +46,12 @@ class CostTable:
         }
         self.start = [starts[state] for state in instance.initial_states]
         self.finish = [finish_cost(instance, task) for task in tasks]
+        self.idle = [idle_cost(instance, cpu) for cpu in range(instance.cpus)]
 
     def order_cost(self, cpu: int, order: Sequence[int]) -> int:
         """Return F(w) of an order of types, without waits."""
         if not order:
-            return 0
+            return self.idle[cpu]
         cost = self.start[cpu][order[0]] + self.finish[order[-1]]
         cost += sum(self.switch[before][after] for before, after in pairwise(order))
         return cost + sum(self.exec[kind] for kind in order)

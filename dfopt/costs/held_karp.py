@@ -27,7 +27,7 @@ class HeldKarp:
         self.table = CostTable(instance, types)
 
     def cost(self, cpu: int, content: Mapping[int, int]) -> int:
-        """Return F* of ``content`` on ``cpu``; an empty content costs 0."""
+        """Return F* of ``content`` on ``cpu``."""
         return self._solve(cpu, content)[0]
 
     def order(self, cpu: int, content: Mapping[int, int]) -> list[int]:
@@ -37,7 +37,7 @@ class HeldKarp:
     def _solve(self, cpu: int, content: Mapping[int, int]) -> tuple[int, list[int]]:
         kinds = [kind for kind, count in content.items() if count]
         if not kinds:
-            return 0, []
+            return self.table.idle[cpu], []
         counts = tuple(content[kind] for kind in kinds)
         base = sum(self.table.exec[kind] * content[kind] for kind in kinds)
         # A state is what is still to run and what ran last; each layer runs one task more.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
-from dfopt.problem.switch_costs import start_cost
+from dfopt.problem.switch_costs import idle_cost, start_cost
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,13 +67,19 @@ def _distinguishing(instance: Instance, task: Task, *, timed: bool) -> tuple[obj
 def cpu_groups(instance: Instance, types: Sequence[TaskType]) -> tuple[int, ...]:
     """Return for each CPU the first CPU that is identical to it.
 
-    CPUs differ only in what their first task costs.
+    CPUs differ only in what their first task costs, and in what they cost without any.
     """
     if not instance.initial:
         return (0,) * instance.cpus
     first: dict[tuple[int, ...], int] = {}
     return tuple(
-        first.setdefault(tuple(start_cost(instance, cpu, kind.example) for kind in types), cpu)
+        first.setdefault(
+            (
+                idle_cost(instance, cpu),
+                *(start_cost(instance, cpu, kind.example) for kind in types),
+            ),
+            cpu,
+        )
         for cpu in range(instance.cpus)
     )
 

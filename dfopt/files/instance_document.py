@@ -147,9 +147,9 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _state(value: object) -> CacheState | None:
-    if value is None:
-        return None
+def _state(value: Any) -> Any:
+    if value is None or isinstance(value, str):
+        return value  # the data model refuses words other than "unknown"
     fields = fields_of(value, STATE_KEYS)
     if "leaves" in fields:
         fields["leaves"] = at("leaves", _leaves, fields["leaves"])
@@ -177,7 +177,7 @@ def instance_to_document(instance: Instance) -> Document:
     document["penalty"] = penalty_to_document(instance.penalty)
     if instance.initial:
         document["initial"] = [
-            None if state is None else _without_defaults(state, STATE_KEYS)
+            _without_defaults(state, STATE_KEYS) if isinstance(state, CacheState) else state
             for state in instance.initial
         ]
     for flag in ("cold_start", "final_write_back"):

@@ -127,9 +127,11 @@ def label_rows(ax: Axes, instance: Instance, font_size: float) -> None:
     """Name the CPUs, from top to bottom, with what their caches hold at the start."""
     shown = range(0, instance.cpus, -(-instance.cpus // MOST_TICKS))
     names = [
-        f"CPU {cpu}"
-        if state is None
-        else f"CPU {cpu}, holds {shown_name(group_of(instance.penalty, state))}"
+        f"CPU {cpu}, holds {shown_name(group_of(instance.penalty, state))}"
+        if isinstance(state, CacheState)
+        else f"CPU {cpu}, cache unknown"
+        if state == "unknown"
+        else f"CPU {cpu}"
         for cpu, state in enumerate(instance.initial_states)
     ]
     ax.set_ylim(instance.cpus - 0.5, -0.5)
@@ -146,7 +148,7 @@ def prepared(ax: Axes, instance: Instance, rows: Sequence[CpuTimeline], font_siz
     span = (max(row.end for row in rows) or 1) / max(0.5, 1 - margin / width)
     ax.set_xlim(0, span)
     holders: list[Task | CacheState] = list(instance.tasks)
-    holders += [state for state in instance.initial_states if state is not None]
+    holders += [state for state in instance.initial_states if isinstance(state, CacheState)]
     groups = {group_of(instance.penalty, holder) for holder in holders}
     colours = group_colours(sorted(groups, key=as_people_sort))
     return Brush(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 from dfopt.checks import check_choice, check_optional_name
 
@@ -38,3 +39,11 @@ class CacheState:
         check_optional_name(self.df, "df")
         check_choice(self.leaves, Leaves, "leaves")
         check_optional_name(self.type, "type")
+
+
+InitialState = CacheState | Literal["unknown"] | None
+"""What is known of a CPU's cache before its first task.
+
+``None`` is an empty cache. ``"unknown"`` says that nothing is known: then the first task pays
+nothing for its switch, whatever it is, and a CPU that runs nothing pays nothing.
+"""

@@ -24,7 +24,7 @@ from dfopt.checks import (
     described,
 )
 from dfopt.errors import DfoptWarning, InstanceError
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache_state import CacheState, InitialState, Leaves
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 
 LARGEST_TASK_COUNT = 10_000_000
@@ -123,12 +123,14 @@ class Instance:
     objective
         What is minimised, see :class:`Objective`.
     initial
-        What each CPU's cache holds at the start, one entry per CPU (None: empty); the empty
-        tuple means that all are empty.
+        What each CPU's cache holds at the start, one entry per CPU: a :class:`CacheState`, None
+        for an empty cache, or ``"unknown"``. The empty tuple means that all are empty.
     cold_start
-        Whether the first task on an empty cache pays for loading its data.
+        Whether the first task on an empty cache pays for loading its data. It does not matter
+        where the cache's state is unknown.
     final_write_back
-        Whether the last task on a CPU pays for writing back what it did not leave clean.
+        Whether a CPU pays at the end for writing back what its last task did not leave clean. A
+        CPU that runs nothing pays for what its cache held at the start.
     name, description, source, time_unit
         Labels without meaning to the solvers.
 
@@ -154,7 +156,7 @@ class Instance:
     tasks: tuple[Task, ...] = ()
     capacity: int | Literal["balanced", "unlimited"] = "balanced"
     objective: Objective = Objective.MAX_PENALTY
-    initial: tuple[CacheState | None, ...] = ()
+    initial: tuple[InitialState, ...] = ()
     cold_start: bool = False
     final_write_back: bool = False
     name: str | None = None
@@ -209,7 +211,7 @@ class Instance:
         return max(0, self.task_count - self.cpus * self.tasks_per_cpu)
 
     @property
-    def initial_states(self) -> tuple[CacheState | None, ...]:
+    def initial_states(self) -> tuple[InitialState, ...]:
         """The initial cache states, one per CPU, with the default filled in."""
         return self.initial or (None,) * self.cpus
 
@@ -264,9 +266,14 @@ class Instance:
                 place="initial",
             )
         for position, state in enumerate(self.initial):
-            if state is None:
+            if state is None or state == "unknown":
                 continue
             place = f"initial[{position}]"
+            if not isinstance(state, CacheState):
+                raise InstanceError(
+                    f"must be a cache state, null or 'unknown', not {described(state)}",
+                    place=place,
+                )
             if isinstance(self.penalty, PenaltyMatrix):
                 check_type(state.type, self.penalty.types, place)
             elif state.df is None:

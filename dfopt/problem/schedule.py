@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dfopt.errors import DfoptError
 from dfopt.problem.instance import Instance, Objective, Task
-from dfopt.problem.switch_costs import finish_cost, order_cost, start_cost, switch_cost
+from dfopt.problem.switch_costs import finish_cost, idle_cost, order_cost, start_cost, switch_cost
 
 
 class DeadlockError(DfoptError):
@@ -126,6 +126,5 @@ def timed_run(
                 f"{stuck!r} waits for ever, since its predecessors come later",
                 place=f"schedule.cpus[{cpu}]",
             )
-        if order:
-            clocks[cpu] += finish_cost(instance, order[-1])
+        clocks[cpu] += finish_cost(instance, order[-1]) if order else idle_cost(instance, cpu)
     return starts, clocks

@@ -65,17 +65,17 @@ def start_cost(instance: Instance, cpu: int, first: Task) -> int:
     """Return the cost of the first task of a CPU, from what its cache holds at the start."""
     penalty = instance.penalty
     state = instance.initial[cpu] if instance.initial else None
-    if state is not None:
+    if isinstance(state, CacheState):
         return switch_cost(penalty, state, first)
-    if not instance.cold_start:
+    if state == "unknown" or not instance.cold_start:
         return 0
     if isinstance(penalty, PenaltyMatrix):
         return penalty.start[penalty.types.index(first.type)] if penalty.start else 0
     return reading_cost(penalty, first)
 
 
-def finish_cost(instance: Instance, last: Task) -> int:
-    """Return the cost that remains after the last task of a CPU."""
+def finish_cost(instance: Instance, last: Task | CacheState) -> int:
+    """Return the cost that remains after the last task of a CPU, or after its initial state."""
     penalty = instance.penalty
     if not instance.final_write_back:
         return 0
@@ -88,13 +88,19 @@ def finish_cost(instance: Instance, last: Task) -> int:
             return finish[types.index(last.type)] if finish else 0
 
 
+def idle_cost(instance: Instance, cpu: int) -> int:
+    """Return F(∅), the cost of a CPU that runs nothing: that of its cache's final write-back."""
+    state = instance.initial[cpu] if instance.initial else None
+    return finish_cost(instance, state) if isinstance(state, CacheState) else 0
+
+
 def order_cost(instance: Instance, cpu: int, order: Sequence[Task]) -> int:
     """Return F(w), the cost of running ``order`` on ``cpu`` without waiting.
 
-    Execution times are part of it under the objective ``makespan``. An empty order costs 0.
+    Execution times are part of it under the objective ``makespan``.
     """
     if not order:
-        return 0
+        return idle_cost(instance, cpu)
     cost = start_cost(instance, cpu, order[0]) + finish_cost(instance, order[-1])
     for before, after in pairwise(order):
         cost += switch_cost(instance.penalty, before, after)

@@ -11,7 +11,7 @@ from enum import StrEnum
 from math import floor, log10
 
 from dfopt.errors import DfoptError
-from dfopt.problem.cache_state import CacheState
+from dfopt.problem.cache_state import CacheState, InitialState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import CpuSchedule, Schedule
@@ -174,12 +174,15 @@ def _row(
         clock += task.exec if task_width is None else task_width
         ends.append(clock)
         before = task
-    groups = [group_of(instance.penalty, task) for task in order]
-    if before and (amount := finish_cost(instance, before)):
+    # A CPU that runs nothing writes back what its cache held at the start.
+    held = before or instance.initial_states[cpu]
+    if isinstance(held, Task | CacheState) and (amount := finish_cost(instance, held)):
         by_table = isinstance(instance.penalty, PenaltyMatrix)
         kind = ChargeKind.SWITCH if by_table else ChargeKind.WRITE_BACK
-        charges.append(Charge(kind=kind, group=groups[-1], start=clock, amount=amount))
+        group = group_of(instance.penalty, held)
+        charges.append(Charge(kind=kind, group=group, start=clock, amount=amount))
         clock += amount
+    groups = [group_of(instance.penalty, task) for task in order]
     return CpuTimeline(
         runs=_runs(groups, planned.tasks, starts, ends),
         charges=tuple(charges),
@@ -194,7 +197,7 @@ def _switch_parts(
     """Yield what a switch to ``task`` is paid for: first the write-back, then the reading."""
     penalty = instance.penalty
     if before is None:
-        held: Task | CacheState | None = instance.initial_states[cpu]
+        held: Task | InitialState = instance.initial_states[cpu]
         cost = start_cost(instance, cpu, task)
     else:
         held = before
@@ -208,8 +211,8 @@ def _switch_parts(
             reading = min(fill, cost)
         case PenaltyF():
             reading = min(reading_cost(penalty, task), cost)
-    old = new if held is None else group_of(penalty, held)
-    if held is not None and old == new:
+    old = group_of(penalty, held) if isinstance(held, Task | CacheState) else new
+    if isinstance(held, Task | CacheState) and old == new:
         reading = 0
     yield ChargeKind.WRITE_BACK, old, cost - reading
     yield ChargeKind.READING, new, reading

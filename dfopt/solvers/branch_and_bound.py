@@ -126,10 +126,14 @@ class BranchAndBound:
             ends[kind] = max(ends[kind], ready + length)
             work += partial.left[kind] * length
         finished = (
-            clock + (self.table.finish[order[-1]] if order and not any(partial.left) else 0)
-            for clock, order in zip(partial.clocks, partial.orders, strict=True)
+            clock + (0 if any(partial.left) else self._after(cpu, order))
+            for cpu, (clock, order) in enumerate(zip(partial.clocks, partial.orders, strict=True))
         )
         return max(*ends, *finished, -(-work // self.instance.cpus))
+
+    def _after(self, cpu: int, order: tuple[int, ...]) -> int:
+        """Return what a CPU pays at its end."""
+        return self.table.finish[order[-1]] if order else self.table.idle[cpu]
 
     def _is_dominated(self, partial: Partial) -> bool:
         lasts = tuple(order[-1] if order else NOBODY for order in partial.orders)

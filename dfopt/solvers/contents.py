@@ -32,7 +32,7 @@ class PartCosts:
     def cost(self, cpu: int, parts: Parts) -> int:
         """Return F* of ``parts`` on ``cpu``."""
         if not parts:
-            return 0
+            return self.form.starts[cpu].idle
         total = 0
         blocks = {}
         for fragment, part in parts.items():

@@ -12,7 +12,7 @@ from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.schedule import combined_cost
-from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
+from dfopt.problem.switch_costs import start_cost, switch_cost
 from dfopt.solvers.search import Search
 
 LARGEST_TASK_COUNT = 12
@@ -79,7 +79,7 @@ def _cheapest_paths(search: Search, cpu: int, kinds: Sequence[int]) -> Paths:
     """
     table = search.costs
     releases = [search.types[kind].example.release for kind in kinds]
-    paths: Paths = {0: (0, -1, {})}
+    paths: Paths = {0: (table.idle[cpu], -1, {})}
     for subset in range(1, 1 << len(kinds)):
         if subset.bit_count() > search.instance.tasks_per_cpu:
             continue
@@ -156,7 +156,7 @@ def _enumerate_orders(search: Search) -> int:
         if steps % 256 == 0:
             search.check()
         if not any(state.left):
-            value = max(state.finished(instance, search), default=0)
+            value = max(state.finished(search), default=0)
             if value < optimum:
                 optimum = value
                 search.found(state.orders)
@@ -226,9 +226,8 @@ class _Partial:
                     start,
                 )
 
-    def finished(self, instance: Instance, search: Search) -> list[int]:
+    def finished(self, search: Search) -> list[int]:
         return [
-            clock + finish_cost(instance, search.types[order[-1]].example)
-            for clock, order in zip(self.clocks, self.orders, strict=True)
-            if order
+            clock + search.costs.finish[order[-1]] if order else search.costs.idle[cpu]
+            for cpu, (clock, order) in enumerate(zip(self.clocks, self.orders, strict=True))
         ]

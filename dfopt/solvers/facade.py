@@ -136,11 +136,11 @@ def available_processors() -> int:
 
 
 def _run(search: Search, method: str) -> None:
+    if method != "exhaustive" or not search.types:
+        _bound_cheaply(search)
     if not search.types:
         search.found([()] * search.instance.cpus)
         return
-    if method != "exhaustive":
-        _bound_cheaply(search)
     module, function = METHODS[method]
     load_module(module, search.check)
     solver: Solver = getattr(sys.modules[module], function)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.problem.instance import Instance, Objective, Task
-from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
+from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
 
 MOST_TASKS = 10
 MOST_TASKS_WITH_PRECEDENCE = 7
@@ -15,8 +15,8 @@ MOST_TASKS_WITH_PRECEDENCE = 7
 NEVER = 4 * LARGEST_TOTAL
 """More than anything costs."""
 
-Costs = tuple[int, ...]
-"""Of switching to each task."""
+Start = tuple[tuple[int, ...], int]
+"""What a CPU pays for its initial state: with each task as its first one, and without tasks."""
 
 
 def most_tasks(instance: Instance) -> int:
@@ -28,20 +28,31 @@ def has_schedule_below(instance: Instance, bound: int) -> bool:
     """Return whether some schedule of the instance has an objective less than ``bound``."""
     tasks = [task for task in instance.tasks for _ in range(task.multiplicity)]
     starts = Counter(
-        tuple(start_cost(instance, cpu, task) for task in tasks) for cpu in range(instance.cpus)
+        (
+            tuple(start_cost(instance, cpu, task) for task in tasks),
+            idle_cost(instance, cpu),
+        )
+        for cpu in range(instance.cpus)
     )
-    # Of CPUs that start alike, more than there are tasks are no use.
+    # Of CPUs that start alike, no more can be used than there are tasks.
     cpus = [start for start, count in starts.items() for _ in range(min(count, len(tasks)))]
+    idle = [start[1] for start, count in starts.items() for _ in range(len(tasks), count)]
     if instance.has_precedence:
-        return _dispatch_below(instance, tasks, cpus, bound)
-    return _least_objective(instance, tasks, cpus) < bound
+        return max(idle, default=0) < bound and _dispatch_below(instance, tasks, cpus, bound)
+    return _least_objective(instance, tasks, cpus, idle) < bound
 
 
-def _least_objective(instance: Instance, tasks: Sequence[Task], cpus: Sequence[Costs]) -> int:
-    """Hand out sets of tasks to one CPU after the other; sets are numbers, a bit for each task."""
+def _least_objective(
+    instance: Instance, tasks: Sequence[Task], cpus: Sequence[Start], idle: Sequence[int]
+) -> int:
+    """Hand out sets of tasks to one CPU after the other; sets are numbers, a bit for each task.
+
+    ``idle`` is what the CPUs cost that run nothing in any schedule.
+    """
     added = instance.objective is Objective.TOTAL_PENALTY
     costs_by_start = {start: _least_costs(instance, tasks, start) for start in set(cpus)}
-    least = [0] + [NEVER] * (2 ** len(tasks) - 1)  # for each set, with the CPUs so far
+    always = sum(idle) if added else max(idle, default=0)
+    least = [always] + [NEVER] * (2 ** len(tasks) - 1)  # for each set, with the CPUs so far
     for start in cpus:
         costs = costs_by_start[start]
         least = [
@@ -62,14 +73,15 @@ def _subsets(held: int) -> Iterator[int]:
     yield 0
 
 
-def _least_costs(instance: Instance, tasks: Sequence[Task], start: Costs) -> list[int]:
+def _least_costs(instance: Instance, tasks: Sequence[Task], start: Start) -> list[int]:
     """Return what the best order of each set of tasks costs, waits for releases included.
 
     To finish earlier is never worse, so that for each set only the earliest finish with each last
     task matters (Held and Karp).
     """
     timed = instance.objective is Objective.MAKESPAN
-    least = [0] + [NEVER] * (2 ** len(tasks) - 1)
+    switches, idle = start
+    least = [idle] + [NEVER] * (2 ** len(tasks) - 1)
     earliest: list[dict[int, int]] = [{} for _ in least]  # for each set, by the last task
     for held, finishes in enumerate(earliest):
         if held.bit_count() > instance.tasks_per_cpu:
@@ -83,13 +95,13 @@ def _least_costs(instance: Instance, tasks: Sequence[Task], start: Costs) -> lis
                 max(finish, task.release) + switch_cost(instance.penalty, tasks[last], task)
                 for last, finish in finishes.items()
             ]
-            begin = min(begins) if held else task.release + start[number]
+            begin = min(begins) if held else task.release + switches[number]
             earliest[held | 1 << number][number] = begin + (task.exec if timed else 0)
     return least
 
 
 def _dispatch_below(
-    instance: Instance, tasks: Sequence[Task], cpus: Sequence[Costs], bound: int
+    instance: Instance, tasks: Sequence[Task], cpus: Sequence[Start], bound: int
 ) -> bool:
     """Dispatch all tasks, ready ones first, in every way there is.
 
@@ -101,7 +113,7 @@ def _dispatch_below(
     awaited = {name for task in tasks for name in task.after}
     waits_for = [[i for i, other in enumerate(tasks) if other.id in task.after] for task in tasks]
     nothing: tuple[int | None, ...] = (None,) * len(tasks)
-    states = {(nothing, tuple(sorted((start, 0, 0, 0) for start in cpus)))}
+    states = {(nothing, tuple(sorted((start, idle, 0, 0) for start, idle in cpus)))}
     for _ in tasks:
         following = set()
         for finished, running in states:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.schedule import Schedule
-from dfopt.problem.switch_costs import finish_cost, order_cost, start_cost, switch_cost
+from dfopt.problem.switch_costs import finish_cost, idle_cost, order_cost, start_cost, switch_cost
 
 SHOWN_NAMES = 3
 
@@ -104,5 +104,8 @@ def _run(
             return None, problems
     if not timed:  # costs do not depend on when things happen
         return [order_cost(instance, cpu, order) for cpu, order in enumerate(orders)], problems
-    ends = [finish_cost(instance, order[-1]) if order else 0 for order in orders]
+    ends = [
+        finish_cost(instance, order[-1]) if order else idle_cost(instance, cpu)
+        for cpu, order in enumerate(orders)
+    ]
     return [clock + end for clock, end in zip(clocks, ends, strict=True)], problems

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from heapq import nlargest
 
-from dfopt.problem.cache_state import CacheState
+from dfopt.problem.cache_state import CacheState, InitialState
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyG
 
@@ -47,8 +47,11 @@ def most_by_visits(
     capacity = instance.tasks_per_cpu
     values = sorted((_largest(counts, capacity) for counts in alike.values()), reverse=True)
 
-    def most(state: CacheState | None) -> int:
-        spared = not instance.cold_start if state is None else state.df in alike
+    def most(state: InitialState) -> int:
+        if isinstance(state, CacheState):
+            spared = state.df in alike
+        else:
+            spared = state == "unknown" or not instance.cold_start
         return sum(values[: threshold // visit + spared])
 
     by_state = {state: most(state) for state in set(instance.initial_states)}

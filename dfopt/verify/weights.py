@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import MethodError
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache_state import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.problem.switch_costs import reading_cost
@@ -252,8 +252,10 @@ def largest_values(
     return [largest[start] for start in starts]
 
 
-def _start(instance: Instance, state: CacheState | None, fragments: frozenset[str]) -> Start:
-    if state is None:
+def _start(instance: Instance, state: InitialState, fragments: frozenset[str]) -> Start:
+    if state == "unknown":
+        return Start(fragments, 0, 0)
+    if not isinstance(state, CacheState):
         return Start(frozenset() if instance.cold_start else fragments, 0, 0)
     write_back = _write_back(instance)
     return Start(

@@ -112,6 +112,16 @@ def test_no_task_and_one_task() -> None:
     assert best_order(instance, 0, ("p",)) == (70, ("p",))
 
 
+def test_what_a_cpu_without_tasks_costs() -> None:
+    for instance in drawn_instances(200, seed=3):
+        types = task_types(instance)
+        rules = [HeldKarp(instance, types), best_order_of_types(instance, types)]
+        for cpu in range(instance.cpus):
+            for rule in rules:
+                assert rule.cost(cpu, {}) == order_cost(instance, cpu, ())
+                assert rule.order(cpu, {}) == []
+
+
 def test_fewer_tasks_may_cost_more() -> None:
     """A task that reads little opens its fragment's block for one that reads much."""
     instance = Instance(
@@ -238,7 +248,6 @@ def test_held_and_karp_on_every_penalty(kinds: tuple[str]) -> None:
             assert rule.cost(cpu, content) == least
             assert order_cost(instance, cpu, tasks) == least
             assert Counter(order) == content
-        assert rule.cost(0, {}) == 0
         assert rule.order(0, {}) == []
 
 

@@ -76,6 +76,13 @@ def test_matrix_is_read_row_by_row():
     assert instance_to_document(instance) == MATRIX_INSTANCE
 
 
+def test_an_unknown_state_is_a_word():
+    document = SMALLEST_INSTANCE | {"initial": ["unknown"]}
+    instance = instance_from_document(document)
+    assert instance.initial == ("unknown",)
+    assert instance_to_document(instance) == document
+
+
 def test_costs_that_do_not_count_are_warned_of_and_kept():
     document = SMALLEST_INSTANCE | {
         "penalty": {"kind": "matrix", "types": ["a"], "switch": [[0]], "start": [4]}

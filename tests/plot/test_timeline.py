@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dfopt.errors import DfoptError
 from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
-from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import CpuSchedule, Schedule, evaluate
 from dfopt.problem.timeline import (
     Charge,
@@ -48,6 +48,21 @@ def test_a_wait_ends_a_run() -> None:
     )
     (row,) = timeline(instance, evaluate(instance, [["a", "b"]]))
     assert [run.edges for run in row.runs] == [(0, 2), (5, 6)]
+
+
+def test_a_cpu_without_tasks_writes_back_what_it_held() -> None:
+    instance = Instance(
+        cpus=2,
+        penalty=PenaltyF(read_line=1, write_back=3),
+        initial=(CacheState(df="B", leaves=Leaves.DIRTY), "unknown"),
+        final_write_back=True,
+        tasks=(Task(id="a", df="A", lines=2),),
+    )
+    idle, busy = timeline(instance, evaluate(instance, [[], ["a"]]), task_width=10)
+    assert idle.runs == ()
+    assert idle.charges == (Charge(kind=WRITE_BACK, group="B", start=0, amount=3),)
+    assert (idle.cost, idle.end) == (3, 3)
+    assert (busy.charges, busy.cost) == ((), 0)
 
 
 def test_write_back_belongs_to_what_was_held() -> None:

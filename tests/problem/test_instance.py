@@ -92,6 +92,7 @@ def test_initial_states():
     state = CacheState(df="A", leaves=Leaves.DIRTY)
     assert instance().initial_states == (None, None)
     assert instance(initial=(None, state)).initial_states == (None, state)
+    assert instance(initial=("unknown", state)).initial_states == ("unknown", state)
 
 
 def test_timed():
@@ -186,6 +187,10 @@ def test_strategies_draw_names_once(drawn):
         (
             lambda: instance(initial=(None, CacheState())),
             "initial[1].df: is missing; name the fragment in the cache",
+        ),
+        (
+            lambda: instance(initial=(None, "warm")),
+            "initial[1]: must be a cache state, null or 'unknown', not 'warm'",
         ),
         (
             lambda: instance(initial=(CacheState(df="A"), None), penalty=TABLE),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache_state import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.switch_costs import (
@@ -31,7 +31,7 @@ def typed(name: str) -> Task:
 
 def machine(
     penalty: Penalty,
-    *states: CacheState | None,
+    *states: InitialState,
     cold_start: bool = False,
     final_write_back: bool = False,
     objective: Objective = Objective.MAX_PENALTY,
@@ -195,6 +195,34 @@ def test_an_order_in_g_and_in_a_table() -> None:
     assert order_cost(both_ends, 0, [typed(name) for name in names]) == 50 + 1 + 2 + 4 + 3 + 700
 
 
-def test_an_empty_order_costs_nothing() -> None:
-    states = (CacheState(df="A", leaves=INVALIDATED),)
-    assert order_cost(machine(F, *states, cold_start=True, final_write_back=True), 0, []) == 0
+@pytest.mark.parametrize("objective", Objective)
+def test_a_cpu_that_runs_nothing_pays_for_the_final_write_back_of_its_state(
+    objective: Objective,
+) -> None:
+    states = (*(CacheState(df="A", leaves=leaves) for leaves in Leaves), None, "unknown")
+
+    def costs(penalty: Penalty, *states: InitialState, final_write_back: bool = True) -> list[int]:
+        one = machine(
+            penalty,
+            *states,
+            cold_start=True,
+            final_write_back=final_write_back,
+            objective=objective,
+        )
+        return [order_cost(one, cpu, []) for cpu in range(one.cpus)]
+
+    assert costs(F, *states) == [0, 7, 7, 0, 0]
+    assert costs(F, *states, final_write_back=False) == [0] * 5
+    assert costs(G, *states) == [0] * 5
+    in_table = (CacheState(type="x"), CacheState(type="y"), None, "unknown")
+    assert costs(MATRIX, *in_table) == [700, 800, 0, 0]
+
+
+@pytest.mark.parametrize("cold_start", [False, True])
+def test_on_an_unknown_cache_the_first_task_is_free(*, cold_start: bool) -> None:
+    for penalty in (F, G):
+        one = machine(penalty, "unknown", cold_start=cold_start)
+        assert start_cost(one, 0, task("A")) == 0
+    one = machine(MATRIX, "unknown", cold_start=True, final_write_back=True)
+    assert start_cost(one, 0, typed("x")) == 0
+    assert order_cost(one, 0, [typed("x")]) == 700

@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from itertools import cycle, islice, product
 
-from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.cache_state import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 
@@ -98,10 +98,10 @@ def _penalty(source: random.Random, kind: str, *, start: bool, finish: bool) -> 
     )
 
 
-def _initial(source: random.Random, kind: str, cpus: int) -> tuple[CacheState | None, ...]:
-    def state() -> CacheState | None:
-        if source.random() < 0.3:
-            return None
+def _initial(source: random.Random, kind: str, cpus: int) -> tuple[InitialState, ...]:
+    def state() -> InitialState:
+        if source.random() < 0.4:
+            return source.choice((None, "unknown"))
         if kind == "matrix":
             return CacheState(type=source.choice("xyz"))
         return CacheState(

@@ -16,6 +16,7 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.result import Status, StopReason
 from dfopt.problem.schedule import evaluate
+from dfopt.problem.switch_costs import order_cost
 from dfopt.solvers import METHODS, solve
 from dfopt.solvers.branch_and_bound import BranchAndBound
 from dfopt.solvers.cp_sat.circuits import CircuitModel
@@ -53,6 +54,11 @@ def check(search: Search, instance: Instance) -> None:
     assert search.schedule == evaluate(instance, orders)
 
 
+def has_cost_when_idle(instance: Instance) -> bool:
+    """Whether some CPU pays for its initial state though it runs nothing."""
+    return any(order_cost(instance, cpu, ()) for cpu in range(instance.cpus))
+
+
 def test_every_combination_was_drawn() -> None:
     assert len(DRAWN) >= 500
     drawn = Counter(
@@ -73,6 +79,9 @@ def test_every_combination_was_drawn() -> None:
         assert {one.cpus for one in of_kind} == {1, 2, 3}
         assert any(one.initial and None in one.initial for one in of_kind)
         assert any(one.initial and None not in one.initial for one in of_kind)
+        assert sum(one.cold_start and "unknown" in one.initial for one in of_kind) >= 10
+        if kind != "g":
+            assert sum(has_cost_when_idle(one) for one in of_kind) >= 15
         assert any(task.count for one in of_kind for task in one.tasks)
         assert sum(one.has_precedence for one in of_kind) >= 5
         assert sum(one.is_timed and not one.has_precedence for one in of_kind) >= 5
@@ -241,6 +250,28 @@ def test_an_instance_without_room_is_infeasible(method: str) -> None:
         assert result.schedule is None
         assert result.certificate is None
         assert verify(crowded, result, require_certificate=True).ok
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("objective", "cost"),
+    [(Objective.MAX_PENALTY, 5), (Objective.TOTAL_PENALTY, 10), (Objective.MAKESPAN, 5)],
+)
+def test_without_tasks_initial_states_are_written_back(
+    method: str, objective: Objective, cost: int
+) -> None:
+    dirty = CacheState(df="A", leaves=DIRTY)
+    instance = Instance(
+        cpus=4,
+        penalty=PenaltyF(read_line=1, write_back=5),
+        objective=objective,
+        initial=(dirty, None, "unknown", dirty),
+        cold_start=True,
+        final_write_back=True,
+    )
+    result = solve(instance, method=method)
+    assert (result.status, result.objective, result.lower_bound) == (Status.OPTIMAL, cost, cost)
+    assert verify(instance, result, require_certificate=True).ok
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -62,7 +62,30 @@ def solve_by_configurations(search: Search) -> None:
     search.enter("loading; compiling at the first time")
     load(first_calls, search.check)
     with _local_search_beside(search):
+        _settle_idle_costs(search)
         Configurations(search).solve()
+
+
+def _settle_idle_costs(search: Search) -> None:
+    """Let the count model decide where it matters what a CPU pays that runs nothing.
+
+    The linear program takes for granted that an idle CPU costs nothing. That is as good as true
+    where each of them may cost as much as an idle one does.
+    """
+    idle = max(start.idle for start in search.form.starts)
+    if search.lower_bound >= idle:
+        return
+    from dfopt.solvers.cp_sat.counts import CountModel
+    from dfopt.solvers.cp_sat.runner import decide, minimise
+
+    search.enter("count model")
+    assert search.objective is not None
+    if search.instance.objective is not Objective.TOTAL_PENALTY and search.objective > idle:
+        bounds = (search.lower_bound, idle - 1)
+        if not decide(search, lambda: CountModel(search, bounds), idle):
+            return
+    minimise(search, lambda bounds: CountModel(search, bounds))
+    search.check()
 
 
 @functools.cache

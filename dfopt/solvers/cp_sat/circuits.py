@@ -117,7 +117,7 @@ class CircuitModel:
     def arc_cost(self, cpu: int, before: int, after: int) -> int:
         """Return what an arc costs, execution times left out."""
         if before == after == DEPOT:
-            return 0
+            return self.table.idle[cpu]
         if before == DEPOT:
             return self.table.start[cpu][self.tasks[after - 1]]
         if after == DEPOT:

@@ -238,6 +238,8 @@ class DynamicProgram:
                 if start.departure:
                     began_elsewhere = (final.used[:, cpu] & SPARED) == 0
                     costs[:, cpu] += start.departure * (began_elsewhere & (final.loads[:, cpu] > 0))
+                if start.idle:
+                    costs[:, cpu] += start.idle * (final.loads[:, cpu] == 0)
             values = costs.sum(axis=1) if self.total else costs.max(axis=1)
             best = int(values.argmin())
             if values[best] <= self.limit:

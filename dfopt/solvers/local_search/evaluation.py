@@ -21,6 +21,7 @@ from dfopt.solvers.local_search.state import (
     FRAGMENT,
     FREE,
     FREE_FOR_ALL,
+    IDLE,
     LAST,
     MIDDLE,
     MOVED,
@@ -209,7 +210,7 @@ def cost_with_best_ends(  # noqa: PLR0912, PLR0915 - one pass
                 first_2 = first
             split = min(split, both)
     if fragments == 0:
-        return 0
+        return int(state.cpus[cpu, IDLE])
     cost += state.cpus[cpu, ARRIVAL]
     departure = state.cpus[cpu, DEPARTURE]
     spared = first_at >= 0

@@ -27,8 +27,8 @@ Integers = NDArray[np.int64]
 OF_FRAGMENT, BASE, ENTRY, EXIT, END = range(5)
 
 # Columns of State.cpus: as in CpuStart; how many types and parts it holds; its tasks and its F*;
-# its place in the list of the CPUs above the target, or -1.
-FREE, ARRIVAL, DEPARTURE, TYPES, PARTS, LOAD, COST, ABOVE_PLACE = range(8)
+# its place in the list of the CPUs above the target, or -1; what it costs if it runs nothing.
+FREE, ARRIVAL, DEPARTURE, TYPES, PARTS, LOAD, COST, ABOVE_PLACE, IDLE = range(9)
 FREE_FOR_ALL = -2
 NO_FRAGMENT = -1
 
@@ -62,7 +62,7 @@ class State(NamedTuple):
     types
         (n, 5). What the tasks of each type cost.
     cpus
-        (m, 8). What is known about each CPU.
+        (m, 9). What is known about each CPU.
     holdings, holders
         (d, 2) and flat. For each of d fragments the list of the CPUs that hold it.
     rows
@@ -145,7 +145,7 @@ def empty_state(instance: Instance, form: ClosedForm, counts: Sequence[int], see
         types=np.array(
             [(one.fragment, one.base, one.entry, one.exit, one.end) for one in costs], np.int64
         ),
-        cpus=zeros(cpus, 8),
+        cpus=zeros(cpus, 9),
         holdings=zeros(len(sizes), 2),
         holders=zeros(sum(lengths)),
         rows=zeros(cpus, width, 2),
@@ -161,6 +161,7 @@ def empty_state(instance: Instance, form: ClosedForm, counts: Sequence[int], see
     state.cpus[:, FREE] = [_free(start) for start in form.starts]
     state.cpus[:, ARRIVAL] = [start.arrival for start in form.starts]
     state.cpus[:, DEPARTURE] = [start.departure for start in form.starts]
+    state.cpus[:, IDLE] = [start.idle for start in form.starts]
     state.cpus[:, ABOVE_PLACE] = -1
     state.holdings[1:, HOLDERS] = np.cumsum(lengths)[:-1]
     state.counters[BEST] = np.iinfo(np.int64).max

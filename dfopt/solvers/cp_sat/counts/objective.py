@@ -18,10 +18,13 @@ def cpu_cost(
     cpu: int,
     used: Expression,
 ) -> Expression:
-    """Return arrival + Σ base + Σ entries + Σ exits − what the last task is spared."""
+    """Return arrival + Σ base + Σ entries + Σ exits − what the last task is spared.
+
+    A CPU that is not used pays what an idle one pays.
+    """
     classes, form = aggregation.classes, aggregation.form
     start = form.starts[cpu]
-    terms: list[Expression] = [(start.arrival + start.departure) * used]
+    terms: list[Expression] = [start.idle + (start.arrival + start.departure - start.idle) * used]
     if start.departure:
         terms += [-start.departure * v for (_, i), v in variables.first.items() if i == cpu]
     for c, one in enumerate(classes):
@@ -50,10 +53,14 @@ def add_objective(
     costs = []
     for cpu in range(instance.cpus):
         used: Expression = 0
-        if form.starts[cpu].arrival or form.starts[cpu].departure:
+        start = form.starts[cpu]
+        if start.arrival or start.departure or start.idle:
             used = is_used = model.new_bool_var(f"used[{cpu}]")
-            for a in range(len(form.fragments)):
-                model.add_implication(variables.visits[a, cpu], is_used)
+            visits = [variables.visits[a, cpu] for a in range(len(form.fragments))]
+            for visit in visits:
+                model.add_implication(visit, is_used)
+            if start.idle:
+                model.add(is_used <= sum(visits))
         costs.append(cpu_cost(variables, constraints, aggregation, cpu, used))
     if instance.objective is Objective.TOTAL_PENALTY:
         model.add(value == sum(costs))
