@@ -5,7 +5,7 @@ from itertools import permutations
 
 from hypothesis import strategies as st
 
-from dfopt.problem.cache_state import Leaves
+from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import order_cost
 from tests.strategies import instances
@@ -20,11 +20,12 @@ def order_value(
 ) -> int:
     """Return the weights of an order less the charges of the entries that it pays."""
     state = instance.initial_states[cpu]
-    inside = state.df if state else None
+    inside = state.df if isinstance(state, CacheState) else None
+    all_free = state == "unknown" or (state is None and not instance.cold_start)
     value = 0
     for position, number in enumerate(order):
         df = instance.tasks[number].df
-        free = not position and state is None and not instance.cold_start
+        free = not position and all_free
         value += weights[number] - (0 if free or df == inside else charges[number])
         inside = df
     return value

@@ -42,7 +42,8 @@ def test_small_instances_of_every_kind() -> None:
         assert search.objective is not None
         assert search.lower_bound <= least <= search.objective, instance
         own = any(
-            state and state.df in {task.df for task in instance.tasks} for state in instance.initial
+            isinstance(state, CacheState) and state.df in {task.df for task in instance.tasks}
+            for state in instance.initial
         )
         if search.is_closed:
             ends["closed, own" if own else "closed"] += 1
