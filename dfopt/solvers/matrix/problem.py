@@ -79,16 +79,19 @@ def matrix_problem(
     types, table
         Its types of tasks, and what switches between them cost. Execution times are left out.
     """
-    starts: dict[Row, int] = {}
-    numbers = [starts.setdefault(tuple(row), len(starts)) for row in table.start]
+    starts: dict[tuple[Row, int], int] = {}
+    numbers = [
+        starts.setdefault((tuple(row), idle), len(starts))
+        for row, idle in zip(table.start, table.idle, strict=True)
+    ]
     order = sorted(range(instance.cpus), key=numbers.__getitem__)
     problem = MatrixProblem(
         capacity=instance.tasks_per_cpu,
         sizes=tuple(one.count for one in types),
         starts=tuple(numbers[cpu] for cpu in order),
         switch=tuple(map(tuple, table.switch)),
-        start=tuple(starts),
+        start=tuple(row for row, _ in starts),
         finish=tuple(table.finish),
-        idle=(0,) * len(starts),
+        idle=tuple(idle for _, idle in starts),
     )
     return problem, order
