@@ -1,4 +1,4 @@
-"""Policies by name, by module and class, or from a file of one's own."""
+"""Policies by name, by module and class, or from a user's file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dfopt.errors import DfoptError
 
 
 class HasName(Protocol):
-    """What is known of any simulator's policies."""
+    """What the policies of all simulators have."""
 
     name: ClassVar[str]
 
@@ -40,7 +40,7 @@ def policy_named(
     base
         What all policies of the simulator derive from.
     policies
-        Those that come with it, by name.
+        The policies that come with the simulator, by name.
 
     Raises
     ------
@@ -64,15 +64,15 @@ def policy_named(
 
 @contextmanager
 def naming_policy(policy: type[HasName]) -> Iterator[None]:
-    """Let whatever a policy of one's own raises name it, its file and the line.
+    """Let errors that a user's policy raises name the policy, its file and the line.
 
-    What one that comes with dfopt raises is a defect of dfopt, whose traceback is wanted. What a
-    policy prints goes to standard error: standard output is for figures.
+    An error that a policy of dfopt raises is a defect of dfopt and keeps its traceback. What a
+    policy prints goes to standard error, since standard output is for figures.
 
     Raises
     ------
     DfoptError
-        When anything is raised; those that say on purpose what is wrong are left as they are.
+        When anything else is raised; a ``DfoptError`` is left as it is.
     """
     try:
         with redirect_stdout(sys.stderr):

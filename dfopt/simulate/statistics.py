@@ -1,4 +1,4 @@
-"""Means of replications and how far they can be trusted."""
+"""Means of replications, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Interval:
     mean
         Of independent replications.
     half_width
-        Half the width of the interval; None where one replication says nothing about it.
+        Half the width of the interval; None for a single replication.
     """
 
     mean: float

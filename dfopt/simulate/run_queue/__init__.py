@@ -1,4 +1,4 @@
-"""Run queues: threads are ready, run, and wait, and a policy decides who runs where."""
+"""Run queues: threads are ready, run, and wait, and a policy decides which of them runs where."""
 
 from dfopt.simulate.run_queue.contract import (
     NOBODY,

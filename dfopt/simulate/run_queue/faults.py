@@ -8,8 +8,8 @@ from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.contract import Policy, State, Thread
 
 STALLED = 1_000_000
-"""So many dispatches, or calls of the policy, at one moment are taken for a loop without an end; so
-many calls between which no thread does anything are taken for a deadlock, if none will."""
+"""This number of dispatches, or calls of the policy, at one moment counts as an endless loop; this
+number of calls between which no thread acts counts as a deadlock, if none will act later."""
 
 
 def not_ready(policy: Policy, thread: Thread, cpu: int) -> DfoptError:

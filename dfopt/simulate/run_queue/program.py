@@ -25,7 +25,7 @@ CLEAN, DIRTY, INVALIDATED = range(3)
 """How a burst leaves its fragment; indices into :data:`dfopt.trace.trace.LEAVES`."""
 
 MOST = 1_000_000
-"""At most so many threads, or things that threads share, are in a workload; memory holds all."""
+"""Greatest number of threads, or of things that they share, in a workload: all are in memory."""
 
 
 @dataclass(frozen=True, slots=True)

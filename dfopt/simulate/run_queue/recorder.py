@@ -32,15 +32,15 @@ class Counters:
     dispatches
         Stretches in which one thread used one fragment on one CPU: rows of the trace.
     context_switches
-        Dispatches that follow one of another thread on their CPU.
+        Dispatches after a dispatch of another thread on the same CPU.
     fragment_switches
-        Managed dispatches that follow one of another fragment on their CPU.
+        Managed dispatches after a managed dispatch of another fragment on the same CPU.
     migrations
         Dispatches of a thread that ran on another CPU before.
     penalties
         What was paid on each CPU.
     executed
-        What threads executed, penalties and waiting apart.
+        What threads executed, without penalties and waiting.
     busy
         By CPU: how long dispatches lasted.
     overhead
@@ -53,7 +53,7 @@ class Counters:
     inversions
         How often a thread was picked while one of a more urgent band was ready.
     waits, waited, longest_wait
-        From ready to running: how often, how long altogether, and the longest.
+        From ready to running: how often, how long in total, and the longest.
     responses, responded, longest_response
         From woken up, or made, to blocked again, or ended.
     end
@@ -92,7 +92,7 @@ class Recorder:
 
     @property
     def rows(self) -> list[list[int]]:
-        """The dispatches noted so far, seven numbers for each."""
+        """The dispatches so far, with seven numbers each."""
         rows: list[list[int]] = np.frombuffer(self.cells, np.int64).reshape(-1, COLUMNS).tolist()
         return rows
 
@@ -105,7 +105,7 @@ class Recorder:
         return columns.take(np.lexsort((cpu, start)), axis=1)
 
     def count(self, counters: Counters) -> None:
-        """Count what can be counted when all is over, which is faster than on the way."""
+        """Count at the end what can be counted then, which is faster than on the way."""
         cpu, start, end, thread, fragment, _, _ = self._columns
         counters.dispatches = len(cpu)
         counters.busy = [int((end - start)[cpu == one].sum()) for one in range(len(counters.busy))]

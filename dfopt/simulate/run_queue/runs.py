@@ -84,16 +84,16 @@ class RunTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runs:
-    """What many simulations left.
+    """What many simulations leave.
 
     Parameters
     ----------
     runs
-        Those that were finished: scenario by scenario, policy by policy, seed by seed.
+        The finished ones: scenario by scenario, policy by policy, seed by seed.
     skipped
-        Those that were left out.
+        The policies that were left out.
     is_complete
-        Whether all were finished; Ctrl-C ends them with those that are.
+        Whether all were finished; after Ctrl-C only those that were are here.
     """
 
     runs: tuple[Run, ...]
@@ -136,7 +136,7 @@ def simulate_all(  # noqa: PLR0913 - what, how often, and where
         Of the simulations of each scenario under each policy. The same seed gives the same
         threads under all policies.
     processes
-        How many to use at once; by default one a processor.
+        How many processes to use at once; by default one for each processor.
     folder
         Where to write ``SCENARIO-POLICY.jsonl.gz``, a trace of each simulation, with its seed if
         there are several, and ``summary.json``. A trace is there once its simulation is finished.
@@ -148,8 +148,8 @@ def simulate_all(  # noqa: PLR0913 - what, how often, and where
     Raises
     ------
     DfoptError
-        When a policy cannot be had, does not take its parameters, or does what it must not; or
-        threads wait for each other for ever.
+        When a policy cannot be loaded, does not take its parameters, or breaks its contract; or
+        when threads wait for each other for ever.
     """
     tasks = _tasks(scenarios, policies, seeds)
     names = [_trace_name(task, len(seeds), is_plain=is_plain) for task in tasks]
@@ -187,7 +187,7 @@ def simulate_all(  # noqa: PLR0913 - what, how often, and where
 
 
 def _tasks(scenarios: Sequence[Scenario], policies: Sequence[str], seeds: range) -> list[RunTask]:
-    """Return what is to do; what can be wrong with it is found before any of it is done."""
+    """Return the simulations to do; errors are found before any of them begins."""
     sources = _sources(policies)
     _check_names("scenarios", [scenario.name for scenario in scenarios])
     classes = {source: policy_named(source) for source in sources}

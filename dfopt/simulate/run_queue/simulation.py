@@ -20,7 +20,7 @@ from dfopt.trace.trace import Trace, TraceHeader
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Simulation:
-    """What one simulation left.
+    """What one simulation leaves.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Simulation:
     counters
         What was counted.
     engine
-        As it was at the end.
+        The kernel as it was at the end.
     caches
         What was counted in caches of lines; None where a penalty was paid.
     """
@@ -41,7 +41,7 @@ class Simulation:
 
 
 class UnfitError(DfoptError):
-    """A policy that makes no sense for a scenario."""
+    """A policy makes no sense for a scenario."""
 
 
 def simulate_once(
@@ -52,7 +52,7 @@ def simulate_once(
     Parameters
     ----------
     scenario, policy
-        What runs where, and who decides.
+        What runs on which machine, and what decides.
     seed
         Of the workload and of the policy.
     refuses_unfit
@@ -63,7 +63,7 @@ def simulate_once(
     UnfitError
         When the policy is refused.
     DfoptError
-        When the policy does what it must not, or threads wait for each other for ever.
+        When the policy breaks its contract, or threads wait for each other for ever.
     """
     workload = scenario.workload.build(Random(seed))
     machine = scenario.machine
@@ -109,7 +109,7 @@ class LockCounts:
     Parameters
     ----------
     attempts, misses
-        How often one was wanted, and how often it was taken then.
+        How many operations wanted a lock, and how many of them found it taken.
     spun
         How long CPUs have waited.
     """
@@ -131,7 +131,7 @@ class Run:
     Parameters
     ----------
     scenario, policy, seed
-        With which it can be had again.
+        The names and the seed that give the same run again.
     time_unit
         The unit of all times.
     counters
@@ -170,7 +170,7 @@ class Run:
 
     @property
     def idle_share(self) -> float:
-        """Share of the CPUs' time in which nothing ran, and nothing was to be decided."""
+        """Share of the CPUs' time in which nothing ran and no policy was at work."""
         counters = self.counters
         used = sum(counters.busy) + counters.overhead
         return 1 - _ratio(used, self.cpus * counters.end) if counters.end else 0.0
@@ -219,7 +219,7 @@ class Run:
 
 
 def run_of(simulation: Simulation, *, scenario: str, seed: int) -> Run:
-    """Return what there is to say of a simulation."""
+    """Return the figures of a simulation."""
     policy = simulation.engine.policy
     return Run(
         scenario=scenario,

@@ -12,7 +12,7 @@ from dfopt.simulate.run_queue.costs.penalties import EMPTY
 from dfopt.simulate.run_queue.program import CLEAN, UNMANAGED, Burst
 
 LARGEST_MEMORY = 2**31 - 2
-"""More lines than that have no 32-bit numbers."""
+"""At most this number of lines, since lines have 32-bit numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +59,12 @@ class CacheCounts:
     touched
         Lines that bursts used.
     misses
-        Those that were not in the CPU's own cache.
+        Lines that were not in the CPU's own cache.
     shared_hits
-        Those of them that were in the second level.
+        Misses that were in the second level.
     write_backs
-        Lines written back to memory, by whichever cache, because this CPU needed the room or the
-        line, or flushed it.
+        Lines that any cache wrote back to memory because this CPU needed the room or the line, or
+        flushed it.
     invalidations
         Copies in other CPUs' caches that its writes made invalid.
     """
@@ -84,7 +84,7 @@ class LineCaches:
     hold is read from the second level or from memory, and the line that was used least recently
     makes room. A burst that leaves its fragment dirty writes all its lines: other CPUs' copies
     become invalid. A written line goes back to memory when it has to make room, and when another
-    CPU wants it; whoever causes that pays. The second level gets every line that is read from
+    CPU wants it; the CPU that causes this pays. The second level gets every line that is read from
     memory, and is kept up to date without cost. A burst that leaves its fragment invalidated
     writes its lines back at once, whatever comes next, and keeps them: that is how the penalty f
     charges it.
@@ -137,7 +137,7 @@ class LineCaches:
                 f"{cpus} CPUs; make the lines longer",
                 place="sizes",
             ) from None
-        # A line may be written back by the cache that has it, for room, and for good.
+        # A line may be written back three times: by the cache that has it, for room, and at once.
         longest = self._memory * (max(sizes.miss, sizes.shared_hit) + 3 * sizes.write_back)
         if longest > LARGEST_TOTAL:
             raise InstanceError(

@@ -29,7 +29,7 @@ Integers = npt.NDArray[np.int64]
 class Lines(NamedTuple):
     """Which cache holds which lines: one for each CPU, then the shared one, which may hold none.
 
-    Few arrays, since each of them costs a call as much as many lines do.
+    There are few arrays, since each one slows a call as much as many lines do.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ class Lines(NamedTuple):
 
 
 def empty_lines(memory: int, capacity: list[int], times: tuple[int, int, int]) -> Lines:
-    """Return empty caches over a memory of so many lines."""
-    # Zeros take no memory until they are touched; only the ends need another value.
+    """Return empty caches over a memory of ``memory`` lines."""
+    # Zeros take no memory until they are touched, so only the ends get another value.
     links = np.zeros((4, len(capacity), memory + 1), np.int32)
     links[OLDER, :, memory] = links[NEWER, :, memory] = memory
     ledger = np.zeros((len(capacity), 7), np.int64)
@@ -121,7 +121,7 @@ def touch(lines: Lines, cpu: int, first: int, number: int, leaves: int) -> int:
 
 @compiled
 def insert(links: Links, ledger: Integers, cache: int, line: int) -> bool:
-    """Put a line in front; return whether one that was written had to leave."""
+    """Put a line in front; return whether a written line had to leave."""
     older, newer, states = links[OLDER, cache], links[NEWER, cache], links[STATE, cache]
     was_written = False
     if ledger[cache, USED] == ledger[cache, CAPACITY]:
@@ -140,7 +140,7 @@ def insert(links: Links, ledger: Integers, cache: int, line: int) -> bool:
 
 @compiled
 def invalidate_others(links: Links, ledger: Integers, cpu: int, line: int) -> int:
-    """Throw a line out of the other CPUs' caches; return how many held it."""
+    """Remove a line from the other CPUs' caches; return how many held it."""
     found = 0
     for other in range(len(ledger) - 1):
         if other != cpu and links[STATE, other, line] != ABSENT:

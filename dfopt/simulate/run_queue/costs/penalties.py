@@ -33,7 +33,7 @@ class Costs(Protocol):
 
 
 class _Penalties:
-    """What all penalties have in common."""
+    """What all penalties share."""
 
     def __init__(self, cpus: int) -> None:
         self.held = [EMPTY] * cpus

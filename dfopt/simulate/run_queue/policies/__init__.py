@@ -1,4 +1,4 @@
-"""The policies by name, or of one's own, and how they are made with their parameters."""
+"""The policies by name, policies of a user's own, and how they get their parameters."""
 
 from __future__ import annotations
 

@@ -24,40 +24,42 @@ class DataAffinity(LinuxO1):
     """The O(1) scheduler, with threads mapped to the CPU of their data fragment.
 
     Each application has a map from fragments to a CPU and a priority group, and a counter of the
-    threads that use the fragment. The rules are those of the paper's section 4.1:
+    threads that use the fragment. The rules are those of the paper's section 4.1; *reading* says
+    what was chosen where the paper leaves it open:
 
     1. A thread that arrives with a new fragment goes to the CPU with the fewest threads that run
-       or wait. Reading, for ties: to the one with the fewest groups, which decides while all
-       threads still wait for each other.
+       or wait. Reading, for ties: to the CPU with the fewest groups. This decides at the
+       beginning, while all threads are still blocked.
     2. A thread that arrives with a known fragment goes to the fragment's CPU, into its group.
-    3. A thread that changes to another fragment leaves its group and arrives anew, before it
-       touches the data. Reading of "preempting it if necessary": it must leave its CPU when the
-       fragment is another CPU's, and when others of the batch that runs there still wait.
+    3. A thread that changes to another fragment leaves its group and arrives again, before it
+       touches the data. Reading of "preempting it if necessary": it must leave its CPU if the
+       fragment is another CPU's, or if other threads of the batch that runs there still wait.
     4. A thread that wakes up is looked up by its fragment, and arrives as in 1 or 2.
     5. When a thread ends, or changes, the fragment's counter falls; at 0 the group may be
-       removed. Reading: that happens at the next rebalancing, and whoever comes before finds the
-       fragment known.
-    6. The load balancer moves whole groups; a group that runs cannot be moved, and then threads
-       without a fragment are; a group is split when the imbalance lasts. Readings: of the groups
-       that leave no greater imbalance the first in the order of the O(1) balancer is moved; the
-       group that ran last has its data in the cache, and counts as cache-hot. Those that are
-       split off make a group of their own, until they wake up and are looked up again.
+       removed. Reading: it is removed at the next rebalancing. Until then a thread that arrives
+       finds the fragment known.
+    6. The load balancer moves whole groups. A group that runs cannot be moved; then threads
+       without a fragment are moved. A group is split when the imbalance lasts. Readings: of the
+       groups that leave no greater imbalance, the balancer moves the first in the order of the
+       O(1) balancer. The group that ran last has its data in the cache, and counts as cache-hot.
+       Threads that are split off make a group of their own, until they wake up and are looked up
+       again.
 
-    Readings. A group is one entry in a priority list, at the static priority of its first thread;
-    its threads run first in, first out, for the paper's bins have no order. A CPU that has begun
-    with a group (a batch) goes on with it until none of its threads is ready with some of its
-    time slice, the quota, left: threads that have used it up wait for the next epoch (the paper's
-    époque), which begins when the arrays are swapped; it begins with the group that the last one
-    ended with, for the order of bins is free. A time slice is never renewed within an
-    epoch, however interactive the thread, so that batches end. Threads of other groups of the
-    same priority do not break into a batch; more urgent threads do, as under O(1), and the batch
-    goes on after them. Bursts without a fragment do not change a thread's fragment, since no
-    call tells of another one; threads that never had one behave as under O(1).
+    Further readings: a group is one entry in a priority list, at the static priority of its first
+    thread. Its threads run first in, first out, since the paper's bins have no order. A CPU that
+    has begun with a group (a batch) goes on with it while one of its threads is ready and has
+    some of its time slice left, the paper's quota. Threads that have used it up wait for the next
+    epoch (the paper's époque), which begins when the arrays are swapped. An epoch begins with the
+    group that the last one ended with, since the order of bins is free. A time slice is never
+    renewed within an epoch, even for interactive threads, so that batches end. Threads of other
+    groups of the same priority do not interrupt a batch. More urgent threads do, as under O(1),
+    and the batch goes on after them. Bursts without a fragment do not change a thread's fragment,
+    since no call announces another one. Threads that never had a fragment behave as under O(1).
 
     Parameters
     ----------
     split_after
-        A group may be split when a CPU has failed to balance so often in a row.
+        A group may be split when a CPU has failed to balance this number of times in a row.
     **parameters
         Those of :class:`LinuxO1`.
     """
@@ -75,7 +77,7 @@ class DataAffinity(LinuxO1):
     def begin(self) -> None:
         """Make the queues."""
         super().begin()
-        # The same objects, by their own type.
+        # The same objects, with the type that they have here.
         self._grouped: list[GroupedRunQueue] = self._queues  # type: ignore[assignment]
 
     def new_queue(self, cpu: int) -> RunQueue:
@@ -91,7 +93,7 @@ class DataAffinity(LinuxO1):
     def arrive(self, thread: Thread, entity: GroupedEntity, cpu: int | None) -> PriorityGroup:
         """Put a thread into the group of its fragment, and out of any other.
 
-        ``cpu`` is where it runs, and not to be counted; None if it does not.
+        ``cpu`` is where it runs, and where it is not counted; None if it does not run.
         """
         if entity.group is not None:
             self.leave(entity.group)
@@ -115,13 +117,13 @@ class DataAffinity(LinuxO1):
         return group
 
     def leave(self, group: PriorityGroup) -> None:
-        """Count a thread less (rule 5)."""
+        """Count one thread less (rule 5)."""
         group.members -= 1
         if not group.members:
             self._removable[group] = None
 
     def remove_groups(self) -> None:
-        """Remove the groups that nobody is in."""
+        """Remove the groups without a thread."""
         for group in self._removable:
             fragments = self._applications[group.application]
             # A part that was split off is not in the map.
@@ -216,14 +218,14 @@ class DataAffinity(LinuxO1):
         return False
 
     def ended(self, thread: Thread, cpu: int) -> None:
-        """Count a thread less (rule 5)."""
+        """Count one thread less (rule 5)."""
         super().ended(thread, cpu)
         entity: GroupedEntity = thread.own
         if entity.group is not None:
             self.leave(entity.group)
 
     def tick(self) -> None:
-        """Remove groups that nobody is in, and rebalance."""
+        """Remove groups without a thread, and rebalance."""
         self.remove_groups()
         super().tick()
 
@@ -246,7 +248,7 @@ class DataAffinity(LinuxO1):
         return moved
 
     def _groups(self, source: GroupedRunQueue) -> Iterator[PriorityGroup]:
-        """Yield the groups of which somebody waits, the expired first, then by priority."""
+        """Yield the groups with a thread that waits, the expired first, then by priority."""
         seen: dict[PriorityGroup, None] = {}
         for array in (source.expired, source.active):
             bits = array.bitmap

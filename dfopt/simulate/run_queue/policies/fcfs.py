@@ -14,7 +14,7 @@ class FirstComeFirstServed(TimeSliced):
     Parameters
     ----------
     time_slice
-        After so long a thread goes to the end of the queue; 0: never.
+        Time after which a thread goes to the end of the queue; 0: never.
     """
 
     name: ClassVar[str] = "fcfs"

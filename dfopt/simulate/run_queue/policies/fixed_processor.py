@@ -19,7 +19,7 @@ class FixedProcessor(TimeSliced):
     Parameters
     ----------
     time_slice
-        After so long a thread goes to the end of its CPU's queue; 0: never.
+        Time after which a thread goes to the end of its CPU's queue; 0: never.
 
     References
     ----------

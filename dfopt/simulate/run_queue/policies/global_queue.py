@@ -1,4 +1,4 @@
-"""One ready queue for all CPUs: what two-level multi-scan scheduling replaced."""
+"""One ready queue for all CPUs: which two-level multi-scan scheduling replaced."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ class GlobalQueue(TimeSliced):
     user mode, among them disk wake-ups first, and each list goes round robin. There is no
     affinity: the next CPU that is free takes the first thread.
 
-    The paper is silent on the queue's test for emptiness and on preemption. Readings: the count
-    is looked at before the lock is taken, as in the paper's own scheduler, so that idle CPUs do
-    not spin; and a thread that wakes up waits for the next switch, as the paper names the end of
-    a quantum and the wake-up of threads as what runs the scheduler, but no preemption.
+    The paper does not say how the queue is tested for emptiness, nor whether threads are
+    preempted. Here the count is looked at before the lock is taken, as in the paper's own
+    scheduler, so that idle CPUs do not spin. A thread that wakes up waits for the next switch:
+    the paper says that the end of a quantum and the wake-up of threads run the scheduler, and
+    names no preemption.
 
     Parameters
     ----------
     time_slice
-        After so long a thread goes to the end of its list; 0: never.
+        Time after which a thread goes to the end of its list; 0: never.
     """
 
     name: ClassVar[str] = "global-queue"

@@ -9,18 +9,18 @@ from dfopt.simulate.run_queue.contract import GAVE_UP, Thread, TimeSliced, Why
 
 
 class LastProcessor(TimeSliced):
-    """A CPU takes the first ready thread whose last CPU it was; if there is none, the first.
+    """A CPU takes the first ready thread that ran there last; if there is none, the first of all.
 
     All that is remembered of a thread is where it ran last. A thread that becomes ready goes to
     that CPU if it is idle, and else to any that is. In Squillante and Lazowska's model threads
     leave their CPU for a while. One that stays ready, since it yields or its slice is used up,
-    could keep its CPU for ever; here it waits in the common queue without preference until it has
-    run again.
+    could keep its CPU for ever; here it waits in the common queue, where no CPU prefers it, until
+    it has run again.
 
     Parameters
     ----------
     time_slice
-        After so long a thread goes to the end of the common queue; 0: never.
+        Time after which a thread goes to the end of the common queue; 0: never.
 
     References
     ----------
@@ -48,10 +48,10 @@ class LastProcessor(TimeSliced):
             own = self._own[last]
             goes_there = self.engine.is_idle(last) and not own
             own[thread] = None
-            # Asked before the others; these are asked too, should several be ready.
+            # This CPU is asked first; the others are asked as well, since several may be ready.
             self.engine.offer(last)
             if goes_there:
-                # Not in the common queue, where a CPU that switches just now would come first.
+                # Not in the common queue: a CPU that switches at this moment would take it.
                 return
         self._queue[thread] = None
 

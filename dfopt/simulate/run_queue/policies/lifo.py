@@ -9,15 +9,15 @@ from dfopt.simulate.run_queue.contract import GAVE_UP, Thread, TimeSliced, Why
 
 
 class LastInFirstOut(TimeSliced):
-    """The thread runs next that became ready last, wherever a CPU is free.
+    """The thread that became ready last runs next, wherever a CPU is free.
 
-    Whoever yields, or has used up its slice, goes below all others: on top it would run again at
-    once, and a thread that yields until another one has run would never let it.
+    A thread that yields, or has used up its slice, goes below all others. On top it would run again
+    at once, and the thread that it yields to might wait for ever.
 
     Parameters
     ----------
     time_slice
-        After so long a thread goes below all others; 0: never.
+        Time after which a thread goes below all others; 0: never.
     """
 
     name: ClassVar[str] = "lifo"

@@ -31,7 +31,7 @@ URGENT_FACTOR = 4
 NEW, WOKEN, EXPIRED, YIELDED = Why.NEW, Why.WOKEN, Why.EXPIRED, Why.YIELDED
 
 EXIT_WEIGHT = 4
-"""One part in so many of a parent's sleep average comes from a child that ends."""
+"""A child that ends contributes a quarter of its parent's new sleep average."""
 
 
 class LinuxO1(BalancedQueues):
@@ -60,8 +60,8 @@ class LinuxO1(BalancedQueues):
       first, then by priority; never those that run, and those with data in the cache only when
       balancing has failed repeatedly.
 
-    Left out: real-time priorities, hyper-threads and nodes, smoothed loads, what a thread is
-    credited for waiting after an interrupt, and the thread that pushes running ones away.
+    Left out: real-time priorities, hyper-threads and nodes, smoothed loads, the credit of a thread
+    for waiting after an interrupt, and the kernel thread that moves running threads away.
     Reading: run time is charged before the priority is computed, not a switch later.
 
     Parameters
@@ -75,24 +75,24 @@ class LinuxO1(BalancedQueues):
     max_bonus
         Difference between the largest and the smallest bonus.
     interactive_delta
-        What a thread of nice 0 needs above a neutral bonus to be interactive.
+        Bonus above the neutral one from which on a thread of nice 0 is interactive.
     starvation_limit
-        After so long for each thread of its queue, expired threads starve; 0: never.
+        Time for each thread of its queue after which expired threads starve; 0: never.
     granularity
-        How often interactive threads of one priority take turns, for the largest bonus and one
-        CPU; it doubles with each step below.
+        Turn of interactive threads of one priority, for the largest bonus and one CPU; it doubles
+        with each step below.
     child_penalty
         Percentage of its parent's bonus that a child inherits.
     rebalance_interval
-        How often CPUs balance; 0: only when they have nothing to run.
+        Time between two balancings of a CPU; 0: only when it has nothing to run.
     idle_rebalance_interval
-        How often a CPU balances that has nothing to run.
+        The same for a CPU that has nothing to run.
     imbalance_percent
-        A queue is pulled from when it has so many threads for 100 of the CPU that balances.
+        A CPU pulls from a queue that has at least this percentage of its own number of threads.
     cache_hot_time
-        A thread that stopped less long ago has data in the cache.
+        For this time after it stopped, a thread has data in the cache.
     cache_nice_tries
-        After more failures in a row such threads are pulled as well.
+        After more failures than this in a row such threads are pulled as well.
     """
 
     name: ClassVar[str] = "linux-o1"
@@ -160,14 +160,14 @@ class LinuxO1(BalancedQueues):
         if thread.parent is not None and cpu is not None:
             parent: Entity = thread.parent.own
             self.charge(thread.parent, parent)
-            # One that has just used all of it up must not leave a slice of 0, which has no end.
+            # A slice of 0 would have no end.
             entity.left = max(1, (parent.left + 1) // 2)
             entity.is_first_slice = True
             parent.left = max(1, parent.left // 2)
             entity.average = (
                 parent.bonus * self.child_penalty // 100 * self.max_sleep_average // most
             )
-            # So that the engine asks how long the parent may still run.
+            # So that the kernel asks how long the parent may still run.
             self.engine.preempt(cpu)
         self.set_priority(entity)
 
@@ -248,7 +248,7 @@ class LinuxO1(BalancedQueues):
         cpu, stopped = thread.cpu, thread.stopped_at
         assert cpu is not None
         assert stopped is not None
-        # The same as charge() and set_priority(), without their calls: nothing happens as often.
+        # charge() and set_priority() without the calls: nothing else is done as often.
         average, bonus, run_time = entity.average, entity.bonus, thread.run_time
         most, full = self.max_bonus, self.max_sleep_average
         ran = run_time - entity.run_time
@@ -257,10 +257,10 @@ class LinuxO1(BalancedQueues):
             entity.left -= ran
             average -= ran // bonus if bonus else ran
             average = 0 if average < 0 else average
-        # Whoever still waits for a lock when it is woken up has left its CPU later than now.
+        # A thread that still waits for a lock when it is woken leaves its CPU later than now.
         slept = engine.now - stopped if engine.now > stopped else 0
         if slept > entity.interactive_sleep:
-            # A long sleep makes interactive, but leaves something to be earned.
+            # A long sleep makes a thread interactive, but does not give it the full bonus.
             average = max(0, full - self.time_slice)
         elif slept:
             average += slept * (most - bonus if bonus < most else 1)

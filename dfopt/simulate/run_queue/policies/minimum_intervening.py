@@ -10,23 +10,23 @@ from dfopt.simulate.run_queue.contract import GAVE_UP, Thread, TimeSliced, Why
 
 
 class MinimumIntervening(TimeSliced):
-    """A CPU takes the ready thread with the fewest intervening ones: those that ran there since.
+    """A CPU takes the ready thread after which the fewest others ran there (intervening ones).
 
-    The more threads ran on a CPU since a thread did, the less of its data is left there. A
-    CPU that is free takes, of the threads that ran on it, the one with the fewest intervening
-    ones, and if none is ready that ever did, the first of the common queue; a thread that becomes
-    ready while several CPUs are idle goes to the one where it has the fewest.
+    The more threads ran on a CPU since a thread did, the less of that thread's data is left there.
+    A free CPU takes, of the ready threads that ran on it before, the one with the fewest
+    intervening threads. If there is none, it takes the first of the common queue. A thread that
+    becomes ready while several CPUs are idle goes to the CPU where it has the fewest.
 
-    What counts as intervening are executions, so that one thread that ran twice counts twice;
-    where a CPU chooses among threads this makes no difference. In Squillante and Lazowska's model
-    threads leave their CPU for a while. One that stays ready, since it yields or its slice is used
-    up, would have none intervening and could keep its CPU for ever; here it waits in the common
-    queue without preference until it has run again.
+    Executions are counted, so a thread that ran twice counts twice; where a CPU chooses among
+    threads, this makes no difference. In Squillante and Lazowska's model threads leave their CPU
+    for a while. A thread that stays ready, since it yields or its slice is used up, has no
+    intervening threads and could keep its CPU for ever; here it waits in the common queue, where
+    no CPU prefers it, until it has run again.
 
     Parameters
     ----------
     time_slice
-        After so long a thread goes to the end of the common queue; 0: never.
+        Time after which a thread goes to the end of the common queue; 0: never.
 
     References
     ----------
@@ -39,14 +39,14 @@ class MinimumIntervening(TimeSliced):
 
     def __init__(self, time_slice: int = 100_000_000) -> None:
         super().__init__(time_slice)
-        # Those that are ready; whether a CPU may prefer them.
+        # The ready threads, and whether a CPU may prefer them.
         self._queue: OrderedDict[Thread, bool] = OrderedDict()
         # By CPU: how many executions there were, and threads that ran there, the last one first.
         # A thread is at most once in a heap: it runs there again only if it is taken out.
         self._executions: list[int] = []
         self._heaps: list[list[tuple[int, int]]] = []
-        # Idle CPUs, and who goes there; in no queue, where a CPU that switches just now would
-        # come first.
+        # Idle CPUs, and the threads that go there; these are in no queue, from which a CPU that
+        # switches at this moment would take them.
         self._going: dict[int, Thread] = {}
 
     def begin(self) -> None:
@@ -67,7 +67,7 @@ class MinimumIntervening(TimeSliced):
         executions, ran = self._executions, history.ran
         here = [where for where in idle if where in ran and where not in self._going]
         if here:
-            # Asked before the others; these are asked too, should several be ready.
+            # This CPU is asked first; the others are asked as well, since several may be ready.
             best = min(here, key=lambda where: executions[where] - ran[where])
             self._going[best] = thread
             self.engine.offer(best)
@@ -102,7 +102,7 @@ class MinimumIntervening(TimeSliced):
             thread = threads[number]
             if queue.get(thread, False):
                 return thread
-            # Not ready; it comes back when it is.
+            # It is not ready; it comes back when it is.
             thread.own.missing.add(cpu)
         return None
 

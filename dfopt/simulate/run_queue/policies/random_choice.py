@@ -1,4 +1,4 @@
-"""A ready thread at random: what a policy is worth that knows nothing."""
+"""A ready thread at random, to compare policies with one that knows nothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class RandomChoice(TimeSliced):
     Parameters
     ----------
     time_slice
-        After so long a thread is ready again like all others; 0: never.
+        Time after which a thread is ready again like all others; 0: never.
     """
 
     name: ClassVar[str] = "random"
@@ -33,7 +33,7 @@ class RandomChoice(TimeSliced):
         ready = self._ready
         if not ready:
             return None
-        # The last one takes its place, so that nothing has to move up.
-        place = int(self.engine.random.random() * len(ready))
-        ready[place], ready[-1] = ready[-1], ready[place]
+        # The last one takes the free place, so that no other has to move.
+        position = int(self.engine.random.random() * len(ready))
+        ready[position], ready[-1] = ready[-1], ready[position]
         return ready.pop()

@@ -16,7 +16,7 @@ HTTP_ALONE: Mapping[str, Sequence[int]] = MappingProxyType({"HTTP": (0,)})
 
 
 class Segregation(TimeSliced):
-    """Threads run only on the CPUs of their class, even if those of others are idle.
+    """Threads run only on the CPUs of their class, even if other CPUs are idle.
 
     "HTTP threads were dispatched to only a single CPU and PHP to the remaining 3" (Ziemba,
     Upadhyaya and Pai, *Analyzing the effectiveness of multicore scheduling using performance
@@ -30,7 +30,7 @@ class Segregation(TimeSliced):
         other classes share the CPUs that are in no set; where there are none, they run on any
         CPU whose class has nothing to run.
     time_slice
-        After so long a thread goes to the end of its queue; 0: never.
+        Time after which a thread goes to the end of its queue; 0: never.
 
     Raises
     ------
@@ -63,7 +63,7 @@ class Segregation(TimeSliced):
         self._of_cpu: list[tuple[deque[Thread], ...]] = []
 
     def unfit(self, workload: Workload, cpus: int) -> str | None:
-        """Say that there is nothing to set apart, or nowhere to."""
+        """Say that there is no class to set apart, or no CPU for it."""
         kinds = {thread.kind for thread in workload.threads}
         missing = [kind for kind in self._of_kind if kind not in kinds]
         if missing:
@@ -77,7 +77,7 @@ class Segregation(TimeSliced):
         return None
 
     def begin(self) -> None:
-        """Find out whom each CPU serves."""
+        """Find out which queues each CPU serves."""
         cpus = self.engine.cpus
         if max(self._owner) >= cpus:
             raise InstanceError(f"there is no CPU {max(self._owner)}; remove it", place="sets")
@@ -91,7 +91,7 @@ class Segregation(TimeSliced):
                 self._of_cpu.append((self._of_kind[self._owner[cpu]],))
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
-        """Queue up with the class; all idle CPUs are asked, and those of others decline."""
+        """Queue up with the class; idle CPUs of other classes are asked as well and pick none."""
         del why, cpu
         self._of_kind.get(thread.kind, self._others).append(thread)
 

@@ -40,7 +40,7 @@ class SharedSmash(Policy):
 
     Every CPU takes threads from one queue and puts them back there, and holds a spin lock for
     each such operation. Threads run until they yield, block or end. An idle CPU sleeps until
-    somebody puts a thread into the queue, and takes the lock only if one is left for it.
+    a thread is put into the queue, and takes the lock only if one is left for it.
     """
 
     name: ClassVar[str] = "shared-smash"
@@ -120,7 +120,7 @@ class SmpbatchSmash(BatchPolicy):
     Every CPU has its own current and overflow batch, which need no lock. Full overflow batches
     and batches whose dispatches are used up go to the end of the shared batch queue, and CPUs
     take the next batch from there; each such operation holds the lock BQlck. An idle CPU sleeps
-    until somebody puts a batch into the queue, and takes the lock only if one is left for it. For
+    until a batch is put into the queue, and takes the lock only if one is left for it. For
     what the paper leaves open see
     :class:`~dfopt.simulate.run_queue.policies.batches.BatchPolicy`.
     """
@@ -183,7 +183,7 @@ class WfSmash(BatchPolicy):
     The text has the dispatches' limit where it means the size's (BSize against MAXBCOUNT), and
     the thread where it means the batch that is migrated. Further readings: the batch run queue
     that "consists of more than one batch" includes the current one, which is "directly attached"
-    to it. A migration batch that nobody has taken is swapped for the new one and goes to the end
+    to it. A migration batch that no CPU has taken is swapped for the new one and goes to the end
     of the CPU's own queue, so that it does not wait for ever. Idle CPUs are tried from CPU 0 on,
     migration batches from the next CPU on. For the rest see
     :class:`~dfopt.simulate.run_queue.policies.batches.BatchPolicy`.

@@ -14,7 +14,7 @@ from dfopt.simulate.run_queue.policies.building_blocks.ready_queue import ReadyQ
 class TwoLevelMultiScan(TimeSliced):
     """Local round robin, and a semi-global scheduler that scans all queues band by band.
 
-    Its rules, by the section of the paper:
+    The rules, with the section of the paper:
 
     - III.1: each CPU has a ready queue with its own lock; threads go round robin.
     - III.2: a new thread is given to the CPU after the one that got the last one, in a circle.
@@ -24,10 +24,10 @@ class TwoLevelMultiScan(TimeSliced):
       circle from the next CPU on, for a thread of its range; every scan has a wider range.
     - The dispatcher, lines 6 and 19: the count of a queue is tested before it is locked.
 
-    The paper does not say what is counted: all threads of a queue, so that one without any in
-    the range is locked in vain, or those in the range. ``count_of_queue`` chooses; the latter is
-    the default, because a third scan that locks queues in vain slows Cswitch by far more than
-    the 3 % that were measured.
+    The paper does not say what is counted: all threads of a queue, or those in the range. If all
+    are counted, queues without a thread in the range are locked in vain. ``count_of_queue``
+    chooses. By default those in the range are counted, because a third scan that locks queues in
+    vain slows Cswitch by far more than the 3 % that were measured.
 
     The paper contradicts itself on when queues are scanned. Its ``local_scheduler()`` asks the
     semi-global one only when its own queue is empty; its text scans all queues for kernel mode
@@ -43,13 +43,13 @@ class TwoLevelMultiScan(TimeSliced):
     Parameters
     ----------
     time_slice
-        After so long a thread goes to the end of its list; 0: never.
+        Time after which a thread goes to the end of its list; 0: never.
     at_every_switch
         Whether all queues are scanned at every switch, or only when the CPU's own is empty.
     count_of_queue
         Whether all threads of a queue are counted before it is locked, or those in the range.
     look_time
-        What it takes a CPU to look at the count of one queue, in each scan; 0: nothing.
+        Time that a CPU takes to look at the count of one queue, in each scan.
     """
 
     lists: ClassVar[tuple[int, int, int]]
@@ -87,7 +87,7 @@ class TwoLevelMultiScan(TimeSliced):
         return tuple(queue.lock for queue in self._queues)
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
-        """Put it into a CPU's queue, and call somebody to run it."""
+        """Put it into a CPU's queue, and call CPUs to run it."""
         del cpu
         engine, cpus, affinity = self.engine, len(self._queues), thread.cpu
         if why is Why.NEW or affinity is None:
@@ -142,7 +142,7 @@ class TwoScans(TwoLevelMultiScan):
 class ThreeScans(TwoLevelMultiScan):
     """Disk wake-ups first, then all of kernel mode, then all.
 
-    The paper does not say what the third range is; it calls the gain one of disk interrupts.
+    The paper does not say what the third range is; it says that disk interrupts gain.
     """
 
     name: ClassVar[str] = "tlms-3"

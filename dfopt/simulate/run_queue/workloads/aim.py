@@ -36,12 +36,12 @@ from dfopt.simulate.run_queue.program import (
 from dfopt.simulate.run_queue.workloads.free_buffers import FreeBuffers, GiveBuffer, TakeBuffer
 
 QUANTILES = 32
-"""Execution times take so many values, each as often as the others."""
+"""Number of values that execution times take, each as often as the others."""
 
 ALL_PERCENT = 100
 
 Job = Callable[[], Steps]
-"""A job's program, anew each time."""
+"""Returns the program of a job, a fresh one each time."""
 
 
 class BufferLists(StrEnum):
@@ -65,12 +65,12 @@ class Aim:
     *Cswitch*: a parent and its child pass one byte to and fro through two pipes. *Fexec*: a
     parent forks children, one after another, that execute a program, read some of its text from
     a disk, run it and end. *Read*: files are opened and read, from the buffer cache or from a
-    disk; whoever reads a block holds the file's inode. *Compute*: user mode alone. A share of 1
-    for one sort and 0 for the others is a micro-benchmark. Everything but computing and the
+    disk; a thread that reads a block holds the file's inode. *Compute*: user mode alone. A share
+    of 1 for one sort and 0 for the others is a micro-benchmark. Everything but computing and the
     children's programs is kernel mode. Execution times are exponentially distributed about
     their means, in quantiles; the disks' are constant. Times are in the simulation's unit.
 
-    The paper gives none of the numbers; the defaults are round ones.
+    The paper gives no numbers; the defaults are round.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class Aim:
         To find a block in the buffer cache and copy it.
     hit_percent
         How often a file is in the buffer cache, all of it; otherwise none of it is. If users read
-        their own, it is the same ones every time: all but the first files.
+        their own files, the same ones are in it every time: all but the first.
     compute_time
         Of a computing job.
     files
@@ -117,8 +117,8 @@ class Aim:
     disk_time
         To read a block.
     buffers
-        Free buffers, of which every access to a block takes one; 0: as many as it takes, and
-        nobody locks their list.
+        Free buffers, of which every access to a block takes one; 0: there are
+        always enough, and no list is locked.
     buffer_lists
         One list for all, or one for each CPU, with borrowing.
     lines
@@ -212,7 +212,7 @@ class _User:
         self._aim = aim
         self._kernel = kernel
         self._number = number
-        # Of its own, so that what users do does not depend on the order in which they run.
+        # Each user has its own, so that what it does does not depend on the order of users.
         self._random = Random(seed)
         self.name = f"user{number}"
         self.name_of_child = f"user{number}-child"
@@ -232,7 +232,7 @@ class _User:
         jobs = [sort() for sort in sorts]
         weights = list(accumulate(aim.shares))
         for _ in range(aim.jobs):
-            # One by one, since there may be more of them than are ever begun.
+            # Drawn one by one, since most of them may never begin.
             (job,) = self._random.choices(jobs, cum_weights=weights)
             yield from job()
 

@@ -57,8 +57,8 @@ class Chat:
     message_time
         Execution time to send, read, write, or receive one; the paper does not give it.
     user_lines
-        Lines that a room has for each user in a process, besides one message: stacks of two
-        threads, and their sockets. The paper does not give them either.
+        Lines that a room has for each user in a process, with one message on top: the stacks of
+        two threads, and their sockets. The paper does not give them either.
     line_size
         Bytes of a line.
     burst_lines
@@ -134,7 +134,7 @@ class Chat:
                 Channel(f"{name}-to-{process}", limit=self.socket_messages)
                 for process in ("server", "client")
             )
-            # Who receives a message only looks at it.
+            # A receiver only reads the message.
             receiver = self._thread(to_others, self._burst(client, CLEAN), incoming=down)
             sender = self._thread(once, self._burst(client, DIRTY), outgoing=[Send(up)])
             handling = self._burst(server, DIRTY)
@@ -161,7 +161,7 @@ class Chat:
         outgoing: Sequence[Send] = (),
         own: Send | None = None,
     ) -> Steps:
-        """Take a message so often, handle it, and pass it on, but not to its own user."""
+        """Take a message, handle it, and pass it on, but not to its own user; repeat this."""
         receive = None if incoming is None else Receive(incoming)
         for _ in range(times):
             if receive is not None:

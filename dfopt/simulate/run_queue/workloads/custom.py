@@ -41,14 +41,14 @@ class Custom:
     fragment_lines
         Lines of each. The paper's sizes, 1000 to 20000, have no unit.
     iterations
-        How often each thread goes through its loop.
+        Iterations of each thread's loop.
     iteration_time
         Execution time of one iteration; 700 ns is what the paper's fastest runs come to.
     burst_iterations
-        After so many iterations a thread has touched all of its fragment; caches of lines see
-        it once in so many.
+        Number of iterations in which a thread touches all of its fragment. Caches of lines see
+        the fragment once in this number of iterations.
     spawn_time
-        Execution time of the main thread to start one of the others.
+        Execution time of the main thread to start another one.
     """
 
     name: ClassVar[str] = "custom"

@@ -55,7 +55,7 @@ class FineGrained:
     increment_time
         Execution time of one increment, a loop's turn included.
     creation_time
-        Execution time of the main thread to make one of the others.
+        Execution time of the main thread to make another one.
     """
 
     name: ClassVar[str] = "fine-grained"
@@ -122,7 +122,7 @@ class FineGrained:
             array = (first, array_lines)
             stack = (first + array_lines + place * stack_lines, stack_lines)
             one_pass = Burst(time, fragment, lines, DIRTY, extents=(array, stack))
-            # Without a generator for each of so many threads.
+            # No generator for each thread, since there are very many.
             turn: tuple[Burst | Step, ...] = (one_pass, YIELD)
             steps = chain.from_iterable(repeat(turn, self.process_length))
             yield NewThread(name=f"thread{number}", steps=steps)

@@ -26,7 +26,7 @@ class FreeBuffers:
     free, locks
         By list; empty before the first buffer is taken.
     borrowed
-        How often one was taken from the list of another CPU.
+        How many were taken from the list of another CPU.
     """
 
     buffers: int
@@ -68,7 +68,7 @@ class FreeBuffers:
             self.free[home] += 1
 
     def _deal(self, cpus: int) -> None:
-        # Rule 1. Only the engine knows how many CPUs there are.
+        # Rule 1; the number of CPUs is known only now.
         lists = cpus if self.per_cpu else 1
         self.free = [len(range(cpu, self.buffers, lists)) for cpu in range(lists)]
         self.locks = [SpinLock() for _ in range(lists)]

@@ -43,7 +43,7 @@ class Hackbench:
     line_size
         Bytes of a line; a group reads one message of each sender.
     spawn_time
-        Execution time of the main thread to make one of the others.
+        Execution time of the main thread to make another one.
     """
 
     name: ClassVar[str] = "hackbench"

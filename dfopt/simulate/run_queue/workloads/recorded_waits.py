@@ -1,13 +1,14 @@
 """What the threads of a recorded trace waited for between their dispatches.
 
-A trace keeps no states of threads, but who woke whom. So a thread that was woken between two
-dispatches had been blocked, and one that was not was still runnable: somebody had taken its CPU.
-Where events are missing, by a gap or because the trace has no wake-ups at all, neither is known.
+A trace does not say when threads are blocked, but which thread woke which. So a thread that was
+woken between two dispatches had been blocked, and a thread that was not woken was still runnable:
+another one had taken its CPU. Where events are missing, by a gap or because the trace has no
+wake-ups at all, neither is known.
 
-Following only wake-ups of threads that ran, at the time, makes what is left free of deadlocks: a
-message is sent no later, in recorded time, than it is received, so threads can always go on in
-the order of the recording. Where a clock is too coarse to tell, the order of the file decides,
-and a wake-up that contradicts it is not followed.
+Only wake-ups by threads that ran at that time are followed. So there are no deadlocks: in recorded
+time a message is sent no later than it is received, and threads can always go on in the order of
+the recording. Where a clock is too coarse to tell, the order of the file decides, and a wake-up
+that contradicts it is not followed.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Wait(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Waits:
-    """The waits of a trace, one before each dispatch; its dispatches are put task by task.
+    """The waits of a trace, one before each dispatch, task by task.
 
     Parameters
     ----------

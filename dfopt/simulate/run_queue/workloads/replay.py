@@ -27,13 +27,13 @@ class Replay:
     which thread woke it, it waits for a message that this one sends at the same point of its own
     run. So a policy that lets the waker run earlier is rewarded, as on the real machine. With
     ``"waits"`` the loop is open: every thread stays away for as long as it did in the recording,
-    whatever the others do. Both let a thread that an interrupt woke sleep from its own stop for
-    the recorded time; and one of whose waiting nothing is known, such as in a trace without
-    wake-ups, until it ran again, the time in a queue included.
+    whatever the others do. With both, a thread that an interrupt woke sleeps from its own stop for
+    the recorded time. Where nothing is known about a wait, such as in a trace without wake-ups,
+    it lasts until the thread ran again, and so includes its time in a queue.
 
-    A thread that was made by another of the trace begins when that one forks. The others come
-    when they were first seen, or woken. What its own caches cost the recording is in its run
-    times, and is there again.
+    A thread that another thread of the trace made begins when that one forks. The others come
+    when they were first seen, or woken. What the caches cost in the recording is part of its run
+    times, and so is paid here as well.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Replay:
     def _read(self) -> Trace:
         if isinstance(self.trace, Trace):
             return self.trace
-        # Readers are many, and only this needs them.
+        # Loading all readers of traces takes long, and only this needs them.
         from dfopt.trace.labels import default_source, labelled
         from dfopt.trace.reading import read_trace
 
@@ -121,7 +121,7 @@ def _sizes(trace: Trace) -> tuple[int, ...]:
 
 
 class _Programs:
-    """The programs of a trace's threads, which refer to each other."""
+    """The programs of a trace's threads, which exchange messages."""
 
     def __init__(self, trace: Trace, waits: Waits, *, is_closed: bool) -> None:
         self._trace = trace
@@ -146,7 +146,7 @@ class _Programs:
         self._steps: dict[int, list[Burst | Step]] = {self._task[one]: [] for one in self._first}
 
     def threads(self) -> Iterator[NewThread]:
-        """Yield the threads that nobody makes."""
+        """Yield the threads that no other thread makes."""
         roots = []
         for place in self._first:
             thread = self._thread(place)

@@ -26,7 +26,7 @@ HTTP, PHP_SHORT, PHP_LONG = range(3)
 
 @dataclass(slots=True, eq=False)
 class _FromNetwork:
-    """Wait for the network, which hands over what has come at multiples of an interval."""
+    """Wait for the network, which delivers at multiples of an interval."""
 
     interval: int
     time: int = 0
@@ -89,7 +89,7 @@ class WebServer:
     network_wait
         Mean time an HTTP thread waits for the network, exponential.
     interval
-        What comes from the network is handed over at multiples of it: requests arrive in bursts.
+        The network delivers at multiples of this time, so requests arrive in bursts.
     php_threads
         Number of PHP threads.
     php_wait
@@ -166,7 +166,7 @@ class WebServer:
             yield burst
         server.clients -= 1
         if not server.clients:
-            # Nobody is left to call: a call without an address ends the thread that takes it.
+            # No client is left. A call without an address ends the thread that takes it.
             yield Send(server.calls, self.php_threads)
 
     def _worker(self, server: _Server, random: Random) -> Steps:

@@ -16,9 +16,9 @@ class Batch:
     threads
         Its ready threads, in the order in which they run.
     size
-        BSize: all its threads, a running one included. A thread that blocks or ends leaves.
+        BSize: number of its threads, with one that runs. A thread that blocks or ends leaves it.
     dispatches
-        BCount: how many it has had since it became current.
+        BCount: how many dispatches it has had since it became current.
     """
 
     __slots__ = ("dispatches", "size", "threads")
@@ -40,25 +40,25 @@ class BatchPolicy(Policy):
 
     A new thread joins the current batch of the CPU that made it; when that has ``max_batch_size``
     threads, the overflow batch, which is put away when it is full. The current batch runs for
-    ``max_batch_count`` dispatches and is put away for the next one; one whose threads have all
-    left is destroyed. Where batches are put and taken from is a matter of the scheduler.
+    ``max_batch_count`` dispatches and is put away for the next one; a batch that all threads
+    have left is destroyed. Each scheduler says where batches are put and taken from.
 
-    The paper is silent on four points. Readings:
+    The paper does not say four things. Here:
 
-    - A thread that wakes up is treated as a new one of the CPU that wakes it, since communicating
-      threads are to gather on one batch; woken by an interrupt, it joins where it ran last.
+    - A thread that wakes up is treated like a new one that the waking CPU made, so that
+      communicating threads gather in one batch. Woken by an interrupt, it joins where it ran last.
       Threads from the beginning are CPU 0's.
     - A batch need not be full to run: a CPU that has no other takes its overflow batch.
-    - An overflow batch that does not get full takes its turn after as many batches as were in the
+    - An overflow batch that does not get full has its turn after the batches that were in the
       queue when it began; otherwise its threads could wait for ever.
     - Threads that yield stay in their batch, at its end.
 
     Parameters
     ----------
     max_batch_size
-        MAXBSIZE: how many threads a batch holds.
+        MAXBSIZE: a batch holds at most this number of threads.
     max_batch_count
-        MAXBCOUNT: after so many dispatches the next batch is taken.
+        MAXBCOUNT: number of dispatches after which the next batch is taken.
     """
 
     def __init__(self, max_batch_size: int = 32, max_batch_count: int = 128) -> None:

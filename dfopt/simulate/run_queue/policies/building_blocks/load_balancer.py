@@ -13,8 +13,8 @@ class BalancedQueues(Policy):
     """A run queue for each CPU, and a load balancer that pulls threads from the busiest.
 
     A CPU balances when it has nothing to run, every ``idle_rebalance_interval`` while that lasts
-    and somebody waits elsewhere, and every ``rebalance_interval``. What is moved, and to which
-    list, is up to the policy. The parameters are explained where they can be set, in ``LinuxO1``.
+    and a thread waits elsewhere, and every ``rebalance_interval``. The policy decides what is
+    moved, and to which list. ``LinuxO1`` explains the parameters.
     """
 
     def __init__(
@@ -69,8 +69,8 @@ class BalancedQueues(Policy):
         """Pull threads from the busiest queue, if it is too long; return whether any came.
 
         Reading: half the difference is moved, and one thread if the CPU has none at all. A CPU
-        that is just about to become idle does not count its failures: only lasting imbalances
-        make caches worth leaving.
+        that is about to become idle does not count its failures: only lasting imbalances are
+        worth moving threads away from their caches.
         """
         engine, own = self.engine, self._queues[cpu]
         here = most = self.load(cpu)
@@ -80,7 +80,7 @@ class BalancedQueues(Policy):
                 load = queue.waiting + (engine.running[queue.cpu] is not None)
                 if load > most:
                     busiest, most = queue, load
-        # Less than two more: moving one would only move the imbalance.
+        # With a difference below two, moving a thread only moves the imbalance.
         if most - here <= 1 or 100 * most < self.imbalance_percent * here:
             own.failed = 0
             return False
@@ -104,7 +104,7 @@ class BalancedQueues(Policy):
         wanted
             How many to move, at most.
         excess
-            How many more there are in the first.
+            How many threads the first queue has more than the second.
 
         Returns
         -------
@@ -160,13 +160,13 @@ class BalancedQueues(Policy):
         return left is None or self.engine.now - left >= self.cache_hot_time
 
     def check_preemption(self, cpu: int, priority: int) -> None:
-        """Take the running thread off a CPU when one of a more urgent priority has come."""
+        """Take the running thread off a CPU if a more urgent one has come."""
         raise NotImplementedError
 
     # What a policy calls while a CPU rests.
 
     def find_work(self, cpu: int) -> bool:
-        """Balance for a CPU whose queue is empty; without success it rests until there is work."""
+        """Balance for a CPU whose queue is empty; if nothing comes, the CPU rests."""
         if self.balance(cpu, is_new_idle=True):
             return True
         self._resting.add(cpu)
@@ -175,7 +175,7 @@ class BalancedQueues(Policy):
         return False
 
     def expect_idle_tick(self) -> None:
-        """Let the CPUs that rest balance soon; called when somebody waits."""
+        """Let the CPUs that rest balance soon; called when a thread waits."""
         if not self._has_idle_tick:
             self._has_idle_tick = True
             engine = self.engine

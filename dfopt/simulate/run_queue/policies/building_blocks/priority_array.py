@@ -23,7 +23,7 @@ class PriorityArray:
     bitmap
         Bit p is set when list p holds something.
     lists
-        First in, first out; what a policy puts in is its own affair.
+        First in, first out; policies put threads in, or groups of threads.
     """
 
     __slots__ = ("bitmap", "lists")
@@ -63,13 +63,13 @@ class RunQueue:
     waiting
         How many threads are in either.
     expired_since
-        When the first thread since the last swap has used up its time; or :data:`NEVER`.
+        When the first thread since the last swap used up its time, or :data:`NEVER`.
     best_expired
         The most urgent static priority in the expired array.
     failed
-        How often in a row this CPU's load balancer found an imbalance and moved nothing.
+        How many times in a row the CPU's load balancer found an imbalance and moved nothing.
     lock
-        Around all this.
+        The lock of the queue.
     """
 
     __slots__ = (
@@ -94,7 +94,7 @@ class RunQueue:
         self.lock = SpinLock()
 
     def swap(self) -> None:
-        """Begin the next epoch: those that have used their time up get their turn."""
+        """Begin the next epoch, the turn of the threads that have used up their time."""
         self.active, self.expired = self.expired, self.active
         self.expired_since = NEVER
         self.best_expired = PRIORITIES
@@ -110,13 +110,13 @@ class Entity:
     priority
         Its dynamic priority.
     interactive
-        It is interactive when its dynamic priority is at most this.
+        It is interactive if its dynamic priority is at most this number.
     interactive_sleep
         A longer sleep makes it interactive at once.
     time_slice, left
         Its time slice, and what is left of it as of ``run_time``.
     is_first_slice
-        Whether it still lives on what its parent gave it.
+        Whether it still uses what its parent gave it.
     average, bonus
         Its sleep average, and what follows from it, 0 to ``max_bonus``.
     run_time

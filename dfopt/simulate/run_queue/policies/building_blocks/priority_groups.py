@@ -54,14 +54,14 @@ class PriorityGroup:
 
 
 class GroupedRunQueue(RunQueue):
-    """A run queue whose lists hold bins beside threads.
+    """A run queue whose lists hold bins as well as threads.
 
     Attributes
     ----------
     epoch
         Number of swaps.
     batch
-        The group that was run last, if it is still here.
+        The group that ran last, if it is still here.
     groups
         How many groups are mapped to it.
     """
@@ -82,7 +82,7 @@ class GroupedRunQueue(RunQueue):
             self.run_on(self.batch)
 
     def run_on(self, group: PriorityGroup) -> None:
-        """Let a group be the batch, in front of its list."""
+        """Make a group the batch, and put it in front of its list."""
         self.batch = group
         entry = group.bins[self.epoch & 1]
         entries = self.active.lists[group.priority]
@@ -93,7 +93,7 @@ class GroupedRunQueue(RunQueue):
     def put(self, thread: Thread, group: PriorityGroup, *, is_next: bool, is_first: bool) -> None:
         """Put a thread into its group, for this epoch or the next.
 
-        The group that was run last stays in front of its list, so that it runs on.
+        The group that ran last stays in front of its list, so that it goes on.
         """
         entry = group.bins[(self.epoch + is_next) & 1]
         if is_first:

@@ -14,14 +14,14 @@ class ReadyQueue:
     Parameters
     ----------
     lists
-        How many.
+        How many lists.
 
     Attributes
     ----------
     count
         How many threads it holds; read without the lock.
     lock
-        For everything else.
+        It is held for everything else.
     """
 
     __slots__ = ("_lists", "count", "lock")
@@ -38,7 +38,7 @@ class ReadyQueue:
         self.count += 1
 
     def call(self, engine: KernelInterface, caller: Callable[[], None]) -> int:
-        """Call idle CPUs, if there are any, as soon as what was put is in and the lock is free."""
+        """Call the idle CPUs, if there are any, once the thread is in and the lock is free."""
         if None in engine.running:
             if self.lock.free_at > engine.now:
                 engine.call_at(self.lock.free_at, caller)
@@ -47,11 +47,11 @@ class ReadyQueue:
         return NOBODY
 
     def holds(self, lists: int) -> bool:
-        """Return whether there are threads in the first so many lists; needs no lock."""
+        """Return whether the first lists, ``lists`` of them, hold a thread; needs no lock."""
         return any(self._lists[:lists])
 
     def take(self, engine: KernelInterface, lists: int) -> Thread | None:
-        """Lock, and take the first thread of the first so many lists, if there is one."""
+        """Lock, and take the first thread of the first lists, ``lists`` of them, or None."""
         engine.acquire(self.lock)
         for index in range(lists):
             threads = self._lists[index]
