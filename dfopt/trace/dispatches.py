@@ -1,8 +1,10 @@
 """From the kernel's events to dispatches, gaps and tasks.
 
-A dispatch is what lies between two switches of a CPU that agree about who ran: the first says
-who comes next, the second who has run. Only the second is trusted. Where they do not agree, a
-switch is missing, and the stretch between them is a gap.
+A dispatch lies between two consecutive switches of a CPU. The first switch says which thread runs
+next, the second which thread has run. Where both name the same thread, it ran in between. Where
+they do not, a switch is missing, and the time between them is a gap.
+
+The kernel uses the numbers of threads again, so a task is one life of a thread.
 """
 
 from __future__ import annotations
@@ -37,34 +39,35 @@ IDLE = 0
 REASONS = (LOST_EVENTS, BROKEN_CHAIN, CLOCK_WENT_BACK)
 
 MOST_CLOCK_STEPS = 0.01
-"""A clock that goes back at more than this share of the switches is no clock."""
+"""A trace is refused if its clock goes back at more than this share of the switches ..."""
 
 FEW_CLOCK_STEPS = 10
+"""... and at more than this number of them."""
 
 
 def trace_of(events: KernelEvents, *, name: str | None = None) -> Trace:
-    """Return the dispatches that a kernel's events tell of.
+    """Return the trace that the kernel's events tell of.
 
     Parameters
     ----------
     events
-        As a reader found them.
+        All that a reader found.
     name
-        Of the trace.
+        The name of the trace.
 
     Raises
     ------
     FileError
-        When there is no switch, or the clock of the CPUs keeps going back.
+        When there is no switch, or the clock of a CPU goes back too often.
     """
     if not len(events.switches.cpu):
         raise FileError("holds no sched_switch event; record sched:sched_switch")
-    switches, place = _by_cpu(events.switches)
+    switches, position = _by_cpu(events.switches)
     time, steps_back = _rising(switches)
     same_cpu = switches.cpu[1:] == switches.cpu[:-1]
-    lost = _lost(events, switches.cpu, place) & same_cpu
+    lost = _lost(events, switches.cpu, position) & same_cpu
     broken = (switches.next[:-1] != switches.previous[1:]) & same_cpu & ~lost & ~steps_back
-    # The pair number i is that of the switches i and i + 1.
+    # Pair i consists of the switches i and i + 1.
     known = np.flatnonzero(same_cpu & ~lost & ~broken & ~steps_back)
     ran = known[switches.previous[known + 1] != IDLE]
     ran = ran[np.argsort(time[ran], kind="stable")]
@@ -103,14 +106,14 @@ def trace_of(events: KernelEvents, *, name: str | None = None) -> Trace:
 
 
 def _by_cpu(switches: Switches) -> tuple[Switches, Integers]:
-    """Return the switches CPU by CPU, in the order of the file, and where they stood in it."""
-    place = np.argsort(switches.cpu, kind="stable")
-    columns = {name: getattr(switches, name)[place] for name in switches.__slots__}
-    return replace(switches, **columns), place
+    """Return the switches CPU by CPU, in the order of the file, and their positions in the file."""
+    position = np.argsort(switches.cpu, kind="stable")
+    columns = {name: getattr(switches, name)[position] for name in switches.__slots__}
+    return replace(switches, **columns), position
 
 
 def _rising(switches: Switches) -> tuple[Integers, Flags]:
-    """Return times that never fall on a CPU, and between which switches they did."""
+    """Return times that never go back on a CPU, and the pairs of switches where they did."""
     time = switches.time.copy()
     firsts = np.flatnonzero(np.diff(switches.cpu, prepend=-1))
     for first, last in zip(firsts, [*firsts[1:], len(time)], strict=True):
@@ -125,22 +128,24 @@ def _rising(switches: Switches) -> tuple[Integers, Flags]:
     return time, steps_back
 
 
-def _lost(events: KernelEvents, cpu: Numbers, place: Integers) -> Flags:
-    """Return between which switches of a CPU the file says that events were lost."""
+def _lost(events: KernelEvents, cpu: Numbers, position: Integers) -> Flags:
+    """Return the pairs of switches between which the file says that events were lost."""
     between = np.zeros(max(0, len(cpu) - 1), bool)
     for loss in events.losses:
         numbers = np.unique(cpu) if loss.cpu == ANY_CPU else [loss.cpu]
         for number in numbers:
             first, last = np.searchsorted(cpu, [number, number + 1])
-            after = first + int(np.searchsorted(place[first:last], loss.switches_before))
+            after = first + int(np.searchsorted(position[first:last], loss.switches_before))
             if first < after < last:
                 between[after - 1] = True
     return between
 
 
-def _gaps(cpu: Numbers, time: Integers, kinds: tuple[Flags, ...]) -> Gaps:
-    pairs = np.concatenate([np.flatnonzero(kind) for kind in kinds])
-    reason = np.repeat(np.arange(len(kinds), dtype=np.int32), [int(kind.sum()) for kind in kinds])
+def _gaps(cpu: Numbers, time: Integers, by_reason: tuple[Flags, ...]) -> Gaps:
+    """Return the gaps; for each of the ``REASONS`` the pairs of switches around its gaps."""
+    found = [np.flatnonzero(is_gap) for is_gap in by_reason]
+    pairs = np.concatenate(found)
+    reason = np.repeat(np.arange(len(found), dtype=np.int32), [len(gaps) for gaps in found])
     order = np.lexsort((cpu[pairs], time[pairs]))
     pairs = pairs[order]
     return Gaps(
@@ -165,7 +170,7 @@ def _cpus(events: KernelEvents) -> tuple[int, tuple[int, ...]]:
 
 
 class _Tasks:
-    """The tasks of a trace: one for each life of each thread that runs, wakes or marks."""
+    """The tasks of a trace: one for each life of each thread that any event names."""
 
     def __init__(self, events: KernelEvents, lives: Lives, pid: Numbers, time: Integers) -> None:
         self._events = events
@@ -183,7 +188,7 @@ class _Tasks:
             )
         ]
         keys = np.unique(np.concatenate([running, *others]))
-        # In the order of the numbers of the threads, and of their lives.
+        # Ordered by the threads' numbers, and then by their lives.
         self._known = keys[keys >> 32 != IDLE]
         self.tasks = self._named()
         self.running = np.searchsorted(self._known, running).astype(np.int32)
@@ -206,13 +211,13 @@ class _Tasks:
         return tuple(tasks)
 
     def numbers(self, pid: Numbers, time: Integers) -> Numbers:
-        """Return the tasks that threads are at a time; -1 for the idle ones."""
+        """Return the task of each thread at a time; -1 for idle threads."""
         number = np.searchsorted(self._known, self._keys(pid, time)).astype(np.int32)
         number[pid == IDLE] = -1
         return number
 
     def wakeups(self) -> TaskWakeups:
-        """Return who wakes whom, by time."""
+        """Return which task wakes which, by time."""
         wakeups = self._events.wakeups
         order = np.argsort(wakeups.time, kind="stable")
         time = wakeups.time[order]
@@ -223,7 +228,7 @@ class _Tasks:
         )
 
     def forks(self) -> TaskForks:
-        """Return who makes whom, by time."""
+        """Return which task makes which, by time."""
         forks = self._events.forks
         order = np.argsort(forks.time, kind="stable")
         time = forks.time[order]
@@ -234,7 +239,7 @@ class _Tasks:
         )
 
     def marks(self) -> TaskMarks:
-        """Return what threads say they use, by time."""
+        """Return which fragments tasks say they use, by time."""
         marks = self._events.marks
         order = np.argsort(marks.time, kind="stable")
         time = marks.time[order]
@@ -248,7 +253,7 @@ class _Tasks:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Lives:
-    """The moments at which a thread's number begins to mean another thread.
+    """The moments from which on a number means another thread than before.
 
     Parameters
     ----------
@@ -260,11 +265,11 @@ class Lives:
     time: Integers
 
     def of(self, pid: Numbers, time: Integers) -> Integers:
-        """Return for each event how many lives its thread's number had begun by then."""
+        """Return for each event how many lives the number of its thread has begun by then."""
         if not len(self.pid):
             return np.zeros(len(pid), np.int64)
-        # Pairs of thread and time as one number each: of the time, only which beginnings are
-        # over by then matters. What happens in the nanosecond of a beginning comes after it.
+        # Thread and time together are one number. Of a time only one thing matters: which lives
+        # have begun by then. An event in the nanosecond of a beginning comes after it.
         moments = np.unique(self.time)
         width = len(moments) + 1
         begins = self.pid * np.int64(width) + np.searchsorted(moments, self.time, "right")
@@ -274,39 +279,39 @@ class Lives:
 
 
 def lives_of(events: KernelEvents) -> Lives:
-    """Return when threads' numbers begin new lives: at forks, and after a thread has ended."""
+    """Return when new lives begin: at forks, and after the end of a thread."""
     pid, time = _last_moments(events)
     pid = np.concatenate([events.forks.child, pid])
-    # A thread that has ended still runs until its last switch, so a new life begins after it.
+    # A thread that exits still runs until its last switch; a new life begins after that.
     time = np.concatenate([events.forks.time, time + 1])
     order = np.lexsort((time, pid))
     return Lives(pid=pid[order], time=time[order])
 
 
 def _last_moments(events: KernelEvents) -> tuple[Numbers, Integers]:
-    """Return the threads that end, and when the last switch leaves them.
+    """Return the threads that end, and the time of the last switch from each of them.
 
-    A thread may still sleep and be preempted after it has said that it exits: its last switch
-    tells by its state. Only where that one is missing, the next switch has to do.
+    A thread may sleep and be preempted after its exit event; the state in its last switch says
+    that it has ended. Where that switch is missing, the first one after the exit is taken.
     """
     switches, forks, exits = events.switches, events.forks, events.exits
     births = np.lexsort((forks.time, forks.child))
     born, birth = forks.child[births], forks.time[births]
-    places = np.flatnonzero(np.isin(switches.previous, exits.pid))
-    places = places[np.lexsort((switches.time[places], switches.previous[places]))]
+    rows = np.flatnonzero(np.isin(switches.previous, exits.pid))
+    rows = rows[np.lexsort((switches.time[rows], switches.previous[rows]))]
     ended = switches.previous_ended.copy()
-    thread, moment = switches.previous[places], switches.time[places]
+    thread, moment = switches.previous[rows], switches.time[rows]
     for pid, time in zip(exits.pid, exits.time, strict=True):
         reused = _of_thread(born, birth, pid, time)
         until = birth[reused.start] if reused.start < reused.stop else NEVER
         leaving = _of_thread(thread, moment, pid, time, until)
-        if leaving.start < leaving.stop and not ended[places[leaving]].any():
-            ended[places[leaving.start]] = True
+        if leaving.start < leaving.stop and not ended[rows[leaving]].any():
+            ended[rows[leaving.start]] = True
     return switches.previous[ended], switches.time[ended]
 
 
 def _of_thread(pids: Numbers, times: Integers, pid: int, since: int, until: int = NEVER) -> slice:
-    """Return where a thread's events from ``since`` to ``until`` stand among ordered ones."""
+    """Return a thread's rows from ``since`` to ``until``; rows are ordered by thread and time."""
     first, last = np.searchsorted(pids, [pid, pid + 1])
     start, stop = first + np.searchsorted(times[first:last], [since, until])
     return slice(int(start), int(stop))

@@ -16,7 +16,7 @@ Numbers = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 
 ANY_CPU = -1
-"""The CPU of a loss that the trace does not place."""
+"""The CPU of a loss where the trace does not say which one."""
 
 
 def no_times() -> Integers:
@@ -44,8 +44,8 @@ class Switches:
     previous_ended
         Whether that thread will never run again (state X or Z).
     next
-        The thread that is said to run from now on. A break between this and the ``previous`` of
-        the CPU's next switch shows that a switch is missing.
+        The thread that runs from now on, as this event says. If the ``previous`` of the CPU's next
+        switch is another thread, a switch is missing.
     """
 
     cpu: Numbers
@@ -58,7 +58,7 @@ class Switches:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Wakeups:
-    """Who wakes whom: ``sched_waking``, or ``sched_wakeup`` where a trace has no such events.
+    """Which thread wakes which: ``sched_waking``, or ``sched_wakeup`` where there is no such event.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def trace_from_schedule(
     instance, schedule
         A schedule and the instance it belongs to.
     policy
-        What made the schedule, for the header.
+        Name of what made the schedule, for the header.
 
     Raises
     ------
@@ -41,22 +41,24 @@ def trace_from_schedule(
     --------
     schedule_costs : What the switch to each of its dispatches costs.
     """
-    placed = _placed(instance, schedule)
+    dispatches = _placed(instance, schedule)
     tasks, fragments = Numbering(), Numbering()
     by_lines = isinstance(instance.penalty, PenaltyF)
     return Trace(
         cpus=instance.cpus,
-        cpu=np.array([one.cpu for one in placed], np.int32),
-        start=np.array([one.start for one in placed], np.int64),
-        end=np.array([one.end for one in placed], np.int64),
-        task=np.array([tasks[one.name] for one in placed], np.int32),
+        cpu=np.array([placed.cpu for placed in dispatches], np.int32),
+        start=np.array([placed.start for placed in dispatches], np.int64),
+        end=np.array([placed.end for placed in dispatches], np.int64),
+        task=np.array([tasks[placed.name] for placed in dispatches], np.int32),
         fragment=np.array(
-            [fragments[group_of(instance.penalty, one.task)] for one in placed], np.int32
+            [fragments[group_of(instance.penalty, placed.task)] for placed in dispatches], np.int32
         ),
         tasks=tasks.tasks,
         fragments=fragments.names,
-        lines=np.array([one.task.lines for one in placed], np.int64) if by_lines else None,
-        leaves=np.array([LEAVES.index(one.task.leaves) for one in placed], np.int8)
+        lines=np.array([placed.task.lines for placed in dispatches], np.int64)
+        if by_lines
+        else None,
+        leaves=np.array([LEAVES.index(placed.task.leaves) for placed in dispatches], np.int8)
         if by_lines
         else None,
         header=TraceHeader(
@@ -70,7 +72,7 @@ def trace_from_schedule(
             final_write_back=instance.final_write_back,
             capacity=instance.capacity,
         ),
-        quality=Quality(events=len(placed)),
+        quality=Quality(events=len(dispatches)),
     )
 
 
@@ -85,12 +87,12 @@ def schedule_costs(instance: Instance, schedule: Schedule) -> Integers:
     DfoptError
         When the schedule does not belong to the instance, or its costs are wrong.
     """
-    return np.array([one.cost for one in _placed(instance, schedule)], np.int64)
+    return np.array([placed.cost for placed in _placed(instance, schedule)], np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Placed:
-    """A task with its place and the penalties around it."""
+    """A dispatch of a schedule, and what the switch to it costs."""
 
     cpu: int
     name: str
@@ -111,7 +113,7 @@ def _placed(instance: Instance, schedule: Schedule) -> list[_Placed]:
         for cpu, row in enumerate(rows)
         for name, start, end, cost in _in_order(row)
     ]
-    return sorted(placed, key=lambda one: one.start)
+    return sorted(placed, key=lambda row: row.start)
 
 
 def _in_order(row: CpuTimeline) -> Iterator[tuple[str, int, int, int]]:

@@ -22,18 +22,18 @@ class Quality:
     events
         Switches that were read, or dispatches where a format has no switches.
     breaks
-        Broken chains: the thread a CPU is said to switch to is not the one it switches from next,
-        so a switch is missing.
+        Broken chains: a CPU switches to one thread, and then from another one, so that a switch
+        is missing.
     losses
-        Records that events were lost.
+        Number of records that say that events were lost.
     lost_events
-        How many events those records count.
+        Number of events that these records count.
     overwritten
         Events that were overwritten by later ones before the trace was read.
     clock_steps
-        How often a CPU's clock went back.
+        Number of times that a CPU's clock went back.
     silent_cpus
-        CPUs without any event, although the file declares them or others have higher numbers.
+        CPUs without any event, below the number of CPUs that the file declares or shows.
     """
 
     lines: int = 0
@@ -84,7 +84,7 @@ class Quality:
 
 
 def _ranges(numbers: Sequence[int]) -> Iterator[str]:
-    """Yield ascending numbers, those that follow each other as one range."""
+    """Yield ascending numbers as text, consecutive ones as a range such as ``2-5``."""
     for _, group in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
         (_, first), *others = group
         yield f"{first}-{others[-1][1]}" if others else str(first)

@@ -15,10 +15,9 @@ SHOWN_DIGITS = 6
 
 
 def trace_summary(trace: Trace) -> dict[str, Any]:
-    """Return what there is to say about a trace, as values that JSON knows.
+    """Return the figures of a trace as JSON values.
 
-    The fragments come with the number of their dispatches, the largest first. Times are in the
-    trace's unit.
+    The fragment with the most dispatches comes first. Times are in the trace's unit.
     """
     header = trace.header
     return {

@@ -1,7 +1,7 @@
 """A trace: which task ran where and when, as columns.
 
-Dispatches are rows of parallel NumPy columns, ordered by start; what they name (tasks, comms,
-fragments) stands once in a tuple and is referred to by number.
+Dispatches are rows of parallel NumPy columns, ordered by start. Names (of tasks, comms and
+fragments) stand in a tuple once, and columns hold their indices.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ UNMANAGED = -1
 """The fragment of a dispatch that is not managed, or not labelled."""
 
 NOT_GIVEN = -1
-"""Of ``lines`` or ``leaves``: the trace does not say."""
+"""In the columns ``lines`` and ``leaves``: the trace does not say."""
 
 LEAVES = (Leaves.CLEAN, Leaves.DIRTY, Leaves.INVALIDATED)
-"""What the numbers in the column ``leaves`` mean."""
+"""The meaning of the numbers in the column ``leaves``."""
 
 LOST_EVENTS = "lost events"
 BROKEN_CHAIN = "broken chain"
@@ -32,12 +32,12 @@ CLOCK_WENT_BACK = "clock went back"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceTask:
-    """A task of a trace, one life of a thread.
+    """A task of a trace: one life of a thread.
 
     Parameters
     ----------
     name
-        Unique; the thread's number, with ``.2``, ``.3`` … where the number was used again.
+        Unique: the thread's number, with ``.2``, ``.3`` … where the kernel used it again.
     tid
         The thread's number; None where the trace has names only.
     tgid
@@ -51,16 +51,18 @@ class TraceTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Gaps:
-    """Stretches of a CPU about which nothing is known, ordered by start.
+    """Times of a CPU about which nothing is known, ordered by start.
 
     Parameters
     ----------
-    cpu, start, end
-        Where and when.
+    cpu
+        ``int32``: the CPU.
+    start, end
+        ``int64``: from ``start`` to just before ``end``, in the trace's unit of time.
     reason
-        Why, an index into ``reasons``.
+        ``int32``: index into ``reasons``.
     reasons
-        Such as :data:`LOST_EVENTS` and :data:`BROKEN_CHAIN`.
+        Such as ``"lost events"`` and ``"broken chain"``.
     """
 
     cpu: Numbers = field(default_factory=no_numbers)
@@ -76,7 +78,15 @@ class Gaps:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TaskWakeups:
-    """Who wakes whom, ordered by time; both are numbers of tasks, -1 for an interrupt."""
+    """Which task wakes which, ordered by time.
+
+    Parameters
+    ----------
+    time
+        ``int64``: in the trace's unit of time.
+    waker, woken
+        ``int32``: indices into the trace's ``tasks``; -1 as the waker is an interrupt.
+    """
 
     time: Integers = field(default_factory=no_times)
     waker: Numbers = field(default_factory=no_numbers)
@@ -85,7 +95,15 @@ class TaskWakeups:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TaskForks:
-    """Which task made which, ordered by time; both are numbers of tasks."""
+    """Which task made which, ordered by time.
+
+    Parameters
+    ----------
+    time
+        ``int64``: in the trace's unit of time.
+    parent, child
+        ``int32``: indices into the trace's ``tasks``.
+    """
 
     time: Integers = field(default_factory=no_times)
     parent: Numbers = field(default_factory=no_numbers)
@@ -94,9 +112,18 @@ class TaskForks:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TaskMarks:
-    """Fragments that tasks say they use from now on, ordered by time.
+    """Fragments that tasks say they use from then on, ordered by time.
 
-    ``df`` is an index into ``names``.
+    Parameters
+    ----------
+    time
+        ``int64``: in the trace's unit of time.
+    task
+        ``int32``: index into the trace's ``tasks``.
+    df
+        ``int32``: index into ``names``.
+    names
+        The fragments.
     """
 
     time: Integers = field(default_factory=no_times)
@@ -107,10 +134,9 @@ class TaskMarks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceHeader:
-    """What a trace says about itself; None where it does not.
+    """What a trace says about itself; None where it says nothing.
 
-    The model's keys (penalty, objective, flags, capacity) mean what they mean in an
-    :class:`~dfopt.Instance`.
+    Penalty, objective, flags and capacity mean the same as in an :class:`~dfopt.Instance`.
     """
 
     name: str | None = None
@@ -126,33 +152,39 @@ class TraceHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Trace:
-    """Dispatches on the CPUs of one machine.
+    """Dispatches on the CPUs of one machine, as columns of equal length.
+
+    Rows are ordered by start. Those of one CPU do not overlap and stand in the order in which
+    they ran. Idle time has no row.
 
     Parameters
     ----------
     cpus
         Number of CPUs; they are numbered from 0.
-    cpu, start, end
-        Where and when each dispatch ran, in ``header.time_unit``. Rows are ordered by start;
-        those of one CPU do not overlap and are in the order in which they ran. Idle time has no
-        row.
+    cpu
+        Column of ``int32``: the CPU of each dispatch.
+    start, end
+        Columns of ``int64``: it ran from ``start`` to just before ``end``, in
+        ``header.time_unit``.
     task
-        Index into ``tasks``.
-    comm
-        Index into ``comms``; None where a trace has no comms.
+        Column of ``int32``: index into ``tasks``.
     fragment
-        Index into ``fragments``, or :data:`UNMANAGED`.
+        Column of ``int32``: index into ``fragments``; -1 if the dispatch is not managed, or not
+        labelled.
+    comm
+        Column of ``int32``: index into ``comms``; None where a trace has no comms.
     lines
-        Cache lines that the dispatch reads when it finds another fragment, or
-        :data:`NOT_GIVEN`; None where a trace never says.
+        Column of ``int64``: cache lines that the dispatch reads if it finds another fragment in
+        the cache; -1 where the trace does not say, None where it never says.
     leaves
-        Index into :data:`LEAVES`, or :data:`NOT_GIVEN`; None where a trace never says.
+        Column of ``int8``: how it leaves its fragment, 0 clean, 1 dirty, 2 invalidated; -1 where
+        the trace does not say, None where it never says.
     tasks, comms, fragments
-        What the columns refer to.
+        The names behind the indices.
     gaps
-        Stretches about which nothing is known.
+        Times about which nothing is known.
     wakeups, forks, marks
-        What labels can be taken from.
+        Events from which labels can be taken.
     header
         What the trace says about itself.
     quality
@@ -184,12 +216,12 @@ class Trace:
 
     @property
     def run_time(self) -> int:
-        """Time that the dispatches ran, all together."""
+        """Sum of the times that the dispatches ran."""
         return int((self.end - self.start).sum())
 
     @property
     def unlabelled_share(self) -> float:
-        """Share of the run time whose fragment is not known; 0 where nothing ran."""
+        """Share of the run time without a fragment; 0 where nothing ran."""
         total = self.run_time
         unlabelled = self.fragment == UNMANAGED
         return int((self.end - self.start)[unlabelled].sum()) / total if total else 0.0

@@ -1,4 +1,4 @@
-"""Which cut of the graph of wake-ups into communities explains it best."""
+"""The cut of the graph of wake-ups into communities that explains the wake-ups best."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 UNASSIGNED = -1
 
 RESOLUTIONS = (0.2, 0.5, 1.0, 1.4)
-"""Of the modularity; high ones cut what low ones leave together."""
+"""Resolutions of the modularity; a high one cuts communities that a low one keeps together."""
 
 SIBLING_WEIGHTS = (0, 1)
-"""Wake-ups that two tasks made one after the other count for in the search, beside their own."""
+"""Weights that the search adds between two tasks made one after the other; each one is tried."""
 
 CHEAP_LABELS = 0.2
-"""Share of the length of the labels that counts for the second opinion."""
+"""For the rival communities only this share of the length of the labels counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,10 +38,10 @@ class Communities:
     rival
         The communities that would be best if labels cost little.
     evidence
-        By how much the odds grow that two tasks share a fragment for each unit of weight between
-        them: a logarithm.
+        The logarithm of the factor by which each unit of weight between two tasks multiplies the
+        odds that they share a fragment.
     number
-        How many communities there are of the tasks by which cuts are judged.
+        The number of communities among the tasks by which cuts are judged.
     """
 
     best: Numbers
@@ -56,30 +56,33 @@ def find_communities(graph: WakeupGraph, *, seed: int) -> Communities:
     Notes
     -----
     Louvain's method proposes a cut for each of several resolutions, with and without the order of
-    forks. A cut is judged by the tasks that coordinators made (by all, where there is none). Let
-    w of a weight W lie inside communities, and let z be the share that would lie there by chance,
-    if each task kept its own weight. The cut gains
+    forks. A cut is judged by the tasks that coordinators made, or by all tasks without a
+    coordinator. Let w of the weight W lie inside communities. Let z be the share that would lie
+    there by chance, if each task kept its own weight. If more lies inside than by chance, the cut
+    gains
 
     .. math:: w \ln\frac{w / W}{z} + (W - w) \ln\frac{1 - w / W}{1 - z}
 
-    in likelihood [Newman]_, if more lies inside than by chance, and pays for the length of its
-    labels, the shorter of two: the entropy of the labels; or, where a task is of another community
-    than the one made before it, the logarithm of 1 / P(that) and of the number of the other
-    communities, and elsewhere the logarithm of 1 / P(not that).
+    in likelihood [Newman]_. It pays for the length of its labels. That is the entropy of the
+    labels, or, if shorter, the length of their changes in the order of forks: with P the
+    probability of a change, a task in another community than the task made before it costs the
+    logarithms of 1 / P and of the number of other communities, and any other task costs the
+    logarithm of 1 / (1 - P).
 
     References
     ----------
     .. [Newman] M. E. J. Newman, "Equivalence between modularity optimization and maximum
        likelihood methods for community detection", Physical Review E 94, 2016, 052315.
     """
-    nobody = np.full(len(graph.is_managed), UNASSIGNED, np.int32)
+    unassigned = np.full(len(graph.is_managed), UNASSIGNED, np.int32)
     judge = Judge(graph)
     cuts = [
-        (*judge.judged(community), community) for community in _proposed(graph, nobody, seed=seed)
+        (*judge.judged(community), community)
+        for community in _proposed(graph, unassigned, seed=seed)
     ]
     if not cuts:
-        return Communities(best=nobody, rival=nobody, evidence=0.0, number=0)
-    # Of equals the first one is taken, which has the lowest resolution.
+        return Communities(best=unassigned, rival=unassigned, evidence=0.0, number=0)
+    # Of equally good cuts max takes the first one, which has the lowest resolution.
     best = max(cuts, key=lambda cut: cut[0] - cut[1])[2]
     rival = max(cuts, key=lambda cut: cut[0] - CHEAP_LABELS * cut[1])[2]
     return Communities(
@@ -87,8 +90,8 @@ def find_communities(graph: WakeupGraph, *, seed: int) -> Communities:
     )
 
 
-def _proposed(graph: WakeupGraph, nobody: Numbers, *, seed: int) -> Iterator[Numbers]:
-    """Yield cuts of the graph; none if nobody wakes anybody."""
+def _proposed(graph: WakeupGraph, unassigned: Numbers, *, seed: int) -> Iterator[Numbers]:
+    """Yield cuts of the graph; none if no task wakes another one."""
     from networkx.algorithms.community import louvain_communities
 
     if not len(graph.first):
@@ -96,7 +99,7 @@ def _proposed(graph: WakeupGraph, nobody: Numbers, *, seed: int) -> Iterator[Num
     for sibling_weight in SIBLING_WEIGHTS if graph.siblings else (0,):
         network = _network(graph, sibling_weight)
         for resolution in RESOLUTIONS:
-            community = nobody.copy()
+            community = unassigned.copy()
             found = louvain_communities(network, resolution=resolution, seed=seed)
             for number, members in enumerate(found):
                 community[list(members)] = number
@@ -104,13 +107,13 @@ def _proposed(graph: WakeupGraph, nobody: Numbers, *, seed: int) -> Iterator[Num
 
 
 def _network(graph: WakeupGraph, sibling_weight: float) -> networkx.Graph[Any]:
-    """Return the graph, with edges between those made one after the other if these count."""
+    """Return the graph for the search; ``sibling_weight`` is that of two consecutive siblings."""
     import networkx
 
     network = networkx.Graph()
     # In order, since the order decides what the search for communities finds.
     tasks = np.unique(np.concatenate([graph.first, graph.second, *graph.siblings]))
-    # Plain numbers: the search looks them up millions of times, NumPy's take much longer.
+    # Python's own numbers: the search looks them up millions of times, and NumPy's are slow there.
     network.add_nodes_from(tasks.tolist())
     edges = (graph.first.tolist(), graph.second.tolist(), graph.weight.tolist())
     network.add_weighted_edges_from(zip(*edges, strict=True))
@@ -126,7 +129,7 @@ class Judge:
     Parameters
     ----------
     graph
-        Whose wake-ups are to be explained.
+        The wake-ups.
     """
 
     def __init__(self, graph: WakeupGraph) -> None:
@@ -150,20 +153,20 @@ class Judge:
         return gain, self._length(community)
 
     def evidence(self, community: Numbers) -> float:
-        """Return by how much the log odds of one community grow with each unit of weight."""
+        """Return by how much each unit of weight raises the log odds of a community."""
         share, by_chance = self._shares(community)
-        # As if half a unit more had been seen on either side, since nothing is impossible.
+        # Half a unit is added on either side, so that no probability is 0 or 1.
         share = (share * self._total + 0.5) / (self._total + 1)
         if by_chance == 1:
             return 0.0
         return max(0.0, log(share / by_chance) - log((1 - share) / (1 - by_chance)))
 
     def number(self, community: Numbers) -> int:
-        """Return how many communities there are of the tasks that count."""
+        """Return the number of communities among the tasks that count."""
         return len(np.unique(community[self._tasks]))
 
     def _shares(self, community: Numbers) -> tuple[float, float]:
-        """Return the share of the weight that is inside communities, and would be by chance."""
+        """Return the share of the weight inside communities, and the share expected by chance."""
         inside = self._weight[community[self._first] == community[self._second]]
         strength = np.bincount(community[self._tasks], self._strength[self._tasks])
         by_chance = float((strength**2).sum()) / (2 * self._total) ** 2

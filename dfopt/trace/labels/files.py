@@ -36,9 +36,9 @@ def label_by_file(trace: Trace, path: str | Path) -> Trace:
         ``start`` and ``end`` if labels hold for a time only; other columns do not matter. Times
         are integers in ``trace.header.time_unit``, the end is the first moment that is outside,
         and an empty one is open. A tid is the number of a thread and means all of its lives, or
-        the name of one life, such as ``123.2``. What no row tells of, or one with an empty
-        fragment, is not managed. Rows about threads that the trace does not have are counted in
-        a warning.
+        it is the name of one life, such as ``123.2``. Times without a row, or with an empty
+        fragment, are not managed. A warning counts the rows about threads that are not in the
+        trace.
 
     Raises
     ------
@@ -57,8 +57,8 @@ def label_by_cgroup(trace: Trace, path: str | Path) -> Trace:
     trace
         What to label.
     path
-        Lines of a thread's number and its control group, as ``ps -eLo tid=,cgroup=`` prints them
-        (with ``-``, which is none), or a CSV file with the columns ``tid`` and ``cgroup``.
+        A thread's number and its control group on each line, as ``ps -eLo tid=,cgroup=`` prints
+        them (``-`` is none), or a CSV file with the columns ``tid`` and ``cgroup``.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def _listed(lines: list[str], file: str) -> Iterator[LabelRow]:
 
 
 def _label_rows(trace: Trace, rows: Sequence[LabelRow], file: str) -> Trace:
-    """Return a trace labelled by the rows of a table; ``file`` is what errors call it."""
+    """Return a trace labelled by the rows of a table; ``file`` is its name in errors."""
     tids = Tids(trace, (row.tid for row in rows))
     names = tuple(dict.fromkeys(row.df for row in rows if row.df is not None))
     numbers = {name: number for number, name in enumerate(names)}

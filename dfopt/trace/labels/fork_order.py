@@ -1,4 +1,4 @@
-"""What the order in which tasks were made says of those about whom wake-ups say nothing."""
+"""The fragments of tasks without wake-ups, told by the order in which all tasks were made."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dfopt.trace.labels.communities import UNASSIGNED
 from dfopt.trace.labels.wakeup_graph import Reals
 
 LEAST_TRUST = 0.9
-"""The order decides only where it is right at least this often."""
+"""The order decides only where at least this share of what it says is right."""
 
 
 def fill_in_order(community: Numbers, confidence: Reals, siblings: Numbers) -> None:
-    """Assign the unassigned of the tasks that one coordinator made, as far as their order tells.
+    """Assign unassigned tasks of one coordinator to communities, as far as their order tells.
 
     Parameters
     ----------
     community, confidence
-        Of all tasks; changed in place. Who is filled in is as sure as the nearest task of the
-        community that it joins, times the trust in the order.
+        Of all tasks; changed in place. The confidence of a task that is filled in is that of the
+        nearest task of the community that it joins, times the trust in the order.
     siblings
         Tasks in the order in which they were made.
     """
@@ -38,7 +38,8 @@ def fill_in_order(community: Numbers, confidence: Reals, siblings: Numbers) -> N
             joined = before if before // length == place // length else behind
             believed = trust
         else:
-            # At an end all stand or fall with the last one: a fragment may begin among them.
+            # At either end of the order a fragment may begin among the unassigned tasks. So the
+            # outermost of them decides for all.
             last = 0 if place < before else len(order) - 1 if place > behind else place
             believed = trust_in_neighbours(order, last, before, behind)
         if believed >= LEAST_TRUST:
@@ -47,14 +48,14 @@ def fill_in_order(community: Numbers, confidence: Reals, siblings: Numbers) -> N
 
 
 def contradicted(community: Numbers, is_weak: Flags, siblings: Numbers) -> Numbers:
-    """Return the tasks that stand amid another community in the order, and joined theirs weakly.
+    """Return tasks that joined their community weakly and stand within another one in the order.
 
     Parameters
     ----------
     community
         Of all tasks.
     is_weak
-        Which tasks are in their community for so few wake-ups that all may be an interrupt's.
+        Which tasks have so few wake-ups within their community that interrupts may explain all.
     siblings
         Tasks in the order in which one coordinator made them.
     """
@@ -75,13 +76,13 @@ def contradicted(community: Numbers, is_weak: Flags, siblings: Numbers) -> Numbe
 
 
 def equal_blocks(order: Numbers) -> tuple[int, float]:
-    """Return of how many equal blocks an order of communities consists, and the trust in that.
+    """Return the number of equal blocks in an order of communities, and the trust in it.
 
-    A program that starts equal groups one after the other has boundaries at the multiples of the
-    length of a block. Of some boundaries it is not known where exactly they are, because tasks
-    there are unassigned. The chance that all of them allow those multiples by accident is the
-    product of the shares of places, out of such a length, at which each may be; the trust is
-    what is missing to 1. It is 0 blocks where they do not allow it.
+    A program that starts equal groups one after the other has its boundaries at multiples of the
+    length of a block. Where tasks at a boundary are unassigned, its position is not known exactly.
+    Each boundary may stand at a share of the positions in a block. The product of these shares is
+    the probability that all boundaries allow the multiples by accident; the trust is 1 minus that.
+    Where the boundaries do not allow the multiples, there are 0 blocks.
     """
     known = np.flatnonzero(order != UNASSIGNED)
     changes = np.flatnonzero(order[known[1:]] != order[known[:-1]])
@@ -90,7 +91,7 @@ def equal_blocks(order: Numbers) -> tuple[int, float]:
         return 0, 0.0
     length = len(order) // blocks
     multiples = np.arange(1, blocks) * length
-    # Where the first task of the next community may stand.
+    # The lowest and the highest position at which the next community may begin.
     lowest, highest = known[changes] + 1, known[changes + 1]
     if ((multiples < lowest) | (highest < multiples)).any():
         return 0, 0.0
@@ -99,12 +100,12 @@ def equal_blocks(order: Numbers) -> tuple[int, float]:
 
 
 def trust_in_neighbours(order: Numbers, place: int, before: int, behind: int) -> float:
-    """Return how often a task is of the community of those known before and behind it.
+    """Return the share of tasks that are in the community on which their two neighbours agree.
 
-    Counted are the places whose communities are known, and which have others at the same
-    distances before and behind them that agree with each other; with one that is right and one
-    that is wrong added. It is 0 where the neighbours of the place do not agree. At either end of
-    the order there is one neighbour.
+    Neighbours are the tasks at the same distances as ``before`` and ``behind`` have from
+    ``place``. Only tasks count whose own community is known and whose neighbours agree. One right
+    and one wrong case are added (Laplace's rule of succession). The share is 0 if ``before`` and
+    ``behind`` do not agree. At either end of the order both are the same task.
     """
     if order[before] != order[behind]:
         return 0.0

@@ -1,4 +1,4 @@
-"""Labels inferred from who wakes whom: tasks that share data wake each other."""
+"""Labels inferred from wake-ups: tasks that share data wake each other."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from dfopt.trace.labels.wakeup_graph import Reals, WakeupGraph, wakeup_graph
 from dfopt.trace.trace import Trace
 
 EVEN_ODDS = 0.5
-"""A task whose fragment is no more likely than that stays unassigned: chance would decide."""
+"""A task stays unassigned if its fragment is not more likely than this."""
 
 CERTAIN_DIGITS = 9
-"""Decimal places of confidence; what is beyond may differ from machine to machine."""
+"""Decimal places of confidence; later digits may differ from machine to machine."""
 
 WEAK = 2.0
-"""With so little weight inside its community, a task may be there for interrupts alone."""
+"""A task with at most this weight inside its community may be there because of interrupts only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Inferred:
     fragment
         Its fragment; None if nothing could be said.
     confidence
-        How likely its fragment is, above 0.5 and up to 1; 0 if it has none.
+        The probability of its fragment, above 0.5 and at most 1; 0 if it has none.
     """
 
     fragment: str | None
@@ -49,7 +49,7 @@ def infer_fragments(trace: Trace, *, seed: int = 0) -> tuple[Inferred, ...]:
     trace
         With wake-ups.
     seed
-        Of the search for communities.
+        The seed of the search for communities.
 
     Returns
     -------
@@ -63,31 +63,34 @@ def infer_fragments(trace: Trace, *, seed: int = 0) -> tuple[Inferred, ...]:
 
     Notes
     -----
-    The tasks are the nodes of a graph, and the weight of an edge grows with the root of how often
-    the two woke each other. Threads of the kernel, interrupts and coordinators are left out: the
-    tasks that have made most others, or, where the trace has no forks, the one that exchanges
-    wake-ups with more than half of them. Between a descendant of a coordinator and another task
-    only those wake-ups count that are returned; the others are mostly an interrupt's.
+    The tasks are the nodes of a graph. The weight of an edge is the square root of the number of
+    wake-ups between its two tasks. Threads of the kernel, interrupts and coordinators are left
+    out. Coordinators are the tasks that have made most others; where the trace has no forks, it is
+    the task that exchanges wake-ups with more than half of the others. Between a descendant of a
+    coordinator and any other task, wake-ups count only if they are returned: the others mostly
+    come from interrupts.
 
-    Louvain's method [Louvain]_ proposes communities at several resolutions. Those are the
-    fragments that describe the wake-ups and the order of forks in the shortest way: they gain in
-    likelihood by what lies inside them and would not by chance [Newman]_, and pay for the length
-    of their labels, which is small where those forked one after the other share them.
+    Louvain's method [Louvain]_ proposes communities at several resolutions. The fragments are the
+    communities that give the shortest description of the wake-ups and the order of forks. They
+    gain likelihood by wake-ups that lie inside them and would not by chance [Newman]_. They pay
+    for the length of their labels, which is small where tasks forked one after the other share a
+    label.
 
-    A task without a wake-up inside its community is then taken out again, and so is one with very
-    few that stands amid another community in the order of forks. It joins the fragment of its
-    nearest neighbours in that order if these agree, and if that is right nearly always for tasks
-    whose fragments are known. Where all fragments are blocks of one length in the order, those
-    between two of them, and at its ends, join the block in which they stand. All others stay
-    unassigned.
+    Then a task is taken out of its community if it has no wake-up inside it, or if it has very few
+    and stands within another community in the order of forks. Such a task joins the fragment of its
+    nearest neighbours in that order if these agree, and if this is nearly always right for tasks
+    whose fragments are known. Where all fragments are blocks of one length in the order, tasks
+    between two blocks, and at the ends of the order, join the block in which they stand. All other
+    tasks stay unassigned.
 
-    The confidence of a task that took part in wake-ups is the product of two figures. One is the
-    probability of its community among all of them: each unit of weight multiplies the odds by
-    what it is worth in this trace, which is little where much of it lies between communities. The
-    other one says how far the community is the same if labels cost little: what both have in
-    common, of what either has. So it is low where it is not clear whether something is one
-    fragment or several. Who joined by the order of forks is as sure as the task next to which he
-    stands, times how often the order is right. Up to 0.5 a task is unassigned.
+    The confidence of a task that took part in wake-ups is the product of two figures. The first is
+    the probability of its community among all communities: each unit of weight multiplies the odds
+    by a factor, which is small where much weight of the trace lies between communities. The second
+    compares the community with the one that the task would have if labels cost little: the number
+    of tasks in both, divided by the number of tasks in either. It is low where it is not clear
+    whether tasks are one fragment or several. A task that joined by the order of forks has the
+    confidence of the task next to it, times the share of cases in which the order is right. A task
+    with a confidence of at most 0.5 is unassigned.
 
     References
     ----------
@@ -131,7 +134,7 @@ def label_by_inferred(trace: Trace, inferred: Sequence[Inferred]) -> Trace:
 
 
 def _confidence(graph: WakeupGraph, found: Communities) -> Reals:
-    """Return how likely each task's community is, given its wake-ups; 0 if it has none inside."""
+    """Return the probability of each task's community, given its wake-ups; 0 without any inside."""
     task = np.concatenate([graph.first, graph.second])
     other = found.best[np.concatenate([graph.second, graph.first])]
     communities = int(found.best.max(initial=UNASSIGNED)) + 1
@@ -142,7 +145,7 @@ def _confidence(graph: WakeupGraph, found: Communities) -> Reals:
     own = np.zeros(len(found.best))
     is_own = other == found.best[task]
     own[task[is_own]] = weight[is_own]
-    # The odds of each other community against the task's own; of those it never met, too.
+    # The odds of all other communities against the task's own, also of those without a wake-up.
     met = np.bincount(task, minlength=len(own)) - (own > 0)
     against = np.exp(-found.evidence * own) * np.maximum(0, found.number - 1 - met)
     np.add.at(
@@ -164,7 +167,7 @@ def _own_weight(graph: WakeupGraph, community: Numbers) -> Reals:
 
 
 def _agreement(best: Numbers, rival: Numbers) -> Reals:
-    """Return for each task what its two communities have in common, of what either has."""
+    """Return for each task the tasks in both its communities, as a share of those in either."""
     agreement = np.zeros(len(best))
     tasks = np.flatnonzero(best != UNASSIGNED)
     if not len(tasks):
@@ -177,6 +180,6 @@ def _agreement(best: Numbers, rival: Numbers) -> Reals:
 
 
 def _names(community: Numbers) -> dict[int, str]:
-    """Return what the communities are called, in the order of their first tasks."""
+    """Return the names of the communities, in the order of their first tasks."""
     numbers = dict.fromkeys(number for number in community.tolist() if number != UNASSIGNED)
     return {number: f"g{place}" for place, number in enumerate(numbers)}

@@ -1,4 +1,4 @@
-"""Which tasks are threads of the kernel, and so never use a fragment of their own accord."""
+"""The tasks that are threads of the kernel; they use no fragment of a program."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ KERNEL_COMM = re.compile(
     """,
     re.VERBOSE,
 )
-"""How well-known threads of the kernel are called."""
+"""The comms of well-known threads of the kernel."""
 
 
 def kernel_threads(trace: Trace) -> Flags:
     """Return for each task whether it is a thread of the kernel.
 
-    It is thread 2, one that thread 2 has made, or one with a comm of :data:`KERNEL_COMM`. The
-    last is true of programs, too: so it counts only where the trace does not say that another
-    thread made it, or that it has a process in common with another thread.
+    It is thread 2, a thread that thread 2 has made, or a thread with a comm of :data:`KERNEL_COMM`.
+    Programs may have such comms, too. So a comm does not count where the trace says that a program
+    made the thread, or that the thread shares its process with others.
     """
     parent, child = trace.forks.parent, trace.forks.child
     by_number = np.array([task.tid == KTHREADD for task in trace.tasks], bool)
@@ -46,7 +46,7 @@ def kernel_threads(trace: Trace) -> Flags:
     if trace.comm is not None:
         is_kernel = np.array([bool(KERNEL_COMM.fullmatch(comm)) for comm in trace.comms], bool)
         by_comm[trace.task[_is(is_kernel, trace.comm)]] = True
-    # Children of other threads of the kernel are helpers that it starts, rare and soon over.
+    # Children of other kernel threads are helpers that the kernel starts; they are rare and short.
     made_by_program = child[(parent >= 0) & ~_is(by_number | by_comm, parent)]
     by_comm[made_by_program[made_by_program >= 0]] = False
     made_by_kthreadd = child[_is(by_number, parent)]

@@ -20,8 +20,8 @@ class Changes:
     Parameters
     ----------
     task, time
-        Who and when. Before its first change a task is not managed; of several changes in one
-        moment the last one counts.
+        The task and the moment. Before its first change a task is not managed. Of several changes
+        in one moment the last one counts.
     fragment
         Index into the fragments, or ``UNMANAGED``.
     """
@@ -37,7 +37,7 @@ def with_fragments(trace: Trace, fragment: Numbers, names: Sequence[str]) -> Tra
     Parameters
     ----------
     trace
-        What to label.
+        The trace.
     fragment
         Index into ``names`` for each row, or ``UNMANAGED``.
     names
@@ -63,8 +63,8 @@ def label_tasks(trace: Trace, names: Sequence[str | None]) -> Trace:
 def label_changes(trace: Trace, changes: Changes, names: Sequence[str]) -> Trace:
     """Return a trace in which tasks change their fragments, and runs are cut where they do.
 
-    A change in the very moment at which a run begins holds for the whole run, one at its end for
-    none of it, so that no part is empty.
+    A change in the moment at which a run begins holds for the whole run. A change in the moment at
+    which it ends does not touch it. So no part is empty.
     """
     changes = _in_effect(changes, len(trace.tasks))
     first, last = _changes_within(trace, changes)
@@ -77,7 +77,7 @@ def label_changes(trace: Trace, changes: Changes, names: Sequence[str]) -> Trace
     is_last = part == parts[row] - 1
     following = np.minimum(change + 1, len(changes.time) - 1)
     end = np.where(is_last, trace.end[row], changes.time[following])
-    # Parts stand in order behind each other, so a stable sort keeps each CPU's order.
+    # The parts of a run are consecutive, so a stable sort keeps each CPU's order.
     order = np.argsort(start, kind="stable")
     row = row[order]
     cut = replace(
@@ -94,9 +94,10 @@ def label_changes(trace: Trace, changes: Changes, names: Sequence[str]) -> Trace
 
 
 def _in_effect(changes: Changes, tasks: int) -> Changes:
-    """Return the changes by task and time that change something, each task's first one unmanaged.
+    """Return the changes that change anything, by task and time.
 
-    The first one stands before all times, so that each task always has a change in effect.
+    Each task begins with a change to unmanaged before all times, so that it always has a change in
+    effect.
     """
     task = np.concatenate([np.arange(tasks, dtype=np.int32), changes.task])
     time = np.concatenate([np.full(tasks, BEFORE_ALL), changes.time])

@@ -1,4 +1,4 @@
-"""Where labels are taken from: the sources, and the names that the command line has for them."""
+"""The sources of labels, and their names on the command line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Labelled:
     source
         Where the labels were taken from.
     inferred
-        What was inferred about its tasks, where the source is ``wakeups``; else None.
+        What was inferred about its tasks if the source is ``wakeups``; else None.
     """
 
     trace: Trace
@@ -49,10 +49,10 @@ class Labelled:
 
 
 def default_source(trace: Trace) -> str | None:
-    """Return the source of labels for a trace of which nobody says one.
+    """Return the source of labels for a trace if the user names none.
 
-    Its own labels (``own``) if it came with some, else its marks, else the process (``tgid``)
-    where that is known of any thread; None if it has nothing of all that.
+    That is ``own`` if the trace came with labels, else ``marks`` if it has marks, else ``tgid`` if
+    the process of any thread is known, else None.
     """
     if trace.fragments:
         return "own"
@@ -70,7 +70,7 @@ def label(trace: Trace, source: str | None = None) -> Trace:
         Labels that it has already are replaced.
     source
         ``own`` (the trace's own labels), ``tgid`` (the process), ``marks``, ``wakeups`` (inferred
-        from who wakes whom), ``comm:REGEX``, ``cgroup:FILE``, ``csv:FILE``, or the name of a CSV
+        from wake-ups), ``comm:REGEX``, ``cgroup:FILE``, ``csv:FILE``, or the name of a CSV
         file; None for :func:`default_source`.
 
     Returns
@@ -106,7 +106,7 @@ def labelled(trace: Trace, source: str | None = None) -> Labelled:
             "may name the tasks"
         )
     if source is None:
-        source = "tgid"  # says how to record what is missing
+        source = "tgid"  # its error says how to record what is missing
     inferred = infer_fragments(trace) if source == INFERRED else None
     found = _labelled(trace, source) if inferred is None else label_by_inferred(trace, inferred)
     if (found.fragment == UNMANAGED).all():
@@ -228,7 +228,7 @@ WITH_FILE = ("cgroup", "csv")
 
 
 def in_folder(source: str, folder: Path) -> str:
-    """Return a source of labels in which the name of a file is relative to a folder no more."""
+    """Return a source of labels in which the name of a file does not depend on the folder."""
     name, _, argument = source.partition(":")
     if name in WITH_FILE and argument:
         return f"{name}:{folder / argument}"

@@ -21,15 +21,15 @@ TIDS = re.compile(r"\d+(\.\d+)?(,\d+(\.\d+)?)*")
 class Tids:
     """Finds tasks by the number of the thread, or by the name of one life of it.
 
-    A number means every life of the thread, apart from those that are named too: ``12`` beside
+    A number means every life of the thread, except those that are named as well: ``12`` beside
     ``12.2`` means all lives but the second.
 
     Parameters
     ----------
     trace
-        Whose tasks are meant.
+        The trace with the tasks.
     named
-        All that the file names.
+        All numbers and names that the file holds.
     """
 
     def __init__(self, trace: Trace, named: Iterable[str]) -> None:
@@ -41,14 +41,14 @@ class Tids:
                 self._by_tid[str(task.tid)].append(number)
 
     def tasks(self, tid: str) -> Sequence[int]:
-        """Return the tasks that are meant; none if the trace does not have them."""
+        """Return the tasks with this number or name; none if the trace has no such task."""
         if tid in self._by_tid:
             return self._by_tid[tid]
         return [self._by_name[tid]] if tid in self._by_name else []
 
 
 def report_unknown(unknown: Sequence[tuple[int, str]], named: int, file: str) -> None:
-    """Warn of lines whose thread the trace does not have; if it has none, that is an error.
+    """Warn of lines whose thread is not in the trace; if no line's thread is, that is an error.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def report_unknown(unknown: Sequence[tuple[int, str]], named: int, file: str) ->
     named
         How many lines there are in all.
     file
-        The file as errors speak of it.
+        The name of the file in errors.
 
     Raises
     ------
@@ -129,7 +129,13 @@ def _by_comm(trace: Trace, pattern: str) -> Flags:
 
 
 def compiled_pattern(pattern: str) -> re.Pattern[str]:
-    """Return a regular expression, or say in one line what is wrong with it."""
+    """Return the compiled regular expression.
+
+    Raises
+    ------
+    FileError
+        When it is none, with the position of the mistake.
+    """
     try:
         return re.compile(pattern)
     except re.error as error:

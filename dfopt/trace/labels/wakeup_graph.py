@@ -1,4 +1,4 @@
-"""Who wakes whom, as a graph of the tasks that may share a fragment."""
+"""The wake-ups of a trace as a graph of the tasks that may share a fragment."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ from dfopt.trace.trace import Trace
 Reals = NDArray[np.float64]
 
 UNITS = 1 << 10
-"""Weights are multiples of 1 / UNITS, whose sums are exact. Else these would depend on the order of
-what is added, and on the version of Python, and with them which of two equal cuts is found."""
+"""Weights are multiples of 1 / UNITS, so that their sums are exact.
+
+Otherwise sums would depend on the order of addition and on the version of Python. Then so would the
+choice between two equally good cuts.
+"""
 
 FEWEST_CHILDREN = 3
-"""A task that has made fewer others coordinates nothing."""
+"""A task that has made fewer others is no coordinator."""
 
 COORDINATING_SHARE = 0.5
-"""A task coordinates if it made at least this share of what the most prolific one made."""
+"""A coordinator has made at least this share of the number of tasks that any task has made."""
 
 FEWEST_PARTNERS = 20
 HUB_SHARE = 0.5
-"""Where nothing is known about forks, a task coordinates the others if it exchanges wake-ups with
-at least so many, and with more than this share of them."""
+"""Without forks, a coordinator exchanges wake-ups with at least FEWEST_PARTNERS other tasks, and
+with more than HUB_SHARE of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,8 +43,8 @@ class WakeupGraph:
     first, second
         Two tasks, ``first < second``, ...
     weight
-        ... and the square root of how often one of them woke the other. Wake-ups come in bursts,
-        so that a hundred of them say more than one, but not a hundred times as much.
+        ... and the square root of the number of wake-ups between them. Wake-ups come in bursts, so
+        that a hundred of them say more than one, but not a hundred times as much.
     siblings
         For each coordinator the tasks that it made, in the order in which it made them.
     is_managed
@@ -61,7 +64,7 @@ class WakeupGraph:
 
 
 def wakeup_graph(trace: Trace) -> WakeupGraph:
-    """Return who wakes whom in a trace."""
+    """Return the graph of a trace's wake-ups."""
     waker, woken, times = _wakeups(trace)
     parent = _parents(trace)
     if len(trace.forks.time):
@@ -86,7 +89,10 @@ def wakeup_graph(trace: Trace) -> WakeupGraph:
 
 
 def _wakeups(trace: Trace) -> tuple[Numbers, Numbers, Integers]:
-    """Return who woke whom how often, without the kernel's threads and interrupts."""
+    """Return pairs of waker and woken task, and the number of wake-ups of each pair.
+
+    The kernel's threads and interrupts are left out.
+    """
     waker, woken = trace.wakeups.waker, trace.wakeups.woken
     left_out = np.append(kernel_threads(trace), True)  # one more at the end, for interrupts
     kept = (waker != woken) & ~left_out[waker] & ~left_out[woken]
@@ -115,10 +121,10 @@ def _children(trace: Trace, parent: int) -> Numbers:
 
 
 def _prolific(parent: Numbers, waker: Numbers, woken: Numbers) -> list[int]:
-    """Return the tasks that coordinate others: those that made about as many as anyone did.
+    """Return the coordinators: the tasks that have made most others.
 
-    Only children count that exchange wake-ups with others than their parent: a shell has many
-    that do nothing together.
+    Only children count that exchange wake-ups with other tasks than their parent: a shell has many
+    children that do nothing together.
     """
     is_active = np.zeros(len(parent), bool)
     is_active[waker[parent[waker] != woken]] = True
@@ -141,10 +147,10 @@ def _families(parent: Numbers, coordinators: Sequence[int]) -> Numbers:
 
 
 def _between_families(waker: Numbers, woken: Numbers, times: Integers, family: Numbers) -> Integers:
-    """Return how often each wake-up counts, if those of strangers count only when returned.
+    """Return the number of wake-ups of each pair; between families only returned ones count.
 
-    A task that merely runs when an interrupt wakes another one is said to have woken it. Those
-    who work together but were made by different tasks wake each other both ways.
+    If an interrupt wakes a task, the trace names the task that happens to run as the waker. Tasks
+    of different families that work together wake each other in both directions.
     """
     key, returned = _key(waker, woken), _key(woken, waker)
     place = np.minimum(np.searchsorted(key, returned), max(len(key) - 1, 0))
@@ -153,7 +159,7 @@ def _between_families(waker: Numbers, woken: Numbers, times: Integers, family: N
 
 
 def _hub(trace: Trace, waker: Numbers, woken: Numbers) -> tuple[list[int], tuple[Numbers, ...]]:
-    """Return the task that exchanges wake-ups with most others, and these by their numbers."""
+    """Return the task that exchanges wake-ups with most others, and the others by their numbers."""
     pairs = np.unique(_key(np.minimum(waker, woken), np.maximum(waker, woken)))
     tasks, partners = np.unique([pairs >> 32, pairs & 0xFFFFFFFF], return_counts=True)
     if not len(tasks) or partners.max() < max(FEWEST_PARTNERS, HUB_SHARE * len(tasks)):

@@ -1,7 +1,7 @@
 """Traces of the format ``dfopt-trace/1``: JSON Lines, a header and then a dispatch a line.
 
-Many lines are parsed at once and checked column by column. Only where that finds something
-odd are they read again one by one, to say what is wrong and where.
+Many lines are parsed together and checked column by column. If that finds anything odd, these
+lines are read again one by one, to say what is wrong and where.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dfopt.trace.stretches import first_disorder, quality_of
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED, Gaps, Numbering, Trace, TraceHeader
 
 AT_ONCE = 1 << 20
-"""How many bytes are parsed together."""
+"""Bytes that are parsed together."""
 
 _leaves_numbers = {str(word): number for number, word in enumerate(LEAVES)}
 
@@ -69,7 +69,7 @@ def read_dfopt_trace(stream: BinaryIO) -> Trace:
 
 
 class _OddError(Exception):
-    """Lines that must be looked at one by one."""
+    """These lines must be read one by one."""
 
 
 class _Rows:
@@ -96,10 +96,10 @@ class _Rows:
 
     def _keep(self, rows: Sequence[Document], numbers: Integers) -> None:
         shapes = set(map(tuple, rows))
-        kinds = set(map(_kind, shapes))
-        if "odd" in kinds:
+        meanings = set(map(_meaning, shapes))
+        if "odd" in meanings:
             raise _OddError
-        if "gap" not in kinds:
+        if "gap" not in meanings:
             self._keep_dispatches(rows, shapes, numbers)
             return
         is_gap = np.array(["gap" in row for row in rows])
@@ -121,7 +121,7 @@ class _Rows:
             raise _OddError
         lines = _column(rows, shapes, "lines", _integers)
         leaves = _column(rows, shapes, "leaves", _leaves_of)
-        # From here on nothing is odd any more: names may be given numbers.
+        # All is checked, so names may get their numbers.
         task = [self._tasks[name] for name in tasks]
         number = {None: UNMANAGED} | {
             df: self._fragments[df] for df in dict.fromkeys(dfs) if df is not None
@@ -153,7 +153,7 @@ class _Rows:
         self._gaps.append((cpu.astype(np.int32), start, end, reason, numbers))
 
     def trace(self, header: TraceHeader, lines: int) -> Trace:
-        """Return all of it as a trace, of a file with so many lines."""
+        """Return the trace; ``lines`` is the number of lines in its file."""
         cpu, start, end, task, fragment, read, leaves, numbers = _joined(
             self._dispatches, "i4 i8 i8 i4 i4 i8 i1 i8"
         )
@@ -211,8 +211,8 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_row, parse_constant=_no_constant)
 def _decoded(lines: list[bytes]) -> list[Document]:
     """Return what lines say if each is an object without others inside."""
     text = b",".join(lines)
-    # Every line begins with a brace and, having no objects inside, can neither hold two objects
-    # nor share one with the next line: the counts would differ. Nor do strings go across lines.
+    # Every line begins with a brace and has no objects inside. So it can neither hold two objects
+    # nor share one with the next line: the counts would differ. No string spans two lines.
     if not text.startswith(b"{") or text.count(b"\n,{") != len(lines) - 1:
         raise _OddError
     rows = _DECODER.decode(f"[{text.decode('utf-8')}]")
@@ -222,7 +222,7 @@ def _decoded(lines: list[bytes]) -> list[Document]:
 
 
 @functools.cache
-def _kind(keys: tuple[str, ...]) -> str:
+def _meaning(keys: tuple[str, ...]) -> str:
     if set(REQUIRED) <= set(keys) <= set(DISPATCH_KEYS):
         return "dispatch"
     return "gap" if set(keys) == set(GAP_KEYS) else "odd"
@@ -279,5 +279,5 @@ def _joined(
     chunks: list[tuple[np.ndarray[Any, Any], ...]], types: str
 ) -> tuple[np.ndarray[Any, Any], ...]:
     if not chunks:
-        return tuple(np.empty(0, kind) for kind in types.split())
+        return tuple(np.empty(0, type_name) for type_name in types.split())
     return tuple(np.concatenate(parts) for parts in zip(*chunks, strict=True))

@@ -45,7 +45,7 @@ def header_from_document(document: Document) -> tuple[TraceHeader, int]:
 
 
 def header_to_document(trace: Trace) -> Document:
-    """Return the first line of a trace; what it does not say is left out."""
+    """Return the first line of a trace, without the keys about which it says nothing."""
     document: Document = {"format": FORMAT, "cpus": trace.cpus}
     for key in _READERS:
         value = getattr(trace.header, key)
@@ -105,7 +105,7 @@ def on_line(number: int, error: DfoptError) -> FileError:
 
 
 def checked_line(line: bytes, number: int, cpus: int) -> Document:
-    """Return what a line says of a dispatch or gap, without keys of one's own.
+    """Return the dispatch or gap on a line, without the keys of users (``x-``).
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def checked_line(line: bytes, number: int, cpus: int) -> Document:
     Raises
     ------
     FileError
-        With line and remedy, when it is neither.
+        With line and remedy, when it is neither a dispatch nor a gap.
     """
     document = parsed_line(line, number)
     try:

@@ -1,7 +1,9 @@
 """Perfetto's traces, as far as they hold the kernel's scheduling events.
 
-The events of a CPU come in bundles, in order of time; those of different CPUs follow each other
-as their buffers were read.
+The events of a CPU come in bundles, in order of time. The bundles of all CPUs stand in the order in
+which the recorder read their buffers. A bundle holds switches one by one, or as columns
+(``compact_sched``). The columns say which thread runs next, but not which one has run: that is the
+thread to which the CPU's switch before went.
 """
 
 from __future__ import annotations
@@ -51,9 +53,10 @@ ENDED = 0x10 | 0x20
 """The bits of a thread's state that say that it has ended (EXIT_DEAD, EXIT_ZOMBIE)."""
 
 IN_INTERRUPT = 0x08 | 0x40
-"""The bits of an event's flags that say that an interrupt caused it that no thread asked for.
+"""The bits of an event's flags that say that a hardware interrupt caused it.
 
-Not so 0x10, a soft one: threads raise them, too, for instance when they send.
+The bit 0x10, a soft interrupt, is not among them: threads raise those themselves, for instance when
+they send.
 """
 
 SWITCH_COLUMNS = 7
@@ -62,8 +65,8 @@ SWITCH_COLUMNS = 7
 def read_perfetto(stream: BinaryIO) -> Trace:
     """Return the dispatches that the scheduling events in a Perfetto trace tell of.
 
-    Of a file that was cut short all whole packets are read. The quality of the trace then says
-    that its last packet could not be understood.
+    If the file ends within a packet, all packets before it are read. The quality of the trace
+    then says that its end could not be understood.
 
     Parameters
     ----------
@@ -109,13 +112,13 @@ def _without_switches(cut: PacketCutError | None, *, has_tracks: bool) -> FileEr
 
 
 class _Found:
-    """What the packets hold, event by event."""
+    """The events in the packets read so far."""
 
     def __init__(self) -> None:
         self._comms = Numbering()
         self._bundled = BundledEvents(self._comms)
         self._marks = Numbering()
-        # Rows that begin with the time, for each kind of events.
+        # For each event its rows, which begin with the time.
         self._rows: dict[str, list[tuple[int, ...]]] = {event: [] for event in EVENTS}
         self._groups: list[tuple[int, ...]] = []
         # Rows of time, parent, child, whether they are threads of one process.
@@ -130,7 +133,7 @@ class _Found:
         self._clock: int | None = None
         self._sequences: set[int] = set()
         self.has_tracks = False
-        """Whether somebody drew tracks, which say nothing about the kernel."""
+        """Whether there are tracks of a viewer, which say nothing about the kernel."""
 
     def add(self, packet: Any) -> None:
         """Take in a packet."""
@@ -144,9 +147,11 @@ class _Found:
                 self._add_bundle(packet.ftrace_events, sequence)
             case "process_tree":
                 tree, time = packet.process_tree, _time(packet.timestamp)
-                self._groups += [(time, _thread(one.pid), one.pid) for one in tree.processes]
                 self._groups += [
-                    (time, _thread(one.tid), _thread(one.tgid)) for one in tree.threads
+                    (time, _thread(process.pid), process.pid) for process in tree.processes
+                ]
+                self._groups += [
+                    (time, _thread(thread.tid), _thread(thread.tgid)) for thread in tree.threads
                 ]
             case "cpu_info":
                 self._cpus = _declared(len(packet.cpu_info.cpus)) or self._cpus
@@ -178,11 +183,11 @@ class _Found:
             self._lose(bundle.cpu)
         switches: list[tuple[int, ...]] = []
         for event in bundle.event:
-            kind = event.WhichOneof("event")
-            if kind == "sched_switch":
+            name = event.WhichOneof("event")
+            if name == "sched_switch":
                 switches.append(self._switch(event.timestamp, event.sched_switch))
-            elif kind in self._rows and (row := self._row(kind, event)):
-                self._rows[kind].append(row)
+            elif name in self._rows and (row := self._row(name, event)):
+                self._rows[name].append(row)
         if (switches or bundle.compact_sched.switch_timestamp) and (
             self._sources.setdefault(bundle.cpu, sequence) != sequence
         ):
@@ -207,12 +212,12 @@ class _Found:
             self._comms[words(switch.next_comm)],
         )
 
-    def _row(self, kind: str, event: Any) -> tuple[int, ...] | None:
+    def _row(self, name: str, event: Any) -> tuple[int, ...] | None:
         time = _time(event.timestamp)
-        # On an idle CPU the thread's number is that of the idle thread, 0.
+        # On an idle CPU this is the idle thread, 0.
         thread = _thread(event.pid)
-        fields = getattr(event, kind)
-        match kind:
+        fields = getattr(event, name)
+        match name:
             case "sched_process_fork":
                 return time, _thread(fields.parent_pid), _thread(fields.child_pid)
             case "task_newtask":
@@ -228,12 +233,12 @@ class _Found:
         return time, waker, _thread(fields.pid)
 
     def events(self, count: int) -> KernelEvents:
-        """Return all that was found in so many packets."""
+        """Return all events; ``count`` is the number of packets."""
         switches = self._bundled.switches()
         wakings = [self._bundled.wakings(switches), self._table("sched_waking")]
         if not any(map(len, wakings)):
-            wakings = [self._table(kind) for kind in WAKEUPS]
-        # It comes first, tells of more threads, and of their processes.
+            wakings = [self._table(name) for name in WAKEUPS]
+        # task_newtask comes before sched_process_fork, tells of more threads, and of processes.
         forks = self._table("task_newtask")
         if not len(forks):
             forks = self._table("sched_process_fork")
@@ -268,9 +273,9 @@ class _Found:
         )
 
     def _groups_at_birth(self) -> list[tuple[int, ...]]:
-        """Return the processes that new threads begin in, as rows of time, thread, process.
+        """Return the processes in which new threads begin, as rows of time, thread, process.
 
-        The recorder looks for processes from time to time, and misses those that live shortly.
+        The recorder looks at processes only from time to time, and misses those that live shortly.
         """
         process = {thread: group for _, thread, group in reversed(self._groups)}
         found: list[tuple[int, ...]] = []
@@ -282,9 +287,9 @@ class _Found:
         return found
 
     def _add_losses_of_buffers(self) -> None:
-        """Note that the recorder's buffers were full: its count is the only trace of that.
+        """Note that the recorder's buffers were full, which only its own counts say.
 
-        They lose what is oldest, or what comes last; no switches are missing in between.
+        They lose their oldest events or the last ones; no switches are missing in between.
         """
         if self._statistics is None:
             return
@@ -299,8 +304,8 @@ class _Found:
             if number in used and buffer.chunks_discarded:
                 self._lose(ANY_CPU)
 
-    def _table(self, kind: str, width: int = 3) -> Integers:
-        return _sorted_table(self._rows[kind], width)
+    def _table(self, name: str, width: int = 3) -> Integers:
+        return _sorted_table(self._rows[name], width)
 
 
 def _sorted_table(rows: list[tuple[int, ...]], width: int) -> Integers:
@@ -320,14 +325,14 @@ def _time(value: int) -> int:
 
 
 def _thread(value: int) -> int:
-    # Those of forks and wakers are unsigned, as large as -1 there.
+    # Some fields are unsigned, so that -1 is a large number there.
     if not 0 <= value < 1 << 31:
         raise FileError(f"holds the thread {value}; the file is damaged, copy it again")
     return value
 
 
 class BundledEvents:
-    """The switches and wakeups of all bundles, in the order of the file."""
+    """The switches of all bundles, and the wakeups in columns, in the order of the file."""
 
     def __init__(self, comms: Numbering) -> None:
         self._comms = comms
@@ -353,12 +358,12 @@ class BundledEvents:
         cpu
             Its CPU.
         events
-            Switches that stand there one by one: rows of time, previous, its comm, whether it
-            ended, next, its comm.
+            Switches one by one: rows of time, previous, its comm, whether it ended, next, its
+            comm.
         columns
-            Those in columns, a ``CompactSched``.
+            Switches and wakeups in columns, a ``CompactSched``.
         follows_loss
-            Whether it is not known who ran before its first switch.
+            Whether it is unknown which thread ran before the bundle's first switch.
         """
         rows = _table(events, SWITCH_COLUMNS - 1)
         if columns.switch_timestamp:
@@ -390,7 +395,7 @@ class BundledEvents:
         return np.column_stack([time, unknown, unknown, ended, following, named])
 
     def switches(self) -> Switches:
-        """Return all switches; who ran is filled in."""
+        """Return all switches; where the thread that ran was left out, it is filled in."""
         rows = np.concatenate([np.empty((0, SWITCH_COLUMNS), np.int64), *self._switches])
         order = np.argsort(rows[:, 0], kind="stable")
         sorted_rows = rows[order]
@@ -417,15 +422,15 @@ class BundledEvents:
             rows = np.concatenate([part for number, part in self._wakings if number == cpu])
             mine = switches.cpu == cpu
             times, following = np.maximum.accumulate(switches.time[mine]), switches.next[mine]
-            place = np.searchsorted(times, rows[:, 0], side="right") - 1
-            ran = np.where(place >= 0, following[place], IDLE) if len(times) else IDLE
+            before = np.searchsorted(times, rows[:, 0], side="right") - 1
+            ran = np.where(before >= 0, following[before], IDLE) if len(times) else IDLE
             rows[:, 1] = np.where(rows[:, 1] == UNKNOWN, ran, rows[:, 1])
             found.append(rows)
         return np.concatenate(found)
 
 
 def words(text: str | bytes) -> str:
-    """Return a text of a packet; where it is not UTF-8, the classes give its bytes."""
+    """Return a text of a packet, which the classes give as bytes where it is not UTF-8."""
     return text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")
 
 
@@ -438,7 +443,7 @@ def wakeups_of(rows: Iterable[Integers]) -> Wakeups:
 
 
 def in_time(rows: Integers) -> Integers:
-    """Return rows that begin with a time in its order."""
+    """Return rows in the order of their first column, the time."""
     return rows[np.argsort(rows[:, 0], kind="stable")]
 
 
@@ -454,7 +459,7 @@ def _whole(values: Any) -> Integers:
 
 
 def _times(differences: Any) -> Integers:
-    """Return times, of which all but the first are given as differences."""
+    """Return times; all but the first are given as differences from the one before."""
     if sum(differences) > LARGEST_TOTAL:
         raise FileError("holds a time beyond 2^62; the file is damaged, copy it again")
     return np.cumsum(np.array(differences, np.int64))

@@ -1,7 +1,7 @@
 """Traces in the web pages that Android's systrace writes.
 
-The text of ftrace stands in a ``<script class="trace-data">``, or in older pages in a JavaScript
-string ``linuxPerfData``. Before and after it there is a whole viewer, and scripts with other data.
+The text of ftrace stands in a ``<script class="trace-data">``, in older pages in a JavaScript
+string ``linuxPerfData``. The rest of the page is a viewer, and scripts with other data.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read_systrace(stream: BinaryIO) -> Trace:
 
 
 def _sections(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Return the parts of a page that are text of ftrace."""
+    """Yield the parts of a page that are text of ftrace."""
     found = False
     end: re.Pattern[bytes] | None = None
     wanted: bool | None = None
@@ -77,7 +77,7 @@ def _sections(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 def _plain(text: bytes, *, escaped: bool) -> bytes:
     """Return the text that a section stands for, its last line ended."""
-    # Some versions escaped the ends of lines although they stood in no string.
+    # Some versions escape the ends of lines even outside of strings.
     text = text.replace(b"\\n\\\n", b"\n")
     if escaped:
         text = _ESCAPE.sub(_unescaped, text)
@@ -85,7 +85,7 @@ def _plain(text: bytes, *, escaped: bool) -> bytes:
 
 
 def _unescaped(escape: re.Match[bytes]) -> bytes:
-    # Systrace ends a line within a string only where a line of the trace ends, too.
+    # Within a string systrace ends a line only at the end of a line of the trace.
     return _ESCAPED.get(escape[1], escape[1])
 
 

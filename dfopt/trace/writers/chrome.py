@@ -55,8 +55,8 @@ def _names(trace: Trace) -> Iterator[str]:
         yield _metadata("thread_name", cpu, f"CPU {cpu}")
 
 
-def _metadata(kind: str, cpu: int, name: str) -> str:
-    return _json({"ph": "M", "pid": PROCESS, "tid": cpu, "name": kind, "args": {"name": name}})
+def _metadata(event: str, cpu: int, name: str) -> str:
+    return _json({"ph": "M", "pid": PROCESS, "tid": cpu, "name": event, "args": {"name": name}})
 
 
 def _slices(trace: Trace, factor: int) -> Iterator[str]:

@@ -11,11 +11,11 @@ from dfopt.trace.readers.dfopt_trace_lines import header_to_document
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, Trace
 
 AT_ONCE = 20_000
-"""How many lines are written together."""
+"""Lines that are written together."""
 
 
 def write_dfopt_trace(trace: Trace, stream: BinaryIO) -> None:
-    """Write a trace; what the format does not know, such as comms, is left out.
+    """Write a trace, without what the format has no room for, such as comms.
 
     Parameters
     ----------

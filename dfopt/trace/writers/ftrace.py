@@ -1,8 +1,9 @@
-"""Traces as the kernel's own text, for viewers that read nothing newer.
+"""Traces as the kernel's own text, for older viewers.
 
-What runs becomes ``sched_switch`` events, with the idle thread in between, and a change of
-fragment a mark ``dfopt:df=…``. Where a chain was broken it breaks again: the CPU switches to the
-idle thread and then from another one. Any other gap becomes a line about lost events.
+Dispatches become ``sched_switch`` events, with the idle thread between them. Where a task changes
+its fragment, it writes a mark ``dfopt:df=…``. A gap that is a broken chain becomes one again: the
+CPU switches to the idle thread, and then from another thread. Any other gap becomes a line about
+lost events.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ MOST_CPUS = 100_000
 AT_ONCE = 10_000
 
 LARGEST_THREAD = 999_999_999
-"""The largest number that readers take for a thread's."""
+"""The largest number that readers accept as a thread's."""
 
 NUMBERED = re.compile(r"([1-9][0-9]{0,8})(?:\.[1-9][0-9]*)?")
 """A thread's number, perhaps with that of its life."""
@@ -50,7 +51,7 @@ def write_ftrace(trace: Trace, stream: BinaryIO) -> None:
     Parameters
     ----------
     trace
-        Its tasks become threads: those that are called by a number keep it.
+        Its tasks become threads. A task whose name is a number keeps it.
     stream
         The file, as :func:`dfopt.files.storage.replacing` opens it.
 
@@ -86,7 +87,7 @@ class _Text:
         self._fragments = [_printable(name) for name in trace.fragments]
         self._marked = _changes(trace)
         self._ends = _ends(trace, self._pids)
-        # It never runs: nobody switches to it.
+        # No switch leads to this thread, so its switch breaks the chain.
         self._unannounced: Thread = "<...>", free_number(self._pids), "S"
 
     def stretches(self) -> dict[int, list[int]]:
@@ -99,7 +100,7 @@ class _Text:
         """Yield the lines about a CPU."""
         idle = f"swapper/{cpu}", IDLE, "R"
         running = idle
-        # Until when the CPU is told of; where the next stretch begins later, it is idle then.
+        # The end of the last stretch; if the next one begins later, the CPU is idle in between.
         told: int | None = None
         for number in stretches:
             start, end = self._times(number)
@@ -109,7 +110,7 @@ class _Text:
             if number < len(self._trace):
                 thread = self._thread(number)
                 yield _switch(cpu, start, running, thread)
-                # A name of nothing but blanks is lost in such text.
+                # A name of blanks only cannot be written in such text.
                 if number in self._marked and (fragment := self._fragment(number)):
                     head = _head(thread, cpu, start)
                     yield start, f"{head} tracing_mark_write: dfopt:df={fragment}\n"
@@ -171,7 +172,7 @@ def _comm(name: str) -> str:
 
 
 def _changes(trace: Trace) -> set[int]:
-    """Return the dispatches whose fragment is not that of the task before."""
+    """Return the dispatches whose fragment is not the one that their task used before."""
     managed = np.flatnonzero(trace.fragment != UNMANAGED)
     rows = managed[np.argsort(trace.task[managed], kind="stable")]
     task, fragment = trace.task[rows], trace.fragment[rows]
@@ -191,21 +192,21 @@ def _ends(trace: Trace, pids: list[int]) -> set[int]:
 def thread_numbers(trace: Trace) -> list[int]:
     """Return a thread's number for each task.
 
-    Tasks that are lives of one thread share its number if one is over when the next begins;
-    else, and where a task is called by no number, it gets one that is free.
+    Tasks that are lives of one thread share its number if each life ends before the next begins.
+    Any other task gets a free number.
     """
     first, last = _lifetimes(trace)
     wanted = [_wanted(task) for task in trace.tasks]
     taken = {number for number in wanted if number}
     above = max(taken, default=0)
-    # Those above look like what they stand beside, but may not suffice.
+    # Numbers above all others have as many digits, but there may not be enough of them.
     free = count(above + 1) if above + len(wanted) <= LARGEST_THREAD else count(1)
     numbers = [0] * len(wanted)
     over: dict[int, int] = {}
     for task in np.argsort(first, kind="stable").tolist():
         number = wanted[task]
         if number is None or over.get(number, -1) >= first[task]:
-            number = next(one for one in free if one not in taken)
+            number = next(candidate for candidate in free if candidate not in taken)
         numbers[task] = number
         over[number] = last[task]
     return numbers

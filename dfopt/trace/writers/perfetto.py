@@ -18,7 +18,7 @@ MACHINE = 1
 """The track above those of the CPUs."""
 
 GAP = "gap"
-"""The category of a stretch about which nothing is known."""
+"""The category of a gap."""
 
 SEQUENCE = 1
 
@@ -40,7 +40,7 @@ def write_perfetto(trace: Trace, stream: BinaryIO, *, costs: Integers | None = N
     Raises
     ------
     FileError
-        When Perfetto's classes are not installed, or times are too long for them.
+        When Perfetto's classes are not installed, or times are too long.
     """
     writer = _Writer(perfetto_classes(), trace)
     counters = () if costs is None else writer.counters(costs)
@@ -86,7 +86,7 @@ class _Writer:
 
     def slices(self) -> Iterator[Any]:
         """Yield the packets of the dispatches and gaps, those of a CPU in their order."""
-        trace, gaps, kinds = self._trace, self._trace.gaps, self._classes.TrackEvent
+        trace, gaps, event_class = self._trace, self._trace.gaps, self._classes.TrackEvent
         columns = [
             np.concatenate(pair).tolist()
             for pair in (
@@ -97,17 +97,17 @@ class _Writer:
         ]
         for number in stretches_in_order(trace).tolist():
             cpu, start, end = (column[number] for column in columns)
-            packet = self._event(_slices_of(cpu), start, kinds.TYPE_SLICE_BEGIN)
+            packet = self._event(_slices_of(cpu), start, event_class.TYPE_SLICE_BEGIN)
             if number < len(trace):
                 self._describe(packet.track_event, number)
             else:
                 packet.track_event.name = gaps.reasons[gaps.reason[number - len(trace)]]
                 packet.track_event.categories.append(GAP)
             yield packet
-            yield self._event(_slices_of(cpu), end, kinds.TYPE_SLICE_END)
+            yield self._event(_slices_of(cpu), end, event_class.TYPE_SLICE_END)
 
     def _describe(self, event: Any, row: int) -> None:
-        """Say what a dispatch is: its name, its fragment as category, lines and leaves."""
+        """Add what a dispatch is: its name, its fragment as category, lines and leaves."""
         trace = self._trace
         name = trace.tasks[trace.task[row]].name
         comm = "" if trace.comm is None else trace.comms[trace.comm[row]]
@@ -123,12 +123,11 @@ class _Writer:
     def counters(self, costs: Integers) -> Iterator[Any]:
         """Yield the packets of the costs, added up on each CPU."""
         trace = self._trace
-        kind = self._classes.TrackEvent.TYPE_COUNTER
         first = int(trace.start[0]) if len(trace) else 0
         sums = [0] * trace.cpus
         ends = [first] * trace.cpus
         for cpu in range(trace.cpus):
-            yield self._counted(cpu, first, 0, kind)
+            yield self._counted(cpu, first, 0)
         for cpu, start, end, cost in zip(
             trace.cpu.tolist(),
             trace.start.tolist(),
@@ -139,19 +138,19 @@ class _Writer:
             ends[cpu] = end
             if cost:
                 sums[cpu] += cost
-                yield self._counted(cpu, start, sums[cpu], kind)
+                yield self._counted(cpu, start, sums[cpu])
         for cpu in range(trace.cpus):
-            yield self._counted(cpu, ends[cpu], sums[cpu], kind)
+            yield self._counted(cpu, ends[cpu], sums[cpu])
 
-    def _counted(self, cpu: int, time: int, value: int, kind: int) -> Any:
-        packet = self._event(_counter_of(cpu), time, kind)
+    def _counted(self, cpu: int, time: int, value: int) -> Any:
+        packet = self._event(_counter_of(cpu), time, self._classes.TrackEvent.TYPE_COUNTER)
         packet.track_event.counter_value = value
         return packet
 
-    def _event(self, track: int, time: int, kind: int) -> Any:
+    def _event(self, track: int, time: int, event_type: int) -> Any:
         packet = self._packet()
         packet.timestamp = time * self._factor
-        packet.track_event.type = kind
+        packet.track_event.type = event_type
         packet.track_event.track_uuid = track
         return packet
 
