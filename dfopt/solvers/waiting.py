@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -59,10 +58,15 @@ def wait_for(
     return values[0]
 
 
+_loaded: set[str] = set()
+"""Modules that are loaded to their end; another thread may be in the middle of others."""
+
+
 def load_module(name: str, check: Callable[[], None]) -> None:
     """Import a module that takes long, such as numba or OR-Tools, so that others find it loaded.
 
     An interrupt does not hit the import itself: half a module would stay behind.
     """
-    if name not in sys.modules:
+    if name not in _loaded:
         wait_for(partial(import_module, name), check)
+        _loaded.add(name)

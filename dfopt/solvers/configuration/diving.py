@@ -1,24 +1,32 @@
-"""Diving: schedules out of the configuration LP, by fixing contents one after the other."""
+"""The diving heuristic: schedules from the LP, by fixing the contents of CPUs step by step.
+
+After every step the LP of what is left is solved, with new columns. A dive that fails turns back
+and avoids the contents of its last step: limited discrepancy search, as in Sadykov et al. (2019).
+"""
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Callable
 from operator import itemgetter
 
-from dfopt.solvers.configuration.columns import Column, Pool
+from dfopt.solvers.configuration.column_generation import ColumnGeneration
+from dfopt.solvers.configuration.columns import Column, ColumnPool
 from dfopt.solvers.configuration.master import Solution, Undecided
-from dfopt.solvers.configuration.problem import Problem
-from dfopt.solvers.configuration.relaxation import Relaxation
+from dfopt.solvers.configuration.subproblem import Subproblem
 
 WHOLE = 0.999
-"""From here on a column counts as used as a whole."""
+"""A column that is used at least this often counts as used by a whole CPU."""
 
 SHARE = 20
-"""For one in so many CPUs that are left a column is fixed at once."""
+"""One column is fixed at a time for every 20 CPUs that are left."""
 
 NOISE = 0.3
-"""How far chance can prefer a column to a larger one."""
+"""The most that chance adds to the use of a column when one is chosen."""
+
+
+log = logging.getLogger(__name__)
 
 
 class Diving:
@@ -35,13 +43,13 @@ class Diving:
     check
         Called often; may end the search by an exception.
     source
-        Of chance.
+        Source of the random choices.
     """
 
     def __init__(
         self,
-        problem: Problem,
-        pool: Pool,
+        problem: Subproblem,
+        pool: ColumnPool,
         limit: int,
         check: Callable[[], None],
         source: random.Random,
@@ -60,7 +68,7 @@ class Diving:
         solution
             Of the LP of the whole problem.
         discrepancies
-            How often it may turn back and take another column.
+            At most this number of times it turns back and takes another column.
         """
         left, limit = self._problem, self._limit
         fixed: list[Column] = []
@@ -69,10 +77,11 @@ class Diving:
             chosen, deeper = self._chosen(left, solution, avoided)
             if not chosen:
                 return None
-            is_total = left.layout.limit is None
+            is_total = left.data.limit is None
             rest = limit - sum(one.cost for one in chosen) if is_total else limit
             if rest >= 0 and not deeper.stock.tasks.any():
                 return (*fixed, *chosen)
+            log.debug("dive: %d columns fixed, %d more chosen", len(fixed), len(chosen))
             following = self._solved(deeper, rest, solution) if rest >= 0 else None
             if following is not None:
                 left, limit, solution = deeper, rest, following
@@ -83,20 +92,20 @@ class Diving:
             else:
                 return None
 
-    def _solved(self, problem: Problem, limit: int, before: Solution) -> Solution | None:
+    def _solved(self, problem: Subproblem, limit: int, before: Solution) -> Solution | None:
         """Return the solution of what is left; None if it cannot be scheduled."""
         if not any(problem.cpus):
             return None
         try:
-            relaxation = Relaxation(problem, self._pool, self._check, start=before.duals)
+            relaxation = ColumnGeneration(problem, self._pool, self._check, start=before.duals)
             return relaxation.decide(limit)
         except Undecided:
             return None
 
     def _chosen(
-        self, problem: Problem, solution: Solution, avoided: set[Column]
-    ) -> tuple[list[Column], Problem]:
-        """Return the columns to fix next, all that are whole or else large ones; what is left."""
+        self, problem: Subproblem, solution: Solution, avoided: set[Column]
+    ) -> tuple[list[Column], Subproblem]:
+        """Return the columns to fix next, whole ones or else large ones, and what is left."""
         whole: list[Column] = []
         left = problem
         for column, number in solution.used:

@@ -1,30 +1,29 @@
-"""The configuration LP over the columns found so far, solved by GLOP.
+"""The master LP: the configuration LP over the columns found so far, solved by GLOP.
 
-With a limit on the cost of a content it asks what multiple λ of the CPUs there are would do;
-without one (total-penalty) what all contents cost at least. Duals price new columns.
+It has one row for every task class, every group of CPUs, every token that would be used too often,
+and every branching decision (Gilmore and Gomory 1961). With a limit on the cost of a content, its
+value is the multiple λ of the CPUs that would do; without one (total-penalty) it is the least cost
+of all contents. Its dual values price new columns.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from ortools.linear_solver import pywraplp
 
 from dfopt.solvers.configuration.columns import Column
-from dfopt.solvers.configuration.features import Content, Feature
-from dfopt.solvers.configuration.problem import Problem
+from dfopt.solvers.configuration.prices import Duals
+from dfopt.solvers.configuration.subproblem import Subproblem
 from dfopt.solvers.waiting import wait_for
-
-Floats = NDArray[np.float64]
 
 TOLERANCE = 1e-7
 
-DEAREST = 1e6
-"""What is missing even at so many times its first price, no content can hold."""
+HIGHEST_PRICE = 1e6
+"""What is still missing at this multiple of its first price cannot be provided by any content."""
 
 
 COLUMNS_PER_CHECK = 100
@@ -38,64 +37,6 @@ class Undecided(Exception):  # noqa: N818 - an answer, if a poor one
 
 
 @dataclass(frozen=True, slots=True)
-class Duals:
-    """Dual values of the LP: what tasks are worth, and what CPUs and entries are.
-
-    Parameters
-    ----------
-    weights
-        Of a task, by class.
-    charges
-        Of opening a block, by token.
-    bins
-        Of a CPU, by group.
-    features
-        Of having a feature: above 0 where more CPUs should have it, below where fewer should.
-    """
-
-    weights: Floats
-    charges: Floats
-    bins: Floats
-    features: Mapping[Feature, float]
-
-    def feature(self, feature: Feature) -> float:
-        """Return the price of a feature; 0 if its number is not limited."""
-        return self.features.get(feature, 0.0)
-
-    def worth(self, content: Content) -> float:
-        """Return what a content is worth."""
-        tasks = sum(self.weights[one] * number for one, number in content.tasks)
-        charges = sum(self.charges[token] for token in content.tokens)
-        features = sum(price for feature, price in self.features.items() if feature.among(content))
-        return float(tasks + features - charges)
-
-    def towards(self, other: Duals, share: float) -> Duals:
-        """Return a point between these and ``other``."""
-
-        def between(mine: Floats, others: Floats) -> Floats:
-            return (1 - share) * mine + share * others
-
-        return Duals(
-            between(self.weights, other.weights),
-            between(self.charges, other.charges),
-            between(self.bins, other.bins),
-            {
-                feature: (1 - share) * price + share * other.feature(feature)
-                for feature, price in self.features.items()
-            },
-        )
-
-    def over(self, divisor: float) -> Duals:
-        """Return these divided by ``divisor``."""
-        return Duals(
-            self.weights / divisor,
-            self.charges / divisor,
-            self.bins / divisor,
-            {feature: price / divisor for feature, price in self.features.items()},
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Solution:
     """An optimal solution of the LP.
 
@@ -104,11 +45,11 @@ class Solution:
     value
         λ, or the least total cost.
     missing
-        How many tasks, or features that there must be, the columns cannot provide.
+        The number of tasks, or of features that there must be, that the columns cannot provide.
     duals
         The dual values.
     used
-        The columns used, and how often.
+        The columns used, and the number of CPUs that use each.
     """
 
     value: float
@@ -131,17 +72,17 @@ class Master:
     """
 
     def __init__(
-        self, problem: Problem, columns: Iterable[Column], check: Callable[[], None]
+        self, problem: Subproblem, columns: Iterable[Column], check: Callable[[], None]
     ) -> None:
         self._check = check
-        self.layout = layout = problem.layout
+        self.data = data = problem.data
         self.stock = problem.stock
         self.cpus = cpus = problem.cpus
         self._problem = problem
-        limited = layout.limit is not None
-        # GLOP fails where costs are very large; a power of two makes them smaller without rounding.
-        self._unit = 1.0 if limited else 2.0 ** max(0, layout.dearest_visit.bit_length() - 20)
-        self._first_price = 1.0 / sum(cpus) if limited else layout.dearest_visit / self._unit
+        limited = data.limit is not None
+        # GLOP fails where costs are very large. A power of two makes them smaller without rounding.
+        self._unit = 1.0 if limited else 2.0 ** max(0, data.largest_cost.bit_length() - 20)
+        self._first_price = 1.0 / sum(cpus) if limited else data.largest_cost / self._unit
         self._price = self._first_price
         self._build(columns, tokens=())
 
@@ -153,8 +94,8 @@ class Master:
         self._variables: list[pywraplp.Variable] = []
         self._missing: list[pywraplp.Variable] = []
         infinity = self._solver.infinity()
-        exact = self.layout.must_be_exact
-        limited = self.layout.limit is not None
+        exact = self.data.must_be_exact
+        limited = self.data.limit is not None
         self._classes = {
             one: self._solver.Constraint(float(count), float(count) if exact[one] else infinity)
             for one, count in enumerate(self.stock.tasks.tolist())
@@ -185,8 +126,8 @@ class Master:
         self.add(columns)
 
     def raise_price(self) -> bool:
-        """Make it dearer to leave tasks out; return False if that is pointless."""
-        if self._price > DEAREST * self._first_price:
+        """Raise the price of leaving tasks out; return False if that is pointless."""
+        if self._price > HIGHEST_PRICE * self._first_price:
             return False
         self._price *= 4
         for variable in self._missing:
@@ -199,7 +140,7 @@ class Master:
             if number % COLUMNS_PER_CHECK == 0:
                 self._check()
             variable = self._solver.NumVar(0, self._solver.infinity(), "")
-            if self.layout.limit is None:
+            if self.data.limit is None:
                 self._objective.SetCoefficient(variable, column.cost / self._unit)
             self._groups[column.group].SetCoefficient(variable, 1.0)
             for one, held in column.content.tasks:
@@ -208,17 +149,17 @@ class Master:
                 if token in self._tokens:
                     self._tokens[token].SetCoefficient(variable, 1.0)
             for feature, row in self._features.items():
-                if feature.among(column.content):
+                if feature.is_had_by(column.content):
                     row.SetCoefficient(variable, 1.0)
             self.columns.append(column)
             self._variables.append(variable)
 
     def solve(self) -> Solution:
-        """Solve the LP; rows for tokens are added as long as some are used too often."""
+        """Solve the LP; rows for tokens are added while some tokens are used too often."""
         while True:
             status = self._optimise()
             if status != pywraplp.Solver.OPTIMAL:
-                # It sometimes loses its way on degenerate problems: start from nothing.
+                # GLOP sometimes fails on degenerate problems: start from nothing.
                 self._build(list(self.columns), list(self._tokens))
                 status = self._optimise()
                 if status != pywraplp.Solver.OPTIMAL:
@@ -234,6 +175,7 @@ class Master:
         return Solution(self._objective.Value() * self._unit, missing, self._duals(), used)
 
     def _optimise(self) -> int:
+        """Let GLOP solve the LP; end it when the search is over."""
         solver = self._solver
         if len(self._variables) <= FEW_COLUMNS:
             return int(solver.Solve())
@@ -264,7 +206,7 @@ class Master:
 
     def _duals(self) -> Duals:
         weights = np.zeros(len(self.stock.tasks))
-        exact = self.layout.must_be_exact
+        exact = self.data.must_be_exact
         for one, row in self._classes.items():
             value = row.dual_value()
             weights[one] = value if exact[one] else max(0.0, value)

@@ -21,12 +21,13 @@ from dfopt.problem.certificate import DualWeights
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.stop import TimeLimit
-from dfopt.solvers.configuration import layout, solve_by_configurations
-from dfopt.solvers.configuration.columns import Pool
-from dfopt.solvers.configuration.layout import Layout
+from dfopt.solvers.configuration import pricing_data, solve_by_configurations
+from dfopt.solvers.configuration.column_generation import ColumnGeneration, first_duals
+from dfopt.solvers.configuration.columns import ColumnPool
 from dfopt.solvers.configuration.master import Undecided
-from dfopt.solvers.configuration.method import Configurations
-from dfopt.solvers.configuration.relaxation import Offer, Relaxation, first_duals
+from dfopt.solvers.configuration.pricing import PricedSubproblem
+from dfopt.solvers.configuration.pricing_data import PricingData
+from dfopt.solvers.configuration.solve import ConfigurationSearch
 from dfopt.solvers.search import Search, SearchOver
 from dfopt_cli.app import app
 from tests.solvers.configuration.aggregated import aggregation_of
@@ -42,9 +43,9 @@ def untimed(number: int, seed: int, most_tasks: int = 6) -> list[Instance]:
     return [one for one in drawn if not one.is_timed]
 
 
-def bounded(search: Search) -> Configurations:
+def bounded(search: Search) -> ConfigurationSearch:
     """Raise the bound as far as the LP does."""
-    configurations = Configurations(search)
+    configurations = ConfigurationSearch(search)
     with contextlib.suppress(SearchOver):
         configurations._find_bound()
     return configurations
@@ -145,15 +146,15 @@ def test_the_unit_of_time_does_not_matter(factor: int) -> None:
         small, large = badly_started(instance), badly_started(scaled(instance, factor))
         if small.is_closed:
             continue
-        rows = [bounded(search)._problem.layout for search in (small, large)]
+        rows = [bounded(search)._problem.data for search in (small, large)]
         if instance.objective is Objective.TOTAL_PENALTY:
             # Bounds are rounded up to integers, of which there are more now.
             assert factor * (small.lower_bound - 1) <= large.lower_bound
             assert large.lower_bound <= factor * known_optimum(instance)
         else:
             assert large.lower_bound == factor * small.lower_bound
-            assert rows[0].scale.is_exact
-            assert rows[1].scale.is_exact
+            assert rows[0].cost_grid.is_exact
+            assert rows[1].cost_grid.is_exact
         assert checked(large.instance, large).ok
         run(solve_by_configurations, large)
         assert large.objective == factor * known_optimum(instance)
@@ -166,11 +167,11 @@ def test_the_grid_does_not_grow_with_the_numbers() -> None:
     for objective in (Objective.MAX_PENALTY, Objective.MAKESPAN):
         instance = zipf(tasks=60, cpus=5, fragments=15, seed=1, objective=objective, exec=9)
         scales = [
-            Layout(aggregation_of(scaled(instance, factor)), 150 * factor).scale
+            PricingData(aggregation_of(scaled(instance, factor)), 150 * factor).cost_grid
             for factor in (1, 10**9)
         ]
         assert all(scale.is_exact for scale in scales)
-        assert len(scales[1].grid) <= len(scales[0].grid) <= 151
+        assert len(scales[1].costs) <= len(scales[0].costs) <= 151
         assert scales[1].unit == 10**9 * scales[0].unit
 
 
@@ -200,19 +201,19 @@ def in_nanoseconds(source: random.Random, tasks: int) -> Instance:
     )
 
 
-@pytest.mark.parametrize("most_rows", [16, layout.MOST_ROWS])
+@pytest.mark.parametrize("most_rows", [16, pricing_data.MOST_ROWS])
 def test_bounds_hold_where_costs_are_rounded(
     most_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Contents then seem cheaper than they are, and may be no schedule within the limit."""
-    monkeypatch.setattr(layout, "MOST_ROWS", most_rows)
+    monkeypatch.setattr(pricing_data, "MOST_ROWS", most_rows)
     source = random.Random(5)
     exact = rounded = 0
     for _ in range(12):
         instance = in_nanoseconds(source, tasks=8)
         search = badly_started(instance, stop=TimeLimit(600))
         assert search.objective is not None
-        costs = Layout(aggregation_of(instance), search.objective - 1).scale
+        costs = PricingData(aggregation_of(instance), search.objective - 1).cost_grid
         exact, rounded = exact + costs.is_exact, rounded + (not costs.is_exact)
         configurations = bounded(search)
         least = known_optimum(instance)
@@ -278,10 +279,10 @@ def test_prices_never_outgrow_64_bits() -> None:
     instance = zipf(tasks=40, cpus=4, fragments=10, seed=3)
     search = badly_started(instance)
     assert search.objective is not None
-    relaxation = Relaxation(Configurations(search)._problem, Pool(), lambda: None)
+    relaxation = ColumnGeneration(ConfigurationSearch(search)._problem, ColumnPool(), lambda: None)
     start = first_duals(relaxation.problem, search.objective - 1)
     for factor in (1.0, 1e6, 1e12, 1e15):
-        offer = Offer(relaxation.problem, relaxation._prices(start.over(1 / factor)))
+        offer = PricedSubproblem(relaxation.problem, relaxation._prices(start.over(1 / factor)))
         assert not offer.refutes(search.objective - 1)
         assert offer.worth < 2**58
     with pytest.raises(Undecided):

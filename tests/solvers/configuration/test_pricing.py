@@ -14,13 +14,18 @@ from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF
 from dfopt.problem.switch_costs import order_cost
-from dfopt.solvers.configuration.columns import Column
-from dfopt.solvers.configuration.contents import orders_of
-from dfopt.solvers.configuration.features import Content, Feature, Holds, Meets, Opens, Visits
-from dfopt.solvers.configuration.layout import Layout
-from dfopt.solvers.configuration.pricing import Prices
-from dfopt.solvers.configuration.problem import Problem
-from dfopt.solvers.configuration.relaxation import Offer
+from dfopt.solvers.configuration.branching_rules import (
+    Feature,
+    HoldsAtLeast,
+    OpensWithToken,
+    VisitsFragment,
+    VisitsPair,
+)
+from dfopt.solvers.configuration.columns import Column, CpuContent, orders_of
+from dfopt.solvers.configuration.prices import Prices
+from dfopt.solvers.configuration.pricing import PricedSubproblem
+from dfopt.solvers.configuration.pricing_data import PricingData
+from dfopt.solvers.configuration.subproblem import Subproblem
 from tests.solvers.configuration.aggregated import aggregation_of
 from tests.solvers.drawn import drawn_instances
 
@@ -42,13 +47,13 @@ class Enumeration:
         The number of the CPU's group.
     """
 
-    def __init__(self, problem: Problem, group: int) -> None:
-        self.layout = problem.layout
-        self.aggregation = problem.layout.aggregation
+    def __init__(self, problem: Subproblem, group: int) -> None:
+        self.data = problem.data
+        self.aggregation = problem.data.aggregation
         self.problem = problem
-        self.start = problem.layout.groups[group].start
-        self.cpu = problem.layout.groups[group].cpus[0]
-        self.instance = problem.layout.aggregation.instance
+        self.start = problem.data.groups[group].start
+        self.cpu = problem.data.groups[group].cpus[0]
+        self.instance = problem.data.aggregation.instance
 
     @cached_property
     def orders(self) -> Offers:
@@ -62,8 +67,8 @@ class Enumeration:
                 fragments = [form.costs[kind].fragment for kind in order]
                 paid = [one != other for one, other in pairwise(fragments)]
                 paid.insert(0, not self.start.spares_entry(fragments[0]))
-                pairs = [(self.layout.class_of[kind], form.costs[kind].entry) for kind in order]
-                tokens = [self.layout.token_of[pair] for pair in compress(pairs, paid)]
+                pairs = [(self.data.class_of[kind], form.costs[kind].entry) for kind in order]
+                tokens = [self.data.token_of[pair] for pair in compress(pairs, paid)]
                 held = Counter(one for one, _ in pairs)
                 self._add(found, held, tokens, order_cost(self.instance, self.cpu, tasks))
             if len(order) < self.instance.tasks_per_cpu:
@@ -90,7 +95,7 @@ class Enumeration:
             """Go on after a task of the class ``last``; ``free`` is the free block's fragment."""
             self._add(found, held, tokens, cost + classes[last].end)
             here = classes[last].fragment
-            paid = {classes[self.layout.token_classes[token]].fragment for token in tokens}
+            paid = {classes[self.data.token_classes[token]].fragment for token in tokens}
             for one in self._left(held):
                 fragment, ran = classes[one].fragment, cost + classes[one].base
                 if fragment == here:
@@ -117,7 +122,7 @@ class Enumeration:
 
     def _tokens(self, task_class: int) -> Iterator[tuple[int, int]]:
         """Yield the tokens of a class that are left, with their entry costs."""
-        first = int(self.layout.first_token[task_class])
+        first = int(self.data.first_token[task_class])
         for token, one in enumerate(self.aggregation.classes[task_class].tokens, first):
             if self.problem.stock.tokens[token]:
                 yield token, one.entry
@@ -129,12 +134,12 @@ class Enumeration:
         key = counts, tuple(sorted(tokens))
         found[key] = min(cost, found.get(key, cost))
 
-    def content(self, counts: tuple[int, ...], tokens: tuple[int, ...]) -> Content:
-        fragments = {int(self.layout.class_fragments[one]) for one, n in enumerate(counts) if n}
+    def content(self, counts: tuple[int, ...], tokens: tuple[int, ...]) -> CpuContent:
+        fragments = {int(self.data.class_fragments[one]) for one, n in enumerate(counts) if n}
         tasks = tuple((one, number) for one, number in enumerate(counts) if number)
-        return Content(tasks, tokens, tuple(sorted(fragments)))
+        return CpuContent(tasks, tokens, tuple(sorted(fragments)))
 
-    def priced(self, offers: Offers, problem: Problem, prices: Prices) -> list[tuple[int, int]]:
+    def priced(self, offers: Offers, problem: Subproblem, prices: Prices) -> list[tuple[int, int]]:
         """Return pairs of cost and value of all that keeps the rules of a problem."""
         contents = [(self.content(*key), cost) for key, cost in offers.items()]
         return [
@@ -144,21 +149,21 @@ class Enumeration:
         ]
 
 
-def keeps_rules(problem: Problem, content: Content) -> bool:
+def keeps_rules(problem: Subproblem, content: CpuContent) -> bool:
     """Whether a CPU may hold ``content`` by what the limits say about any one CPU."""
     limits = problem.limits
     numbers = dict(content.tasks)
 
     def is_alone(fragment: int) -> bool:
-        return limits.get(Visits(fragment), (0, 9))[1] == 1
+        return limits.get(VisitsFragment(fragment), (0, 9))[1] == 1
 
     for feature, (least, most) in limits.items():
-        if isinstance(feature, Visits) and most == 1 and feature.among(content):
-            first, last = problem.layout.ranges[feature.fragment]
+        if isinstance(feature, VisitsFragment) and most == 1 and feature.is_had_by(content):
+            first, last = problem.data.ranges[feature.fragment]
             left = problem.stock.tasks[first:last].tolist()
             if left != [numbers.get(one, 0) for one in range(first, last)]:
                 return False
-        if isinstance(feature, Meets):
+        if isinstance(feature, VisitsPair):
             met = {feature.first, feature.second} & set(content.fragments)
             if most == 0 and len(met) == 2:
                 return False
@@ -171,40 +176,40 @@ def highest(pairs: list[tuple[int, int]], limit: int | None) -> int:
     return max([0, *(value for cost, value in pairs if limit is None or cost <= limit)])
 
 
-def drawn_features(layout: Layout, source: random.Random) -> Iterator[Feature]:
+def drawn_features(data: PricingData, source: random.Random) -> Iterator[Feature]:
     """Yield some features of every kind."""
-    tokens, classes = len(layout.entries), len(layout.counts)
-    yield from (Visits(one) for one in range(layout.fragments) if source.random() < 0.5)
-    pairs = combinations(range(layout.fragments), 2)
-    yield from (Meets(*pair) for pair in pairs if source.random() < 0.5)
-    yield from (Opens(one) for one in range(tokens) if source.random() < 0.3)
+    tokens, classes = len(data.entries), len(data.counts)
+    yield from (VisitsFragment(one) for one in range(data.fragments) if source.random() < 0.5)
+    pairs = combinations(range(data.fragments), 2)
+    yield from (VisitsPair(*pair) for pair in pairs if source.random() < 0.5)
+    yield from (OpensWithToken(one) for one in range(tokens) if source.random() < 0.3)
     for one in range(classes):
         # A number of 1 is as good as any other, though branching has no use for it.
-        for number in range(1, int(layout.counts[one]) + 1):
+        for number in range(1, int(data.counts[one]) + 1):
             if source.random() < 0.3:
-                yield Holds(one, number)
+                yield HoldsAtLeast(one, number)
 
 
-def drawn_problem(whole: Problem, source: random.Random) -> Problem:
+def drawn_problem(whole: Subproblem, source: random.Random) -> Subproblem:
     """Return a problem with limits that are as wide as can be, or that rule contents out."""
-    for feature in drawn_features(whole.layout, source):
+    for feature in drawn_features(whole.data, source):
         narrow = source.random()
-        if isinstance(feature, Visits) and narrow < 0.3:
+        if isinstance(feature, VisitsFragment) and narrow < 0.3:
             whole = whole.limited(feature, 0, 1)
-        elif isinstance(feature, Meets) and narrow < 0.4:
+        elif isinstance(feature, VisitsPair) and narrow < 0.4:
             whole = whole.limited(feature, *((0, 0) if narrow < 0.2 else (1, 1)))
         else:
             whole = whole.limited(feature, 0, 9)
     return whole
 
 
-def drawn_prices(problem: Problem, source: random.Random, *, cost: int = 0) -> Prices:
+def drawn_prices(problem: Subproblem, source: random.Random, *, cost: int = 0) -> Prices:
     size = source.choice((3, 10, 1000)) * max(1, cost)
-    layout = problem.layout
+    data = problem.data
     charged = source.random() < 0.7
     return Prices(
-        np.array([source.randint(-size // 4, size) for _ in layout.counts], np.int64),
-        np.array([source.randint(0, size) * charged for _ in layout.entries], np.int64),
+        np.array([source.randint(-size // 4, size) for _ in data.counts], np.int64),
+        np.array([source.randint(0, size) * charged for _ in data.entries], np.int64),
         {feature: source.randint(-size // 2, size // 2) for feature in problem.limits},
         cost,
     )
@@ -213,13 +218,15 @@ def drawn_prices(problem: Problem, source: random.Random, *, cost: int = 0) -> P
 def without_rewards(prices: Prices) -> Prices:
     """Return prices at which no order pays for an entry with pleasure."""
     features = {
-        one: -abs(price) if isinstance(one, Opens) else price
+        one: -abs(price) if isinstance(one, OpensWithToken) else price
         for one, price in prices.features.items()
     }
     return replace(prices, features=features)
 
 
-def check(problem: Problem, prices: Prices, enumerations: list[Enumeration], *, real: bool) -> int:
+def check(
+    problem: Subproblem, prices: Prices, enumerations: list[Enumeration], *, real: bool
+) -> int:
     """Check all limits; return how many different positive values they lead to.
 
     Parameters
@@ -228,13 +235,13 @@ def check(problem: Problem, prices: Prices, enumerations: list[Enumeration], *, 
         Whether to compare with real orders, which are of the whole instance and see no gain in
         paying for entries.
     """
-    layout = problem.layout
-    offer = Offer(problem, prices)
+    data = problem.data
+    offer = PricedSubproblem(problem, prices)
     values: set[int] = set()
     for number, enumeration in enumerate(enumerations):
         offers = enumeration.orders if real else enumeration.blocks
         pairs = enumeration.priced(offers, problem, prices)
-        limits = [None] if layout.limit is None else range(layout.limit + 1)
+        limits = [None] if data.limit is None else range(data.limit + 1)
         for limit in limits:
             best = highest(pairs, limit)
             assert offer.bins(limit)[number] == best, (enumeration.instance, limit)
@@ -243,10 +250,10 @@ def check(problem: Problem, prices: Prices, enumerations: list[Enumeration], *, 
     return len(values - {0})
 
 
-def check_contents(offer: Offer, number: int, limit: int | None, best: int) -> None:
+def check_contents(offer: PricedSubproblem, number: int, limit: int | None, best: int) -> None:
     """Check that the contents returned are worth the best value and cost no more than stated."""
     problem, prices = offer.problem, offer.prices
-    form = problem.layout.aggregation.form
+    form = problem.data.aggregation.form
     for most in (1, 40):
         values = [0]
         for pattern in offer.groups[number]:
@@ -258,14 +265,14 @@ def check_contents(offer: Offer, number: int, limit: int | None, best: int) -> N
                 assert keeps_rules(problem, content)
                 if limit is not None:
                     assert cost <= limit
-                (order,) = filter(None, orders_of(problem.layout, [column]))
-                cpu = problem.layout.groups[number].cpus[-1]
+                (order,) = filter(None, orders_of(problem.data, [column]))
+                cpu = problem.data.groups[number].cpus[-1]
                 assert form.cost(cpu, Counter(order)) <= cost
                 values.append(prices.worth(content) - prices.cost * cost)
         assert max(values) == best
 
 
-def problems(number: int, seed: int) -> Iterator[tuple[Problem, random.Random]]:
+def problems(number: int, seed: int) -> Iterator[tuple[Subproblem, random.Random]]:
     source = random.Random(seed)
     for instance in drawn_instances(number, seed=seed, most_tasks=6, kinds=("f", "g")):
         if instance.is_timed or instance.task_count < 4:
@@ -273,19 +280,19 @@ def problems(number: int, seed: int) -> Iterator[tuple[Problem, random.Random]]:
         aggregation = aggregation_of(instance)
         limit = None
         if instance.objective is not Objective.TOTAL_PENALTY:
-            costs = Enumeration(Problem.whole_of(Layout(aggregation, 0)), 0).blocks.values()
+            costs = Enumeration(Subproblem.whole_of(PricingData(aggregation, 0)), 0).blocks.values()
             limit = source.choice(sorted(costs)[len(costs) // 2 :])
-        yield Problem.whole_of(Layout(aggregation, limit)), source
+        yield Subproblem.whole_of(PricingData(aggregation, limit)), source
 
 
 @pytest.mark.parametrize("real", [True, False], ids=["orders", "blocks"])
 def test_pricing_is_exact(real: bool) -> None:
     different = number = 0
     for whole, source in problems(450, seed=3):
-        enumerations = [Enumeration(whole, group) for group in range(len(whole.layout.groups))]
+        enumerations = [Enumeration(whole, group) for group in range(len(whole.data.groups))]
         for _ in range(3):
             problem = drawn_problem(whole, source)
-            cost = source.randint(1, 5) if whole.layout.limit is None else 0
+            cost = source.randint(1, 5) if whole.data.limit is None else 0
             prices = drawn_prices(problem, source, cost=cost)
             if real:
                 prices = without_rewards(prices)
@@ -299,17 +306,17 @@ def test_pricing_is_exact_for_what_is_left() -> None:
     """Of a class there may be more tokens left than tasks, but none of those used up."""
     opened = different = 0
     for whole, source in problems(450, seed=4):
-        prices = Prices(whole.layout.counts, np.zeros(len(whole.layout.entries), np.int64))
-        limit = whole.layout.limit
+        prices = Prices(whole.data.counts, np.zeros(len(whole.data.entries), np.int64))
+        limit = whole.data.limit
         if limit is None:
             prices = replace(prices, weights=prices.weights * 1000, cost=1)
-        found = Offer(whole, prices).groups[0][0].contents(limit, 40)
+        found = PricedSubproblem(whole, prices).groups[0][0].contents(limit, 40)
         if not found:
             continue
         content, cost = source.choice(found)
         left = whole.without(Column(0, content, cost))
         opened += bool(content.tokens)
-        enumerations = [Enumeration(left, group) for group in range(len(left.layout.groups))]
+        enumerations = [Enumeration(left, group) for group in range(len(left.data.groups))]
         different += check(
             left, drawn_prices(left, source, cost=prices.cost), enumerations, real=False
         )
@@ -325,11 +332,11 @@ def test_all_costs_of_a_cpu_are_steps() -> None:
         initial=(CacheState(df="Z", leaves=Leaves.DIRTY),),
         tasks=(Task(id="a", df="A", lines=1), Task(id="b", df="B", lines=2)),
     )
-    layout = Layout(aggregation_of(leaving_first), 60)
-    costs = Enumeration(Problem.whole_of(layout), 0).orders.values()
+    data = PricingData(aggregation_of(leaving_first), 60)
+    costs = Enumeration(Subproblem.whole_of(data), 0).orders.values()
     assert set(costs) == {17, 27, 37}
-    assert layout.scale.unit == 10
-    assert set(layout.steps(1, 60)) >= {17, 27, 37}
+    assert data.cost_grid.unit == 10
+    assert set(data.steps(1, 60)) >= {17, 27, 37}
 
 
 def test_the_second_block_of_a_fragment_may_be_a_single_task() -> None:
@@ -343,7 +350,7 @@ def test_the_second_block_of_a_fragment_may_be_a_single_task() -> None:
             Task(id="last", df="A", lines=1, leaves=Leaves.INVALIDATED),
         ),
     )
-    problem = Problem.whole_of(Layout(aggregation_of(instance), 10))
+    problem = Subproblem.whole_of(PricingData(aggregation_of(instance), 10))
     enumeration = Enumeration(problem, 0)
     assert min(cost for (held, _), cost in enumeration.orders.items() if sum(held) == 3) == 2
     ones = Prices(np.ones(3, np.int64), np.zeros(3, np.int64))

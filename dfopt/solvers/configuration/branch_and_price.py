@@ -1,38 +1,48 @@
 """Branch and price: whether a schedule within a limit exists, where the LP alone cannot tell.
 
-At the last limit in question the LP is nearly out of CPUs, so that few nodes are enough. Each
-one limits how many CPUs have some feature that the LP gave to a fraction of one.
+Every node adds a branching decision: a limit on how many CPUs may have a feature that the LP gave
+to a fractional number of them (see :mod:`~dfopt.solvers.configuration.branching_rules`). At the
+last limit in question the LP has hardly a CPU to spare, so that few nodes are enough.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import combinations
 from math import floor
 
-from dfopt.solvers.configuration.columns import Column, Pool
-from dfopt.solvers.configuration.features import Feature, Holds, Meets, Opens, Visits
+from dfopt.solvers.configuration.branching_rules import (
+    Feature,
+    HoldsAtLeast,
+    OpensWithToken,
+    VisitsFragment,
+    VisitsPair,
+)
+from dfopt.solvers.configuration.column_generation import ColumnGeneration
+from dfopt.solvers.configuration.columns import Column, ColumnPool
 from dfopt.solvers.configuration.master import Solution, Undecided
-from dfopt.solvers.configuration.problem import Problem
-from dfopt.solvers.configuration.relaxation import Relaxation
+from dfopt.solvers.configuration.subproblem import Subproblem
 
 FRACTION = 1e-5
-"""What is nearer to an integer counts as one."""
+"""A number that is nearer to an integer than this counts as an integer."""
 
-MOST_MEETING = 8
-"""Of so many fragments the meetings may be limited; each of them doubles the patterns."""
+MOST_PAIRED = 8
+"""At most this number of fragments are in pairs that are limited; each doubles the patterns."""
 
 MOST_PATTERN_ENTRIES = 2**28
 """The tables of all patterns have at most this number of entries (of 8 bytes) together."""
 
 DIVE_EVERY = 5
-"""At one of so many nodes a schedule is looked for by diving."""
+"""Every fifth node looks for a schedule by diving."""
 
-Dive = Callable[[Problem, Solution], tuple[Column, ...] | None]
+log = logging.getLogger(__name__)
+
+Dive = Callable[[Subproblem, Solution], tuple[Column, ...] | None]
 
 
-class Branching:
+class BranchAndPrice:
     """Decides whether there is a schedule within a limit.
 
     Parameters
@@ -47,7 +57,7 @@ class Branching:
         Looks for a schedule at a node.
     """
 
-    def __init__(self, pool: Pool, limit: int, check: Callable[[], None], dive: Dive) -> None:
+    def __init__(self, pool: ColumnPool, limit: int, check: Callable[[], None], dive: Dive) -> None:
         self._pool = pool
         self._limit = limit
         self._check = check
@@ -55,7 +65,7 @@ class Branching:
         self.nodes = 0
         self._undecided = False
 
-    def search(self, problem: Problem, solution: Solution) -> tuple[Column, ...] | None:
+    def search(self, problem: Subproblem, solution: Solution) -> tuple[Column, ...] | None:
         """Return columns that are a schedule; None when there is none.
 
         Parameters
@@ -79,27 +89,28 @@ class Branching:
                 if found is not None:
                     return found
             branch = _branch(node, solution)
+            log.debug("node %d, %d waiting: branch on %s", self.nodes, len(waiting), branch)
             if branch is None:
                 self._undecided = True
             else:
-                # The last one is looked at first: fewer CPUs with the feature, which says more.
+                # The last child is looked at first: it has fewer CPUs with the feature.
                 waiting += self._children(node, solution, *branch)
         if self._undecided:
             raise Undecided
         return None
 
     def _children(
-        self, node: Problem, parent: Solution, feature: Feature, number: float
-    ) -> Iterator[tuple[Problem, Solution]]:
-        """Yield the nodes with more and with less of a feature, unless they are impossible."""
+        self, node: Subproblem, parent: Solution, feature: Feature, number: float
+    ) -> Iterator[tuple[Subproblem, Solution]]:
+        """Yield the children that are possible: more CPUs have a feature, or fewer have it."""
         least, most = node.limits.get(feature, (0, sum(node.cpus)))
         if not least <= number < most:
-            self._undecided = True  # the LP keeps its own limits only roughly
+            self._undecided = True  # the LP keeps its limits with rounding errors
             return
         for low, high in ((floor(number) + 1, most), (least, floor(number))):
             child = node.limited(feature, low, high)
             try:
-                relaxation = Relaxation(child, self._pool, self._check, start=parent.duals)
+                relaxation = ColumnGeneration(child, self._pool, self._check, start=parent.duals)
                 solution = relaxation.decide(self._limit)
             except Undecided:
                 self._undecided = True
@@ -112,13 +123,13 @@ def _is_schedule(solution: Solution) -> bool:
     return all(abs(number - round(number)) <= FRACTION for _, number in solution.used)
 
 
-def _branch(node: Problem, solution: Solution) -> tuple[Feature, float] | None:
+def _branch(node: Subproblem, solution: Solution) -> tuple[Feature, float] | None:
     """Return the feature to branch on, and how many CPUs have it; None if there is none.
 
-    Those that cost pricing least come first; of these, one that few CPUs have and that is far
-    from an integer.
+    Features that cost pricing least come first. Among these it is one that few CPUs have, in a
+    number that is far from an integer.
     """
-    for features in (_visits, _openings, _meetings, _holdings):
+    for features in (_visits, _openings, _pairs, _holdings):
         uses: Counter[Feature] = Counter()
         for column, number in solution.used:
             for feature in features(column):
@@ -135,28 +146,30 @@ def _branch(node: Problem, solution: Solution) -> tuple[Feature, float] | None:
     return None
 
 
-def _is_affordable(node: Problem, feature: Feature) -> bool:
-    """Whether pricing can take another feature into account: patterns double with fragments."""
-    if not isinstance(feature, Meets):
+def _is_affordable(node: Subproblem, feature: Feature) -> bool:
+    """Whether pricing can take a feature into account: patterns double with every fragment."""
+    if not isinstance(feature, VisitsPair):
         return True
-    meeting = len({*node.meeting, *feature.fragments})
-    entries = node.layout.table_entries << meeting
-    return meeting <= MOST_MEETING and entries <= MOST_PATTERN_ENTRIES
+    paired = len({*node.paired_fragments, *feature.fragments})
+    entries = node.data.table_entries << paired
+    return paired <= MOST_PAIRED and entries <= MOST_PATTERN_ENTRIES
 
 
 def _visits(column: Column) -> Iterator[Feature]:
-    return map(Visits, column.content.fragments)
+    return map(VisitsFragment, column.content.fragments)
 
 
 def _openings(column: Column) -> Iterator[Feature]:
-    return map(Opens, column.content.tokens)
+    return map(OpensWithToken, column.content.tokens)
 
 
-def _meetings(column: Column) -> Iterator[Feature]:
-    return (Meets(*pair) for pair in combinations(column.content.fragments, 2))
+def _pairs(column: Column) -> Iterator[Feature]:
+    return (VisitsPair(*pair) for pair in combinations(column.content.fragments, 2))
 
 
 def _holdings(column: Column) -> Iterator[Feature]:
     return (
-        Holds(one, least) for one, number in column.content.tasks for least in range(1, number + 1)
+        HoldsAtLeast(one, least)
+        for one, number in column.content.tasks
+        for least in range(1, number + 1)
     )

@@ -1,8 +1,9 @@
-"""What one fragment can add to a CPU: the inner of the two knapsacks of pricing.
+"""What one fragment can add to a CPU, in each of its roles.
 
-An *option* is a size, a cost and a value that some tasks of the fragment have, see
-:mod:`dfopt.solvers.configuration.members`, for one *place* of the fragment's blocks on the CPU;
-whatever is worth no more than something smaller and cheaper in the same place is left out.
+An *option* is a size, a cost and a value that some tasks of the fragment have (see
+:mod:`dfopt.solvers.configuration.fragment_knapsack`) when the fragment plays one role on the CPU
+(see :class:`~dfopt.costs.role.Role`). An option is dropped if another one of the same role is no
+larger, costs no more, and is worth as much.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dfopt.costs.role import Role
 from dfopt.solvers.compiled import compiled
-from dfopt.solvers.configuration.members import (
+from dfopt.solvers.configuration.fragment_knapsack import (
     ENDS,
     EXITS,
     NEVER,
     Flags,
-    Fragment,
+    FragmentTasks,
     Integers,
     PricedTasks,
     add_class,
@@ -27,12 +29,13 @@ from dfopt.solvers.configuration.members import (
     trace_members,
 )
 
-# Where a fragment's blocks stand: in the middle, first, last, both (two blocks), or all alone.
-MIDDLE, FIRST, LAST, SPLIT, ALONE = 0, 1, 2, 3, 4
-PLACES = 5
+# Compiled code works with the numbers of roles.
+MIDDLE, FIRST, LAST = Role.MIDDLE.value, Role.FIRST.value, Role.LAST.value
+SPLIT, ALONE = Role.SPLIT.value, Role.ALONE.value
+ROLES = len(Role)
 
 
-class Fragments(NamedTuple):
+class AllFragments(NamedTuple):
     """All fragments.
 
     Parameters
@@ -40,9 +43,9 @@ class Fragments(NamedTuple):
     first_class, first_row
         Where the classes and the rows of each begin.
     rows
-        See :class:`Fragment`, one fragment after the other.
+        See :class:`FragmentTasks`, one fragment after the other.
     whole, visit
-        See :class:`Fragment`.
+        See :class:`FragmentTasks`.
     paired
         For each whether it may have to be visited even where it is worth nothing.
     may_be_first
@@ -68,10 +71,10 @@ class Opener(NamedTuple):
 
 
 @compiled
-def fragment_at(fragments: Fragments, number: int) -> Fragment:
+def fragment_at(fragments: AllFragments, number: int) -> FragmentTasks:
     """Return one of the fragments."""
     rows = fragments.rows[fragments.first_row[number] : fragments.first_row[number + 1]]
-    return Fragment(
+    return FragmentTasks(
         fragments.first_class[number],
         fragments.first_class[number + 1],
         rows,
@@ -111,8 +114,8 @@ def offer_opened(
     grid: Integers,
     table: Integers,
     tasks: PricedTasks,
-    fragment: Fragment,
-    one: int,
+    fragment: FragmentTasks,
+    task_class: int,
     halt: Flags,
 ) -> None:
     """Raise ``best`` to what blocks opened with tasks of one class offer.
@@ -120,11 +123,11 @@ def offer_opened(
     Parameters
     ----------
     best, openers
-        Values and tokens by place, row and size.
+        Values and tokens by role, row and size.
     grid
         The costs of their rows.
     table
-        What the fragment's tasks other than the opener offer, by set of roles, row and size.
+        What the fragment's tasks other than the opener offer, by set of duties, row and size.
     tasks, fragment, one
         What there is, and the opener's class.
     halt
@@ -134,56 +137,60 @@ def offer_opened(
     no_cost = np.zeros(1, np.int64)
     may_be_single = tasks.sizes[fragment.first : fragment.last].sum() == 1 or not fragment.whole
     highest = NEVER
-    for token in range(tasks.first_token[one], tasks.first_token[one + 1]):
+    for token in range(tasks.first_token[task_class], tasks.first_token[task_class + 1]):
         if tasks.tokens[token, 1] <= highest:
-            continue  # dearer, and worth no more
+            continue  # it costs more than another token, and is worth no more
         highest = tasks.tokens[token, 1]
-        for place in (MIDDLE, LAST, SPLIT):
-            role = roles_of(place)
-            if role & ~tasks.roles:
+        for role in (MIDDLE, LAST, SPLIT):
+            duty = duties_of(role)
+            if duty & ~tasks.duties:
                 continue
-            opener = opened_by(tasks, fragment, one, token, 0)
-            offer(best[place], openers[place], grid, table[role], fragment.rows, opener, halt)
-            if place == SPLIT:
+            opener = opened_by(tasks, fragment, task_class, token, 0)
+            offer(best[role], openers[role], grid, table[duty], fragment.rows, opener, halt)
+            if role == SPLIT:
                 # Two blocks: the opener of the second may be its last task too.
-                opener = opened_by(tasks, fragment, one, token, ENDS)
-                offer(best[place], openers[place], grid, table[EXITS], fragment.rows, opener, halt)
+                opener = opened_by(tasks, fragment, task_class, token, ENDS)
+                offer(best[role], openers[role], grid, table[EXITS], fragment.rows, opener, halt)
             elif may_be_single:
-                opener = single(tasks, fragment, one, token, role)
-                offer(best[place], openers[place], grid, nothing, no_cost, opener, halt)
+                opener = single(tasks, fragment, task_class, token, duty)
+                offer(best[role], openers[role], grid, nothing, no_cost, opener, halt)
 
 
 @compiled
-def opened_by(tasks: PricedTasks, fragment: Fragment, one: int, token: int, role: int) -> Opener:
-    """Return a task that opens a block and may fill a role itself, with what the visit is worth."""
-    cost = tasks.tokens[token, 0] + tasks.base[one] + tasks.leaving[0, role, one]
-    value = tasks.tokens[token, 1] + tasks.weight[one] + tasks.leaving[1, role, one]
+def opened_by(
+    tasks: PricedTasks, fragment: FragmentTasks, task_class: int, token: int, duty: int
+) -> Opener:
+    """Return a task that opens a block and may have a duty itself, with what the visit is worth."""
+    cost = tasks.tokens[token, 0] + tasks.base[task_class] + tasks.leaving[0, duty, task_class]
+    value = tasks.tokens[token, 1] + tasks.weight[task_class] + tasks.leaving[1, duty, task_class]
     return Opener(cost, tasks.step, value + fragment.visit, token)
 
 
 @compiled
-def single(tasks: PricedTasks, fragment: Fragment, one: int, token: int, role: int) -> Opener:
+def single(
+    tasks: PricedTasks, fragment: FragmentTasks, task_class: int, token: int, duty: int
+) -> Opener:
     """Return a task that is a block of its own."""
-    opener = opened_by(tasks, fragment, one, token, role)
-    return Opener(opener.cost, opener.size, opener.value + bonus(tasks, one, 1), token)
+    opener = opened_by(tasks, fragment, task_class, token, duty)
+    return Opener(opener.cost, opener.size, opener.value + bonus(tasks, task_class, 1), token)
 
 
 @compiled
-def roles_of(place: int) -> int:
-    """Return the roles that the tasks of blocks in one place fill, apart from the opener's."""
-    return EXITS if place == MIDDLE else ENDS if place == LAST else EXITS | ENDS
+def duties_of(role: int) -> int:
+    """Return the duties of a role's tasks, apart from opening a paid block."""
+    return EXITS if role == MIDDLE else ENDS if role == LAST else EXITS | ENDS
 
 
 @compiled
-def undominated(best: Integers, openers: Integers, place: int, floor: int) -> Integers:
-    """Return the options of one place: rows of place, row, size, value and the opener's token.
+def undominated(best: Integers, openers: Integers, role: int, floor: int) -> Integers:
+    """Return the options of one role: rows of role, row, size, value and the opener's token.
 
     Parameters
     ----------
     best, openers
         By row and size.
-    place
-        The place.
+    role
+        The role.
     floor
         What an option must be worth more than.
     """
@@ -200,7 +207,7 @@ def undominated(best: Integers, openers: Integers, place: int, floor: int) -> In
                 highest_at[size] = highest = value
                 if total == len(options):
                     options = np.concatenate((options, np.empty_like(options)))
-                options[total, 0] = place
+                options[total, 0] = role
                 options[total, 1] = row
                 options[total, 2] = size
                 options[total, 3] = value
@@ -214,7 +221,7 @@ def fragment_options(
     grid: Integers,
     capacity: int,
     tasks: PricedTasks,
-    fragment: Fragment,
+    fragment: FragmentTasks,
     may_be_first: bool,
     paired: bool,
     halt: Flags,
@@ -231,9 +238,9 @@ def fragment_options(
     depth = 1
     while 1 << (depth - 1) < classes:
         depth += 1
-    best = np.full((PLACES, len(grid), width), NEVER, np.int64)
-    openers = np.full((PLACES, len(grid), width), -1, np.int64)
-    tables = np.empty((depth, tasks.roles + 1, len(fragment.rows), width), np.int64)
+    best = np.full((ROLES, len(grid), width), NEVER, np.int64)
+    openers = np.full((ROLES, len(grid), width), -1, np.int64)
+    tables = np.empty((depth, tasks.duties + 1, len(fragment.rows), width), np.int64)
     spare = np.empty_like(tables[0])
     tables[0] = NEVER
     tables[0, 0, 0, 0] = 0
@@ -244,9 +251,9 @@ def fragment_options(
         table = tables[level]
         if level:
             table[:] = tables[level - 1]
-        for one in range(added, end):
+        for task_class in range(added, end):
             spare[:] = table
-            add_class(spare, table, tasks, fragment, -1, one, halt)
+            add_class(spare, table, tasks, fragment, -1, task_class, halt)
         if last - first > 1:
             middle = (first + last) // 2
             waiting.append((middle, last, level + 1, first, middle))
@@ -259,22 +266,22 @@ def fragment_options(
     if may_be_first:
         # The last table lacks but the last class.
         add_class(tables[level], spare, tasks, fragment, -1, fragment.last - 1, halt)
-        ending = ENDS if tasks.roles & ENDS else EXITS
+        ending = ENDS if tasks.duties & ENDS else EXITS
         spared = Opener(0, 0, fragment.visit, -1)
-        for place, role in ((FIRST, EXITS), (ALONE, ending)):
-            offer(best[place], openers[place], grid, spare[role], fragment.rows, spared, halt)
+        for role, duty in ((FIRST, EXITS), (ALONE, ending)):
+            offer(best[role], openers[role], grid, spare[duty], fragment.rows, spared, halt)
     # A block in the middle must be worth more than none, unless there has to be one.
     options = undominated(best[MIDDLE], openers[MIDDLE], MIDDLE, NEVER if paired else 0)
-    for place in (FIRST, LAST, SPLIT, ALONE):
-        if place == LAST or may_be_first:
-            own = undominated(best[place], openers[place], place, NEVER)
+    for role in (FIRST, LAST, SPLIT, ALONE):
+        if role == LAST or may_be_first:
+            own = undominated(best[role], openers[role], role, NEVER)
             options = np.concatenate((options, own))
     return options
 
 
 @compiled
 def all_options(
-    grid: Integers, capacity: int, tasks: PricedTasks, fragments: Fragments, halt: Flags
+    grid: Integers, capacity: int, tasks: PricedTasks, fragments: AllFragments, halt: Flags
 ) -> tuple[Integers, Integers]:
     """Return what each fragment can add to a CPU.
 
@@ -294,33 +301,33 @@ def all_options(
     start
         Where each fragment's options begin.
     options
-        For each its place, row in ``grid``, size and value, and the token that opens its paid
+        For each its role, row in ``grid``, size and value, and the token that opens its paid
         block (−1 if there is none).
     """
     number = len(fragments.whole)
     start = np.zeros(number + 1, np.int64)
     options = np.empty((1024, 5), np.int64)
-    for one in range(number):
+    for task_class in range(number):
         own = fragment_options(
             grid,
             capacity,
             tasks,
-            fragment_at(fragments, one),
-            fragments.may_be_first[one],
-            fragments.paired[one],
+            fragment_at(fragments, task_class),
+            fragments.may_be_first[task_class],
+            fragments.paired[task_class],
             halt,
         )
-        begin, end = start[one], start[one] + len(own)
+        begin, end = start[task_class], start[task_class] + len(own)
         while end > len(options):
             options = np.concatenate((options, np.empty_like(options)))
         options[begin:end] = own
-        start[one + 1] = end
+        start[task_class + 1] = end
     return start, options[: start[number]].copy()
 
 
 @compiled
 def option_content(
-    grid: Integers, tasks: PricedTasks, fragment: Fragment, option: Integers, halt: Flags
+    grid: Integers, tasks: PricedTasks, fragment: FragmentTasks, option: Integers, halt: Flags
 ) -> Integers:
     """Return how many tasks of each class of its fragment an option stands for, opener included.
 
@@ -329,36 +336,36 @@ def option_content(
     grid, tasks, fragment, halt
         See :func:`all_options`.
     option
-        Place, row, size, value and token.
+        Role, row, size, value and token.
     """
-    place, size, token = option[0], option[2], option[4]
+    role, size, token = option[0], option[2], option[4]
     classes = fragment.last - fragment.first
-    shape = (classes + 1, tasks.roles + 1, len(fragment.rows), size + 1)
+    shape = (classes + 1, tasks.duties + 1, len(fragment.rows), size + 1)
     tables = np.empty(shape, np.int64)
     if token < 0:
-        role = ENDS if place == ALONE and tasks.roles & ENDS else EXITS
+        duty = ENDS if role == ALONE and tasks.duties & ENDS else EXITS
         fill_members(tables, tasks, fragment, -1, halt)
         spared = Opener(0, 0, fragment.visit, -1)
-        source = row_offering(tables[classes, role], fragment.rows, grid, spared, option)
-        return trace_members(tables, tasks, fragment, -1, role, source, size)
-    role = roles_of(place)
-    one = int(np.searchsorted(tasks.first_token, token, "right")) - 1
-    fill_members(tables, tasks, fragment, one, halt)
+        source = row_offering(tables[classes, duty], fragment.rows, grid, spared, option)
+        return trace_members(tables, tasks, fragment, -1, duty, source, size)
+    duty = duties_of(role)
+    task_class = int(np.searchsorted(tasks.first_token, token, "right")) - 1
+    fill_members(tables, tasks, fragment, task_class, halt)
     for own in (0, ENDS):
-        opener = opened_by(tasks, fragment, one, token, own)
+        opener = opened_by(tasks, fragment, task_class, token, own)
         source = -1
-        if own == 0 or place == SPLIT:
-            table = tables[classes, role & ~own]
+        if own == 0 or role == SPLIT:
+            table = tables[classes, duty & ~own]
             source = row_offering(table, fragment.rows, grid, opener, option)
         if source >= 0:
             left = size - opener.size
-            numbers = trace_members(tables, tasks, fragment, one, role & ~own, source, left)
-            numbers[one - fragment.first] += 1
+            numbers = trace_members(tables, tasks, fragment, task_class, duty & ~own, source, left)
+            numbers[task_class - fragment.first] += 1
             return numbers
     numbers = np.zeros(classes, np.int64)
-    alone = single(tasks, fragment, one, token, role)
+    alone = single(tasks, fragment, task_class, token, duty)
     if size == alone.size and option[3] == alone.value:
-        numbers[one - fragment.first] = 1
+        numbers[task_class - fragment.first] = 1
         return numbers
     if halt[0]:
         return numbers

@@ -1,7 +1,8 @@
-"""What one CPU can hold: the outer of the two knapsacks of pricing.
+"""What one CPU can hold: the knapsack across fragments.
 
-It packs at most one option of each fragment, see :mod:`dfopt.solvers.configuration.blocks`. Of
-equal or smaller size and cost only the most valuable contents are kept.
+It takes at most one option of each fragment, see
+:mod:`dfopt.solvers.configuration.fragment_options`. A content is dropped if another one is no
+larger, costs no more, and is worth as much.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dfopt.solvers.compiled import compiled
-from dfopt.solvers.configuration.blocks import ALONE, FIRST, LAST, SPLIT
-from dfopt.solvers.configuration.members import NEVER, Flags, Integers, row_at_most
+from dfopt.solvers.configuration.fragment_knapsack import NEVER, Flags, Integers, row_at_most
+from dfopt.solvers.configuration.fragment_options import ALONE, FIRST, SPLIT
 
 
 class Choices(NamedTuple):
@@ -21,7 +22,7 @@ class Choices(NamedTuple):
     Parameters
     ----------
     start, options
-        See :func:`~dfopt.solvers.configuration.blocks.all_options`.
+        See :func:`~dfopt.solvers.configuration.fragment_options.all_options`.
     spared
         For each fragment whether its entry is spared when it comes first.
     may_miss, may_visit
@@ -36,29 +37,20 @@ class Choices(NamedTuple):
 
 
 @compiled
-def ends_after(ends: int, place: int) -> int:
-    """Return which ends of a CPU are taken (1 the first, 2 the last) once a block is added.
+def ends_after(ends: int, role: int) -> int:
+    """Return which ends of a CPU are taken (1 the first, 2 the last) once a fragment is added.
 
-    −1 where the block cannot be added.
+    −1 where it cannot be added. The number of a role is the sum of the ends that it takes.
     """
-    taken = 0
-    if place == FIRST:
-        taken = 1
-    elif place == LAST:
-        taken = 2
-    elif place == SPLIT:
-        taken = 3
-    elif place == ALONE:
-        return -1
-    return -1 if ends & taken else ends | taken
+    return -1 if role == ALONE or ends & role else ends | role
 
 
 @compiled
-def is_open(choices: Choices, fragment: int, place: int) -> bool:
-    """Whether a fragment's blocks can stand in a place on this CPU."""
+def is_open(choices: Choices, fragment: int, role: int) -> bool:
+    """Whether a fragment can play a role on this CPU."""
     if not choices.may_visit[fragment]:
         return False
-    return bool(choices.spared[fragment] or place not in (FIRST, SPLIT))
+    return bool(choices.spared[fragment] or role not in (FIRST, SPLIT))
 
 
 @compiled
@@ -73,7 +65,7 @@ def fill_knapsack(tables: Integers, grid: Integers, choices: Choices, halt: Flag
     grid
         The costs of the rows, sorted.
     choices
-        What there is.
+        What there is to choose from.
     halt
         Ends the work, with tables of no use, once it is true.
     """
@@ -120,19 +112,19 @@ def add_option(
     grid
         The costs of the rows.
     option
-        Place, row, size and value.
+        Role, row, size, value and token.
     reach
         The largest size in ``before``.
     """
     height, width = before.shape
-    is_uniform = grid[height - 1] == height - 1
+    is_even = grid[height - 1] == height - 1
     size, value = option[2], option[3]
     for source in range(height):
         total = grid[source] + grid[option[1]]
         if total > grid[height - 1]:
             break
         if alive[source]:
-            target = total if is_uniform else row_at_most(grid, total)
+            target = total if is_even else row_at_most(grid, total)
             for other in range(min(reach, width - 1 - size) + 1):
                 better = before[source, other] + value
                 after[target, other + size] = max(after[target, other + size], better)
@@ -140,7 +132,7 @@ def add_option(
 
 @compiled
 def drop_dominated(table: Integers, alive: Flags, reach: int) -> None:
-    """Forget what is worth no more than something smaller and cheaper; note the rows left."""
+    """Drop what is worth no more than something smaller and cheaper; note the rows left."""
     highest_at = np.full(table.shape[1], NEVER // 2, np.int64)
     for row in range(len(table)):
         highest = NEVER // 2
@@ -184,15 +176,15 @@ def option_before(
     before = tables[fragment]
     value = tables[fragment + 1, ends, row, size]
     for number in range(choices.start[fragment], choices.start[fragment + 1]):
-        place, own_row, own_size, own_value = choices.options[number, :4]
-        if own_size > size or not is_open(choices, fragment, place):
+        role, own_row, own_size, own_value = choices.options[number, :4]
+        if own_size > size or not is_open(choices, fragment, role):
             continue
         # What lies between two rows counts as the lower one; what lies beyond the last, as none.
         first = np.searchsorted(grid, grid[row] - grid[own_row])
         beyond = grid[row + 1] if row + 1 < len(grid) else grid[row] + 1
         last = np.searchsorted(grid, beyond - grid[own_row])
         for source_ends in range(len(before)):
-            if ends_after(source_ends, place) != ends:
+            if ends_after(source_ends, role) != ends:
                 continue
             for source in range(first, last):
                 if before[source_ends, source, size - own_size] + own_value == value:

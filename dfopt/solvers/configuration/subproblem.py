@@ -1,4 +1,4 @@
-"""What is to be scheduled: all of an instance, or what is left of it on the way."""
+"""What is to be scheduled: all of an instance, or what is left of it in a dive or at a node."""
 
 from __future__ import annotations
 
@@ -8,92 +8,125 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from dfopt.solvers.configuration.columns import Column
-from dfopt.solvers.configuration.features import Content, Feature, Meets, Visits
-from dfopt.solvers.configuration.layout import Layout
-from dfopt.solvers.configuration.members import Flags
-from dfopt.solvers.configuration.pricing import Pattern, Prices, Stock
+from dfopt.solvers.configuration.branching_rules import Feature, VisitsFragment, VisitsPair
+from dfopt.solvers.configuration.columns import Column, CpuContent
+from dfopt.solvers.configuration.fragment_knapsack import Flags, Integers
+from dfopt.solvers.configuration.prices import Prices
+from dfopt.solvers.configuration.pricing_data import PricingData
 
 Range = tuple[int, int]
 """The least and the largest number."""
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Stock:
+    """What is left to be scheduled: tasks by class, and by token how many can open a block."""
+
+    tasks: Integers
+    tokens: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class VisitPattern:
+    """Of the fragments whose pairs are limited, those that a CPU has to visit and must not visit.
+
+    Parameters
+    ----------
+    visited, missed
+        The fragments.
+    """
+
+    visited: frozenset[int] = frozenset()
+    missed: frozenset[int] = frozenset()
+
+    def worth(self, prices: Prices) -> int:
+        """Return what visiting pairs of these fragments is worth."""
+        return sum(
+            price
+            for feature, price in prices.features.items()
+            if isinstance(feature, VisitsPair) and self.visited.issuperset(feature.fragments)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Subproblem:
     """What is left to be scheduled, and how.
 
     Parameters
     ----------
-    layout
+    data
         The instance as arrays.
     stock
         The tasks and tokens left.
     cpus
-        How many CPUs of each group are left.
+        The number of CPUs left of each group.
     limits
-        For some features the least and the largest number of CPUs that may have them.
+        The branching decisions: for some features the least and the largest number of CPUs that
+        may have them.
     """
 
-    layout: Layout
+    data: PricingData
     stock: Stock
     cpus: tuple[int, ...]
     limits: Mapping[Feature, Range] = field(default_factory=dict)
 
     @classmethod
-    def whole_of(cls, layout: Layout) -> Problem:
+    def whole_of(cls, data: PricingData) -> Subproblem:
         """Return the problem of scheduling everything."""
-        stock = Stock(layout.counts, layout.token_counts)
-        return cls(layout, stock, tuple(len(group.cpus) for group in layout.groups))
+        stock = Stock(data.counts, data.token_counts)
+        return cls(data, stock, tuple(len(group.cpus) for group in data.groups))
 
     @property
     def whole(self) -> Flags:
         """For each fragment whether it must not be split over CPUs."""
-        flags = np.zeros(self.layout.fragments, np.bool_)
+        flags = np.zeros(self.data.fragments, np.bool_)
         for feature, (_, most) in self.limits.items():
-            if isinstance(feature, Visits):
+            if isinstance(feature, VisitsFragment):
                 flags[feature.fragment] = most == 1
         return flags
 
     @property
     def paired(self) -> Flags:
-        """For each fragment whether its meetings with others are limited."""
-        flags = np.zeros(self.layout.fragments, np.bool_)
-        flags[self.meeting] = True
+        """For each fragment whether pairs with it are limited."""
+        flags = np.zeros(self.data.fragments, np.bool_)
+        flags[self.paired_fragments] = True
         return flags
 
-    def patterns(self) -> list[Pattern]:
-        """Return the ways in which a CPU can visit the fragments whose meetings are limited."""
-        fragments = self.meeting
+    def patterns(self) -> list[VisitPattern]:
+        """Return the ways in which a CPU can visit the fragments whose pairs are limited."""
+        fragments = self.paired_fragments
         subsets = chain.from_iterable(
             combinations(fragments, size) for size in range(len(fragments) + 1)
         )
         return [
-            Pattern(frozenset(visited), frozenset(fragments).difference(visited))
+            VisitPattern(frozenset(visited), frozenset(fragments).difference(visited))
             for visited in subsets
-            if self._may_meet(frozenset(visited))
+            if self._may_visit(frozenset(visited))
         ]
 
     def admits(self, column: Column) -> bool:
-        """Whether pricing could find a column: there are the tasks and tokens, it breaks no rule.
+        """Whether pricing could find a column: tasks and tokens are left, and it breaks no rule.
 
-        Whether too many CPUs have a feature already is for the LP to say.
+        How many CPUs have a feature is up to the LP.
         """
         stock, content = self.stock, column.content
         return (
             all(stock.tasks[one] >= number for one, number in content.tasks)
             and all(stock.tokens[token] > 0 for token in content.tokens)
-            and self._may_meet(content.visited)
+            and self._may_visit(content.visited)
             and all(
                 most != 1 or self._is_whole_in(content, feature)
                 for feature, (_, most) in self.limits.items()
-                if feature.among(content)
+                if feature.is_had_by(content)
             )
         )
 
     def has_room_for(self, column: Column) -> bool:
         """Whether a CPU can hold ``column``, and what is left still keeps all upper limits."""
         return self.admits(column) and all(
-            most > 0 for feature, (_, most) in self.limits.items() if feature.among(column.content)
+            most > 0
+            for feature, (_, most) in self.limits.items()
+            if feature.is_had_by(column.content)
         )
 
     def worth(self, prices: Prices) -> int:
@@ -110,7 +143,7 @@ class Problem:
             worth += price * (least if price > 0 else most)
         return worth
 
-    def without(self, column: Column) -> Problem:
+    def without(self, column: Column) -> Subproblem:
         """Return what is left once a CPU holds ``column``."""
         tasks, tokens = self.stock.tasks.copy(), self.stock.tokens.copy()
         for one, number in column.content.tasks:
@@ -121,42 +154,42 @@ class Problem:
         cpus[column.group] -= 1
         limits = {
             feature: (max(0, least - 1), most - 1)
-            if feature.among(column.content)
+            if feature.is_had_by(column.content)
             else (least, most)
             for feature, (least, most) in self.limits.items()
         }
         return replace(self, stock=Stock(tasks, tokens), cpus=tuple(cpus), limits=limits)
 
-    def limited(self, feature: Feature, least: int, most: int) -> Problem:
+    def limited(self, feature: Feature, least: int, most: int) -> Subproblem:
         """Return the problem with a limit on how many CPUs may have a feature."""
         return replace(self, limits={**self.limits, feature: (least, most)})
 
     @property
-    def meeting(self) -> list[int]:
-        """The fragments whose meetings are limited."""
-        pairs = [feature.fragments for feature in self.limits if isinstance(feature, Meets)]
+    def paired_fragments(self) -> list[int]:
+        """The fragments whose pairs are limited."""
+        pairs = [feature.fragments for feature in self.limits if isinstance(feature, VisitsPair)]
         return sorted({fragment for pair in pairs for fragment in pair})
 
-    def _may_meet(self, visited: frozenset[int]) -> bool:
-        """Whether a CPU may visit just these of the fragments whose meetings are limited."""
+    def _may_visit(self, visited: frozenset[int]) -> bool:
+        """Whether a CPU may visit these and no others of the fragments whose pairs are limited."""
         for feature, (least, most) in self.limits.items():
-            if not isinstance(feature, Meets):
+            if not isinstance(feature, VisitsPair):
                 continue
             both = sum(fragment in visited for fragment in feature.fragments)
             if both == len(feature.fragments) and most < 1:
                 return False
             if both == 1 and least > 0 and all(map(self._is_whole, feature.fragments)):
-                return False  # each is on one CPU only, and that is the same
+                return False  # each is on one CPU only, and both are on the same
         return True
 
     def _is_whole(self, fragment: int) -> bool:
-        limit = self.limits.get(Visits(fragment))
+        limit = self.limits.get(VisitsFragment(fragment))
         return limit is not None and limit[1] == 1
 
-    def _is_whole_in(self, content: Content, feature: Feature) -> bool:
+    def _is_whole_in(self, content: CpuContent, feature: Feature) -> bool:
         """Whether a content holds the whole fragment if ``feature`` is that it visits it."""
-        if not isinstance(feature, Visits):
+        if not isinstance(feature, VisitsFragment):
             return True
-        first, last = self.layout.ranges[feature.fragment]
+        first, last = self.data.ranges[feature.fragment]
         held = sum(number for one, number in content.tasks if first <= one < last)
         return bool(held == self.stock.tasks[first:last].sum())

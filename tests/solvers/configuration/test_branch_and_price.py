@@ -8,15 +8,21 @@ import pytest
 
 from dfopt.generate import uniform, zipf
 from dfopt.problem.instance import Instance, Objective
-from dfopt.solvers.configuration import branching, solve_by_configurations
-from dfopt.solvers.configuration.branching import Branching
+from dfopt.solvers.configuration import branch_and_price, solve_by_configurations
+from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
+from dfopt.solvers.configuration.branching_rules import (
+    Feature,
+    HoldsAtLeast,
+    OpensWithToken,
+    VisitsFragment,
+    VisitsPair,
+)
+from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.columns import Column
 from dfopt.solvers.configuration.diving import Diving
-from dfopt.solvers.configuration.features import Feature, Holds, Meets, Opens, Visits
 from dfopt.solvers.configuration.master import Solution, Undecided
-from dfopt.solvers.configuration.method import Configurations
-from dfopt.solvers.configuration.problem import Problem
-from dfopt.solvers.configuration.relaxation import Relaxation
+from dfopt.solvers.configuration.solve import ConfigurationSearch
+from dfopt.solvers.configuration.subproblem import Subproblem
 from dfopt.solvers.search import Search
 from tests.solvers.configuration.proofs import checked
 from tests.solvers.drawn import drawn_instances
@@ -41,7 +47,7 @@ def untimed(number: int, seed: int, most_tasks: int) -> Iterator[Instance]:
 
 def branch_only(search: Search) -> None:
     """Close a search by linear programs and branching, without dives or other models."""
-    configurations = Configurations(search)
+    configurations = ConfigurationSearch(search)
     configurations._find_bound()
     while True:
         search.check()
@@ -52,10 +58,10 @@ def branch_only(search: Search) -> None:
 
 
 KINDS: dict[type, Callable[[Column], Iterator[Feature]]] = {
-    Visits: branching._visits,
-    Opens: branching._openings,
-    Meets: branching._meetings,
-    Holds: branching._holdings,
+    VisitsFragment: branch_and_price._visits,
+    OpensWithToken: branch_and_price._openings,
+    VisitsPair: branch_and_price._pairs,
+    HoldsAtLeast: branch_and_price._holdings,
 }
 
 
@@ -67,7 +73,7 @@ def branch_in_order(solution: Solution, kinds: tuple[type, ...]) -> Branch | Non
             for feature in KINDS[kind](column):
                 uses[feature] = uses.get(feature, 0.0) + number
         for feature, number in uses.items():
-            if abs(number - round(number)) > branching.FRACTION:
+            if abs(number - round(number)) > branch_and_price.FRACTION:
                 return feature, number
     return None
 
@@ -80,21 +86,21 @@ def test_branching_alone_finds_and_proves_the_optimum(
     left_over: list[int] = []
     kinds = (first, *(kind for kind in KINDS if kind is not first))
 
-    def branch(node: Problem, solution: Solution) -> Branch | None:
+    def branch(node: Subproblem, solution: Solution) -> Branch | None:
         found = branch_in_order(solution, kinds)
         if found is not None:
             taken.append(type(found[0]))
         return found
 
-    monkeypatch.setattr(branching, "_branch", branch)
+    monkeypatch.setattr(branch_and_price, "_branch", branch)
     monkeypatch.setattr(Diving, "dive", lambda *_: None)
-    leave = Configurations._leave_to_cp_sat
+    leave = ConfigurationSearch._leave_to_cp_sat
 
-    def leave_to_cp_sat(self: Configurations, limit: int) -> None:
+    def leave_to_cp_sat(self: ConfigurationSearch, limit: int) -> None:
         left_over.append(limit)
         leave(self, limit)
 
-    monkeypatch.setattr(Configurations, "_leave_to_cp_sat", leave_to_cp_sat)
+    monkeypatch.setattr(ConfigurationSearch, "_leave_to_cp_sat", leave_to_cp_sat)
     number = 0
     for instance in chain(untimed(250, seed=44, most_tasks=7), MORE_FRAGMENTS):
         search = badly_started(instance)
@@ -108,7 +114,7 @@ def test_branching_alone_finds_and_proves_the_optimum(
     assert len(left_over) <= 2
 
 
-@pytest.mark.parametrize("broken", [Relaxation, Branching])
+@pytest.mark.parametrize("broken", [ColumnGeneration, BranchAndPrice])
 def test_what_rounding_errors_hide_is_left_to_cp_sat(
     broken: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,7 +125,7 @@ def test_what_rounding_errors_hide_is_left_to_cp_sat(
         asked.append(1)
         raise Undecided
 
-    monkeypatch.setattr(broken, "decide" if broken is Relaxation else "search", undecided)
+    monkeypatch.setattr(broken, "decide" if broken is ColumnGeneration else "search", undecided)
     monkeypatch.setattr(Diving, "dive", lambda *_: None)
     for instance in chain(untimed(30, seed=45, most_tasks=6), MORE_FRAGMENTS[::2]):
         search = badly_started(instance)
@@ -134,7 +140,7 @@ def test_the_whole_method_survives_it_too(monkeypatch: pytest.MonkeyPatch) -> No
     def undecided(*_: object) -> None:
         raise Undecided
 
-    monkeypatch.setattr(Relaxation, "decide", undecided)
+    monkeypatch.setattr(ColumnGeneration, "decide", undecided)
     for instance in MORE_FRAGMENTS[:10]:
         search = badly_started(instance)
         run(solve_by_configurations, search)
@@ -156,7 +162,7 @@ def test_a_branch_without_an_answer_is_not_taken_for_an_impossible_one(
         def decide(self, limit: int) -> None:
             raise Undecided
 
-    monkeypatch.setattr(branching, "Relaxation", Hidden)
+    monkeypatch.setattr(branch_and_price, "ColumnGeneration", Hidden)
     monkeypatch.setattr(Diving, "dive", lambda *_: None)
     for instance in chain(untimed(100, seed=46, most_tasks=6), MORE_FRAGMENTS[::2]):
         search = badly_started(instance)

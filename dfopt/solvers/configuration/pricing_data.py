@@ -1,9 +1,9 @@
-"""An instance as arrays of fragments, task classes and entry tokens, for the pricing of contents.
+"""An instance as arrays of fragments, task classes and entry tokens, for pricing.
 
-Costs are counted in a common unit and listed in a *grid*: all that one CPU's content can cost.
-The grid grows with what the instance can reach, not with the size of its numbers. Only where it
-would outgrow memory are costs rounded down to a coarser unit: contents then seem cheaper than
-they are, and bounds stay valid but may be weaker.
+Costs are counted in a common unit and listed in a *cost grid*: all that one CPU's content can
+cost. The grid grows with what the instance can reach, not with the size of its numbers. Where it
+would need too much memory or time, costs are rounded down to a coarser unit. Contents then seem
+cheaper than they are, so bounds stay valid but may be weaker.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ import numpy as np
 
 from dfopt.costs.closed_form import CpuStart
 from dfopt.solvers.aggregation import Aggregation
-from dfopt.solvers.configuration.blocks import PLACES
-from dfopt.solvers.configuration.members import Flags, Integers
+from dfopt.solvers.configuration.fragment_knapsack import Flags, Integers
+from dfopt.solvers.configuration.fragment_options import ROLES
 
 MOST_ENTRIES = 2**27
-"""So many entries (of 8 bytes) may the largest table of pricing have."""
+"""The largest table of pricing has at most this number of entries of 8 bytes."""
 
 MOST_STEPS = 2**31
 """The knapsacks inside the fragments take at most about this number of steps, some seconds."""
 
 MOST_ROWS = 2**13
-"""So many different costs of a CPU are told apart where the common unit leaves more."""
+"""At most this number of costs of a CPU are told apart."""
 
 
 SUMS_AT_ONCE = 2**18
@@ -36,21 +36,43 @@ SUMS_AT_ONCE = 2**18
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CpuGroup:
     """CPUs that start alike."""
 
     start: CpuStart
     cpus: tuple[int, ...]
 
 
-class Tables:
-    """Large tables, used again and again: fresh memory costs more than to fill a table."""
+@dataclass(frozen=True, slots=True)
+class CostGrid:
+    """How costs are counted.
+
+    Parameters
+    ----------
+    unit
+        What the rows count; all costs are rounded down to it.
+    costs
+        All that a content can cost, apart from what starting costs, sorted.
+    rows
+        For each fragment all that its tasks but the opener can cost, sorted.
+    is_exact
+        Whether nothing is rounded.
+    """
+
+    unit: int
+    costs: Integers
+    rows: tuple[Integers, ...]
+    is_exact: bool
+
+
+class TablePool:
+    """Large tables that are used again, since new memory costs more than filling a table."""
 
     def __init__(self) -> None:
         self._spare: list[Integers] = []
 
     def borrow(self, shape: tuple[int, ...]) -> Integers:
-        """Return a table with anything in it."""
+        """Return a table; what is in it is left over from before."""
         while self._spare:
             table = self._spare.pop()
             if table.shape == shape:
@@ -58,12 +80,12 @@ class Tables:
         return np.empty(shape, np.int64)
 
     def give_back(self, table: Integers) -> None:
-        """Take a table back that nobody uses any more."""
+        """Take back a table that is not used any more."""
         self._spare.append(table)
 
 
 @dataclass(frozen=True)
-class Layout:
+class PricingData:
     """The arrays, for contents that cost at most ``limit``.
 
     Parameters
@@ -82,18 +104,18 @@ class Layout:
     check: Callable[[], None] = lambda: None
 
     @cached_property
-    def tables(self) -> Tables:
+    def tables(self) -> TablePool:
         """The tables of pricing."""
-        return Tables()
+        return TablePool()
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[CpuGroup, ...]:
         """The groups of CPUs."""
         members: dict[int, list[int]] = {}
         for cpu, group in enumerate(self.aggregation.cpu_groups):
             members.setdefault(group, []).append(cpu)
         starts = self.aggregation.form.starts
-        return tuple(Group(starts[group], tuple(cpus)) for group, cpus in members.items())
+        return tuple(CpuGroup(starts[group], tuple(cpus)) for group, cpus in members.items())
 
     @cached_property
     def first_class(self) -> Integers:
@@ -138,11 +160,13 @@ class Layout:
     def class_of(self) -> dict[int, int]:
         """The class of each task type."""
         classes = enumerate(self.aggregation.classes)
-        return {kind: number for number, one in classes for kind in one.kinds}
+        return {
+            task_type: number for number, task_class in classes for task_type in task_class.kinds
+        }
 
     @cached_property
     def exact_costs(self) -> tuple[Integers, Integers, Integers]:
-        """Base costs; exit and end costs on top (by set of roles and class); entry costs."""
+        """Base costs; exit and end costs on top (by set of duties and class); entry costs."""
         classes = self.aggregation.classes
         base = np.array([one.base for one in classes], np.int64)
         leaving = np.zeros((4, len(classes)), np.int64)
@@ -163,8 +187,8 @@ class Layout:
         """For each fragment whether some CPU spares its first block the entry."""
         return np.array(
             [
-                any(group.start.spares_entry(one) for group in self.groups)
-                for one in range(self.fragments)
+                any(group.start.spares_entry(fragment) for group in self.groups)
+                for fragment in range(self.fragments)
             ]
         )
 
@@ -172,8 +196,9 @@ class Layout:
     def must_be_exact(self) -> Flags:
         """For each class whether a task more can make a content cheaper.
 
-        It can where it spares its block an exit (or an end) that is dearer than the task itself,
-        and where it spares the CPU the departure from its initial state.
+        It can where it spares its block an exit (or an end) that costs more than the task itself,
+        and where it spares the CPU the departure from its initial state. For all other classes
+        the LP need only ask for at least all tasks (Theorem 3 of "The configuration bound").
         """
         classes = self.aggregation.classes
         exits: dict[int, int] = {}
@@ -203,12 +228,12 @@ class Layout:
 
     @cached_property
     def price_scale(self) -> int:
-        """Integer prices of a cost of 1, where costs are priced: small enough for 64 bits."""
+        """The integer price of a cost of 1 under total-penalty, such that sums fit into 64 bits."""
         tasks = self.aggregation.instance.task_count
-        return max(1, min(2**20, 2**57 // (self.dearest_visit * tasks)))
+        return max(1, min(2**20, 2**57 // (self.largest_cost * tasks)))
 
     @cached_property
-    def dearest_visit(self) -> int:
+    def largest_cost(self) -> int:
         """More than any single task can add to a total."""
         base, leaving, entry = self.exact_costs
         starts = max(group.start.arrival + group.start.departure for group in self.groups)
@@ -226,19 +251,19 @@ class Layout:
         return self.aggregation.instance.tasks_per_cpu if self.step else 0
 
     @cached_property
-    def scale(self) -> Scale:
+    def cost_grid(self) -> CostGrid:
         """The unit and the grid of costs."""
         if self.limit is None:
             nothing = np.zeros(1, np.int64)
-            return Scale(1, nothing, (nothing,) * self.fragments, True)
+            return CostGrid(1, nothing, (nothing,) * self.fragments, True)
         base, leaving, entry = self.exact_costs
         unit = exact = gcd(*base.tolist(), *leaving.ravel().tolist(), *entry.tolist()) or 1
         most_rows = max(256, min(MOST_ROWS, MOST_ENTRIES // self._entries_per_row))
         most_rows = max(256, min(most_rows, MOST_STEPS // self._steps_per_row))
         while True:
-            scale = self._scale(unit, most_rows, is_exact=unit == exact)
-            if scale is not None:
-                return scale
+            grid = self._grid_of(unit, most_rows, is_exact=unit == exact)
+            if grid is not None:
+                return grid
             unit *= 2
 
     @cached_property
@@ -247,12 +272,12 @@ class Layout:
         sets = 4 if self.needs_last else 2
         classes = max(last - first for first, last in self.ranges)
         across = len(self.first_class) * len(self.groups) * sets
-        return max(across, (classes + 1) * sets, 2 * PLACES) * (self.capacity + 1)
+        return max(across, (classes + 1) * sets, 2 * ROLES) * (self.capacity + 1)
 
     @cached_property
     def table_entries(self) -> int:
-        """How many entries the knapsack tables of all groups have together."""
-        return self._entries_per_row * len(self.scale.grid)
+        """The number of entries of the knapsack tables of all groups together."""
+        return self._entries_per_row * len(self.cost_grid.costs)
 
     @cached_property
     def _steps_per_row(self) -> int:
@@ -269,7 +294,7 @@ class Layout:
     @cached_property
     def work_on_options(self) -> int:
         """About how many steps the knapsacks inside all fragments take."""
-        return self._steps_per_row * max(map(len, self.scale.rows))
+        return self._steps_per_row * max(map(len, self.cost_grid.rows))
 
     @cached_property
     def ranges(self) -> Sequence[tuple[int, int]]:
@@ -279,7 +304,7 @@ class Layout:
     def rounded(self, unit: int) -> tuple[Integers, Integers, Integers]:
         """Return base, leaving and entry costs in units, rounded so that no content costs more."""
         base, leaving, entry = self.exact_costs
-        # What a task costs in a role is rounded as a whole: its parts may have either sign.
+        # What a task costs with its duties is rounded as a whole: the parts may have either sign.
         rounded = base // unit
         return rounded, (base + leaving) // unit - rounded, entry // unit
 
@@ -292,8 +317,8 @@ class Layout:
 
     def steps(self, least: int, most: int) -> list[int]:
         """Return what schedules can cost from ``least`` to ``most``, or numbers evenly spread."""
-        if self.limit is not None and self.scale.is_exact:
-            costs = self.scale.grid * self.scale.unit
+        if self.limit is not None and self.cost_grid.is_exact:
+            costs = self.cost_grid.costs * self.cost_grid.unit
             tolls = {toll for group in self.groups for toll in group.start.tolls}
             sums = np.unique(np.concatenate([costs + toll for toll in sorted(tolls)]))
             return [int(one) for one in sums[(sums >= least) & (sums <= most)]]
@@ -301,8 +326,8 @@ class Layout:
         first = -(-least // unit) * unit
         return list(range(first, most + 1, unit * max(1, (most - first) // (unit * MOST_ROWS))))
 
-    def _scale(self, unit: int, most_rows: int, *, is_exact: bool) -> Scale | None:
-        """Return the scale for a unit; None if it has too many rows."""
+    def _grid_of(self, unit: int, most_rows: int, *, is_exact: bool) -> CostGrid | None:
+        """Return the grid for a unit; None if it has too many rows."""
         assert self.limit is not None
         limit = self.limit // unit
         base, leaving, entry = self.rounded(unit)
@@ -316,7 +341,7 @@ class Layout:
             opened = entry[tokens] + base[self.token_classes[tokens]]
             blocks.append((sums, np.unique(np.append(opened, 0))))
         if limit < most_rows:
-            return Scale(unit, np.arange(limit + 1), tuple(rows), is_exact)
+            return CostGrid(unit, np.arange(limit + 1), tuple(rows), is_exact)
         grid = np.zeros(1, np.int64)
         for sums, opened in blocks:
             # Sums below 0 are there for the sake of an opener that is added to them.
@@ -327,7 +352,7 @@ class Layout:
             if added is None:
                 return None
             grid = added
-        return Scale(unit, grid, tuple(rows), is_exact)
+        return CostGrid(unit, grid, tuple(rows), is_exact)
 
     def _sums(
         self, base: Integers, leaving: Integers, classes: range, limit: int, most: int
@@ -351,9 +376,9 @@ class Layout:
                 sums = self._added(sums, np.array([0, bundle * base[one]]), reach, most)
                 left -= bundle
                 bundle *= 2
-        for roles in (1, 2):
+        for duties in (1, 2):
             if sums is not None:
-                extra = np.unique(np.append(leaving[roles, classes], 0))
+                extra = np.unique(np.append(leaving[duties, classes], 0))
                 sums = self._added(sums, extra, reach, 4 * most)
         return sums
 
@@ -371,25 +396,3 @@ class Layout:
             if len(found) > most:
                 return None
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """How costs are counted.
-
-    Parameters
-    ----------
-    unit
-        What the rows count; all costs are rounded down to it.
-    grid
-        All that a content can cost, apart from what starting costs, sorted.
-    rows
-        For each fragment all that its tasks but the opener can cost, sorted.
-    is_exact
-        Whether nothing is rounded.
-    """
-
-    unit: int
-    grid: Integers
-    rows: tuple[Integers, ...]
-    is_exact: bool

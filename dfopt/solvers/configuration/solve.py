@@ -1,8 +1,19 @@
-"""The method ``configuration``: bounds by the configuration LP, and schedules out of it."""
+"""The method ``configuration``: bounds and schedules by the configuration LP.
+
+A *limit* is what no CPU may cost more than; under total-penalty, what all may cost together. The
+method decides one limit after the other:
+
+1. Local search finds a first schedule, and goes on beside the rest if there are two workers.
+2. Column generation finds the least limit that the LP allows. What it refutes raises the bound.
+3. At a limit between bound and schedule, dives look for a schedule.
+4. If they fail, other models are tried once. After that, branch and price decides the limit.
+5. CP-SAT decides a limit where rounding errors hide the answer of the LP.
+"""
 
 from __future__ import annotations
 
 import functools
+import logging
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,39 +25,45 @@ from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.solvers import first_schedule, parts
 from dfopt.solvers.aggregation import Aggregation, task_classes
 from dfopt.solvers.compiled import load
-from dfopt.solvers.configuration.branching import Branching
-from dfopt.solvers.configuration.claims import claim, shorter
-from dfopt.solvers.configuration.columns import Column, Pool
-from dfopt.solvers.configuration.contents import columns_of, orders_of
+from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
+from dfopt.solvers.configuration.certificates import claim, shorter
+from dfopt.solvers.configuration.column_generation import ColumnGeneration
+from dfopt.solvers.configuration.columns import Column, ColumnPool, columns_of, orders_of
 from dfopt.solvers.configuration.diving import Diving
-from dfopt.solvers.configuration.layout import Layout
 from dfopt.solvers.configuration.master import Solution, Undecided
-from dfopt.solvers.configuration.problem import Problem
-from dfopt.solvers.configuration.relaxation import Offer, Relaxation
+from dfopt.solvers.configuration.pricing import PricedSubproblem
+from dfopt.solvers.configuration.pricing_data import PricingData
+from dfopt.solvers.configuration.subproblem import Subproblem
 from dfopt.solvers.cp_sat import counts_parts
 from dfopt.solvers.search import Search, SearchOver
 
 FEW = 4
-"""Where so few limits are left between bound and schedule, they are tried downwards."""
+"""If at most this number of limits is left, they are tried one by one from the highest."""
 
 SHRUNK = 0.9
-"""When the best objective falls to this share of the layout's limit, a smaller layout pays."""
+"""When the best objective falls to this share of the largest limit, smaller tables pay."""
 
 LARGEST_MODEL = 2_000
-"""Up to so many counts of classes on CPUs the count model of CP-SAT is worth a try."""
+"""CP-SAT's count model is worth a try if it has at most this number of counts."""
 
 CP_SAT_EFFORT = 1.5
 
 DISCREPANCIES = 5
-"""So often a dive may turn back."""
+"""At most this number of times a dive turns back."""
+
 
 MOVES_PER_TASK = 10_000
 
+log = logging.getLogger(__name__)
+
 
 def solve_by_configurations(search: Search) -> None:
-    """Find and prove the optimum by the configuration LP, dives, and branching.
+    """Find and prove the optimum by the configuration LP, dives, and branch and price.
 
-    Local search runs beside it where there are two workers.
+    Raises
+    ------
+    MethodError
+        Under a matrix, and with releases or precedence.
     """
     instance = search.instance
     if isinstance(instance.penalty, PenaltyMatrix) or instance.is_timed:
@@ -63,7 +80,7 @@ def solve_by_configurations(search: Search) -> None:
     load(first_calls, search.check)
     with _local_search_beside(search):
         _settle_idle_costs(search)
-        Configurations(search).solve()
+        ConfigurationSearch(search).solve()
 
 
 def _settle_idle_costs(search: Search) -> None:
@@ -95,7 +112,7 @@ def first_calls() -> None:
     tiny = Search(Instance(cpus=2, penalty=PenaltyF(read_line=1, write_back=1), tasks=tasks))
     tiny.found([[0, 1], [2, 3]])
     with suppress(SearchOver):
-        Configurations(tiny).solve()
+        ConfigurationSearch(tiny).solve()
 
 
 @contextmanager
@@ -111,13 +128,11 @@ def _local_search_beside(search: Search) -> Iterator[None]:
 
 
 class Overtaken(Exception):  # noqa: N818 - good news
-    """Someone else has found a schedule within the limit that is being decided."""
+    """The search beside this one has found a schedule within the limit that is being decided."""
 
 
-class Configurations:
-    """The LP of one instance, at whichever limit tells most.
-
-    A limit is what no CPU may cost more than; under total-penalty, what all may cost together.
+class ConfigurationSearch:
+    """The LP of one instance, at one limit after the other.
 
     Parameters
     ----------
@@ -127,15 +142,14 @@ class Configurations:
 
     def __init__(self, search: Search) -> None:
         self.search = search
-        self._form = search.form
         self._aggregation = Aggregation(
             instance=search.instance,
             types=search.types,
-            form=self._form,
+            form=search.form,
             cpu_groups=search.cpu_groups,
-            classes=task_classes(search.types, self._form, search.instance.task_count),
+            classes=task_classes(search.types, search.form, search.instance.task_count),
         )
-        self._pool = Pool()
+        self._pool = ColumnPool()
         self._random = random.Random(search.seed)
         self._solutions: dict[int, Solution] = {}
         self._problem = self._whole_problem()
@@ -159,15 +173,15 @@ class Configurations:
     def _find_bound(self) -> None:
         """Find the least limit that is possible for the LP.
 
-        First the one just below the best schedule, since to refute that ends the search; then
-        downwards if few are left, or a third of the way.
+        First comes the limit just below the best schedule, since refuting it ends the search.
+        After that the limits go down: one by one if few are left, else by a third of the way.
         """
         possible = self._objective
         is_first = True
         while possible > self.search.lower_bound:
             self.search.check()
             possible = min(possible, self._objective)
-            steps = self._problem.layout.steps(self.search.lower_bound, possible - 1)
+            steps = self._problem.data.steps(self.search.lower_bound, possible - 1)
             few = is_first or len(steps) <= FEW
             limit = possible - 1 if few else steps[-(len(steps) // 3)]
             is_first = False
@@ -178,13 +192,13 @@ class Configurations:
                     self._solutions[possible] = solution
 
     def _middle_limit(self) -> int:
-        """Return a limit halfway between the bound and the best schedule: low if these are near."""
+        """Return a limit halfway between the bound and the best schedule, the lower of two."""
         best = self._objective
-        steps = self._problem.layout.steps(self.search.lower_bound, best - 1)
+        steps = self._problem.data.steps(self.search.lower_bound, best - 1)
         if not steps:
             return best - 1
         after = (len(steps) - 1) // 2 + 1
-        # Up to the next cost that a schedule can have, all limits are alike.
+        # All limits up to the next cost that a schedule can have are alike.
         return steps[after] - 1 if after < len(steps) else best - 1
 
     def _decided(self, limit: int) -> Solution | None:
@@ -193,7 +207,7 @@ class Configurations:
             self._adapt()
             self._check_within(limit)()
             self.search.enter(f"linear program, limit {limit}")
-            relaxation = Relaxation(
+            relaxation = ColumnGeneration(
                 self._problem, self._pool, self._check_within(limit), self._learn
             )
             try:
@@ -203,12 +217,22 @@ class Configurations:
                 self._check_within(limit)()
                 return None
             if solution is None:
+                log.debug("limit %d is refuted; the bound is %d", limit, self.search.lower_bound)
                 return None
+            log.debug(
+                "limit %d: the LP allows it with %d columns in use, %d in the pool",
+                limit,
+                len(solution.used),
+                len(self._pool),
+            )
             self._solutions[limit] = solution
         return self._solutions[limit]
 
     def _dive_from(self, limit: int, solution: Solution) -> bool:
-        """Dive for a schedule within a limit, then for one that is only better than the best."""
+        """Dive for a schedule within a limit, then for one that is better than the best.
+
+        Return whether a schedule within the limit was found.
+        """
         self.search.enter(f"diving, limit {limit}")
         if self._found(self._dive(limit, self._problem, solution), limit):
             return True
@@ -222,7 +246,9 @@ class Configurations:
                 return False
         return False
 
-    def _dive(self, limit: int, problem: Problem, solution: Solution) -> tuple[Column, ...] | None:
+    def _dive(
+        self, limit: int, problem: Subproblem, solution: Solution
+    ) -> tuple[Column, ...] | None:
         check = self._check_within(limit)
         diving = Diving(problem, self._pool, limit, check, self._random)
         return diving.dive(solution, DISCREPANCIES)
@@ -230,7 +256,7 @@ class Configurations:
     def _branch(self, limit: int, solution: Solution) -> None:
         """Find a schedule within a limit, or prove that there is none."""
         self.search.enter(f"branching, limit {limit}")
-        branching = Branching(
+        branching = BranchAndPrice(
             self._pool,
             limit,
             self._check_within(limit),
@@ -241,13 +267,13 @@ class Configurations:
             if columns is None:
                 self._refute_by_search(limit, "branch and price")
             elif not self._found(columns, limit):
-                # On a coarse grid contents seem cheaper than they are.
+                # On a coarse cost grid contents seem cheaper than they are.
                 self._leave_to_cp_sat(limit)
         except Undecided:
             self._leave_to_cp_sat(limit)
 
     def _try_other_models(self) -> None:
-        """Try what is good at filling CPUs exactly, of which the LP knows nothing."""
+        """Try models that are good at filling CPUs exactly, of which the LP knows nothing."""
         search = self.search
         if counts_parts(search):
             search.enter("packing parts")
@@ -275,33 +301,33 @@ class Configurations:
         self.search.proved(limit + 1, CompleteSearch(threshold=limit, solver=solver))
 
     def _found(self, columns: tuple[Column, ...] | None, limit: int) -> bool:
-        """Report the schedule that columns are; return whether there is one within ``limit``."""
+        """Report the schedule that columns make; return whether there is one within ``limit``."""
         if columns is None:
             return False
-        self.search.found(orders_of(self._problem.layout, columns))
+        self.search.found(orders_of(self._problem.data, columns))
         return self._objective <= limit
 
-    def _learn(self, offer: Offer, limit: int) -> None:
-        """Report what an offer proves."""
+    def _learn(self, priced: PricedSubproblem, limit: int) -> None:
+        """Report what the solution of a pricing problem proves."""
         known = self.search.lower_bound
-        refuted = offer.refuted(known, limit)
+        refuted = priced.refuted(known, limit)
         if refuted < known:
             return
-        bound, certificate = claim(offer, refuted)
+        bound, certificate = claim(priced, refuted)
         try:
-            certificate = shorter(offer, bound, certificate)
+            certificate = shorter(priced, bound, certificate)
         finally:
             # Whatever ends the search now, the bound is kept.
             self.search.proved(bound, certificate)
 
     def _reached(self, solution: Solution) -> int:
-        """Return the least limit for which a solution would do as well."""
-        if self._problem.layout.limit is None:
+        """Return the least limit that the columns of a solution keep."""
+        if self._problem.data.limit is None:
             return int(-(-solution.value // 1))
         return max(column.cost for column, _ in solution.used)
 
     def _check_within(self, limit: int) -> Callable[[], None]:
-        """Return what ends the work on a limit."""
+        """Return a check that also ends the work when the limit is met meanwhile."""
 
         def check() -> None:
             self.search.check()
@@ -311,21 +337,21 @@ class Configurations:
         return check
 
     def _adapt(self) -> None:
-        """Let the pool know the best schedule, and the layout how much is still of interest."""
-        layout = self._problem.layout
-        if layout.limit is not None and self._objective - 1 < SHRUNK * layout.limit:
+        """Add the best schedule to the pool, and make the tables smaller if less is of interest."""
+        data = self._problem.data
+        if data.limit is not None and self._objective - 1 < SHRUNK * data.limit:
             self._problem = self._whole_problem()
-            if self._problem.layout.scale.unit != layout.scale.unit:
-                # What was rounded in another unit would pass for cheaper than it is.
-                self._pool = Pool()
+            if self._problem.data.cost_grid.unit != data.cost_grid.unit:
+                # Costs that were rounded in another unit would count as less than they are.
+                self._pool = ColumnPool()
                 self._solutions.clear()
-        for column in columns_of(layout, self.search.contents()):
+        for column in columns_of(data, self.search.contents()):
             self._pool.add(column)
 
-    def _whole_problem(self) -> Problem:
+    def _whole_problem(self) -> Subproblem:
         is_total = self.search.instance.objective is Objective.TOTAL_PENALTY
         limit = None if is_total else self._objective - 1
-        return Problem.whole_of(Layout(self._aggregation, limit, self.search.check))
+        return Subproblem.whole_of(PricingData(self._aggregation, limit, self.search.check))
 
     @property
     def _objective(self) -> int:

@@ -1,7 +1,11 @@
-"""What the tasks of one fragment cost and are worth on a CPU, wherever its blocks stand there.
+"""What tasks of one fragment cost and are worth on a CPU: a knapsack over the task classes.
 
-A fragment's tasks on one CPU have a *size* (how many they are), a cost, and a value. Tables hold
-the largest value for an exact size and cost, or ``NEVER``.
+Pricing looks for the content of a CPU that is worth most by the LP's dual values, which is a
+knapsack problem (Gilmore and Gomory 1961). Costs and values add up over fragments, so there are
+two knapsacks: this one inside every fragment, and one across fragments.
+
+A fragment's tasks on one CPU have a *size* (their number), a cost, and a value. Tables hold the
+largest value for an exact size and cost, or ``NEVER``.
 """
 
 from __future__ import annotations
@@ -19,7 +23,8 @@ Flags = NDArray[np.bool_]
 NEVER = -(2**61)
 """Stands for what is impossible; values stay far above half of it."""
 
-# Roles of tasks other than the opener: one that leaves for another fragment, one that is last.
+# Duties beside opening a block: closing one before another fragment, and being the CPU's last task.
+# Their sum says which duties are done.
 EXITS, ENDS = 1, 2
 
 
@@ -30,15 +35,15 @@ class PricedTasks(NamedTuple):
     ----------
     step
         The size of one task: 1, or 0 where sizes do not count.
-    roles
-        The union of all roles that make a difference.
+    duties
+        The sum of all duties that make a difference.
     sizes, base, weight
         For each class the number of its tasks, and what each costs and is worth.
     leaving
-        ``leaving[0, r, c]``, ``leaving[1, r, c]``: what filling the set of roles ``r`` adds to
+        ``leaving[0, r, c]``, ``leaving[1, r, c]``: what doing the duties ``r`` adds to
         cost and value of a task of class ``c``.
     bonuses
-        Rows of a class, a number, and what holding at least so many tasks of it is worth.
+        Rows of a class, a number, and what holding at least this number of its tasks is worth.
     first_token
         Where the tokens of each class begin.
     tokens
@@ -46,7 +51,7 @@ class PricedTasks(NamedTuple):
     """
 
     step: int
-    roles: int
+    duties: int
     sizes: Integers
     base: Integers
     weight: Integers
@@ -56,7 +61,7 @@ class PricedTasks(NamedTuple):
     tokens: Integers
 
 
-class Fragment(NamedTuple):
+class FragmentTasks(NamedTuple):
     """One fragment.
 
     Parameters
@@ -107,15 +112,17 @@ def bonus(tasks: PricedTasks, task_class: int, number: int) -> int:
 
 
 @compiled
-def number_range(tasks: PricedTasks, fragment: Fragment, one: int, opener: int) -> tuple[int, int]:
+def number_range(
+    tasks: PricedTasks, fragment: FragmentTasks, task_class: int, opener: int
+) -> tuple[int, int]:
     """Return how many tasks of a class, beside the opener, must be taken, and how many can."""
-    available = tasks.sizes[one] - (1 if one == opener else 0)
+    available = tasks.sizes[task_class] - (1 if task_class == opener else 0)
     return (available if fragment.whole else 0), available
 
 
 @compiled
 def fill_members(
-    tables: Integers, tasks: PricedTasks, fragment: Fragment, opener: int, halt: Flags
+    tables: Integers, tasks: PricedTasks, fragment: FragmentTasks, opener: int, halt: Flags
 ) -> None:
     """Find what the tasks of a fragment, apart from its opener, cost and are worth.
 
@@ -123,7 +130,7 @@ def fill_members(
     ----------
     tables
         Filled: ``tables[c, r, i, s]`` is the most that tasks of size ``s``, of the first ``c``
-        classes, are worth at the cost ``rows[i]`` when one of them fills each role in ``r``.
+        classes, are worth at the cost ``rows[i]`` when the duties ``r`` are done by some of them.
     tasks, fragment
         What there is.
     opener
@@ -133,9 +140,9 @@ def fill_members(
     """
     tables[0] = NEVER
     tables[0, 0, 0, 0] = 0
-    for place in range(len(tables) - 1):
-        one = fragment.first + place
-        add_class(tables[place], tables[place + 1], tasks, fragment, opener, one, halt)
+    for index in range(len(tables) - 1):
+        task_class = fragment.first + index
+        add_class(tables[index], tables[index + 1], tasks, fragment, opener, task_class, halt)
 
 
 @compiled
@@ -143,14 +150,14 @@ def add_class(
     before: Integers,
     after: Integers,
     tasks: PricedTasks,
-    fragment: Fragment,
+    fragment: FragmentTasks,
     opener: int,
-    one: int,
+    task_class: int,
     halt: Flags,
 ) -> None:
     """Fill ``after`` with what ``before`` becomes when tasks of one more class may be added.
 
-    Both are by set of roles, row and size, see :func:`fill_members`.
+    Both are by set of duties, row and size, see :func:`fill_members`.
     """
     sets, height, _ = before.shape
     after[:] = NEVER
@@ -159,8 +166,10 @@ def add_class(
             if halt[0]:
                 return
             for added in range(sets):
-                if not added & done and not added & ~tasks.roles:
-                    add_members(before, after, tasks, fragment, opener, one, done, added, row)
+                if not added & done and not added & ~tasks.duties:
+                    add_members(
+                        before, after, tasks, fragment, opener, task_class, done, added, row
+                    )
 
 
 @compiled
@@ -168,14 +177,14 @@ def add_members(
     table: Integers,
     result: Integers,
     tasks: PricedTasks,
-    fragment: Fragment,
+    fragment: FragmentTasks,
     opener: int,
-    one: int,
+    task_class: int,
     done: int,
     added: int,
     row: int,
 ) -> None:
-    """Add tasks of one class, some of which fill the roles ``added``, to one row of a table."""
+    """Add tasks of one class, some of which do the duties ``added``, to one row of a table."""
     rows = fragment.rows
     before = table[done, row]
     after = result[done | added]
@@ -183,31 +192,31 @@ def add_members(
     largest = width - 1
     while largest >= 0 and before[largest] <= NEVER // 2:
         largest -= 1
-    least, available = number_range(tasks, fragment, one, opener)
+    least, available = number_range(tasks, fragment, task_class, opener)
     for number in range(max(least, (added & 1) + (added >> 1)), available + 1):
         shift = number * tasks.step
-        cost = rows[row] + tasks.leaving[0, added, one] + number * tasks.base[one]
+        cost = rows[row] + tasks.leaving[0, added, task_class] + number * tasks.base[task_class]
         if largest < 0 or shift >= width or cost > rows[len(rows) - 1]:
             break
-        worth = worth_of(tasks, opener, one, added, number)
+        worth = worth_of(tasks, opener, task_class, added, number)
         better = after[row_at_most(rows, cost)]
         for size in range(min(largest + 1, width - shift)):
             better[size + shift] = max(better[size + shift], before[size] + worth)
 
 
 @compiled
-def worth_of(tasks: PricedTasks, opener: int, one: int, added: int, number: int) -> int:
-    """Return what a number of tasks of a class are worth that fill the roles ``added``."""
-    held = number + (1 if one == opener else 0)
-    worth: int = tasks.leaving[1, added, one] + number * tasks.weight[one]
-    return worth + bonus(tasks, one, held)
+def worth_of(tasks: PricedTasks, opener: int, task_class: int, added: int, number: int) -> int:
+    """Return what a number of tasks of a class are worth that do the duties ``added``."""
+    held = number + (1 if task_class == opener else 0)
+    worth: int = tasks.leaving[1, added, task_class] + number * tasks.weight[task_class]
+    return worth + bonus(tasks, task_class, held)
 
 
 @compiled
 def trace_members(
     tables: Integers,
     tasks: PricedTasks,
-    fragment: Fragment,
+    fragment: FragmentTasks,
     opener: int,
     done: int,
     row: int,
@@ -216,9 +225,9 @@ def trace_members(
     """Return how many tasks of each class lead to an entry of :func:`fill_members`."""
     classes = fragment.last - fragment.first
     numbers = np.zeros(classes, np.int64)
-    for place in range(classes - 1, -1, -1):
-        numbers[place], done, row, size = members_before(
-            tables, tasks, fragment, opener, place, done, row, size
+    for index in range(classes - 1, -1, -1):
+        numbers[index], done, row, size = members_before(
+            tables, tasks, fragment, opener, index, done, row, size
         )
     return numbers
 
@@ -227,18 +236,18 @@ def trace_members(
 def members_before(
     tables: Integers,
     tasks: PricedTasks,
-    fragment: Fragment,
+    fragment: FragmentTasks,
     opener: int,
-    place: int,
+    index: int,
     done: int,
     row: int,
     size: int,
 ) -> tuple[int, int, int, int]:
     """Return how many tasks of one class were added, and the entry to which they were."""
     rows = fragment.rows
-    one = fragment.first + place
-    value = tables[place + 1, done, row, size]
-    least, available = number_range(tasks, fragment, one, opener)
+    task_class = fragment.first + index
+    value = tables[index + 1, done, row, size]
+    least, available = number_range(tasks, fragment, task_class, opener)
     for added in range(done + 1):
         if added & ~done:
             continue
@@ -246,11 +255,11 @@ def members_before(
             before = size - number * tasks.step
             if before < 0:
                 break
-            worth = worth_of(tasks, opener, one, added, number)
-            cost = rows[row] - tasks.leaving[0, added, one] - number * tasks.base[one]
+            worth = worth_of(tasks, opener, task_class, added, number)
+            cost = rows[row] - tasks.leaving[0, added, task_class] - number * tasks.base[task_class]
             source = row_at_most(rows, cost)
             if source < 0 or rows[source] != cost:
                 continue
-            if tables[place, done & ~added, source, before] + worth == value:
+            if tables[index, done & ~added, source, before] + worth == value:
                 return number, done & ~added, source, before
     raise AssertionError("the tables of a fragment contradict each other")

@@ -1,4 +1,4 @@
-"""What prices prove, as certificates: integer weights of tasks, charges and bin weights."""
+"""Certificates: what prices prove, as integer weights of tasks, charges and bin weights."""
 
 from __future__ import annotations
 
@@ -10,53 +10,53 @@ import numpy as np
 from dfopt.problem.certificate import Certificate, CompleteSearch, DualWeights, TaskClass
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF
-from dfopt.solvers.configuration.layout import Layout
-from dfopt.solvers.configuration.members import Integers
-from dfopt.solvers.configuration.pricing import Prices
-from dfopt.solvers.configuration.relaxation import Offer
+from dfopt.solvers.configuration.fragment_knapsack import Integers
+from dfopt.solvers.configuration.prices import Prices
+from dfopt.solvers.configuration.pricing import PricedSubproblem
+from dfopt.solvers.configuration.pricing_data import PricingData
 
 SCALES = (10**2, 10**3, 10**4, 10**5)
-"""What the dearest class may weigh in a certificate, smallest first: small numbers read well."""
+"""The largest weight of a class in a certificate; tried in turn, as small numbers read well."""
 
 
-def claim(offer: Offer, refuted: int) -> tuple[int, Certificate]:
-    """Return the bound that an offer proves, and its prices, as they are, as the certificate.
+def claim(priced: PricedSubproblem, refuted: int) -> tuple[int, Certificate]:
+    """Return the bound that prices prove, and these prices as the certificate.
 
     Parameters
     ----------
-    offer
-        CPUs, and what they hold at some prices.
+    priced
+        What CPUs can hold at some prices.
     refuted
-        The largest limit that it refutes.
+        The largest limit that they refute.
     """
-    prices = offer.prices
+    prices = priced.prices
     if not prices.cost:
-        return refuted + 1, _weights(offer, refuted)
-    bound = -(-(offer.worth - offer.capacity(None)) // prices.cost)
+        return refuted + 1, _weights(priced, refuted)
+    bound = -(-(priced.worth - priced.capacity(None)) // prices.cost)
     return bound, CompleteSearch(threshold=bound - 1, solver="configuration LP")
 
 
-def shorter(offer: Offer, bound: int, otherwise: Certificate) -> Certificate:
+def shorter(priced: PricedSubproblem, bound: int, otherwise: Certificate) -> Certificate:
     """Return a certificate in smaller numbers, or in the unit of costs, if that proves the bound.
 
     Weights in the unit of costs can do so only if rounding them to integers loses nothing.
     """
-    if not offer.prices.cost:
+    if not priced.prices.cost:
         for scale in SCALES:
-            smaller = Offer(offer.problem, _scaled(offer.prices, scale), offer.check)
+            smaller = PricedSubproblem(priced.problem, _scaled(priced.prices, scale), priced.check)
             if smaller.refutes(bound - 1):
                 return _weights(smaller, bound - 1)
         return otherwise
-    prices = offer.prices
+    prices = priced.prices
     for weights in (np.rint, np.floor):
-        rounded = Offer(
-            offer.problem,
+        rounded = PricedSubproblem(
+            priced.problem,
             Prices(
                 weights(prices.weights / prices.cost).astype(np.int64),
                 np.rint(prices.charges / prices.cost).astype(np.int64),
                 cost=1,
             ),
-            offer.check,
+            priced.check,
         )
         if rounded.worth - rounded.capacity(None) >= bound:
             return _weights(rounded, None, bound)
@@ -71,14 +71,14 @@ def _scaled(prices: Prices, largest: int) -> Prices:
     )
 
 
-def _weights(offer: Offer, limit: int | None, bound: int | None = None) -> DualWeights:
-    layout = offer.problem.layout
-    bins = [0] * layout.aggregation.instance.cpus
-    for group, largest in zip(layout.groups, offer.bins(limit), strict=True):
+def _weights(priced: PricedSubproblem, limit: int | None, bound: int | None = None) -> DualWeights:
+    data = priced.problem.data
+    bins = [0] * data.aggregation.instance.cpus
+    for group, largest in zip(data.groups, priced.bins(limit), strict=True):
         for cpu in group.cpus:
             bins[cpu] = largest
-    weights = list(_weight_rows(layout, offer.prices.weights))
-    charges = list(_charge_rows(layout, offer.prices.charges))
+    weights = list(_weight_rows(data, priced.prices.weights))
+    charges = list(_charge_rows(data, priced.prices.charges))
     divisor = 1
     if limit is not None:
         divisor = (
@@ -93,10 +93,10 @@ def _weights(offer: Offer, limit: int | None, bound: int | None = None) -> DualW
     )
 
 
-def _weight_rows(layout: Layout, weights: Integers) -> Iterator[tuple[TaskClass, int]]:
+def _weight_rows(data: PricingData, weights: Integers) -> Iterator[tuple[TaskClass, int]]:
     """Yield the rows for weights that are not 0; a fragment of one weight needs only one."""
-    aggregation = layout.aggregation
-    for first, last in layout.ranges:
+    aggregation = data.aggregation
+    for first, last in data.ranges:
         own = weights[first:last].tolist()
         if not any(own):
             continue
@@ -104,27 +104,26 @@ def _weight_rows(layout: Layout, weights: Integers) -> Iterator[tuple[TaskClass,
             example = aggregation.types[aggregation.classes[first].kinds[0]].example
             yield TaskClass(df=str(example.df)), own[0]
             continue
-        for one, weight in zip(aggregation.classes[first:last], own, strict=True):
+        for task_class, weight in zip(aggregation.classes[first:last], own, strict=True):
             if weight:
-                for row in dict.fromkeys(_row(layout, kind) for kind in one.kinds):
+                for row in dict.fromkeys(_row(data, task_type) for task_type in task_class.kinds):
                     yield row, weight
 
 
-def _charge_rows(layout: Layout, charges: Integers) -> Iterator[tuple[TaskClass, int]]:
+def _charge_rows(data: PricingData, charges: Integers) -> Iterator[tuple[TaskClass, int]]:
     """Yield the rows for charges that are not 0."""
-    aggregation = layout.aggregation
+    aggregation = data.aggregation
     for token in np.flatnonzero(charges).tolist():
-        number = int(layout.token_classes[token])
-        one = aggregation.classes[number]
-        entry = one.tokens[token - int(layout.first_token[number])].entry
-        kinds = [kind for kind in one.kinds if aggregation.form.costs[kind].entry == entry]
-        for row in dict.fromkeys(_row(layout, kind, with_lines=True) for kind in kinds):
+        task_class = aggregation.classes[int(data.token_classes[token])]
+        costs, entry = aggregation.form.costs, data.entries[token]
+        types = [one for one in task_class.kinds if costs[one].entry == entry]
+        for row in dict.fromkeys(_row(data, task_type, with_lines=True) for task_type in types):
             yield row, int(charges[token])
 
 
-def _row(layout: Layout, kind: int, *, with_lines: bool = False) -> TaskClass:
-    instance = layout.aggregation.instance
-    task = layout.aggregation.types[kind].example
+def _row(data: PricingData, task_type: int, *, with_lines: bool = False) -> TaskClass:
+    instance = data.aggregation.instance
+    task = data.aggregation.types[task_type].example
     has_lines = isinstance(instance.penalty, PenaltyF)
     return TaskClass(
         df=str(task.df),

@@ -1,0 +1,67 @@
+"""The branching rules: features of a CPU's content, and how many CPUs may have them.
+
+If the LP gives a feature to a fractional number f of CPUs, then in a schedule at most ⌊f⌋ CPUs
+have it, or at least ⌊f⌋ + 1. Ryan and Foster (1981) branch in this way on pairs of rows that one
+column covers: here that is :class:`VisitsPair`. The other rules are of the same form, but cost
+pricing less: each feature has a price that pricing adds where a content has it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dfopt.solvers.configuration.columns import CpuContent
+
+
+@dataclass(frozen=True, slots=True)
+class VisitsFragment:
+    """The CPU visits a fragment."""
+
+    fragment: int
+
+    def is_had_by(self, content: CpuContent) -> bool:
+        """Whether ``content`` has this feature."""
+        return self.fragment in content.visited
+
+
+@dataclass(frozen=True, slots=True)
+class VisitsPair:
+    """The CPU visits two fragments, the first one with the smaller number."""
+
+    first: int
+    second: int
+
+    @property
+    def fragments(self) -> tuple[int, int]:
+        """Both."""
+        return self.first, self.second
+
+    def is_had_by(self, content: CpuContent) -> bool:
+        """Whether ``content`` has this feature."""
+        return self.first in content.visited and self.second in content.visited
+
+
+@dataclass(frozen=True, slots=True)
+class OpensWithToken:
+    """The CPU opens a block with a token."""
+
+    token: int
+
+    def is_had_by(self, content: CpuContent) -> bool:
+        """Whether ``content`` has this feature."""
+        return self.token in content.tokens
+
+
+@dataclass(frozen=True, slots=True)
+class HoldsAtLeast:
+    """The CPU holds at least some number of tasks of a class."""
+
+    task_class: int
+    number: int
+
+    def is_had_by(self, content: CpuContent) -> bool:
+        """Whether ``content`` has this feature."""
+        return content.numbers.get(self.task_class, 0) >= self.number
+
+
+Feature = VisitsFragment | VisitsPair | OpensWithToken | HoldsAtLeast

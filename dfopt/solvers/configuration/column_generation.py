@@ -1,0 +1,221 @@
+"""Column generation: whether contents within a limit can cover all tasks, or why they cannot.
+
+The LP over the columns known so far has dual values. Pricing finds contents of negative reduced
+cost, which become new columns, until the LP's value is small enough or some prices refute the
+limit. Its rounds are few thanks to smoothed prices and to contents that complement each other.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import numpy as np
+
+from dfopt.solvers.configuration.columns import Column, ColumnPool
+from dfopt.solvers.configuration.master import TOLERANCE, Master, Solution, Undecided
+from dfopt.solvers.configuration.prices import Duals, Prices
+from dfopt.solvers.configuration.pricing import PricedSubproblem
+from dfopt.solvers.configuration.subproblem import Subproblem
+
+SHARES = (0.85, 0.5, 0.0)
+"""How far prices stay with the best ones so far, after Wentges (1997): less if that fails."""
+
+SCALE = 2**24
+"""Prices are integers. At this scale the content of one CPU is worth about 1."""
+
+LARGEST_VALUE = 2**57
+"""All tasks together are worth at most this, so that sums of values fit into 64 bits."""
+
+FAR = 1.02
+"""The LP's value is far from an answer if it is more than this multiple of what is enough."""
+
+COMPLEMENTS, COMPLEMENTS_NEAR = 6, 2
+"""At most this number of complements are priced in a round while the LP's value is far, or near."""
+
+log = logging.getLogger(__name__)
+
+
+class ColumnGeneration:
+    """The configuration LP of a problem, solved for one limit after the other.
+
+    A limit is what no CPU may cost more than; under total-penalty, what all may cost together.
+
+    Parameters
+    ----------
+    problem
+        What is to be scheduled.
+    pool
+        The columns known; new ones are added to it.
+    check
+        Called often; may end the search by an exception.
+    on_priced
+        Called with every solution of a pricing problem, since each may prove something, and with
+        the limit.
+    start
+        Prices to begin with, such as those of a similar problem.
+    """
+
+    def __init__(
+        self,
+        problem: Subproblem,
+        pool: ColumnPool,
+        check: Callable[[], None],
+        on_priced: Callable[[PricedSubproblem, int], None] = lambda priced, limit: None,
+        start: Duals | None = None,
+    ) -> None:
+        self.problem = problem
+        self.pool = pool
+        self._check = check
+        self._on_priced = on_priced
+        # With costs limited the LP finds what multiple of the CPUs would do.
+        self._is_total = problem.data.limit is None
+        self._scale = (
+            problem.data.price_scale if self._is_total else SCALE * max(1, sum(problem.cpus))
+        )
+        self._best = start
+
+    def decide(self, limit: int) -> Solution | None:
+        """Return how contents within ``limit`` provide everything; None when they cannot.
+
+        Raises
+        ------
+        Undecided
+            When rounding errors hide the answer.
+        """
+        known = self.pool.within(None if self._is_total else limit)
+        columns = [one for one in known if self.problem.admits(one)]
+        master = Master(self.problem, columns, self._check)
+        enough = float(limit) if self._is_total else 1.0
+        first = self._start(limit)
+        if first is None:
+            return None
+        best, best_quality = first
+        while True:
+            self._check()
+            solution = master.solve()
+            log.debug(
+                "limit %s: LP value %.6f over %d columns",
+                limit,
+                solution.value,
+                len(master.columns),
+            )
+            if solution.value <= enough + TOLERANCE:
+                if solution.missing <= TOLERANCE:
+                    return solution
+                if not master.raise_price():
+                    raise Undecided
+                continue
+            # Smoothing (Wentges 1997; Pessoa et al. 2018): the prices are a point between the dual
+            # values and the best prices so far. A point that gives no column of negative reduced
+            # cost (a "mis-pricing") is followed by one nearer to the dual values.
+            complements = COMPLEMENTS if solution.value > FAR * enough else COMPLEMENTS_NEAR
+            new: list[Column] = []
+            for share in SHARES:
+                duals = solution.duals.towards(best, share)
+                priced = PricedSubproblem(self.problem, self._prices(duals), self._check)
+                self._on_priced(priced, limit)
+                if priced.refutes(limit):
+                    return None
+                quality = self._quality(priced, limit)
+                if quality > best_quality:
+                    self._best = best = self._in_scale(duals, priced, limit)
+                    best_quality = quality
+                new = self._columns(priced, limit, solution.duals, complements)
+                priced.release()
+                if new:
+                    break
+                self._check()
+            if not new:
+                raise Undecided
+            master.add(new)
+
+    def _start(self, limit: int) -> tuple[Duals, float] | None:
+        """Return the prices to stay near at first and how good they are; None if they refute."""
+        duals = self._best or first_duals(self.problem, limit)
+        priced = PricedSubproblem(self.problem, self._prices(duals), self._check)
+        self._on_priced(priced, limit)
+        priced.release()
+        if priced.refutes(limit):
+            return None
+        return self._in_scale(duals, priced, limit), self._quality(priced, limit)
+
+    def _columns(
+        self, priced: PricedSubproblem, limit: int, duals: Duals, complements: int
+    ) -> list[Column]:
+        """Return new columns that improve the LP, and some that complement the best of them.
+
+        The tasks of the best content are taken out, and what is left is priced again. So a round
+        finds contents that go together, as those of a schedule do, and the LP converges in a
+        fraction of the rounds.
+        """
+        found = priced.columns(limit, duals)
+        new = [column for column in found if self.pool.add(column)]
+        if not new:
+            return []
+        rest = self.problem
+        for _ in range(complements):
+            rest = rest.without(max(found, key=lambda one: duals.worth(one.content)))
+            if not any(rest.cpus) or not rest.stock.tasks.any():
+                break
+            further = PricedSubproblem(rest, priced.prices, self._check)
+            found = further.columns(limit, duals)
+            further.release()
+            if not found:
+                break
+            new += [column for column in found if self.pool.add(column)]
+            self._check()
+        return new
+
+    def _scale_of(self, duals: Duals) -> int:
+        """Return the integer price of a dual value of 1, such that all sums fit into 64 bits."""
+        stock, data = self.problem.stock, self.problem.data
+        reach = float(np.abs(duals.weights) @ stock.tasks + duals.charges @ stock.tokens)
+        reach += sum(abs(duals.feature(one)) for one in self.problem.limits)
+        if self._is_total:
+            reach += float(data.largest_cost) * float(stock.tasks.sum())
+        scale = self._scale
+        while reach * scale > LARGEST_VALUE:
+            scale //= 2
+        if not scale:
+            raise Undecided
+        return scale
+
+    def _prices(self, duals: Duals) -> Prices:
+        """Return ``duals`` in integers."""
+        scale = self._scale_of(duals)
+        return Prices(
+            np.rint(duals.weights * scale).astype(np.int64),
+            np.rint(duals.charges * scale).astype(np.int64),
+            {one: round(duals.feature(one) * scale) for one in self.problem.limits},
+            scale if self._is_total else 0,
+        )
+
+    def _quality(self, priced: PricedSubproblem, limit: int) -> float:
+        """Return the bound that these prices give: Farley's, on λ, or one on the total cost."""
+        if self._is_total:
+            return priced.surplus / priced.prices.cost
+        return priced.worth / max(1, priced.capacity(limit))
+
+    def _in_scale(self, duals: Duals, priced: PricedSubproblem, limit: int) -> Duals:
+        """Return prices at which all that the CPUs hold is worth 1, as it is in the LP."""
+        if self._is_total:
+            return duals
+        return duals.over(max(1, priced.capacity(limit)) / self._scale_of(duals))
+
+
+def first_duals(problem: Subproblem, limit: int) -> Duals:
+    """Return dual values to begin with: what tasks cost at least, and the room that they take."""
+    data = problem.data
+    base, leaving, entry = data.exact_costs
+    capacity = data.aggregation.instance.tasks_per_cpu
+    weights = np.zeros(len(base))
+    for first, last in data.ranges:
+        tokens = slice(data.first_token[first], data.first_token[last])
+        visit = int(entry[tokens].min() + leaving[1, first:last].min())
+        size = min(int(data.counts[first:last].sum()), capacity)
+        weights[first:last] = base[first:last] + visit / size
+    if data.limit is not None:
+        weights += max(1, limit) / capacity
+        weights /= max(1.0, float(weights @ problem.stock.tasks))
+    return Duals(weights, np.zeros(len(entry)), np.zeros(len(data.groups)), {})
