@@ -10,16 +10,9 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import combinations
 from math import floor
 
-from dfopt.solvers.configuration.branching_rules import (
-    Feature,
-    HoldsAtLeast,
-    OpensWithToken,
-    VisitsFragment,
-    VisitsPair,
-)
+from dfopt.solvers.configuration.branching_rules import RULES, Feature, VisitsPair
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.columns import Column, ColumnPool
 from dfopt.solvers.configuration.master import Solution, Undecided
@@ -126,13 +119,13 @@ def _is_schedule(solution: Solution) -> bool:
 def _branch(node: Subproblem, solution: Solution) -> tuple[Feature, float] | None:
     """Return the feature to branch on, and how many CPUs have it; None if there is none.
 
-    Features that cost pricing least come first. Among these it is one that few CPUs have, in a
-    number that is far from an integer.
+    Of the first rule with a fractional feature, it is one that few CPUs have, in a number that is
+    far from an integer.
     """
-    for features in (_visits, _openings, _pairs, _holdings):
+    for rule in RULES:
         uses: Counter[Feature] = Counter()
         for column, number in solution.used:
-            for feature in features(column):
+            for feature in rule.all_of(column.content):
                 uses[feature] += number  # type: ignore[assignment]
         fractions = {one: abs(number - round(number)) for one, number in uses.items()}
         candidates = [
@@ -153,23 +146,3 @@ def _is_affordable(node: Subproblem, feature: Feature) -> bool:
     paired = len({*node.paired_fragments, *feature.fragments})
     entries = node.data.table_entries << paired
     return paired <= MOST_PAIRED and entries <= MOST_PATTERN_ENTRIES
-
-
-def _visits(column: Column) -> Iterator[Feature]:
-    return map(VisitsFragment, column.content.fragments)
-
-
-def _openings(column: Column) -> Iterator[Feature]:
-    return map(OpensWithToken, column.content.tokens)
-
-
-def _pairs(column: Column) -> Iterator[Feature]:
-    return (VisitsPair(*pair) for pair in combinations(column.content.fragments, 2))
-
-
-def _holdings(column: Column) -> Iterator[Feature]:
-    return (
-        HoldsAtLeast(one, least)
-        for one, number in column.content.tasks
-        for least in range(1, number + 1)
-    )

@@ -8,7 +8,9 @@ pricing less: each feature has a price that pricing adds where a content has it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 from dfopt.solvers.configuration.columns import CpuContent
 
@@ -18,6 +20,11 @@ class VisitsFragment:
     """The CPU visits a fragment."""
 
     fragment: int
+
+    @classmethod
+    def all_of(cls, content: CpuContent) -> Iterator[VisitsFragment]:
+        """Yield all features of this rule that ``content`` has."""
+        return map(cls, content.fragments)
 
     def is_had_by(self, content: CpuContent) -> bool:
         """Whether ``content`` has this feature."""
@@ -36,6 +43,11 @@ class VisitsPair:
         """Both."""
         return self.first, self.second
 
+    @classmethod
+    def all_of(cls, content: CpuContent) -> Iterator[VisitsPair]:
+        """Yield all features of this rule that ``content`` has."""
+        return (cls(*pair) for pair in combinations(content.fragments, 2))
+
     def is_had_by(self, content: CpuContent) -> bool:
         """Whether ``content`` has this feature."""
         return self.first in content.visited and self.second in content.visited
@@ -46,6 +58,11 @@ class OpensWithToken:
     """The CPU opens a block with a token."""
 
     token: int
+
+    @classmethod
+    def all_of(cls, content: CpuContent) -> Iterator[OpensWithToken]:
+        """Yield all features of this rule that ``content`` has."""
+        return map(cls, content.tokens)
 
     def is_had_by(self, content: CpuContent) -> bool:
         """Whether ``content`` has this feature."""
@@ -59,9 +76,21 @@ class HoldsAtLeast:
     task_class: int
     number: int
 
+    @classmethod
+    def all_of(cls, content: CpuContent) -> Iterator[HoldsAtLeast]:
+        """Yield all features of this rule that ``content`` has."""
+        return (
+            cls(task_class, least)
+            for task_class, held in content.tasks
+            for least in range(1, held + 1)
+        )
+
     def is_had_by(self, content: CpuContent) -> bool:
         """Whether ``content`` has this feature."""
         return content.numbers.get(self.task_class, 0) >= self.number
 
 
 Feature = VisitsFragment | VisitsPair | OpensWithToken | HoldsAtLeast
+
+RULES = (VisitsFragment, OpensWithToken, VisitsPair, HoldsAtLeast)
+"""The branching rules; those that cost pricing least come first."""

@@ -1,6 +1,6 @@
 """Branching decides what the LP leaves open, whichever feature it takes first and by itself."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from itertools import chain
 
@@ -11,6 +11,7 @@ from dfopt.problem.instance import Instance, Objective
 from dfopt.solvers.configuration import branch_and_price, solve_by_configurations
 from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
 from dfopt.solvers.configuration.branching_rules import (
+    RULES,
     Feature,
     HoldsAtLeast,
     OpensWithToken,
@@ -18,7 +19,6 @@ from dfopt.solvers.configuration.branching_rules import (
     VisitsPair,
 )
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
-from dfopt.solvers.configuration.columns import Column
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.master import Solution, Undecided
 from dfopt.solvers.configuration.solve import ConfigurationSearch
@@ -38,6 +38,7 @@ MORE_FRAGMENTS = [
 known_optimum = cache(optimum)
 
 Branch = tuple[Feature, float]
+Rule = type[VisitsFragment] | type[OpensWithToken] | type[VisitsPair] | type[HoldsAtLeast]
 
 
 def untimed(number: int, seed: int, most_tasks: int) -> Iterator[Instance]:
@@ -57,20 +58,12 @@ def branch_only(search: Search) -> None:
             configurations._branch(limit, solution)
 
 
-KINDS: dict[type, Callable[[Column], Iterator[Feature]]] = {
-    VisitsFragment: branch_and_price._visits,
-    OpensWithToken: branch_and_price._openings,
-    VisitsPair: branch_and_price._pairs,
-    HoldsAtLeast: branch_and_price._holdings,
-}
-
-
-def branch_in_order(solution: Solution, kinds: tuple[type, ...]) -> Branch | None:
-    """Return a feature of the first of the kinds that a fraction of a CPU has."""
-    for kind in kinds:
+def branch_in_order(solution: Solution, rules: tuple[Rule, ...]) -> Branch | None:
+    """Return a feature of the first rule with one that a fraction of a CPU has."""
+    for rule in rules:
         uses: dict[Feature, float] = {}
         for column, number in solution.used:
-            for feature in KINDS[kind](column):
+            for feature in rule.all_of(column.content):
                 uses[feature] = uses.get(feature, 0.0) + number
         for feature, number in uses.items():
             if abs(number - round(number)) > branch_and_price.FRACTION:
@@ -78,16 +71,16 @@ def branch_in_order(solution: Solution, kinds: tuple[type, ...]) -> Branch | Non
     return None
 
 
-@pytest.mark.parametrize("first", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("first", RULES, ids=lambda rule: rule.__name__)
 def test_branching_alone_finds_and_proves_the_optimum(
-    first: type, monkeypatch: pytest.MonkeyPatch
+    first: Rule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken: list[type] = []
     left_over: list[int] = []
-    kinds = (first, *(kind for kind in KINDS if kind is not first))
+    rules = (first, *(rule for rule in RULES if rule is not first))
 
     def branch(node: Subproblem, solution: Solution) -> Branch | None:
-        found = branch_in_order(solution, kinds)
+        found = branch_in_order(solution, rules)
         if found is not None:
             taken.append(type(found[0]))
         return found
