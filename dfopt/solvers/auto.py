@@ -49,11 +49,11 @@ def _solve_without_machine_code(search: Search) -> None:
 
     Small instances close in plain Python. For the others CP-SAT raises the bound meanwhile.
     """
-    from dfopt.solvers.configuration.method import LARGEST_MODEL, Configurations
+    from dfopt.solvers.configuration.solve import LARGEST_MODEL, ConfigurationSearch
 
     search.enter("plain Python while a compiler runs")
     with suppress(TooSlow), as_plain_python(PLAIN_PYTHON_S, search.check):
-        Configurations(search).solve()
+        ConfigurationSearch(search).solve()
     search.enter("first schedules while a compiler runs")
     first_schedule.improve(search)
 

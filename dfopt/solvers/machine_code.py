@@ -54,11 +54,11 @@ def is_ready(check: Callable[[], None]) -> bool:
 
 def first_calls() -> None:
     """Call every compiled function of the solvers, so that it is loaded or compiled."""
-    from dfopt.solvers.configuration import method
+    from dfopt.solvers.configuration import solve
     from dfopt.solvers.local_search import local_search
 
     local_search.first_calls()
-    method.first_calls()
+    solve.first_calls()
 
 
 def _start_compiler() -> subprocess.Popen[bytes]:

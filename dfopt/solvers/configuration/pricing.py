@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from dfopt.solvers.compiled import is_plain_python
 from dfopt.solvers.configuration.branching_rules import HoldsAtLeast, OpensWithToken, VisitsFragment
 from dfopt.solvers.configuration.columns import Column, CpuContent
 from dfopt.solvers.configuration.cpu_knapsack import Choices, fill_knapsack, trace_knapsack
@@ -58,7 +59,7 @@ def watched(call: Callable[[Flags], Value], steps: int, check: Callable[[], None
         About how many steps it takes; a brief one is not worth a thread.
     """
     halt = np.zeros(1, np.bool_)
-    if steps <= BRIEF:
+    if steps <= BRIEF or is_plain_python():  # plain Python looks at the time by itself
         return call(halt)
     return wait_for(lambda: call(halt), check, lambda: halt.fill(True))
 
