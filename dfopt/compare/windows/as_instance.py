@@ -23,6 +23,7 @@ from dfopt.problem.result import StopReason
 from dfopt.problem.schedule import Schedule
 from dfopt.problem.stop import TimeLimit
 from dfopt.solvers import first_schedule, parts, solve
+from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.search import Knowledge, Search, SearchOver
 from dfopt.trace.trace import LEAVES
 
@@ -65,6 +66,14 @@ def solved(instance: Instance, seconds: float) -> Knowledge:
     return Knowledge(
         lower_bound=result.lower_bound or 0, objective=result.objective, schedule=result.schedule
     )
+
+
+def tried_in_full(instance: Instance) -> Knowledge:
+    """Return the optimum of a tiny instance."""
+    search = Search(instance)
+    with suppress(SearchOver):
+        solve_exhaustively(search)
+    return search.end()
 
 
 def searched_locally(instance: Instance, effort: float) -> tuple[list[dict[int, int]], int]:

@@ -24,6 +24,9 @@ MOST_REMEMBERED = 20_000
 STEPS, STEPS_OF_MANY = 30_000, 10_000
 """Steps after which exact programs give up: where windows are few, and where they are many."""
 
+TINY = 6
+"""All schedules of at most 6 dispatches are tried, within milliseconds."""
+
 EFFORT = 0.01
 """Length of a local search, as a share of a whole one; a window has few dispatches."""
 
@@ -118,7 +121,12 @@ class WindowSolver:
 
     def _solved(self, window: WindowProblem) -> WindowSchedule:
         found: WindowSchedule = self._method.solve(window)
-        if found.is_closed or self._seconds_left <= 0 or not self._may_ask(window):
+        if found.is_closed:
+            return found
+        if as_instance.is_exact(window) and sum(window.sizes) <= TINY:
+            tried = as_instance.tried_in_full(self._method.instance(window))
+            return self._improved(window, found, tried)
+        if self._seconds_left <= 0 or not self._may_ask(window):
             return found
         instance = self._method.instance(window)
         packs = as_instance.packs_parts(instance)

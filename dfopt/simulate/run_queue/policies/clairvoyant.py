@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from dfopt.checks import check_integer, described
 from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.contract import Thread, TimeSliced, Why
-from dfopt.simulate.run_queue.policies.plans import Kind, Plans
+from dfopt.simulate.run_queue.policies.plans import BurstClass, Plans
 from dfopt.simulate.run_queue.program import UNMANAGED, Burst
 
 
@@ -147,24 +147,24 @@ class Clairvoyant(TimeSliced):
             self._ready[thread] = came
             self._ready.move_to_end(thread, last=False)
         engine, plans = self.engine, self.plans
-        of_kind: dict[Kind, deque[Thread]] = {}
+        of_class: dict[BurstClass, deque[Thread]] = {}
         loose: list[Thread] = []
         for thread in islice(self._ready, self.window):
             burst = thread.own
             if not isinstance(burst, Burst) or burst.fragment == UNMANAGED:
                 loose.append(thread)
             else:
-                kind = plans.kind(burst.fragment, burst.lines, burst.leaves)
-                of_kind.setdefault(kind, deque()).append(thread)
+                burst_class = plans.burst_class(burst.fragment, burst.lines, burst.leaves)
+                of_class.setdefault(burst_class, deque()).append(thread)
         for part in self._parts:
             part.clear()
         is_busy = [one is not None for one in engine.running]
-        if of_kind:
+        if of_class:
             states = list(zip(engine.costs.held, engine.costs.left, strict=True))
-            counts = {kind: len(threads) for kind, threads in of_kind.items()}
+            counts = {burst_class: len(threads) for burst_class, threads in of_class.items()}
             found = plans.plan(states, is_busy, counts)
-            for part, kinds in zip(self._parts, found, strict=True):
-                part.extend([of_kind[kind].popleft() for kind in kinds])
+            for part, classes in zip(self._parts, found, strict=True):
+                part.extend([of_class[burst_class].popleft() for burst_class in classes])
         for thread in loose:
             least = min(range(engine.cpus), key=lambda cpu: (len(self._parts[cpu]), is_busy[cpu]))
             self._parts[least].appendleft(thread)

@@ -1,32 +1,30 @@
-"""The cheapest way to run a window of threads, remembered: windows repeat."""
+"""Windows of threads for the clairvoyant policy: who runs where, at the least penalty.
+
+A window of threads is a window as :mod:`dfopt.compare.windows` solves them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from dfopt.problem.cache_state import CacheState
-from dfopt.problem.instance import Instance, Objective, Task
-from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.simulate.run_queue.program import CLEAN, UNMANAGED
 
 if TYPE_CHECKING:
+    from dfopt.compare.cost_model import TypeCosts
+    from dfopt.compare.windows.window import Cache, DispatchClass
     from dfopt.problem.penalties import Penalty
-    from dfopt.problem.schedule import Schedule
 
-TINY = 6
-"""Up to so many dispatches everything is tried, within milliseconds."""
+BurstClass = tuple[int, int, int]
+"""Fragment, entry cost and leave state: dispatches that no penalty tells apart."""
 
-Kind = tuple[int, int, int]
-"""Fragment, lines and how it is left: dispatches that no penalty tells apart."""
+CacheContent = tuple[int, int]
+"""The fragment that a cache holds, and how it was left."""
 
-State = tuple[int, int]
-"""What a cache holds, and how it was left."""
-
-Plan = tuple[tuple[Kind, ...], ...]
-"""By CPU: the kinds of dispatches, in order."""
+Plan = tuple[tuple[BurstClass, ...], ...]
+"""By CPU: the classes of its dispatches, in order."""
 
 
 class Plans:
@@ -41,11 +39,13 @@ class Plans:
     cold_start
         Whether the first fragment on a CPU is paid for.
     capacity
-        Most dispatches on one CPU, as in :class:`~dfopt.problem.instance.Instance`.
+        At most this number of dispatches runs on one CPU, as in
+        :class:`~dfopt.problem.instance.Instance`.
     effort
-        Of a whole local search, for windows that are not tiny.
+        Length of the local search in windows that quick methods leave open, as a share of a
+        whole one.
     seconds
-        How long the solvers may take for one window; 0: as long as the effort asks for.
+        Seconds that the solvers may take for one window; 0: they are not asked.
     """
 
     def __init__(  # noqa: PLR0913 - options, all by keyword
@@ -59,141 +59,120 @@ class Plans:
         seconds: float,
     ) -> None:
         # Loaded when somebody plans, like the solvers: it takes a while.
-        from dfopt.trace.trace import LEAVES
+        from dfopt.compare.windows.solve import WindowSolver
 
-        if isinstance(penalty, PenaltyMatrix):
-            # What does not count is left out: instances warn of it.
-            penalty = replace(penalty, start=penalty.start if cold_start else None, finish=None)
         self._penalty = penalty
-        self._fragments = fragments
-        self._leaves = LEAVES
+        self._types = _types(penalty, fragments)
+        self._write_back = penalty.write_back if isinstance(penalty, PenaltyF) else 0
         self._cold_start = cold_start
         self._capacity = capacity
-        self._effort = effort
-        self._seconds = seconds
-        self._is_matrix = isinstance(penalty, PenaltyMatrix)
-        self._tells_lines = isinstance(penalty, PenaltyF)
-        self._known: dict[tuple[tuple[State, ...], tuple[tuple[Kind, int], ...]], Plan] = {}
+        self._solver = WindowSolver(
+            leaves_differ=self._write_back > 0,
+            types=self._types,
+            seconds=inf if seconds else 0,
+            thorough=bool(seconds),
+            effort=effort,
+            seconds_per_window=seconds,
+        )
 
     @property
     def solved(self) -> int:
         """How many windows differed."""
-        return len(self._known)
+        return self._solver.solved
 
-    def kind(self, fragment: int, lines: int, leaves: int) -> Kind:
-        """Return the kind of a dispatch; what the penalty does not see is left out."""
-        return (fragment, lines, leaves) if self._tells_lines else (fragment, 0, CLEAN)
+    def burst_class(self, fragment: int, lines: int, leaves: int) -> BurstClass:
+        """Return the class of a dispatch; what the penalty does not see is left out."""
+        match self._penalty:
+            case PenaltyMatrix():
+                return fragment, 0, CLEAN
+            case PenaltyF(read_line=read_line):
+                return fragment, lines * read_line, leaves if self._write_back else CLEAN
+            case penalty:
+                return fragment, penalty.fill + penalty.write_back, CLEAN
 
     def plan(
-        self, states: Sequence[State], is_busy: Sequence[bool], counts: dict[Kind, int]
+        self,
+        contents: Sequence[CacheContent],
+        is_busy: Sequence[bool],
+        counts: dict[BurstClass, int],
     ) -> Plan:
         """Return for each CPU what it runs, in order.
 
         Parameters
         ----------
-        states
+        contents
             By CPU: what its cache holds.
         is_busy
             By CPU: whether it has to end something first; of CPUs whose caches hold the same,
             those that have not run most.
         counts
-            How many dispatches there are of each kind.
+            How many dispatches there are of each class.
         """
-        if not self._tells_lines:
-            states = [(held, CLEAN) for held, _ in states]
-        names = self._canonical(states, counts)
-        new = {old: number for number, old in enumerate(names)}
-        states = [(new.get(held, held), left) for held, left in states]
-        cpus = sorted(range(len(states)), key=lambda cpu: (states[cpu], is_busy[cpu]))
-        renamed = [
-            ((new[fragment], lines, leaves), count)
-            for (fragment, lines, leaves), count in counts.items()
+        from dfopt.compare.windows.window import DispatchClass, WindowProblem
+
+        own: dict[int, list[DispatchClass]] = {}
+        for (fragment, entry, leaves), count in sorted(counts.items()):
+            own.setdefault(fragment, []).append(DispatchClass(entry, leaves, count))
+        fragments = list(own)
+        states = [self._state(held, left, fragments) for held, left in contents]
+
+        def rank(cpu: int) -> tuple[object, ...]:
+            """Return what tells CPUs apart, first without the names of fragments."""
+            held, left = states[cpu]
+            is_used = self._types is None and held >= 0
+            return own[fragments[held]] if is_used else [], left, held, is_busy[cpu]
+
+        # CPUs that begin alike stand together, so that equal windows are recognised.
+        cpus = sorted(range(len(states)), key=rank)
+        total = sum(counts.values())
+        window = WindowProblem(
+            capacity=total if self._capacity == "unlimited" else -(-total // len(cpus)),
+            fragments=tuple(tuple(classes) for classes in own.values()),
+            states=tuple(states[cpu] for cpu in cpus),
+            write_back=self._write_back,
+            types=() if self._types is None else tuple(fragments),
+        )
+        solved = self._solver.solve(window, (0,) * len(cpus))
+        classes = [
+            (fragments[fragment], entry, leaves)
+            for fragment in solved.fragments
+            for entry, leaves, _ in window.fragments[fragment]
         ]
-        window = (tuple([states[cpu] for cpu in cpus]), tuple(sorted(renamed)))
-        known = self._known.get(window)
-        if known is None:
-            known = self._known[window] = self._solved(*window)
-        parts: list[tuple[Kind, ...]] = [()] * len(cpus)
-        for cpu, part in zip(cpus, known, strict=True):
-            parts[cpu] = tuple(
-                [(names[fragment], lines, leaves) for fragment, lines, leaves in part]
-            )
+        found: list[tuple[BurstClass, ...]] = [()] * len(cpus)
+        for number, order in zip(solved.cpus, solved.schedule.orders(), strict=True):
+            found[number] = tuple([classes[own_class] for own_class in order])
+        # Of CPUs in the same state, which stand together, the first run most.
+        first = {state: place for place, state in reversed(list(enumerate(window.states)))}
+        most_first = sorted(
+            range(len(cpus)), key=lambda place: (first[window.states[place]], -len(found[place]))
+        )
+        parts: list[tuple[BurstClass, ...]] = [()] * len(cpus)
+        for cpu, place in zip(cpus, most_first, strict=True):
+            parts[cpu] = found[place]
         return tuple(parts)
 
-    def _canonical(self, states: Sequence[State], counts: dict[Kind, int]) -> Sequence[int]:
-        """Return the fragments in an order that depends on their numbers under a matrix alone."""
-        if self._is_matrix:
-            return range(len(self._fragments))
-        told: dict[int, tuple[list[tuple[int, ...]], list[int]]] = {}
-        for (fragment, lines, leaves), count in counts.items():
-            told.setdefault(fragment, ([], []))[0].append((lines, leaves, count))
-        for held, left in states:
-            if held != UNMANAGED:
-                told.setdefault(held, ([], []))[1].append(left)
-        for dispatches, holders in told.values():
-            dispatches.sort()
-            holders.sort()
-        return sorted(told, key=told.__getitem__)
+    def _state(self, held: int, left: int, fragments: Sequence[int]) -> Cache:
+        """Return what a cache holds, by the window's numbers of fragments."""
+        from dfopt.compare.windows.window import EMPTY, FOREIGN, UNKNOWN, Cache
 
-    def _solved(self, states: Sequence[State], counts: Sequence[tuple[Kind, int]]) -> Plan:
-        instance = Instance(
-            cpus=len(states),
-            penalty=self._penalty,
-            capacity=self._capacity,
-            objective=Objective.TOTAL_PENALTY,
-            initial=tuple(self._cache(*state) for state in states),
-            cold_start=self._cold_start,
-            tasks=tuple(
-                self._task(str(number), kind, count) for number, (kind, count) in enumerate(counts)
-            ),
-        )
-        schedule = _best(instance, self._effort, self._seconds)
-        found = [
-            (state, tuple([counts[int(name.partition("#")[0])][0] for name in cpu.tasks]))
-            for state, cpu in zip(states, schedule.cpus, strict=True)
-        ]
-        # Of CPUs in the same state, which stand together, the first run most.
-        return tuple([part for _, part in sorted(found, key=lambda one: (one[0], -len(one[1])))])
-
-    def _cache(self, held: int, left: int) -> CacheState | None:
         if held == UNMANAGED:
-            return None
-        if isinstance(self._penalty, PenaltyMatrix):
-            return CacheState(type=self._fragments[held])
-        return CacheState(df=str(held), leaves=self._leaves[left])
-
-    def _task(self, name: str, kind: Kind, count: int) -> Task:
-        fragment, lines, leaves = kind
-        if isinstance(self._penalty, PenaltyMatrix):
-            return Task(id=name, type=self._fragments[fragment], count=count)
-        return Task(
-            id=name, df=str(fragment), lines=lines, leaves=self._leaves[leaves], count=count
-        )
+            return EMPTY if self._cold_start else UNKNOWN
+        if self._types is not None:
+            return Cache(held)
+        number = fragments.index(held) if held in fragments else FOREIGN
+        return Cache(number, left if self._write_back else CLEAN)
 
 
-def _best(instance: Instance, effort: float, seconds: float) -> Schedule:
-    """Return the best schedule that can be found with so much effort; one thread, one seed."""
-    # Loaded when somebody plans; other policies need no solvers.
-    from dfopt.bounds import cheap_bound
-    from dfopt.problem.stop import TimeLimit
-    from dfopt.solvers import first_schedule, parts
-    from dfopt.solvers.exhaustive import solve_exhaustively
-    from dfopt.solvers.search import Search, SearchOver
+def _types(penalty: Penalty, fragments: Sequence[str]) -> TypeCosts | None:
+    """Return the costs between fragments that are types of a matrix."""
+    from dfopt.compare.cost_model import TypeCosts
 
-    search = Search(instance, stop=TimeLimit(seconds) if seconds else None)
-    bound = cheap_bound(instance, search.types)
-    if bound.certificate is not None:
-        search.proved(bound.value, bound.certificate)
-    if isinstance(instance.penalty, PenaltyG):
-        with suppress(SearchOver):
-            parts.pack(search)
-    with suppress(SearchOver):
-        # There is a schedule before it looks at the clock.
-        if not search.is_closed:
-            first_schedule.improve(search, effort)
-            search.check()
-            if instance.task_count <= TINY:
-                solve_exhaustively(search)
-    schedule = search.end().schedule
-    assert schedule is not None, "no window is without a schedule"
-    return schedule
+    if not isinstance(penalty, PenaltyMatrix):
+        return None
+    types = [penalty.types.index(name) for name in fragments]
+    start = penalty.start or (0,) * len(penalty.types)
+    return TypeCosts(
+        switch=tuple(tuple(penalty.switch[before][after] for after in types) for before in types),
+        start=tuple(start[task_type] for task_type in types),
+        finish=(0,) * len(types),
+    )

@@ -11,12 +11,12 @@ from dfopt.problem.cache_state import CacheState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import evaluate
-from dfopt.simulate.run_queue.policies.plans import Kind, Plan, Plans, State
+from dfopt.simulate.run_queue.policies.plans import BurstClass, CacheContent, Plan, Plans
 from dfopt.simulate.run_queue.program import CLEAN, DIRTY, UNMANAGED
 from dfopt.trace.trace import LEAVES
 
 NAMES = ("a", "b", "c")
-EMPTY: State = (UNMANAGED, CLEAN)
+EMPTY: CacheContent = (UNMANAGED, CLEAN)
 IDLE = [False] * 3
 LINES = PenaltyF(read_line=1, write_back=10)
 
@@ -41,7 +41,7 @@ def test_nobody_writes_back_what_a_better_order_leaves_clean() -> None:
 
 def test_each_cpu_goes_on_with_what_it_holds() -> None:
     planner = plans(PenaltyG(fill=3, write_back=1))
-    a, b = planner.kind(0, 5, DIRTY), planner.kind(1, 5, CLEAN)
+    a, b = planner.burst_class(0, 5, DIRTY), planner.burst_class(1, 5, CLEAN)
     assert planner.plan([(1, CLEAN), (0, DIRTY)], IDLE[:2], {a: 2, b: 2}) == ((b, b), (a, a))
 
 
@@ -57,7 +57,7 @@ def test_a_matrix_knows_the_fragments_by_name() -> None:
     # Of the penalty's types in another order than the fragments: a → c → b → a is cheap.
     penalty = PenaltyMatrix(types=("c", "b", "a"), switch=((9, 1, 9), (9, 9, 1), (1, 9, 9)))
     planner = plans(penalty)
-    a, b, c = (planner.kind(fragment, 4, DIRTY) for fragment in range(3))
+    a, b, c = (planner.burst_class(fragment, 4, DIRTY) for fragment in range(3))
     assert planner.plan([(0, CLEAN)], IDLE[:1], {a: 1, b: 1, c: 1}) == ((c, b, a),)
 
 
@@ -72,7 +72,7 @@ def test_costs_that_do_not_count_are_left_out() -> None:
 
 def test_equal_windows_are_solved_once() -> None:
     planner = plans(LINES)
-    window: dict[Kind, int] = {(0, 5, CLEAN): 2, (1, 5, CLEAN): 1}
+    window: dict[BurstClass, int] = {(0, 5, CLEAN): 2, (1, 5, CLEAN): 1}
     first = planner.plan([EMPTY, EMPTY], IDLE[:2], window)
     assert planner.plan([EMPTY, EMPTY], IDLE[:2], dict(reversed(window.items()))) == first
     assert planner.solved == 1
@@ -87,7 +87,7 @@ def test_equal_windows_are_solved_once() -> None:
 def test_windows_that_differ_in_names_alone_are_solved_once() -> None:
     planner = plans(LINES)
     for one, other in [(0, 1), (1, 0), (2, 0)]:
-        window: dict[Kind, int] = {(one, 5, DIRTY): 2, (other, 7, CLEAN): 2}
+        window: dict[BurstClass, int] = {(one, 5, DIRTY): 2, (other, 7, CLEAN): 2}
         found = planner.plan([(other, CLEAN), (one, DIRTY)], IDLE[:2], window)
         assert found == (((other, 7, CLEAN),) * 2, ((one, 5, DIRTY),) * 2)
     assert planner.solved == 1
@@ -101,7 +101,7 @@ def test_of_equal_cpus_idle_ones_run_most() -> None:
         assert planner.plan(held, is_busy, {a: 1})[idle] == (a,)
 
 
-def cost(plan: Plan, states: list[State], penalty: Penalty) -> tuple[int, Instance]:
+def cost(plan: Plan, states: list[CacheContent], penalty: Penalty) -> tuple[int, Instance]:
     """Return what a plan costs, and the instance it is for."""
     is_matrix = isinstance(penalty, PenaltyMatrix)
     kinds = [kind for part in plan for kind in part]
@@ -146,10 +146,10 @@ PENALTIES: list[Penalty] = [
     states=st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 2)), min_size=1, max_size=3),
 )
 def test_small_windows_are_solved_to_the_optimum(
-    penalty: Penalty, window: list[Kind], states: list[State]
+    penalty: Penalty, window: list[BurstClass], states: list[CacheContent]
 ) -> None:
     planner = plans(penalty, effort=0.0)
-    kinds = [planner.kind(*kind) for kind in window]
+    kinds = [planner.burst_class(*kind) for kind in window]
     states = [(held, CLEAN if held == UNMANAGED else left) for held, left in states]
     plan = planner.plan(states, IDLE[: len(states)], {kind: kinds.count(kind) for kind in kinds})
     assert sorted(kind for part in plan for kind in part) == sorted(kinds)
@@ -159,6 +159,6 @@ def test_small_windows_are_solved_to_the_optimum(
 
 def test_a_time_limit_leaves_a_schedule() -> None:
     planner = Plans(LINES, NAMES, cold_start=True, capacity="balanced", effort=1.0, seconds=1e-9)
-    window: dict[Kind, int] = {(0, 5, CLEAN): 20, (1, 7, DIRTY): 13, (2, 3, CLEAN): 8}
+    window: dict[BurstClass, int] = {(0, 5, CLEAN): 20, (1, 7, DIRTY): 13, (2, 3, CLEAN): 8}
     plan = planner.plan([EMPTY] * 3, IDLE, window)
     assert sum(map(len, plan)) == 41
