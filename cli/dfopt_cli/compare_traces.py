@@ -90,7 +90,7 @@ def compare_traces(
     KeyboardInterrupt
         When it came before anything was known.
     """
-    from dfopt.compare.saved import read_comparisons
+    from dfopt.compare.document import read_comparisons
     from dfopt_cli.progress import live_line, window_status
 
     if plan.labels.labels_out is not None and len(files) > 1:

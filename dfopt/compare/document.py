@@ -1,21 +1,32 @@
-"""Comparisons as JSON documents of the format ``dfopt-comparison/1``."""
+"""Comparisons as JSON documents of the format ``dfopt-comparison/1``, and back again."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 from dfopt.compare.comparison import (
     Cause,
     Comparison,
     CpuResult,
     FragmentResult,
+    Realised,
     WindowResult,
 )
 from dfopt.compare.cost_model import CostModel
-from dfopt.files import penalty_to_document
-from dfopt.files.formats import Format
+from dfopt.compare.window_length import parse_window
+from dfopt.errors import DfoptError, FileError
+from dfopt.files import penalty_from_document, penalty_to_document, read_document
+from dfopt.files.fields import at, choice, each, fields_of, integer, number, string
+from dfopt.files.fields import optional as or_null
+from dfopt.files.formats import Format, check_format
+from dfopt.files.streams import shown_name
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Objective
+from dfopt.trace import Quality
 
 FORMAT = Format.COMPARISON
 
@@ -23,22 +34,32 @@ SHOWN_DIGITS = 6
 """Decimal places of ratios and shares."""
 
 
+Holder = TypeVar("Holder")
+Reader = Callable[[Any], Any]
+
+TRACE_KEYS = (
+    "trace", "model", "cost_unit", "time_unit", "dispatches", "managed", "realised", "windows",
+    "complete", "causes", "fragments", "cpus", "quality",
+)  # fmt: skip
+OPTIONAL_KEYS = ("policy",)
+
+
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
     """Return the document that describes how one trace compares with the best possible."""
-    return {"format": FORMAT, **_trace(comparison)}
+    return {"format": FORMAT, **_trace_document(comparison)}
 
 
 def comparisons_document(comparisons: Sequence[Comparison]) -> dict[str, Any]:
     """Return the document that describes several traces side by side."""
-    return {"format": FORMAT, "traces": [_trace(comparison) for comparison in comparisons]}
+    return {"format": FORMAT, "traces": [_trace_document(comparison) for comparison in comparisons]}
 
 
-def _trace(comparison: Comparison) -> dict[str, Any]:
+def _trace_document(comparison: Comparison) -> dict[str, Any]:
     realised = comparison.realised
     return {
         "trace": comparison.name,
         "policy": comparison.policy,
-        "model": _model(comparison.model),
+        "model": _model_document(comparison.model),
         "cost_unit": comparison.cost_unit,
         "time_unit": comparison.time_unit,
         "dispatches": comparison.dispatches,
@@ -48,11 +69,11 @@ def _trace(comparison: Comparison) -> dict[str, Any]:
             "max": realised.worst,
             "switches": realised.switches,
         },
-        "windows": [_window(window) for window in comparison.windows],
+        "windows": [_window_document(window) for window in comparison.windows],
         "complete": comparison.is_complete,
-        "causes": _causes(comparison.causes),
-        "fragments": [_holder(fragment) for fragment in comparison.fragments],
-        "cpus": [_holder(cpu) for cpu in comparison.cpus],
+        "causes": _causes_document(comparison.causes),
+        "fragments": [_holder_document(fragment) for fragment in comparison.fragments],
+        "cpus": [_holder_document(cpu) for cpu in comparison.cpus],
         "quality": {
             **dataclasses.asdict(comparison.quality),
             "silent_cpus": list(comparison.quality.silent_cpus),
@@ -62,7 +83,7 @@ def _trace(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _model(model: CostModel) -> dict[str, Any]:
+def _model_document(model: CostModel) -> dict[str, Any]:
     return {
         **{field.name: getattr(model, field.name) for field in dataclasses.fields(model)},
         "penalty": penalty_to_document(model.penalty),
@@ -71,7 +92,7 @@ def _model(model: CostModel) -> dict[str, Any]:
     }
 
 
-def _window(window: WindowResult) -> dict[str, Any]:
+def _window_document(window: WindowResult) -> dict[str, Any]:
     return {
         **dataclasses.asdict(window),
         "ratio": rounded(window.ratio),
@@ -80,15 +101,164 @@ def _window(window: WindowResult) -> dict[str, Any]:
     }
 
 
-def _holder(holder: FragmentResult | CpuResult) -> dict[str, Any]:
+def _holder_document(holder: FragmentResult | CpuResult) -> dict[str, Any]:
     """Return what a fragment or a CPU did and paid."""
-    return {**dataclasses.asdict(holder), "causes": _causes(holder.causes)}
+    return {**dataclasses.asdict(holder), "causes": _causes_document(holder.causes)}
 
 
-def _causes(causes: Mapping[Cause, int]) -> dict[str, int]:
+def _causes_document(causes: Mapping[Cause, int]) -> dict[str, int]:
     return {str(cause): causes.get(cause, 0) for cause in Cause}
 
 
 def rounded(ratio: float | None) -> float | None:
     """Return a ratio as documents have it."""
     return None if ratio is None else round(ratio, SHOWN_DIGITS)
+
+
+def read_comparisons(path: str | Path) -> tuple[Comparison, ...]:
+    """Return the comparisons of traces in a file that ``dfopt compare --json`` has printed.
+
+    Parameters
+    ----------
+    path
+        The file; ``-`` is standard input, and one that ends in ``.gz`` is gunzipped.
+
+    Raises
+    ------
+    FileError, InstanceError, MethodError
+        With file, place and remedy, when the file holds no such document.
+    """
+    document = read_document(path)
+    try:
+        check_format(document, FORMAT)
+        if "results" in document:
+            raise FileError(
+                "compares schedules of an instance; compare a trace, and save that", place="results"
+            )
+        if "traces" in document:
+            fields = fields_of(document, ("format", "traces"))
+            return each("traces", _comparison, fields["traces"])
+        return (_comparison({key: document[key] for key in document if key != "format"}),)
+    except DfoptError as error:
+        raise error.in_file(shown_name(path)) from None
+
+
+def _comparison(value: object) -> Comparison:
+    fields = fields_of(
+        value,
+        (*TRACE_KEYS, *OPTIONAL_KEYS),
+        required=TRACE_KEYS,
+        nullable=("time_unit", *OPTIONAL_KEYS),
+    )
+    quality = dict(_object(fields["quality"], "quality"))
+    unlabelled = at("quality.unlabelled_share", number, quality.pop("unlabelled_share", 0))
+    quality.pop("warnings", None)
+    return Comparison(
+        name=at("trace", string, fields["trace"]),
+        policy=at("policy", or_null(string), fields.get("policy")),
+        model=at("model", _model, fields["model"]),
+        cost_unit=at("cost_unit", string, fields["cost_unit"]),
+        time_unit=at("time_unit", or_null(string), fields["time_unit"]),
+        dispatches=at("dispatches", integer, fields["dispatches"]),
+        managed=at("managed", integer, fields["managed"]),
+        realised=at("realised", _realised, fields["realised"]),
+        windows=each("windows", _window, fields["windows"]),
+        causes=at("causes", _causes, fields["causes"]),
+        fragments=each("fragments", _reader(FragmentResult, df=string), fields["fragments"]),
+        cpus=each("cpus", _reader(CpuResult), fields["cpus"]),
+        is_complete=at("complete", _boolean, fields["complete"]),
+        unlabelled_share=unlabelled,
+        quality=at("quality", _quality, quality),
+    )
+
+
+def _reader(
+    holder: Callable[..., Holder], extra: tuple[str, ...] = (), **readers: Reader
+) -> Callable[[object], Holder]:
+    """Return what reads the fields of a dataclass, integers unless ``readers`` say otherwise.
+
+    Parameters
+    ----------
+    holder
+        The dataclass.
+    extra
+        Keys of the document that follow from others.
+    readers
+        What reads a field.
+    """
+    names = tuple(field.name for field in dataclasses.fields(holder))  # type: ignore[arg-type]
+    nullable = (*extra, *(name for name, read in readers.items() if read in NULLABLE))
+    readers = {"causes": _causes, **readers}
+
+    def read(value: object) -> Holder:
+        fields = fields_of(value, (*names, *extra), required=names, nullable=nullable)
+        return holder(
+            **{name: at(name, readers.get(name, integer), fields[name]) for name in names}
+        )
+
+    return read
+
+
+def _causes(value: object) -> dict[Cause, int]:
+    words = tuple(map(str, Cause))
+    # What a document of before there were matrices does not name was not paid.
+    fields = fields_of(value, words, required=[one for one in words if one != Cause.SAME_TYPE])
+    return {cause: at(str(cause), integer, fields.get(str(cause), 0)) for cause in Cause}
+
+
+def _realised(value: object) -> Realised:
+    keys = ("total", "max", "switches")
+    fields = fields_of(value, keys, required=keys)
+    total, worst, switches = (at(key, integer, fields[key]) for key in keys)
+    return Realised(total=total, worst=worst, switches=switches)
+
+
+def _length(value: object) -> str:
+    """Return the length of a window as it is written."""
+    try:
+        return parse_window(string(value)).label
+    except DfoptError as error:
+        raise FileError(error.problem) from None
+
+
+def _boolean(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise FileError("must be true or false")
+    return value
+
+
+def _capacity(value: object) -> int | str:
+    if value in ("observed", "balanced", "unlimited"):
+        return str(value)
+    return integer(value)
+
+
+def _numbers(value: object) -> tuple[int, ...]:
+    return each("", integer, value)
+
+
+def _object(value: object, place: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise FileError("must be an object {…}", place=place)
+    return MappingProxyType(value)
+
+
+_integer_or_null = or_null(integer)
+NULLABLE = (_integer_or_null,)
+"""Readers that let null pass."""
+
+_window = _reader(WindowResult, extra=("ratio", "rolling_ratio", "difference"), window=_length)
+_quality = _reader(Quality, first_unparsed=_integer_or_null, silent_cpus=_numbers)
+_model = _reader(
+    CostModel,
+    penalty=penalty_from_document,
+    lines=_integer_or_null,
+    lines_by_run_time=_boolean,
+    leaves=choice(Leaves),
+    objective=choice(Objective),
+    cold_start=_boolean,
+    final_write_back=_boolean,
+    capacity=_capacity,
+    unmanaged=string,
+    broken_chains=string,
+)

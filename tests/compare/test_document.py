@@ -10,8 +10,7 @@ from jsonschema import Draft202012Validator
 
 from dfopt.compare.comparison import Cause, Comparison
 from dfopt.compare.cost_model import CostModel
-from dfopt.compare.document import comparison_document, comparisons_document
-from dfopt.compare.saved import read_comparisons
+from dfopt.compare.document import comparison_document, comparisons_document, read_comparisons
 from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt.problem.cache_state import Leaves

@@ -191,7 +191,7 @@ class LeavesSchedule(WindowSchedule):
         form = self.leaves_costs.form
         managed = sum(map(len, self.leaves_costs.window.window.fragments))
         contents = [
-            {number: count for part in parts.values() for number, count in part.items()}
+            {number: count for _, part in sorted(parts.items()) for number, count in part.items()}
             for parts in self.parts
         ]
         return tuple(

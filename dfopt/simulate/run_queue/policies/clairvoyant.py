@@ -16,18 +16,18 @@ from dfopt.simulate.run_queue.program import UNMANAGED, Burst
 class Clairvoyant(TimeSliced):
     """Ready threads run as an offline solver, which knows their next bursts, deals them out.
 
-    When a CPU has nothing planned left, all ready threads (those planned before that have not
-    run among them) make up a new *window*: as many dispatches as there are threads, each of the
-    fragment, lines and state of the thread's next burst. Solvers place and order them at the
-    least total penalty, from what the caches hold, and every CPU runs its part in that order.
-    Planning comes after everything else that happens at that moment, so that threads that become
-    ready together are planned together.
+    When a CPU has nothing planned left, all ready threads make up a new *window*, those that were
+    planned before and have not run included. It has one dispatch for each thread, with the
+    fragment, lines and state of the thread's next burst. The window is solved as
+    :func:`~dfopt.compare.compare_trace` solves windows: at the least total penalty, from what the
+    caches hold. Every CPU runs its part in the order that was found. Planning comes after
+    everything else that happens at that moment, so that threads that become ready together are
+    planned together.
 
     It knows more than a scheduler can: the next burst of every ready thread, before it runs. It
-    does not know what becomes ready later, what depends on what, or how long bursts take, none of
-    which the solvers are told; so it is a strong heuristic and no bound: what is cheapest for
-    each window need not be cheapest for all. Windows of more than a few dispatches are solved
-    with limited effort besides.
+    does not know what becomes ready later, what depends on what, or how long bursts take. So it
+    is a strong heuristic and no bound: what is cheapest for each window need not be cheapest for
+    all. Large windows are solved with limited effort besides.
 
     Only the penalty counts: a CPU may idle while threads wait for another one, whose cache holds
     their data, and a thread may be put off as long as others are cheaper. A thread of which only
@@ -39,18 +39,18 @@ class Clairvoyant(TimeSliced):
     Parameters
     ----------
     window
-        How many threads are planned together at most, those ready for longest first.
+        At most this number of threads is planned together, those that are ready longest.
     capacity
-        ``"balanced"``: each CPU runs its share of the window at most, ⌈n/m⌉ of n dispatches on m
-        CPUs; ``"unlimited"``: as many as is cheapest, if need be all.
+        ``"balanced"``: each CPU runs at most its share of the window, ⌈n/m⌉ of n dispatches on m
+        CPUs; ``"unlimited"``: it may run all of them.
     effort
-        How long solvers look for better plans of windows that are not tiny, as a share of a
-        whole local search.
+        Length of the local search where quick methods do not prove a plan to be the best, as a
+        share of a whole one.
     seconds
-        How long they may take for one window; 0: as long as the effort asks for. With a limit,
-        the same seed need not give the same simulation.
+        Seconds that the solvers may take for one window after that; 0: they are not asked. With
+        solvers, the same seed need not give the same simulation.
     time_slice
-        After so long a thread is planned anew; 0: never.
+        A thread is planned anew after this time; 0: never.
     """
 
     name: ClassVar[str] = "clairvoyant"

@@ -110,17 +110,26 @@ class Plans:
         """
         from dfopt.compare.windows.window import DispatchClass, WindowProblem
 
-        own: dict[int, list[DispatchClass]] = {}
+        # Of fragments that are alike, the one comes first whose threads wait longest.
+        waiting = list(dict.fromkeys(fragment for fragment, _, _ in counts))
+        own: dict[int, list[DispatchClass]] = {
+            fragment: [] for fragment in (waiting if self._types is None else sorted(waiting))
+        }
         for (fragment, entry, leaves), count in sorted(counts.items()):
-            own.setdefault(fragment, []).append(DispatchClass(entry, leaves, count))
+            own[fragment].append(DispatchClass(entry, leaves, count))
         fragments = list(own)
         states = [self._state(held, left, fragments) for held, left in contents]
+
+        alike = {content: cpu for cpu, content in reversed(list(enumerate(contents)))}
 
         def rank(cpu: int) -> tuple[object, ...]:
             """Return what tells CPUs apart, first without the names of fragments."""
             held, left = states[cpu]
             is_used = self._types is None and held >= 0
-            return own[fragments[held]] if is_used else [], left, held, is_busy[cpu]
+            classes = own[fragments[held]] if is_used else []
+            # A CPU that runs something comes first: what the caches of idle ones hold is kept for
+            # threads that come back.
+            return classes, left, held, not is_busy[cpu], alike[contents[cpu]]
 
         # CPUs that begin alike stand together, so that equal windows are recognised.
         cpus = sorted(range(len(states)), key=rank)
@@ -141,14 +150,14 @@ class Plans:
         found: list[tuple[BurstClass, ...]] = [()] * len(cpus)
         for number, order in zip(solved.cpus, solved.schedule.orders(), strict=True):
             found[number] = tuple([classes[own_class] for own_class in order])
-        # Of CPUs in the same state, which stand together, the first run most.
-        first = {state: place for place, state in reversed(list(enumerate(window.states)))}
-        most_first = sorted(
-            range(len(cpus)), key=lambda place: (first[window.states[place]], -len(found[place]))
-        )
+        # Of CPUs whose caches hold the same, idle ones run most.
+        places = range(len(cpus))
+        group = [alike[contents[cpu]] for cpu in cpus]
+        idle_first = sorted(places, key=lambda place: (group[place], is_busy[cpus[place]]))
+        most_first = sorted(places, key=lambda place: (group[place], -len(found[place])))
         parts: list[tuple[BurstClass, ...]] = [()] * len(cpus)
-        for cpu, place in zip(cpus, most_first, strict=True):
-            parts[cpu] = found[place]
+        for place, other in zip(idle_first, most_first, strict=True):
+            parts[cpus[place]] = found[other]
         return tuple(parts)
 
     def _state(self, held: int, left: int, fragments: Sequence[int]) -> Cache:
