@@ -5,6 +5,7 @@ Nothing here uses the theorem on best orders, so that other solvers can be held 
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterator, Sequence
 
@@ -14,6 +15,8 @@ from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.schedule import combined_cost
 from dfopt.problem.switch_costs import start_cost, switch_cost
 from dfopt.solvers.search import Search
+
+_log = logging.getLogger(__name__)
 
 LARGEST_TASK_COUNT = 12
 LARGEST_TASK_COUNT_WITH_PRECEDENCE = 8
@@ -55,6 +58,7 @@ def _deal_subsets(search: Search) -> int:
     for group in search.cpu_groups:
         search.check()
         reachable = _dealt(search.instance.objective, reachable, paths[group], everything)
+        _log.debug("after CPU %d: %d sets of tasks reached", len(layers), len(reachable))
         layers.append(reachable)
     optimum = layers[-1][everything][0]
     orders = []
@@ -165,6 +169,7 @@ def _enumerate_orders(search: Search) -> int:
             extend(following)
 
     extend(_Partial.empty(search))
+    _log.debug("%d partial schedules", steps)
     return int(optimum)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -18,6 +19,8 @@ from dfopt.problem.stop import StoppingCriterion
 from dfopt.solvers.search import Knowledge, Search, SearchOver
 from dfopt.solvers.waiting import load_module
 from dfopt.verify.enumeration import most_tasks
+
+_log = logging.getLogger(__name__)
 
 METHODS: dict[str, tuple[str, str]] = {
     "auto": ("dfopt.solvers.auto", "solve_automatically"),
@@ -103,6 +106,14 @@ def solve(  # noqa: PLR0913 - options, all by keyword
         seed=seed,
         workers=workers or available_processors(),
     )
+    _log.debug(
+        "method %s: %d tasks of %d types on %d CPUs, at most %d threads",
+        method,
+        instance.task_count,
+        len(search.types),
+        instance.cpus,
+        search.workers,
+    )
     if instance.missing_capacity:
         return _result(search, method, StopReason.PROOF, infeasible=True)
     try:
@@ -169,6 +180,7 @@ def _result(search: Search, method: str, reason: StopReason, *, infeasible: bool
         status, reason = Status.OPTIMAL, StopReason.PROOF
     else:
         status = Status.UNKNOWN if known.schedule is None else Status.FEASIBLE
+    _log.debug("%s after %.3f s, ended by %s", status, search.elapsed, reason)
     return Result(
         instance_name=search.instance.name,
         instance_sha256=fingerprint(search.instance),

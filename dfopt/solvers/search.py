@@ -6,6 +6,7 @@ the search ends by proof, by a limit or by an interrupt.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import Counter
@@ -17,11 +18,13 @@ from itertools import chain
 from dfopt.costs.closed_form import ClosedForm
 from dfopt.costs.cost_table import CostTable
 from dfopt.costs.task_types import TaskType, cpu_groups, named_orders, task_types
-from dfopt.problem.certificate import Certificate
+from dfopt.problem.certificate import Certificate, DualWeights, Exhaustive
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, StopReason
 from dfopt.problem.schedule import Schedule, evaluate
 from dfopt.problem.stop import FirstOf, StoppingCriterion
+
+_log = logging.getLogger(__name__)
 
 
 class SearchOver(Exception):  # noqa: N818 - the normal end of every search, no error
@@ -159,17 +162,20 @@ class Search:
         value = schedule.value(self.instance.objective)
         with self._lock:
             if self.objective is None or value < self.objective:
+                _log.debug("incumbent with objective %d, lower bound %d", value, self.lower_bound)
                 self._learn(replace(self.known, objective=value, schedule=schedule))
 
     def proved(self, bound: int, certificate: Certificate) -> None:
         """Report that no schedule is better than ``bound``; keep it if it is news."""
         with self._lock:
             if bound > self.lower_bound:
+                _log.debug("lower bound %d by %s", bound, _reason(certificate))
                 self._learn(replace(self.known, lower_bound=bound, certificate=certificate))
 
     def enter(self, phase: str) -> None:
         """Say what the search is at work on from now on; it is shown, not kept."""
         with self._lock:
+            _log.debug("phase: %s", phase)
             self._phase = phase
             if self._on_progress is not None and not self._ended:
                 self._on_progress(self._progress(self.known))
@@ -206,3 +212,12 @@ class Search:
             or max(map(len, orders)) > self.instance.tasks_per_cpu
         ):
             raise AssertionError("a solver reported what is no schedule")
+
+
+def _reason(certificate: Certificate) -> str:
+    """Return what proves a bound, in a few words."""
+    if isinstance(certificate, DualWeights):
+        return "dual weights"
+    if isinstance(certificate, Exhaustive):
+        return "enumeration"
+    return f"a complete search ({certificate.solver})"

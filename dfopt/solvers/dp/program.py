@@ -12,6 +12,7 @@ under total-penalty one cost is enough and C falls away.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,8 @@ from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import first_schedule
 from dfopt.solvers.dp.blocks import ABSENT, Block, Transition
 from dfopt.solvers.search import Search
+
+_log = logging.getLogger(__name__)
 
 MOST_STATES = 4_000_000
 CHUNK = 50_000
@@ -123,6 +126,8 @@ class DynamicProgram:
             ends = following is None or self.form.costs[following].fragment != fragment
             states = self._added(states, kind, self.base_to_come[place], ends_fragment=ends)
             layers.append(states)
+            if ends:
+                _log.debug("%d of %d tasks: %d states", place + 1, len(self.kinds), len(states))
             if not len(states):
                 break
         self._report(layers)
