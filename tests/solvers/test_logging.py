@@ -25,9 +25,6 @@ def test_incumbents_and_bounds_are_logged(method: str, caplog: pytest.LogCapture
     assert messages[-1].startswith("optimal after ")
     assert any(one.startswith(f"incumbent with objective {result.objective},") for one in messages)
     assert any(one.startswith(f"lower bound {result.lower_bound} by ") for one in messages)
-    assert any(
-        record.name == f"dfopt.solvers.{method}.program" for record in caplog.records
-    ) or any(record.name == f"dfopt.solvers.{method}" for record in caplog.records)
 
 
 def test_nothing_is_logged_above_debug_level(caplog: pytest.LogCaptureFixture) -> None:
