@@ -54,7 +54,7 @@ def _deal_subsets(search: Search) -> int:
         group: _cheapest_paths(search, group, kinds) for group in sorted(set(search.cpu_groups))
     }
     reachable: dict[int, tuple[int, int]] = {0: (0, 0)}
-    layers = []
+    layers: list[dict[int, tuple[int, int]]] = []
     for group in search.cpu_groups:
         search.check()
         reachable = _dealt(search.instance.objective, reachable, paths[group], everything)
