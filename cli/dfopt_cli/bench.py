@@ -31,7 +31,7 @@ def bench(
         Method, typer.Option(help="How to solve them; auto chooses what fits each one.")
     ] = "auto",
     time_limit: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="Stop each search after so long.")
+        float, typer.Option(min=0, metavar="SECONDS", help="Stop each search after this time.")
     ] = 60,
     gap: Annotated[
         float | None,
@@ -48,7 +48,8 @@ def bench(
         int | None,
         typer.Option(
             min=1,
-            help="Number of threads for each; by default one a processor, on a cluster one.",
+            help="Number of threads for each instance; by default one for each "
+            "processor, and one on a cluster.",
             show_default=False,
         ),
     ] = None,
@@ -58,7 +59,7 @@ def bench(
             "--output",
             "-o",
             metavar="CSV",
-            help="Where the rows go, one an instance.",
+            help="Write a table there, as CSV: one row for each instance.",
             show_default=False,
         ),
     ],

@@ -30,7 +30,7 @@ def compare(
         list[str],
         typer.Argument(
             metavar="FILE",
-            help="Traces, or an instance and results of it; told by their content.",
+            help="Traces, or an instance and results of it; the content says which it is.",
             show_default=False,
         ),
     ],
@@ -51,7 +51,7 @@ def compare(
     by default) and --workers matter there.
 
     Exit code 4: Ctrl-C came first, or for an instance the time limit; what is known by then is
-    shown. A bound holds whether or not the limit left room to prove that it is attained.
+    shown. A bound is valid even if there was no time to prove that it is attained.
 
     Example: dfopt compare trace.txt --df labels.csv --window 10ms --window whole
     """
@@ -129,7 +129,7 @@ def compare_schedules(
         instance = read_instance(instance_file)
     if not result_files:
         raise typer.BadParameter(
-            f"{instance_file} is an instance; name results of it too", param_hint="Format.RESULT"
+            f"{instance_file} is an instance; name results of it too", param_hint="RESULT"
         )
     results = {}
     for file in result_files:

@@ -67,7 +67,7 @@ def subject_table(comparison: Comparison) -> Table:
     """Return what was compared, and what it paid."""
     realised, model = comparison.realised, comparison.model
     managed = f"{comparison.managed:,} of {comparison.dispatches:,} managed"
-    paid = f"{realised.total:,} in all, {realised.worst:,} on the dearest CPU"
+    paid = f"{realised.total:,} in all, {realised.worst:,} on the most expensive CPU"
     if not model.counts_switches:
         paid += f"; {counted(realised.switches, 'switch')}"
     if comparison.unlabelled_share:
@@ -212,12 +212,12 @@ def fragments_table(comparison: Comparison) -> Table:
 
 
 def cpus_table(comparison: Comparison) -> Table:
-    """Return what each CPU did and paid; of many CPUs the dearest."""
+    """Return what each CPU did and paid; of many CPUs the most expensive ones."""
     cpus = comparison.cpus
     shown: Sequence[CpuResult] = cpus
     if len(cpus) > MOST_CPUS:
-        dearest = sorted(cpus, key=lambda one: (-one.cost, one.cpu))[:MOST_CPUS]
-        shown = sorted(dearest, key=lambda one: one.cpu)
+        by_cost = sorted(cpus, key=lambda result: (-result.cost, result.cpu))
+        shown = sorted(by_cost[:MOST_CPUS], key=lambda result: result.cpu)
     table = plain_table()
     table.add_column("CPU", justify="right")
     for heading in ("dispatches", "managed", "fragments", "switches", "cost", "share"):
@@ -249,7 +249,7 @@ def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
     let runs of different length compare.
     """
     policies = policies_of(comparisons)
-    names = [printable(name) for name in policies or [one.name for one in comparisons]]
+    names = list(map(printable, policies or [comparison.name for comparison in comparisons]))
     several = any(len(comparison.windows) > 1 for comparison in comparisons)
     apart = several or policies is not None
     table = plain_table()
@@ -277,7 +277,10 @@ def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
         losses = [losses_table(comparisons), Text("")]
     said = {name: EXPLANATION[name] for name in ("bound", "rolling", "ignored")}
     if policies is not None:
-        said = {"traces": ", ".join(printable(one.name) for one in comparisons), **said}
+        said = {
+            "traces": ", ".join(printable(comparison.name) for comparison in comparisons),
+            **said,
+        }
     return [table, Text(""), *losses, pairs({**models(comparisons), **said}, style="dim")]
 
 
@@ -338,8 +341,10 @@ def window_cells(window: WindowResult) -> list[str | Text]:
 def models(comparisons: Sequence[Comparison]) -> dict[str, str]:
     """Return the costs that all traces were compared under, or those of each one."""
     said = {
-        printable(one.name): f"{costs(one.model)}; {one.model.objective}{unit_of(one)}"
-        for one in comparisons
+        printable(comparison.name): (
+            f"{costs(comparison.model)}; {comparison.model.objective}{unit_of(comparison)}"
+        )
+        for comparison in comparisons
     }
     return {"costs": next(iter(said.values()))} if len(set(said.values())) == 1 else said
 
@@ -362,7 +367,7 @@ def schedules_tables(compared: SchedulesComparison) -> list[Table | Text]:
         optimum = f"between {compared.lower_bound:,} (proven) and {compared.best:,} (found)"
     table = plain_table()
     table.add_column("schedule", overflow="fold")
-    for heading in ("cost", "ratio", "difference", "dearest CPU", "all CPUs"):
+    for heading in ("cost", "ratio", "difference", "most expensive\nCPU", "all CPUs"):
         table.add_column(heading, justify="right")
     table.add_column("method")
     for schedule in compared.schedules:

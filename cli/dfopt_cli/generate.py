@@ -21,7 +21,8 @@ app = typer.Typer(no_args_is_help=True)
 Tasks = Annotated[int, typer.Option("--tasks", min=1, help="Number of tasks.")]
 Cpus = Annotated[int, typer.Option("--cpus", min=1, help="Number of CPUs.")]
 Fragments = Annotated[
-    int, typer.Option("--fragments", min=1, help="Number of data fragments, at most one a task.")
+    int,
+    typer.Option("--fragments", min=1, help="Number of data fragments, at most one for each task."),
 ]
 
 
@@ -45,7 +46,10 @@ class DrawOptions:
     ] = None
     write_back: Annotated[int, typer.Option(min=0, help="Time to write the cache back.")] = 20
     lines: Annotated[
-        int, typer.Option(min=1, help="A task reads 1 to this many lines, uniformly (f).")
+        int,
+        typer.Option(
+            min=1, help="The lines that a task reads are drawn uniformly from 1 to this (f)."
+        ),
     ] = 40
     leaves: Annotated[
         str,
@@ -84,16 +88,18 @@ class InstanceOptions:
 
     exec: Annotated[
         int,
-        typer.Option(min=0, help="Execution times are 1 to this, uniformly; 0 gives every task 0."),
+        typer.Option(
+            min=0, help="Execution times are drawn uniformly from 1 to this; 0 gives every task 0."
+        ),
     ] = 0
     capacity: Annotated[
         str,
         typer.Option(
             metavar="balanced|unlimited|N",
-            help="Most tasks a CPU may hold; balanced: tasks/cpus, rounded up.",
+            help="Largest number of tasks on a CPU; balanced: tasks/cpus, rounded up.",
         ),
     ] = "balanced"
-    objective: Annotated[Objective, typer.Option(help="What is minimised.")] = Objective.MAX_PENALTY
+    objective: Annotated[Objective, typer.Option(help="What to minimise.")] = Objective.MAX_PENALTY
     cold_start: Annotated[
         bool,
         typer.Option("--cold-start", help="The first task of a CPU pays for loading its data."),
@@ -180,14 +186,14 @@ def uniform(
 def tight(
     *,
     cpus: Cpus,
-    per_cpu: Annotated[int, typer.Option("--per-cpu", min=1, help="Number of tasks a CPU.")],
+    per_cpu: Annotated[int, typer.Option("--per-cpu", min=1, help="Number of tasks for each CPU.")],
     fragments: Fragments,
     drawn: DrawOptions = DrawOptions(penalty="g"),
     instance: InstanceOptions,
 ) -> None:
-    """Leave no slack: next to nothing fits evenly.
+    """Leave no slack: the fragments hardly fit.
 
-    Tasks in a row, as many on every CPU, are cut into fragments at random places.
+    A row of tasks, the same number for each CPU, is cut into fragments at random places.
 
     Example: dfopt generate tight --cpus 4 --per-cpu 10 --fragments 9 -o tight.json
     """
@@ -204,14 +210,16 @@ def matrix(
     largest: Annotated[int, typer.Option("--largest", min=1, help="Largest switch cost.")] = 40,
     triangle: Annotated[
         bool,
-        typer.Option("--triangle", help="Make sure that passing through a third type never pays."),
+        typer.Option(
+            "--triangle", help="Make sure that a detour through a third type never costs less."
+        ),
     ] = False,
     instance: InstanceOptions,
 ) -> None:
-    """Draw a random switch table over task types.
+    """Draw a random table of switch costs between task types.
 
-    The table is not symmetric and small on its diagonal. With --cold-start it has a row for the
-    first task of a CPU, with --final-write-back one for the last.
+    The table is not symmetric, and its diagonal is small. With --cold-start it has costs for the
+    first task of a CPU too, with --final-write-back for the last one.
 
     Example: dfopt generate matrix --tasks 12 --cpus 3 --types 4 --triangle -o matrix.json
     """

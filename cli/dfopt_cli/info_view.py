@@ -17,7 +17,7 @@ LARGEST_SHOWN = 10
 def instance_figures(summary: dict[str, Any]) -> Table:
     """Return the table of everything but the groups of tasks."""
     penalty = dict(summary["penalty"])
-    kind = penalty.pop("kind")
+    penalty_name = penalty.pop("kind")
     parameters = ", ".join(f"{key} {shown(value)}" for key, value in penalty.items())
     flags = [flag for flag in ("cold_start", "final_write_back") if summary[flag]]
     capacity = f"at most {summary['tasks_per_cpu']} tasks a CPU"
@@ -30,7 +30,7 @@ def instance_figures(summary: dict[str, Any]) -> Table:
         "time unit": summary["time_unit"],
         "sha256": summary["sha256"],
         "objective": summary["objective"],
-        "penalty": f"{kind}: {parameters}",
+        "penalty": f"{penalty_name}: {parameters}",
         "flags": ", ".join(flags) or "none",
         "CPUs": summary["cpus"],
         "capacity": capacity,
@@ -101,7 +101,7 @@ def trace_figures(document: Mapping[str, Any]) -> Table:
     """Return everything but the fragments."""
     unit = f" {printable(document['time_unit'])}" if document["time_unit"] else ""
     penalty = dict(document["penalty"] or {})
-    kind = penalty.pop("kind", None)
+    penalty_name = penalty.pop("kind", None)
     length = None if document["start"] is None else document["end"] - document["start"]
     rows = {
         "name": document["name"],
@@ -114,7 +114,8 @@ def trace_figures(document: Mapping[str, Any]) -> Table:
         else f"{length:,}{unit}, from {document['start']:,} to {document['end']:,}",
         "dispatches": f"{document['dispatches']:,} of {counted(document['tasks'], 'task')}",
         "run time": f"{document['run_time']:,}{unit}",
-        "penalty": kind and f"{kind}: " + ", ".join(f"{k} {v}" for k, v in penalty.items()),
+        "penalty": penalty_name
+        and f"{penalty_name}: " + ", ".join(f"{key} {value}" for key, value in penalty.items()),
         "objective": document["objective"],
         "labels": document["labels"] or "none; --df says where to take them from",
         "managed": share_of(document["managed"], document["dispatches"]),

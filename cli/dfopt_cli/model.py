@@ -41,8 +41,8 @@ def response_time(
     """Show response times of jobs, today and on other machines.
 
     For every policy: its response time, also relative to the baseline, how much of it perfect
-    affinity or no waste would save, and how many reallocations it can afford. Each --speed goes
-    with the --cache in the same place; what is left out is 1.
+    affinity or no waste would save, and how many reallocations it can afford. The first --speed
+    goes with the first --cache, and so on; a value that is left out is 1.
 
     Example: dfopt model response-time mix-5 --speed 4 --cache 4
     """
@@ -66,9 +66,9 @@ def response_time(
 def crossover(
     model: ModelArgument, *, path: PathOption = GrowthPath.EQUAL, as_json: JsonOption = False
 ) -> None:
-    """Show where a policy and the baseline change places.
+    """Show where a policy becomes faster or slower than the baseline.
 
-    A machine is told by its speed times its cache, relative to today's.
+    A machine is described by the product of its speed and its cache, both relative to today's.
 
     Example: dfopt model crossover mix-5 --path limit
     """

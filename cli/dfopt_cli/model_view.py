@@ -121,7 +121,9 @@ def crossover_tables(
     if ranged:
         table.add_column("within the\nranges", overflow="fold")
     for row in rows:
-        crossings = [(growth_text(one.product), str(one.direction)) for one in row.crossovers]
+        crossings = [
+            (growth_text(crossing.product), str(crossing.direction)) for crossing in row.crossovers
+        ]
         for line, (product, says) in enumerate(crossings or [("none", without(row))]):
             possible = [intervals(row) if line == 0 else ""] if ranged else []
             names = [printable(row.job), printable(row.policy), f"{row.today:.3f}"]
@@ -140,7 +142,7 @@ def intervals(row: CrossoverRow) -> str:
     """Return where a crossover can be."""
     if row.possible is None:
         return ""
-    return ", ".join(interval(*one) for one in row.possible) or "none"
+    return ", ".join(interval(*products) for products in row.possible) or "none"
 
 
 def interval(least: float, most: float) -> str:

@@ -1,4 +1,4 @@
-"""``dfopt plot``: pictures, one command per kind."""
+"""``dfopt plot``: pictures, one command for each."""
 
 from __future__ import annotations
 
@@ -151,9 +151,10 @@ def crossover(
 ) -> None:
     """Draw where policies fall behind as machines grow.
 
-    There is one picture a job: response times relative to the baseline against speed × cache.
+    There is one picture for each job: response times, relative to the baseline, against
+    speed × cache.
 
-    Marks stand at the crossovers; what the ranges of the parameters allow is shaded.
+    Marks show the crossovers; shaded areas show what the ranges of the parameters allow.
 
     Example: dfopt plot crossover mix-5 -o crossover.svg
     """

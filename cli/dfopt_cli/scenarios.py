@@ -91,7 +91,9 @@ def scenarios_of(
 
     listed = list(
         dict.fromkeys(
-            one for name in names for one in (shipped_scenarios() if name == ALL else (name,))
+            scenario
+            for name in names
+            for scenario in (shipped_scenarios() if name == ALL else (name,))
         )
     )
     recorded = [name for name in listed if is_recorded(name)]

@@ -30,24 +30,24 @@ MOST_REPLICATIONS = 100_000
 
 ReplicationsOption = Annotated[
     int,
-    typer.Option(min=1, max=MOST_REPLICATIONS, help="How often to simulate each policy."),
+    typer.Option(min=1, max=MOST_REPLICATIONS, help="Number of simulations of each policy."),
 ]
 
 SeedOption = Annotated[
-    int, typer.Option(min=0, help="Seed of the first replication; the others count on.")
+    int, typer.Option(min=0, help="Seed of the first replication; each further one adds 1.")
 ]
 
 WorkersOption = Annotated[
     int | None,
     typer.Option(
-        min=1, help="Number of processes; by default one a processor.", show_default=False
+        min=1, help="Number of processes; by default one for each processor.", show_default=False
     ),
 ]
 
 
 @app.callback()
 def policies_on_workloads() -> None:
-    """Policies on workloads: what they do to response times, and why."""
+    """Simulate policies on workloads."""
 
 
 @app.command("run-queue")
@@ -57,8 +57,9 @@ def run_queue(
         list[str],
         typer.Argument(
             metavar="SCENARIO",
-            help="Scenarios that come with dfopt, by name (all: all of them), TOML files, or "
-            "recorded traces, whose threads then run under the policies; told by their content.",
+            help="Names of scenarios that come with dfopt (all: every one), TOML "
+            "files, or recorded "
+            "traces, whose threads then run under the policies. The content says which it is.",
             show_default=False,
         ),
     ],
@@ -67,8 +68,8 @@ def run_queue(
         list[str],
         typer.Option(
             metavar="POLICY",
-            help="What to simulate; may be given several times. all: all that fit. One of your "
-            "own is module:Class or file.py.",
+            help="Policy to simulate; may be given several times. all: every policy that fits. A "
+            "policy of your own is module:Class or file.py.",
         ),
     ] = list(RUN_QUEUE_POLICIES),  # noqa: B006 - Typer copies it
     output: Annotated[
@@ -109,9 +110,9 @@ def run_queue(
 ) -> None:
     """Simulate how policies run the threads of a workload on the CPUs of a machine.
 
-    For every scenario the policies side by side: what their switches cost, how often threads
-    change fragment and CPU, idle CPUs, response times. With -o the traces are written too, which
-    dfopt compare takes as they are. The options about labels and costs are for recorded traces.
+    For every scenario a table compares the policies: what their switches cost, how often threads
+    change fragment and CPU, how long CPUs are idle, response times. -o writes the traces too, for
+    dfopt compare. The options about labels and costs are for recorded traces.
     Ctrl-C keeps the simulations that are finished. Exit code 4: Ctrl-C came first.
 
     Example: dfopt simulate run-queue chat --policy fcfs --policy mine.py --set rooms=20 -o traces
@@ -172,8 +173,8 @@ def space_sharing(
         list[str],
         typer.Option(
             metavar="POLICY",
-            help="What to simulate; may be given several times. One of your own is module:Class "
-            "or file.py.",
+            help="Policy to simulate; may be given several times. A policy of your own is "
+            "module:Class or file.py.",
         ),
     ] = list(SPACE_SHARING_POLICIES),  # noqa: B006 - Typer copies it
     replications: ReplicationsOption = 10,

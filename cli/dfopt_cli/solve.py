@@ -28,7 +28,7 @@ def solve(
         typer.Option(
             min=0,
             metavar="SECONDS",
-            help="Stop after so long, with the best so far.",
+            help="Stop after this time, with the best schedule so far.",
             show_default=False,
         ),
     ] = None,
@@ -46,7 +46,7 @@ def solve(
     workers: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Number of threads; by default one a processor.", show_default=False
+            min=1, help="Number of threads; by default one for each processor.", show_default=False
         ),
     ] = None,
     output: Annotated[

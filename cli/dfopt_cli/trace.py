@@ -1,4 +1,4 @@
-"""``dfopt trace``: traces, schedules and instances into each other."""
+"""``dfopt trace``: converts traces, and makes instances and traces of schedules from them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def convert(
     labels: LabelOptions,
     model: ModelOptions,
 ) -> None:
-    """Write a trace in another format, told by the ending of OUT.
+    """Write a trace in another format; the ending of OUT says which.
 
     It gets the labels that 'dfopt compare' would take, if there are any; --df takes others.
     Options about costs and objective go into the header of a dfopt-trace/1, and Perfetto shows
@@ -93,7 +93,9 @@ def to_instance(
     each: Annotated[
         bool,
         typer.Option(
-            "--each", help="Make every dispatch a task of its own; else equal ones are counted."
+            "--each",
+            help="Make every dispatch a task of its own; by default equal ones are one task with "
+            "a count.",
         ),
     ] = False,
     window: Annotated[
@@ -161,10 +163,10 @@ def from_result(instance: InstanceArgument, result: ResultArgument, output: Outp
 @app.command("label")
 @with_option_groups
 def write_labels_of(trace: TraceArgument, *, output: OutputOption, labels: LabelOptions) -> None:
-    """Write which fragment each thread of a trace uses as a CSV file, to look at and to edit.
+    """Write a CSV file that says which fragment each thread of a trace uses.
 
-    'dfopt compare TRACE --df FILE' reads it. What was inferred from wakeups comes with a
-    confidence.
+    You can look at it and edit it, and 'dfopt compare TRACE --df FILE' reads it. Labels that are
+    inferred from wakeups come with a confidence.
 
     Example: dfopt trace label trace.txt --df wakeups -o labels.csv
     """

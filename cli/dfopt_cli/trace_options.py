@@ -51,7 +51,8 @@ class LabelOptions:
         typer.Option(
             metavar="TIDS|REGEX",
             show_default=False,
-            help="Manage only these threads: numbers with commas, or a pattern on the comm.",
+            help="Manage only these threads: numbers with commas, or a regular expression for the "
+            "name of the thread (comm).",
         ),
     ] = None
     labels_out: Annotated[
@@ -62,7 +63,7 @@ class LabelOptions:
     ] = None
 
     def of_each(self, traces: int) -> list[LabelOptions]:
-        """Return the options for each of so many traces; contradictions are wrong usage."""
+        """Return the options for each trace; contradictions are wrong usage."""
         sources = self.df or ([] if self.infer_df is None else [self.infer_df])
         if self.infer_df is not None and set(sources) != {self.infer_df}:
             raise typer.BadParameter(
@@ -96,8 +97,8 @@ class CostOptions:
         typer.Option(
             show_default=False,
             help="f: lines are read one by one; g: the whole cache at every change of fragment; "
-            "matrix: by type, as in the trace's header or the instance of --model. Follows from "
-            "the costs that are given.",
+            "matrix: by type, as in the trace's header or the instance of --model. By default it "
+            "follows from the costs that are given.",
         ),
     ] = None
     fill: Annotated[
@@ -124,14 +125,15 @@ class CostOptions:
         typer.Option(
             metavar="N|runtime:N",
             show_default=False,
-            help="f: lines a dispatch reads where the trace does not say; with runtime: no more "
-            "than it had time for.",
+            help="f: lines that a dispatch reads if the trace does not say; with runtime: at most "
+            "what it had time for.",
         ),
     ] = None
     leaves: Annotated[
         Literal["clean", "dirty", "invalidated"] | None,
         typer.Option(
-            help="f: how a dispatch leaves its fragment where the trace does not say; dirty.",
+            help="f: how a dispatch leaves its fragment if the trace does not say; "
+            "by default dirty.",
             show_default=False,
         ),
     ] = None
@@ -148,7 +150,7 @@ class CostOptions:
         bool | None,
         typer.Option(
             "--cold-start/--no-cold-start",
-            help="Whether the first dispatch on a CPU pays.",
+            help="Whether the first dispatch on a CPU pays for loading its fragment.",
             show_default=False,
         ),
     ] = None
@@ -160,7 +162,7 @@ class ModelOptions(CostOptions):
 
     objective: Annotated[
         Literal["total-penalty", "max-penalty", "makespan"] | None,
-        typer.Option(help="What is minimised (makespan: in instances only).", show_default=False),
+        typer.Option(help="What to minimise (makespan: for instances only).", show_default=False),
     ] = None
     final_write_back: Annotated[
         bool | None,
@@ -175,17 +177,21 @@ class ModelOptions(CostOptions):
         typer.Option(
             metavar="observed|balanced|unlimited|N",
             show_default=False,
-            help="Most dispatches a CPU may run in a window; observed (the default): the most "
-            "that the trace ran on one.",
+            help="Largest number of dispatches on a CPU in a window; observed (the default): the "
+            "largest number that the trace ran on one CPU.",
         ),
     ] = None
     unmanaged: Annotated[
         Literal["transparent", "evict"],
-        typer.Option(help="Whether a task without a fragment leaves the caches alone."),
+        typer.Option(
+            help="What a task without a fragment does: leave the cache alone, or evict its content."
+        ),
     ] = "transparent"
     broken_chains: Annotated[
         Literal["bridge", "cut"],
-        typer.Option(help="Whether to go on across a missing switch, or end the window there."),
+        typer.Option(
+            help="Where the trace lacks a switch: bridge the gap, or cut the window there."
+        ),
     ] = "bridge"
 
 
@@ -212,7 +218,7 @@ class WindowOptions:
             min=0,
             metavar="SECONDS",
             show_default=False,
-            help="Search for so long; what is not proven by then keeps a weaker bound.",
+            help="Stop the search after this time; what is not proven by then has a weaker bound.",
         ),
     ] = None
     workers: Annotated[
@@ -220,7 +226,7 @@ class WindowOptions:
         typer.Option(
             min=1,
             show_default=False,
-            help="Number of processes; by default one a processor.",
+            help="Number of processes; by default one for each processor.",
         ),
     ] = None
     scheduler: Annotated[

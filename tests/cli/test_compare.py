@@ -39,7 +39,7 @@ def test_a_trace_is_reported(run: Run, trace: Path) -> None:
     assert rows["dispatches"].startswith("7 of 8 managed; 12.5% of the run time has")
     assert rows["costs"] == "g: every change of fragment costs 1"
     assert rows["objective"] == "total-penalty, in switches"
-    assert rows["realised"] == "4 in all, 2 on the dearest CPU"
+    assert rows["realised"] == "4 in all, 2 on the most expensive CPU"
     # One CPU holds four dispatches at most, so A and B can each have their own.
     assert rows["whole"].split() == ["1", "0", "–", "0", "–", "0", "100.0%"]
     for word in ("bound", "rolling", "ignored"):
