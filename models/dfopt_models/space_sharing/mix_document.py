@@ -39,12 +39,13 @@ from dfopt_models.space_sharing.thread_graph import read_thread_graph
 FORMAT = Format.MIX
 
 MOST_THREADS = 10**7
+"""At most this many threads are in a structure, and as many in any other count."""
 
 LATEST_ARRIVAL = 1e9
-"""In seconds; floats tell times apart by a tenth of a microsecond there."""
+"""Seconds at which floats still differ by a tenth of a microsecond."""
 
 SHORTEST_REVIEW = 1e-6
-"""In seconds; shorter ones would hardly move the clock, or not at all."""
+"""Seconds; the clock would hardly move with a shorter interval, or not at all."""
 
 
 def read_mix(path: str | Path) -> Mix:
@@ -61,7 +62,7 @@ def read_mix(path: str | Path) -> Mix:
     DfoptError
         With file, place and remedy, when the file is not a valid mix.
     """
-    document = read_mix_document(path)
+    document = MIXES.read(path)
     try:
         return mix_from_document(document, name=str(path))
     except DfoptError as error:
@@ -71,17 +72,6 @@ def read_mix(path: str | Path) -> Mix:
 def shipped_mixes() -> tuple[str, ...]:
     """Return the names of the mixes that come with the package."""
     return MIXES.shipped()
-
-
-def read_mix_document(path: str | Path) -> Document:
-    """Return a mix's document with what its base says, every value checked by itself.
-
-    Raises
-    ------
-    DfoptError
-        When the file, or a base, cannot be read or holds an unknown key or a wrong value.
-    """
-    return MIXES.read(path)
 
 
 def mix_from_document(document: Document, *, name: str = "mix") -> Mix:
@@ -96,13 +86,13 @@ def mix_from_document(document: Document, *, name: str = "mix") -> Mix:
     jobs = document.get("job", [])
     tables = document.get("application", {})
     applications: dict[str, Application] = {}
-    for place, job in enumerate(jobs):
+    for position, job in enumerate(jobs):
         wanted = job["application"]
         if wanted not in tables:
             known = ", ".join(map(described_json, tables)) or "none"
             raise FileError(
                 f"there is no application {described_json(wanted)}; known are {known}",
-                place=f"job[{place}].application",
+                place=f"job[{position}].application",
             )
         if wanted not in applications:
             applications[wanted] = _application(wanted, tables[wanted], machine.quantum)
@@ -117,7 +107,7 @@ def mix_from_document(document: Document, *, name: str = "mix") -> Mix:
     )
 
 
-# Every value by itself.
+# Readers: each value is checked by itself.
 
 
 def _positive(value: object) -> float:
@@ -182,31 +172,32 @@ JOB: dict[str, Reader] = {
     "arrival": _arrival,
     "interarrival": _arrival,
 }
-NUMBERS: dict[str, dict[str, Reader]] = {
-    "blocks": {"work": _positive, "threads": _count, "variation": _not_negative},
-    "time-steps": {
-        "work": _positive,
-        "steps": _count,
-        "serial": _positive,
-        "phases": _count,
-        "threads": _count,
-        "variation": _not_negative,
-        "barrier": _positive,
-    },
-    "wave-front": {
-        "work": _positive,
-        "rows": _count,
-        "columns": _count,
-        "variation": _not_negative,
-    },
-    "graph": {"file": string},
+STRUCTURES: dict[str, tuple[Callable[..., Structure], dict[str, Reader]]] = {
+    "blocks": (Blocks, {"work": _positive, "threads": _count, "variation": _not_negative}),
+    "time-steps": (
+        TimeSteps,
+        {
+            "work": _positive,
+            "steps": _count,
+            "serial": _positive,
+            "phases": _count,
+            "threads": _count,
+            "variation": _not_negative,
+            "barrier": _positive,
+        },
+    ),
+    "wave-front": (
+        WaveFront,
+        {"work": _positive, "rows": _count, "columns": _count, "variation": _not_negative},
+    ),
+    "graph": (lambda *, file: read_thread_graph(file), {"file": string}),
 }
-"""By structure: the keys that it needs."""
+"""By name: what makes the structure, and the keys that it needs."""
 
 
 def _structure_name(value: object) -> str:
-    if not isinstance(value, str) or value not in NUMBERS:
-        words = ", ".join(map(repr, NUMBERS))
+    if not isinstance(value, str) or value not in STRUCTURES:
+        words = ", ".join(map(repr, STRUCTURES))
         raise FileError(f"must be one of {words}, not {described_json(value)}")
     return value
 
@@ -214,13 +205,13 @@ def _structure_name(value: object) -> str:
 APPLICATION: dict[str, Reader] = {
     "structure": _structure_name,
     "penalties": lambda value: list(each("", table(PENALTIES, required=tuple(PENALTIES)), value)),
-    **{key: read for readers in NUMBERS.values() for key, read in readers.items()},
+    **{key: read for _, readers in STRUCTURES.values() for key, read in readers.items()},
 }
 
 
 def _checked(document: Document, folder: Path | None) -> Document:
-    """Return the values of a document, each as it should be; nothing of it needs to be complete."""
-    check_document(document)  # TOML knows infinite numbers and dates, which mean nothing here
+    """Return the values of a document, each checked by itself; any of them may be missing."""
+    check_document(document)  # TOML allows infinite numbers and dates, a mix does not
     check_format(document, FORMAT)
     read = table(
         {
@@ -243,13 +234,17 @@ def _checked(document: Document, folder: Path | None) -> Document:
 
 
 def _merged(base: Document, over: Document) -> Table:
-    """Return a base with what stands on it, of which another structure takes what it needs."""
+    """Return a base with a document that stands on it.
+
+    An application with another structure keeps the keys of the base that this structure needs.
+    """
     together = merged(base, over)
     for name, given in over.get("application", {}).items():
         if "structure" in given:
-            belongs = {*given, "penalties", *NUMBERS[given["structure"]]}
+            _, needed = STRUCTURES[given["structure"]]
+            belongs = {*given, "penalties", *needed}
             found = together["application"][name].items()
-            together["application"][name] = {key: one for key, one in found if key in belongs}
+            together["application"][name] = {key: value for key, value in found if key in belongs}
     return together
 
 
@@ -263,7 +258,7 @@ MIXES = BasedFormat(
 )
 
 
-# Together.
+# Values that must fit together.
 
 
 def _application(name: str, table: Table, quantum: float) -> Application:
@@ -280,29 +275,30 @@ def _structure(table: Table) -> Structure:
         raise FileError(
             "is missing; it says how the threads depend on each other", place="structure"
         )
-    kind = table["structure"]
+    name = table["structure"]
+    make, needed = STRUCTURES[name]
     for key in table:
-        if key not in ("structure", "penalties", *NUMBERS[kind]):
-            raise FileError(f"does not belong to the structure {kind!r}; remove it", place=key)
-    for key in NUMBERS[kind]:
+        if key not in ("structure", "penalties", *needed):
+            raise FileError(f"does not belong to the structure {name!r}; remove it", place=key)
+    for key in needed:
         if key not in table:
-            raise FileError(f"is missing; the structure {kind!r} needs it", place=key)
-    if kind == "wave-front" and table["rows"] * table["columns"] > MOST_THREADS:
+            raise FileError(f"is missing; the structure {name!r} needs it", place=key)
+    if name == "wave-front" and table["rows"] * table["columns"] > MOST_THREADS:
         raise FileError(
             f"has {table['rows'] * table['columns']:,} threads, and {MOST_THREADS:,} is the most; "
             "take fewer rows or columns"
         )
-    return STRUCTURES[kind](**{key: table[key] for key in NUMBERS[kind]})
+    return make(**{key: table[key] for key in needed})
 
 
 def _penalties(table: Table, quantum: float) -> Penalties:
     rows = table.get("penalties", [])
     quanta = [row["quantum"] for row in rows]
-    for place, one in enumerate(quanta):
-        if one in quanta[:place]:
+    for position, measured in enumerate(quanta):
+        if measured in quanta[:position]:
             raise FileError(
-                f"{one:g} is there more than once; keep one row of each",
-                place=f"penalties[{place}].quantum",
+                f"{measured:g} is there more than once; keep one row of each",
+                place=f"penalties[{position}].quantum",
             )
     for row in rows:
         if row["quantum"] == quantum:
@@ -312,11 +308,3 @@ def _penalties(table: Table, quantum: float) -> Penalties:
         f"must have a row for the machine's quantum of {quantum:g} s; there are {known}",
         place="penalties",
     )
-
-
-STRUCTURES: dict[str, Callable[..., Structure]] = {
-    "blocks": Blocks,
-    "time-steps": TimeSteps,
-    "wave-front": WaveFront,
-    "graph": lambda *, file: read_thread_graph(file),
-}
