@@ -1,8 +1,8 @@
 """Fits the machine and the applications of the shipped mixes to Tables 3 and 4.
 
 ``python docs/reproduction/calibrate.py -o models/dfopt_models/space_sharing/mixes/symmetry.toml``
-takes a few minutes, and gives the same file for the same seeds. It begins with the values that
-the shipped file has; what is not fitted stays as it is there.
+takes a few minutes, and gives the same file for the same seeds. It begins with the values of the
+shipped file, and leaves those that are not fitted unchanged.
 """
 
 import argparse
@@ -91,13 +91,13 @@ class Calibration:
         table[key[-1]] = rounded(value) if isinstance(value, float) else value
 
     def rescale(self, key: Key, target: float, measure: Callable[[], float]) -> None:
-        """Fit a value that the measure is nearly proportional to."""
+        """Fit a value to which the measure is nearly proportional."""
         for _ in range(2):
             self.set(key, self.get(key) * target / measure())
         say(key, self.get(key))
 
     def bisect(self, key: Key, target: float, measure: Callable[[], float], factor: float) -> None:
-        """Fit a value that the measure falls with, looking up to ``factor`` both ways."""
+        """Fit a value with which the measure falls; search up to ``factor`` in both directions."""
         low, high = self.get(key) / factor, self.get(key) * factor
         for _ in range(STEPS):
             middle = math.sqrt(low * high)
@@ -173,12 +173,12 @@ class Calibration:
 
 
 def rounded(value: float) -> float:
-    """Return a value with the digits that the fit is good for."""
+    """Return a value rounded to the digits that the fit determines."""
     return float(f"{value:.{DIGITS}g}")
 
 
 def say(key: Key, value: object) -> None:
-    """Say what was fitted."""
+    """Print a fitted value."""
     print(".".join(key), value, flush=True)
 
 

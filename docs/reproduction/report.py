@@ -1,7 +1,7 @@
-"""Writes docs/background/space-sharing.md: what was published beside what is simulated.
+"""Writes docs/background/space-sharing.md: published figures beside simulated ones.
 
 ``python docs/reproduction/report.py`` takes a few minutes, and gives the same page for the same
-seeds. Every number of the page is from here.
+seeds. It makes every number of the page.
 """
 
 import argparse
@@ -30,13 +30,13 @@ APPLICATIONS = ("MATRIX", "GRAVITY")
 CALIBRATED, PREDICTED, NOT_REPRODUCED = "calibrated", "predicted", "not reproduced"
 FUTURE = (1, 16, 256, 4096)
 CLOSE = 0.02
-"""Response times that differ by less are the same."""
+"""Response times that differ by a smaller share count as the same."""
 
 NEAR = 0.1
-"""Shares that differ by less are near each other."""
+"""Shares that differ by less count as near each other."""
 
 UNFAIR = 1.5
-"""A response time so many times that under Equipartition is unfair."""
+"""A response time more than this many times that under Equipartition is unfair."""
 
 Range = tuple[float, float]
 MIXES_RUN = dict[str, dict[str, PolicySummary]]
@@ -61,7 +61,7 @@ def with_error(interval: Interval, places: int) -> str:
 
 
 def difference(mean: float, published: float) -> str:
-    """Return by how much a mean is off."""
+    """Return the relative difference of a mean from its published value."""
     return f"{mean / published - 1:+.1%}".replace("-", "−")
 
 
@@ -75,7 +75,7 @@ Means = dict[tuple[str, str, str], float]
 
 
 def means_of_tie_breaks() -> list[tuple[dict[str, object], Means]]:
-    """Return what each combination of tie-breaks gives."""
+    """Return the means under each combination of tie-breaks."""
     found = []
     for choices in tie_breaks():
         mix = with_parameters(read_mix("mix-5"), **choices)
@@ -101,11 +101,11 @@ def ranges_of(found: list[tuple[dict[str, object], Means]]) -> dict[tuple[str, s
 
 
 def nearest_to(policy: str, found: list[tuple[dict[str, object], Means]]) -> str:
-    """Say which tie-breaks come nearest to the affinity of a policy, and what they give."""
+    """Return the tie-breaks that come nearest to the affinity of a policy, with their values."""
 
-    def distance(one: tuple[dict[str, object], Means]) -> float:
+    def distance(combination: tuple[dict[str, object], Means]) -> float:
         return sum(
-            (one[1][policy, name, "affinity"] - TABLE_3[policy, name].affinity) ** 2
+            (combination[1][policy, name, "affinity"] - TABLE_3[policy, name].affinity) ** 2
             for name in APPLICATIONS
         )
 
@@ -229,7 +229,7 @@ def future_table(ahead: dict[tuple[str, str, str], list[float]]) -> Iterator[str
 
 
 def crossover_of(runs: MIXES_RUN, name: str, job: str, policy: str) -> str:
-    """Return where a policy and Equipartition change places along s = c."""
+    """Return the crossovers of a policy with Equipartition along s = c."""
     model = response_model(read_mix(name), list(runs[name].values()))
     found = crossovers(model.comparison(job, policy), GrowthPath.EQUAL)
     return " and ".join(f"{one.product:,.0f}" for one in found) or "nowhere"
@@ -240,7 +240,7 @@ def observations(
     ratios: dict[tuple[str, str], dict[str, float]],
     ahead: dict[tuple[str, str, str], list[float]],
 ) -> Iterator[str]:
-    """Yield the paper's observations with what the simulation says of each."""
+    """Yield the paper's observations, each with the simulated figures."""
     yield row("", "observation", "simulated", "")
     yield row(*["---"] * 4)
 
@@ -278,7 +278,7 @@ def observations(
         5, "The best dynamic policy, Dyn-Aff-Delay, stays as good as Equipartition or better, "
         "unless machines grow very much",
         f"at s · c = {farther} its ratio is at most {worst:.3f} ({job} in mix {MIXES[first]}), "
-        f"and they change places at {crossover_of(runs, first, job, 'dyn-aff-delay')}",
+        f"and the crossover is at {crossover_of(runs, first, job, 'dyn-aff-delay')}",
         worst <= 1 + CLOSE,
     )  # fmt: skip
     spread = {
@@ -323,7 +323,7 @@ def conservation(runs: dict[str, PolicySummary]) -> dict[str, str]:
 
 
 def parameters() -> Iterator[str]:
-    """Yield what was fitted and to what."""
+    """Yield the fitted parameters with their targets, and the assumed ones."""
     import tomllib
     from importlib import resources
 

@@ -1,4 +1,4 @@
-"""All ways in which the policies may choose among equals."""
+"""All combinations of the policies' tie-breaks."""
 
 from collections.abc import Iterator
 from dataclasses import replace

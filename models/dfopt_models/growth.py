@@ -5,13 +5,14 @@ from __future__ import annotations
 from enum import StrEnum
 
 LARGE, HUGE = 1000, 10**9
-"""Between these a number is written out, with its thousands set apart."""
+"""A number from the first to the second is written out, with commas between thousands."""
 
 
 class GrowthPath(StrEnum):
     """A path through the plane of speed and cache, both relative to today's machine.
 
-    It begins today, at speed 1 and cache 1, and is measured by the product of both.
+    It begins with today's machine, at speed 1 and cache 1. A machine on it is named by the product
+    of both.
     """
 
     EQUAL = "equal"
@@ -24,7 +25,7 @@ class GrowthPath(StrEnum):
     """Caches grow, processors stay as they are: s = 1."""
 
     LIMIT = "limit"
-    """Caches are so large that what has affinity pays no penalty: the affinity term is dropped."""
+    """Caches are so large that a reallocation with affinity has no penalty: its term is dropped."""
 
     @property
     def meaning(self) -> str:

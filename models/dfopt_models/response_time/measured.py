@@ -1,9 +1,9 @@
-"""What follows for the model from measured response times, reallocations and intervals.
+"""The parameters that follow from measured response times, reallocations and intervals.
 
 A table of measurements has the average interval between two reallocations of a processor, not the
-allocation. But every reallocation ends one interval, so that intervals times reallocations are the
-processor-seconds that the job was given; over the response time they are the average allocation,
-and less the cost of the reallocations they are work and waste.
+allocation. But every reallocation ends one interval. So interval times reallocations is the number
+of processor-seconds that the job was given. Divided by the response time it is the average
+allocation; minus the cost of the reallocations it is work and waste.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from dfopt_models.response_time.model import Case
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What was measured of a job under a policy.
+    """Measurements of a job under a policy.
 
     Parameters
     ----------
     affinity
         The fraction of reallocations with affinity, 0 to 1.
     reallocations
-        How many there were.
+        Their number.
     interval
         Average time between two reallocations of a processor, seconds.
     response_time
@@ -38,7 +38,7 @@ class Measured:
 
     @property
     def processor_seconds(self) -> float:
-        """What the job was given."""
+        """Processor-seconds that the job was given."""
         return self.interval * self.reallocations
 
     @property
@@ -51,7 +51,7 @@ class Measured:
     ) -> Case:
         """Return the case of the model that has this response time today.
 
-        Work and waste cannot be told apart; the sum of both stands as work.
+        Measurements do not tell work from waste, so that work is the sum of both.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class Measured:
     def rounded(
         self, *, affinity: float, interval: float, response_time: float
     ) -> Iterator[Measured]:
-        """Yield the corners of what may have been rounded to these measurements.
+        """Yield the corners of the box of values that round to these measurements.
 
         Parameters
         ----------

@@ -32,7 +32,7 @@ class Region(StrEnum):
     """Which machines of a product are compared."""
 
     ANY_CACHE = "any cache"
-    """c from 1 to infinity, which for c > x means processors slower than today's."""
+    """c from 1 to infinity; where c > x, processors are slower than today's."""
 
     GROWING = "growing"
     """c from 1 to x: neither speed nor cache falls below today's."""
