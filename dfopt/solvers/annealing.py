@@ -15,25 +15,25 @@ from dfopt.solvers.contents import NOTHING, Contents, Part, PartCosts
 from dfopt.solvers.search import Search
 
 COST_SHARE = 0.2
-"""How much of a CPU's cost counts as energy beside its excess."""
+"""Share of a CPU's cost that counts as energy beside its excess over the target."""
 
 CONSTRUCTIONS = 6
 STEPS_PER_TASK = 400
 MOST_STEPS = 30_000
 ABOVE_TARGET = 0.5
-"""How often a move begins at a CPU above the target."""
+"""Probability that a move begins at a CPU above the target."""
 
 ONE_WAY = 0.3
-"""How often tasks move without any in exchange, where there is room."""
+"""Probability that tasks move without any in exchange, where there is room."""
 
 SINGLE = 0.4
-"""How often just one task moves, each way."""
+"""Probability that one task moves each way."""
 
 EQUAL = 0.5
-"""How often, of the other exchanges, equally many tasks go both ways."""
+"""Probability that, of the other exchanges, equally many tasks go each way."""
 
 FAILURES = 2
-"""So many targets in a row may be missed before it gives up."""
+"""It gives up after this many targets in a row that it missed."""
 
 
 class Annealing:
@@ -49,7 +49,7 @@ class Annealing:
 
     def __init__(self, search: Search, effort: float = 1.0) -> None:
         self.search = search
-        # Whoever anneals again does not take the same way again.
+        # A second annealing must not repeat the first one.
         self.random = random.Random(f"{search.seed}/{len(search.history)}")
         self.form = search.form
         self.capacity = search.instance.tasks_per_cpu

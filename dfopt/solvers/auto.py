@@ -19,16 +19,16 @@ from dfopt.solvers.search import Search
 from dfopt.solvers.waiting import load_module
 
 TINY = 9
-"""Up to so many tasks enumeration is faster than loading a solver."""
+"""With at most this many tasks, enumeration is faster than loading a solver."""
 
 FIRST_LOOK = 0.05
-"""How long, as a share of a whole local search, the first look may take: moments."""
+"""The effort of the first look, as a share of a whole local search."""
 
 MOST_BRANCHES = 2_000
 """At most this number of transportation problems takes about as long as loading a solver."""
 
 MOST_NODES = 20_000
-"""So many partial schedules take about as long as loading a solver."""
+"""At most this many partial schedules: they take about as long as loading a solver."""
 
 
 PLAIN_PYTHON_S = 2.0
@@ -64,7 +64,7 @@ def _solve_without_machine_code(search: Search) -> None:
 
     with suppress(CompilerHasEnded):
         if len(Aggregation.of(search).classes) * search.instance.cpus <= LARGEST_MODEL:
-            from dfopt.solvers.cp_sat.counts import CountModel
+            from dfopt.solvers.cp_sat.count_model import CountModel
             from dfopt.solvers.cp_sat.runner import minimise
 
             search.enter("CP-SAT while a compiler runs")

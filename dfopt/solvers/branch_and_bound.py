@@ -18,7 +18,7 @@ from dfopt.solvers.search import Search
 
 T = TypeVar("T")
 
-NOBODY = -1
+NO_TASK = -1
 """Stands for the last task of a CPU that has none."""
 
 
@@ -103,7 +103,7 @@ class BranchAndBound:
             if not any(partial.left):
                 self.search.found(partial.orders)
                 continue
-            # The one that ends first is looked at first.
+            # Depth first; of the children the one that ends first comes first.
             stack += sorted(self._longer(partial), key=lambda one: -sum(one.clocks))
         return False
 
@@ -136,7 +136,7 @@ class BranchAndBound:
         return self.table.finish[order[-1]] if order else self.table.idle[cpu]
 
     def _is_dominated(self, partial: Partial) -> bool:
-        lasts = tuple(order[-1] if order else NOBODY for order in partial.orders)
+        lasts = tuple(order[-1] if order else NO_TASK for order in partial.orders)
         loads = tuple(len(order) for order in partial.orders)
         times = (*partial.clocks, *partial.ends, partial.latest_start)
         others = self.seen[partial.left, lasts, loads]

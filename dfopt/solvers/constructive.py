@@ -10,7 +10,7 @@ from dfopt.solvers.contents import Contents, Part, PartCosts
 from dfopt.solvers.search import Search
 
 MOST_CANDIDATES = 8
-"""Of so many CPUs, those that cost least so far, the best one gets the next fragment."""
+"""At most this many CPUs, those that cost least so far, are tried for the next fragment."""
 
 
 def construct(search: Search, costs: PartCosts, random_source: random.Random) -> Iterator[Contents]:

@@ -10,12 +10,12 @@ from dfopt.solvers.search import Search
 from dfopt.solvers.waiting import load_module
 
 FIRST_LOOK = 0.5
-"""With less effort than that, loading the compiled search would take longer than the search."""
+"""With less effort than this, loading the compiled search would take longer than the search."""
 
 MOVES_PER_TASK = 10_000
 MOST_MOVES = 20_000_000
 FAILURES = 2
-"""So many walks in a row may find nothing better before it gives up."""
+"""It gives up after this many walks in a row that found nothing better."""
 
 
 def improve(search: Search, effort: float = 1.0) -> None:
@@ -35,7 +35,7 @@ def _search_locally(search: Search, effort: float) -> None:
     if not fits(search) or not machine_code.is_ready(search.check):
         Annealing(search, effort).run()
         return
-    # Whoever searches again does not take the same way again.
+    # A second search must not repeat the first one.
     local_search = LocalSearch(search, seed=search.seed * 1000 + len(search.history))
     moves = int(effort * min(MOST_MOVES, MOVES_PER_TASK * search.instance.task_count))
     failures = 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import pkgutil
 import subprocess
 import sys
 import threading
@@ -16,6 +17,12 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from dfopt.solvers.compiled import load, load_kept
+
+FIRST_CALLS = (
+    "dfopt.solvers.local_search.local_search:first_calls",
+    "dfopt.solvers.configuration.solve:first_calls",
+)
+"""What calls the compiled functions of each method; imported when they are called."""
 
 _lock = threading.Lock()
 _is_loaded = False
@@ -54,11 +61,8 @@ def is_ready(check: Callable[[], None]) -> bool:
 
 def first_calls() -> None:
     """Call every compiled function of the solvers, so that it is loaded or compiled."""
-    from dfopt.solvers.configuration import solve
-    from dfopt.solvers.local_search import local_search
-
-    local_search.first_calls()
-    solve.first_calls()
+    for function in FIRST_CALLS:
+        pkgutil.resolve_name(function)()
 
 
 def _start_compiler() -> subprocess.Popen[bytes]:

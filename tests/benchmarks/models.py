@@ -6,8 +6,8 @@ from contextlib import suppress
 
 from dfopt import Instance, TimeLimit
 from dfopt.bounds import cheap_bound
-from dfopt.solvers.cp_sat.circuits import CircuitModel
-from dfopt.solvers.cp_sat.counts import CountModel
+from dfopt.solvers.cp_sat.circuit_model import CircuitModel
+from dfopt.solvers.cp_sat.count_model import CountModel
 from dfopt.solvers.cp_sat.runner import minimise
 from dfopt.solvers.search import Search, SearchOver
 

@@ -17,7 +17,7 @@ import pytest
 from dfopt import Instance, Result, Status, TimeLimit, read_instance, solve
 from dfopt.files.certificate_document import certificate_to_document
 from dfopt.generate import zipf
-from dfopt.solvers.cp_sat.circuits import CircuitModel
+from dfopt.solvers.cp_sat.circuit_model import CircuitModel
 from dfopt.verify import verify
 from tests.benchmarks.models import solved_by, start_of
 from tests.benchmarks.own_process import in_own_process

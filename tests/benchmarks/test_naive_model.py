@@ -5,8 +5,8 @@ from collections.abc import Callable
 from statistics import median
 
 from dfopt.generate import zipf
-from dfopt.solvers.cp_sat.circuits import CircuitModel
-from dfopt.solvers.cp_sat.counts import CountModel
+from dfopt.solvers.cp_sat.circuit_model import CircuitModel
+from dfopt.solvers.cp_sat.count_model import CountModel
 from dfopt.solvers.facade import available_processors
 from tests.benchmarks.models import solved_by, start_of
 from tests.benchmarks.report import Table

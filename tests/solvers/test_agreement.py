@@ -19,9 +19,9 @@ from dfopt.problem.schedule import evaluate
 from dfopt.problem.switch_costs import order_cost
 from dfopt.solvers import METHODS, solve
 from dfopt.solvers.branch_and_bound import BranchAndBound
-from dfopt.solvers.cp_sat.circuits import CircuitModel
-from dfopt.solvers.cp_sat.counts import CountModel
-from dfopt.solvers.cp_sat.intervals import IntervalModel
+from dfopt.solvers.cp_sat.circuit_model import CircuitModel
+from dfopt.solvers.cp_sat.count_model import CountModel
+from dfopt.solvers.cp_sat.interval_model import IntervalModel
 from dfopt.solvers.cp_sat.runner import minimise
 from dfopt.solvers.search import Search
 from dfopt.verify import verify

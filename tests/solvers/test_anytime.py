@@ -21,7 +21,7 @@ from dfopt.problem.result import Progress, Result, Status, StopReason
 from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit
 from dfopt.solvers import METHODS, solve
 from dfopt.solvers.cp_sat import solve_by_cp_sat
-from dfopt.solvers.cp_sat.circuits import CircuitModel
+from dfopt.solvers.cp_sat.circuit_model import CircuitModel
 from dfopt.solvers.cp_sat.runner import minimise
 from dfopt.solvers.search import SearchOver
 from dfopt.verify import verify

@@ -92,7 +92,7 @@ def _settle_idle_costs(search: Search) -> None:
     idle = max(start.idle for start in search.form.starts)
     if search.lower_bound >= idle:
         return
-    from dfopt.solvers.cp_sat.counts import CountModel
+    from dfopt.solvers.cp_sat.count_model import CountModel
     from dfopt.solvers.cp_sat.runner import decide, minimise
 
     search.enter("count model")
@@ -279,7 +279,7 @@ class ConfigurationSearch:
             search.enter("packing parts")
             parts.prove(search)
         elif len(self._aggregation.classes) * search.instance.cpus <= LARGEST_MODEL:
-            from dfopt.solvers.cp_sat.counts import CountModel
+            from dfopt.solvers.cp_sat.count_model import CountModel
             from dfopt.solvers.cp_sat.runner import attempt
 
             search.enter("count model")
@@ -290,7 +290,7 @@ class ConfigurationSearch:
 
     def _leave_to_cp_sat(self, limit: int) -> None:
         """Decide a limit by the count model where rounding errors hide the answer."""
-        from dfopt.solvers.cp_sat.counts import CountModel
+        from dfopt.solvers.cp_sat.count_model import CountModel
         from dfopt.solvers.cp_sat.runner import decide
 
         self.search.enter(f"count model, limit {limit}")

@@ -21,19 +21,19 @@ def solve_by_cp_sat(search: Search) -> None:
         first_schedule.improve(search, effort=1.0)
     load_module("dfopt.solvers.cp_sat.runner", search.check)
     if search.instance.is_timed:
-        from dfopt.solvers.cp_sat.intervals import IntervalModel
+        from dfopt.solvers.cp_sat.interval_model import IntervalModel
         from dfopt.solvers.cp_sat.runner import minimise
 
         minimise(search, lambda bounds: IntervalModel(search, bounds))
     elif isinstance(search.instance.penalty, PenaltyMatrix):
-        from dfopt.solvers.cp_sat.circuits import CircuitModel
+        from dfopt.solvers.cp_sat.circuit_model import CircuitModel
         from dfopt.solvers.cp_sat.runner import minimise
 
         minimise(search, lambda bounds: CircuitModel(search, bounds))
     elif counts_parts(search):
         raise_threshold(search)
     else:
-        from dfopt.solvers.cp_sat.counts import CountModel
+        from dfopt.solvers.cp_sat.count_model import CountModel
         from dfopt.solvers.cp_sat.runner import minimise
 
         minimise(search, lambda bounds: CountModel(search, bounds))
@@ -50,7 +50,7 @@ def counts_parts(search: Search) -> bool:
 def raise_threshold(search: Search) -> None:
     """Ask for a schedule at the lower bound, then one visit above it, until there is one."""
     from dfopt.solvers import parts
-    from dfopt.solvers.cp_sat.parts import PartsModel
+    from dfopt.solvers.cp_sat.parts_model import PartsModel
     from dfopt.solvers.cp_sat.runner import decide, prove
 
     penalty = search.instance.penalty

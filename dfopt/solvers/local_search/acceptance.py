@@ -13,7 +13,7 @@ from math import log
 from dfopt.solvers.compiled import compiled_in_place
 from dfopt.solvers.local_search.evaluation import cost_after
 from dfopt.solvers.local_search.neighbourhood import propose, uniform
-from dfopt.solvers.local_search.state import ABOVE, BEST, COST, MOVED, TARGET, TOTAL, State
+from dfopt.solvers.local_search.state import ABOVE, BEST, COST, MOVED, TARGET, TOTAL, SearchState
 from dfopt.solvers.local_search.update import aim, keep_best, make_move
 
 COST_SHARE = 0.2
@@ -21,13 +21,13 @@ COST_SHARE = 0.2
 
 
 @compiled_in_place
-def fill(state: State, cpu: int) -> None:
+def fill(state: SearchState, cpu: int) -> None:
     """Give an empty CPU what stands in the move at hand."""
     make_move(state, cpu, 0, cost_after(state, cpu, 0))
 
 
 @compiled_in_place
-def walk(state: State, moves: int, temperature: float, cooling: float, goal: int) -> bool:
+def walk(state: SearchState, moves: int, temperature: float, cooling: float, goal: int) -> bool:
     """Try random moves, for one better schedule after the other.
 
     Parameters
@@ -59,7 +59,7 @@ def walk(state: State, moves: int, temperature: float, cooling: float, goal: int
 
 
 @compiled_in_place
-def is_met(state: State) -> bool:
+def is_met(state: SearchState) -> bool:
     """Return whether the objective is within the target."""
     if state.adds_up:
         return bool(state.counters[TOTAL] <= state.counters[TARGET])
@@ -67,7 +67,7 @@ def is_met(state: State) -> bool:
 
 
 @compiled_in_place
-def step(state: State, temperature: float) -> None:
+def step(state: SearchState, temperature: float) -> None:
     """Try one random move."""
     cpu, other = propose(state)
     if state.counters[MOVED] == 0:

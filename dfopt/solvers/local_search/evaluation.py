@@ -31,7 +31,7 @@ from dfopt.solvers.local_search.state import (
     SPLIT,
     TOUCHED,
     TYPE,
-    State,
+    SearchState,
 )
 
 IMPOSSIBLE = 2**63 - 1
@@ -42,7 +42,7 @@ COPIES = 2
 
 
 @compiled_in_place
-def cost_after(state: State, cpu: int, side: int) -> int:
+def cost_after(state: SearchState, cpu: int, side: int) -> int:
     """Return F* of ``cpu`` after the move at hand.
 
     Parameters
@@ -79,7 +79,14 @@ def cost_after(state: State, cpu: int, side: int) -> int:
 
 @compiled_in_place
 def evaluate_part(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917 - one pass
-    state: State, cpu: int, side: int, begin: int, end: int, change: int, behind: int, touched: int
+    state: SearchState,
+    cpu: int,
+    side: int,
+    begin: int,
+    end: int,
+    change: int,
+    behind: int,
+    touched: int,
 ) -> None:
     """Write down what a part costs in each role after the move at hand.
 
@@ -164,7 +171,7 @@ def evaluate_part(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917 - one pass
 
 @compiled_in_place
 def cost_with_best_ends(  # noqa: PLR0912, PLR0915 - one pass
-    state: State, cpu: int, side: int
+    state: SearchState, cpu: int, side: int
 ) -> int:
     """Return what ``cpu`` costs with the best first and last fragment after the move."""
     free = state.cpus[cpu, FREE]

@@ -31,7 +31,7 @@ from dfopt.solvers.local_search.state import (
     TYPE,
     TYPES,
     Integers,
-    State,
+    SearchState,
     empty_state,
     size_of,
     sorted_types,
@@ -90,7 +90,7 @@ class LocalSearch:
         on_a_cpu = min(len(self._types) // search.instance.cpus, search.instance.tasks_per_cpu)
         self._chunk = max(250, CHUNK // (16 + on_a_cpu))
         self._chunks_per_report = 1 + search.instance.task_count // TASKS_PER_CHUNK
-        self._state: State
+        self._state: SearchState
         if search.schedule is None:
             self._construct()
         load(first_calls, search.check)

@@ -21,7 +21,7 @@ from dfopt.solvers.local_search.state import (
     SIZE,
     TYPE,
     Integers,
-    State,
+    SearchState,
 )
 
 FROM_ABOVE = 0.5
@@ -66,7 +66,7 @@ def uniform(counters: Integers) -> float:
 
 
 @compiled_in_place
-def propose(state: State) -> tuple[int, int]:  # noqa: PLR0912, PLR0915 - one way after the other
+def propose(state: SearchState) -> tuple[int, int]:  # noqa: PLR0912, PLR0915 - one way after the other
     """Write down a random move and return its CPUs; there may be nothing in it."""
     counters = state.counters
     counters[MOVED] = 0
@@ -127,7 +127,7 @@ def propose(state: State) -> tuple[int, int]:  # noqa: PLR0912, PLR0915 - one wa
 
 
 @compiled_in_place
-def pick(state: State, cpu: int, part: int, tasks: int, sign: int) -> None:
+def pick(state: SearchState, cpu: int, part: int, tasks: int, sign: int) -> None:
     """Add random tasks of a part to the move at hand."""
     moved = state.counters[MOVED]
     left = state.parts[cpu, part, SIZE]
@@ -159,7 +159,7 @@ def pick(state: State, cpu: int, part: int, tasks: int, sign: int) -> None:
 
 
 @compiled_in_place
-def net(state: State) -> None:
+def net(state: SearchState) -> None:
     """Sort the types of the move at hand; what goes both ways stays where it is."""
     moved = state.counters[MOVED]
     for place in range(1, moved):

@@ -23,34 +23,35 @@ from dfopt.problem.instance import Instance, Objective
 
 Integers = NDArray[np.int64]
 
-# Columns of State.types, as in BlockCosts.
+# Columns of SearchState.types, as in BlockCosts.
 OF_FRAGMENT, BASE, ENTRY, EXIT, END = range(5)
 
-# Columns of State.cpus: as in CpuStart; how many types and parts it holds; its tasks and its F*;
-# its place in the list of the CPUs above the target, or -1; what it costs if it runs nothing.
+# Columns of SearchState.cpus: as in CpuStart; how many types and parts it holds; its tasks and
+# its F*; its place in the list of the CPUs above the target, or -1; what it costs if it runs
+# nothing.
 FREE, ARRIVAL, DEPARTURE, TYPES, PARTS, LOAD, COST, ABOVE_PLACE, IDLE = range(9)
 FREE_FOR_ALL = -2
 NO_FRAGMENT = -1
 
-# Columns of State.parts: its fragment, where its types begin in their row, how many tasks; then
-# what it costs in the role MIDDLE, and for each other role what that adds to MIDDLE.
+# Columns of SearchState.parts: its fragment, where its types begin in their row, how many tasks;
+# then what it costs in the role MIDDLE, and for each other role what that adds to MIDDLE.
 FRAGMENT, BEGIN, SIZE = range(3)
 MIDDLE, FIRST, LAST, SPLIT, ALONE = (3 + role for role in Role)
 PART_COLUMNS = 3 + len(Role)
 
-# Columns of State.holdings: where the list of a fragment's CPUs begins, and how long it is.
+# Columns of SearchState.holdings: where the list of a fragment's CPUs begins, and how long it is.
 HOLDERS, HELD_BY = range(2)
 
 # Columns of rows of types: a type, and how many tasks.
 TYPE, COUNT = range(2)
 
-# Entries of State.counters: how many types the move at hand moves, and how many parts it touches
-# on its first and second CPU; the target, and how many CPUs are above it; the sum of all costs;
-# the best objective so far, and how many CPUs cost at least as much; the random bits.
+# Entries of SearchState.counters: how many types the move at hand moves, and how many parts it
+# touches on its first and second CPU; the target, and how many CPUs are above it; the sum of all
+# costs; the best objective so far, and how many CPUs cost at least as much; the random bits.
 MOVED, TOUCHED, TOUCHED_TOO, TARGET, ABOVE, TOTAL, BEST, OVER, RANDOM = range(9)
 
 
-class State(NamedTuple):
+class SearchState(NamedTuple):
     """An instance and what its CPUs hold, for m CPUs, n types, and rows of w types.
 
     Parameters
@@ -115,7 +116,9 @@ def size_of(instance: Instance, types: int) -> int:
     return instance.cpus * (8 + width * (2 * 2 + PART_COLUMNS))
 
 
-def empty_state(instance: Instance, form: ClosedForm, counts: Sequence[int], seed: int) -> State:
+def empty_state(
+    instance: Instance, form: ClosedForm, counts: Sequence[int], seed: int
+) -> SearchState:
     """Return CPUs that hold nothing yet.
 
     Parameters
@@ -139,7 +142,7 @@ def empty_state(instance: Instance, form: ClosedForm, counts: Sequence[int], see
     def zeros(*shape: int) -> Integers:
         return np.zeros(shape, np.int64)
 
-    state = State(
+    state = SearchState(
         capacity=instance.tasks_per_cpu,
         adds_up=instance.objective is Objective.TOTAL_PENALTY,
         types=np.array(

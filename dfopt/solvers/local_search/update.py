@@ -25,12 +25,12 @@ from dfopt.solvers.local_search.state import (
     TOUCHED,
     TYPE,
     TYPES,
-    State,
+    SearchState,
 )
 
 
 @compiled_in_place
-def make_move(state: State, cpu: int, side: int, cost: int) -> None:
+def make_move(state: SearchState, cpu: int, side: int, cost: int) -> None:
     """Make the move at hand on ``cpu``, after which the CPU costs ``cost``."""
     update_parts(state, cpu, side)
     update_types(state, cpu, 1 - 2 * side)
@@ -38,7 +38,7 @@ def make_move(state: State, cpu: int, side: int, cost: int) -> None:
 
 
 @compiled_in_place
-def update_parts(state: State, cpu: int, side: int) -> None:
+def update_parts(state: SearchState, cpu: int, side: int) -> None:
     """Replace the touched parts; the last one first, so that places stay what they were."""
     for slot in range(state.counters[TOUCHED + side] - 1, -1, -1):
         fragment = state.touched[side, slot, FRAGMENT]
@@ -70,7 +70,7 @@ def update_parts(state: State, cpu: int, side: int) -> None:
 
 
 @compiled_in_place
-def update_types(state: State, cpu: int, sign: int) -> None:
+def update_types(state: SearchState, cpu: int, sign: int) -> None:
     """Merge the move at hand into the row of types, and find where its parts begin."""
     old = change = types = 0
     behind_old, behind = state.cpus[cpu, TYPES], state.counters[MOVED]
@@ -108,7 +108,7 @@ def update_types(state: State, cpu: int, sign: int) -> None:
 
 
 @compiled_in_place
-def update_cost(state: State, cpu: int, cost: int) -> None:
+def update_cost(state: SearchState, cpu: int, cost: int) -> None:
     """Note what ``cpu`` costs now, and whether that is above the target."""
     before = state.cpus[cpu, COST]
     best = state.counters[BEST]
@@ -129,7 +129,7 @@ def update_cost(state: State, cpu: int, cost: int) -> None:
 
 
 @compiled_in_place
-def aim(state: State, goal: int, known: int) -> None:
+def aim(state: SearchState, goal: int, known: int) -> None:
     """Aim at one less than the best objective so far, down to ``goal``.
 
     Only a schedule that costs less than ``known`` is news. To aim at a far goal from the start
@@ -149,7 +149,7 @@ def aim(state: State, goal: int, known: int) -> None:
 
 
 @compiled_in_place
-def list_if_above(state: State, cpu: int) -> None:
+def list_if_above(state: SearchState, cpu: int) -> None:
     """Put ``cpu``, which is not there, in the list of the CPUs above the target."""
     if state.cpus[cpu, COST] > state.counters[TARGET]:
         above = state.counters[ABOVE]
@@ -159,7 +159,7 @@ def list_if_above(state: State, cpu: int) -> None:
 
 
 @compiled_in_place
-def keep_best(state: State) -> None:
+def keep_best(state: SearchState) -> None:
     """Keep what the CPUs hold now if it is better than the best so far."""
     if state.adds_up:
         if state.counters[TOTAL] >= state.counters[BEST]:

@@ -1,4 +1,8 @@
-"""What matters of an instance under g: sizes of fragments, and what a CPU's visits cost."""
+"""An instance under g as sizes of fragments, and schedules out of contents of CPUs.
+
+Execution times do not count, so a fragment is its size. Contents of CPUs become a schedule when
+each goes to a CPU that spares it its first visit, as far as that is possible: a matching.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,6 @@ from math import inf
 
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyG
-from dfopt.solvers.parts.matching import matched
 from dfopt.solvers.search import Search
 
 Parts = Mapping[int, int]
@@ -46,7 +49,7 @@ class Packing:
             if start.free_fragment is not None
         }
         takers = Counter(self.own.values())
-        # So many CPUs can visit a fragment of their own: no more than it has tasks.
+        # At most this many CPUs can visit a fragment of their own: it has no more parts than tasks.
         self.most_welcome = sum(
             min(number, self.sizes[fragment]) for fragment, number in takers.items()
         )
@@ -96,7 +99,7 @@ class Packing:
         Those with many parts come first.
         """
         order = sorted(contents, key=lambda parts: -len(parts))
-        order, cpu_of = self._at_home(order) if self.own else (order, {})
+        order, cpu_of = self._with_own_fragments(order) if self.own else (order, {})
         taken = set(cpu_of.values())
         # CPUs that welcome any fragment come next.
         idle = iter([cpu for cpu in [*self.free, *self.own, *self.paying] if cpu not in taken])
@@ -105,7 +108,7 @@ class Packing:
             held[cpu_of[number] if number in cpu_of else next(idle)] = parts
         return held
 
-    def _at_home(self, contents: Sequence[Parts]) -> tuple[list[Parts], dict[int, int]]:
+    def _with_own_fragments(self, contents: Sequence[Parts]) -> tuple[list[Parts], dict[int, int]]:
         """Return contents for CPUs that find a fragment of their own in them, and those CPUs.
 
         Fragments that are whole can change places with others of their size.
@@ -150,3 +153,42 @@ class Packing:
         start = self._form.starts[cpu]
         spared = start.free_for_all or self.own.get(cpu) in parts
         return len(parts) - 1 if parts and spared else len(parts)
+
+
+def matched(wishes: Sequence[Sequence[int]]) -> dict[int, int]:
+    """Return a largest matching of applicants and things, by augmenting paths.
+
+    Earlier applicants come first: each is served if that is possible together with all those
+    that were served before it.
+
+    Parameters
+    ----------
+    wishes
+        For each applicant the things that would do.
+    """
+    owner: dict[int, int] = {}
+    for applicant in range(len(wishes)):
+        _serve(applicant, wishes, owner)
+    return {applicant: thing for thing, applicant in owner.items()}
+
+
+def _serve(applicant: int, wishes: Sequence[Sequence[int]], owner: dict[int, int]) -> None:
+    """Find a thing for ``applicant``; others may have to change theirs for another one."""
+    asked_by: dict[int, int] = {}
+    queue = [applicant]
+    for asking in queue:
+        for thing in wishes[asking]:
+            if thing in asked_by:
+                continue
+            asked_by[thing] = asking
+            if thing in owner:
+                queue.append(owner[thing])
+                continue
+            has = {one: gift for gift, one in owner.items()}
+            taker, gift = asking, thing
+            while True:
+                given_up = has.get(taker)
+                owner[gift] = taker
+                if given_up is None:
+                    return
+                gift, taker = given_up, asked_by[given_up]

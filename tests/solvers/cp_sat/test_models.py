@@ -15,10 +15,10 @@ from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import evaluate
 from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.cp_sat import counts_parts
-from dfopt.solvers.cp_sat.circuits import CircuitModel
-from dfopt.solvers.cp_sat.counts import CountModel
-from dfopt.solvers.cp_sat.intervals import IntervalModel
-from dfopt.solvers.cp_sat.parts import PartsModel
+from dfopt.solvers.cp_sat.circuit_model import CircuitModel
+from dfopt.solvers.cp_sat.count_model import CountModel
+from dfopt.solvers.cp_sat.interval_model import IntervalModel
+from dfopt.solvers.cp_sat.parts_model import PartsModel
 from dfopt.solvers.search import Search
 from tests.costs.test_best_order import ONE_IN_THE_LAST_BLOCK, TWO_IN_THE_LAST_BLOCK
 from tests.problem.test_schedule import WORKED_EXAMPLE

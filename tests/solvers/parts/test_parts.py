@@ -48,7 +48,7 @@ def test_small_instances_of_every_kind() -> None:
         if search.is_closed:
             ends["closed, own" if own else "closed"] += 1
         else:
-            assert own, instance  # only then may the rules be wrong by a visit
+            assert own, instance  # only then may the goal be wrong by a visit
             ends["open"] += 1
     assert ends["closed"] >= 200
     assert ends["closed, own"] >= 60

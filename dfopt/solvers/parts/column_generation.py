@@ -1,26 +1,145 @@
-"""The cheapest full groups at given prices, by dynamic programming over the fragments."""
+"""Column generation: how many full groups there can be at most, and which ones matter for that.
+
+The linear program chooses fractions of groups, no fragment more than once in all. Pricing finds
+the groups of least price by dynamic programming over the fragments. GroupPrices prove a bound in
+integers: if no full group costs less than b, and all fragments and all of the machine cost c
+together, there are no more than c/b groups.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from ortools.linear_solver import pywraplp
 
-from dfopt.solvers.parts.rules import Group, GroupRules
+from dfopt.solvers.parts.groups import FragmentGroup, GroupGoal
+
+COLUMNS_A_ROUND = 60
+
+
+class LinearProgram:
+    """The most full groups, in fractions, of those known so far."""
+
+    def __init__(self, goal: GroupGoal) -> None:
+        self._rules = goal
+        self._solver = pywraplp.Solver.CreateSolver("GLOP")
+        self._solver.Objective().SetMaximization()
+        self._rows = {
+            size: self._solver.Constraint(0, number) for size, number in Counter(goal.sizes).items()
+        }
+        self._room = self._solver.Constraint(0, goal.spare)
+        # Where all CPUs are alike, the groups use no more of them than there are.
+        self._longer = self._solver.Constraint(0, goal.longer)
+        self._plain = self._solver.Constraint(0, goal.cpus - goal.longer)
+        self._groups: set[FragmentGroup] = set()
+
+    def add(self, group: FragmentGroup) -> bool:
+        """Add a group; return whether it is new."""
+        if group in self._groups:
+            return False
+        self._groups.add(group)
+        column = self._solver.NumVar(0, self._solver.infinity(), "")
+        self._solver.Objective().SetCoefficient(column, 1)
+        for size, number in Counter(group.sizes).items():
+            self._rows[size].SetCoefficient(column, number)
+        self._room.SetCoefficient(column, self._rules.room(group))
+        if self._rules.longer:
+            self._longer.SetCoefficient(column, group.longer)
+            self._plain.SetCoefficient(column, group.cpus - group.longer)
+        return True
+
+    def prices(self, sizes: Iterable[int], scale: int) -> GroupPrices | None:
+        """Return the prices of fragments of these sizes, and of the machine; None on failure.
+
+        They are rounded to integers; a full group is worth ``scale``.
+        """
+        if self._solver.Solve() != pywraplp.Solver.OPTIMAL:
+            return None
+
+        def rounded(row: pywraplp.Constraint) -> int:
+            price: float = row.dual_value()
+            return min(max(0, round(price * scale)), scale)
+
+        by_size = {size: rounded(row) for size, row in self._rows.items()}
+        return GroupPrices(
+            fragments=[by_size[size] for size in sizes],
+            room=rounded(self._room),
+            longer=rounded(self._longer),
+            plain=rounded(self._plain),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupBound:
+    """At these prices each full group costs at least ``least``, and everything costs ``total``."""
+
+    prices: GroupPrices
+    least: int
+    total: int
+
+    def allows(self, number: int) -> bool:
+        """Whether there may be ``number`` full groups."""
+        return self.total >= number * self.least
+
+    @property
+    def most(self) -> int:
+        """How many full groups there are at most."""
+        return self.total // self.least
+
+
+def best_bound(table: GroupTable, check: Callable[[], None]) -> GroupBound | None:
+    """Return the best bound that prices give.
+
+    With a limit on parts the search ends as soon as a bound excludes the wanted number.
+
+    Returns
+    -------
+    GroupBound or None
+        None if there is no full group at all. If the table is not complete, neither is the
+        bound.
+    """
+    goal = table.goal
+    program = LinearProgram(goal)
+    scale = UNREACHABLE // 2 // len(table.sizes)
+    prices: GroupPrices | None = GroupPrices(
+        [scale // len(table.sizes)] * len(table.sizes), 0, 0, 0
+    )
+    best: GroupBound | None = None
+    while prices is not None:
+        check()
+        least = table.price(prices)
+        if least >= UNREACHABLE:
+            return None
+        total = sum(prices.fragments) + prices.room * goal.spare
+        total += prices.longer * goal.longer + prices.plain * (goal.cpus - goal.longer)
+        bound = GroupBound(prices=prices, least=least, total=total)
+        if least > 0 and (best is None or total * best.least < best.total * least):
+            best = bound
+            if goal.limit is not None and not best.allows(goal.wanted):
+                break
+        better = [group for price, group in table.cheapest(COLUMNS_A_ROUND) if price < scale]
+        if not sum([program.add(group) for group in better]):
+            break
+        prices = program.prices(table.sizes, scale)
+    return best
+
 
 LARGEST_TABLE = 64_000_000
-"""So many numbers of 4 bytes may be in memory."""
+"""At most this many numbers of 4 bytes are kept."""
 
 MOST_ENDS = 40
-"""Of so many places where groups end the cheap ones are returned."""
+"""Groups are returned from at most this many ends, the cheapest ones."""
 
 UNREACHABLE = 2**30
 """More than any prices add up to."""
 
 
-class Prices(NamedTuple):
+class GroupPrices(NamedTuple):
     """Integer prices, none negative: of each fragment, and of what groups use of the machine."""
 
     fragments: Sequence[int]
@@ -37,7 +156,7 @@ class GroupTable:
 
     Parameters
     ----------
-    rules
+    goal
         What is wanted.
 
     Attributes
@@ -48,17 +167,17 @@ class GroupTable:
         Whether every full group has its place in the table; otherwise only the smaller ones.
     """
 
-    def __init__(self, rules: GroupRules) -> None:
-        self.rules = rules
-        self.sizes = sorted(rules.sizes, reverse=True)
-        self.counted = rules.limit is not None
+    def __init__(self, goal: GroupGoal) -> None:
+        self.goal = goal
+        self.sizes = sorted(goal.sizes, reverse=True)
+        self.counted = goal.limit is not None
         self.is_complete = True
         # Where a group ends: its place in the table, and what it uses of the machine.
         self._ends = np.array(self._all_ends(), dtype=np.int64).reshape(-1, 5)
         self._rows = int(self._ends[:, 0].max(initial=0)) + 1
         most = int(self._ends[:, 1].max(initial=0))
-        self._columns = most + 1 if self.counted else rules.capacity
-        self._prices = Prices([], 0, 0, 0)
+        self._columns = most + 1 if self.counted else goal.capacity
+        self._prices = GroupPrices([], 0, 0, 0)
         self._layers: NDArray[Any] = np.empty((0, 0, 0), np.int32)
         self._end_prices: NDArray[Any] = np.empty(0, np.int64)
         if not self.counted:
@@ -66,20 +185,20 @@ class GroupTable:
 
     def _all_ends(self) -> list[tuple[int, int, int, int, int]]:
         """Return the row, column, room, longer and plain CPUs of every possible group."""
-        rules, k = self.rules, self.rules.capacity
-        if rules.limit is None:
-            return [(0, -room % k, room, 0, 0) for room in range(min(rules.spare, k - 1) + 1)]
+        goal, k = self.goal, self.goal.capacity
+        if goal.limit is None:
+            return [(0, -room % k, room, 0, 0) for room in range(min(goal.spare, k - 1) + 1)]
         ends: list[tuple[int, int, int, int, int]] = []
-        total, items = sum(rules.sizes), len(rules.sizes)
-        others = max(0, rules.wanted - 1)
-        for cpus in range(1, rules.cpus - others + 1):
-            least = max(0, cpus - (rules.cpus - rules.longer))
-            for longer in range(least, min(cpus, rules.longer) + 1):
-                fragments = (rules.limit - 1) * cpus + longer + 1
+        total, items = sum(goal.sizes), len(goal.sizes)
+        others = max(0, goal.wanted - 1)
+        for cpus in range(1, goal.cpus - others + 1):
+            least = max(0, cpus - (goal.cpus - goal.longer))
+            for longer in range(least, min(cpus, goal.longer) + 1):
+                fragments = (goal.limit - 1) * cpus + longer + 1
                 if fragments + others > items:
                     continue
                 most = min(cpus * k, total - others)
-                rooms = range(cpus * k - most, min(rules.spare, cpus * k - fragments) + 1)
+                rooms = range(cpus * k - most, min(goal.spare, cpus * k - fragments) + 1)
                 entries = (items + 1) * (fragments + 1) * (most + 1)
                 if entries > LARGEST_TABLE or len(ends) + len(rooms) > LARGEST_TABLE // 16:
                     self.is_complete = False
@@ -89,7 +208,7 @@ class GroupTable:
                 ]
         return ends
 
-    def price(self, prices: Prices) -> int:
+    def price(self, prices: GroupPrices) -> int:
         """Work the table out for these prices; return the least price of a full group."""
         self._prices = prices
         items = len(self.sizes)
@@ -118,7 +237,7 @@ class GroupTable:
             np.add(table[:-1, : self._columns - size], price, out=added[1:, size:])
         return added
 
-    def cheapest(self, number: int) -> list[tuple[int, Group]]:
+    def cheapest(self, number: int) -> list[tuple[int, FragmentGroup]]:
         """Return cheap groups with their prices, that differ in where they end or begin."""
         candidates: list[tuple[int, int, int]] = []
         for end in np.argsort(self._end_prices, kind="stable")[:MOST_ENDS]:
@@ -136,7 +255,7 @@ class GroupTable:
             groups.append((price, self._group(end, chosen)))
         return groups
 
-    def groups_within(self, budget: int) -> Iterator[Group]:
+    def groups_within(self, budget: int) -> Iterator[FragmentGroup]:
         """Yield all full groups of a price of at most ``budget``, by the order of their ends."""
         for end in np.argsort(self._end_prices, kind="stable"):
             if self._end_prices[end] > budget:
@@ -150,11 +269,11 @@ class GroupTable:
         row, column, *uses = (int(number) for number in self._ends[end])
         return row, column, sum(n * cost for n, cost in zip(uses, self._prices[1:], strict=True))
 
-    def _group(self, end: int, chosen: Sequence[int]) -> Group:
+    def _group(self, end: int, chosen: Sequence[int]) -> FragmentGroup:
         sizes = tuple(self.sizes[item] for item in chosen)
         longer, plain = (int(number) for number in self._ends[end, 3:])
         cpus = longer + plain if self.counted else -(-sum(sizes) // self._columns)
-        return Group(sizes=sizes, cpus=cpus, longer=longer)
+        return FragmentGroup(sizes=sizes, cpus=cpus, longer=longer)
 
     def _first_copies(self, item: int) -> Iterator[int]:
         """Yield ``item``, and of each smaller size the first item."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ortools.sat.python import cp_model
 
-from dfopt.solvers.cp_sat.circuits import DEPOT, CircuitModel
+from dfopt.solvers.cp_sat.circuit_model import DEPOT, CircuitModel
 from dfopt.solvers.cp_sat.expressions import Expression
 
 

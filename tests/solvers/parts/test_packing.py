@@ -5,7 +5,7 @@ from itertools import combinations, permutations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dfopt.solvers.parts.matching import matched
+from dfopt.solvers.parts.packing import matched
 
 wishes = st.lists(st.lists(st.integers(0, 4), max_size=3), max_size=5)
 

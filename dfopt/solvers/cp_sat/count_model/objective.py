@@ -6,8 +6,8 @@ from ortools.sat.python import cp_model
 
 from dfopt.problem.instance import Objective
 from dfopt.solvers.aggregation import Aggregation
-from dfopt.solvers.cp_sat.counts.constraints import Constraints
-from dfopt.solvers.cp_sat.counts.variables import Variables
+from dfopt.solvers.cp_sat.count_model.constraints import Constraints
+from dfopt.solvers.cp_sat.count_model.variables import Variables
 from dfopt.solvers.cp_sat.expressions import Expression
 
 

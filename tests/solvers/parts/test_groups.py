@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dfopt.solvers.parts.filling import fill, wrap
+from dfopt.solvers.parts.groups import fill, wrap
 
 
 @st.composite

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from ortools.sat.python import cp_model
 
 from dfopt.solvers.aggregation import Aggregation, contents_of
-from dfopt.solvers.cp_sat.counts.constraints import Constraints
-from dfopt.solvers.cp_sat.counts.objective import add_objective
-from dfopt.solvers.cp_sat.counts.variables import create_variables
+from dfopt.solvers.cp_sat.count_model.constraints import Constraints
+from dfopt.solvers.cp_sat.count_model.objective import add_objective
+from dfopt.solvers.cp_sat.count_model.variables import create_variables
 from dfopt.solvers.search import Search
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ortools.sat.python import cp_model
 
 from dfopt.solvers.aggregation import Aggregation
-from dfopt.solvers.cp_sat.counts.variables import Variables
+from dfopt.solvers.cp_sat.count_model.variables import Variables
 from dfopt.solvers.cp_sat.expressions import Expression
 
 

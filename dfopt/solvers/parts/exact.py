@@ -1,0 +1,140 @@
+"""Decides whether there are as many full groups as wanted.
+
+Prices may show that there are fewer. Otherwise CP-SAT chooses among all groups that matter: those
+whose price is low enough (reduced cost fixing).
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import islice
+
+from ortools.sat.python import cp_model
+
+from dfopt.solvers.cp_sat.runner import is_solvable
+from dfopt.solvers.parts.column_generation import GroupTable, best_bound
+from dfopt.solvers.parts.groups import FragmentGroup, GroupGoal
+from dfopt.solvers.parts.heuristic import GroupHeuristic
+from dfopt.solvers.parts.packing import Packing
+from dfopt.solvers.search import Search
+
+ATTEMPTS = 2_000
+"""At most this many times groups are dissolved to find more of them, before CP-SAT is asked."""
+
+FIRST_GROUPS = 5_000
+HALVINGS = 20
+MOST_GROUPS = 300_000
+"""CP-SAT chooses among at most this many groups; at first among the cheapest few."""
+
+
+class PackingUndecided(Exception):  # noqa: N818 - no error, but the end of what this search can do
+    """Says that neither prices nor CP-SAT can tell whether there are enough groups."""
+
+
+def most_groups(search: Search, packing: Packing, goal: GroupGoal) -> int:
+    """Return how many full groups there can be: fewer than wanted, or all that are wanted.
+
+    In the second case a schedule is reported.
+
+    Raises
+    ------
+    PackingUndecided
+        When neither was found.
+    """
+    table = GroupTable(goal)
+    bound = best_bound(table, search.check)
+    most = 1 if bound is None else bound.most
+    if most < goal.wanted and not table.is_complete:
+        raise PackingUndecided
+    if bound is None or most < goal.wanted:
+        return most
+    heuristic = GroupHeuristic(goal, random.Random(search.seed), search.check)
+    if heuristic.search(ATTEMPTS):
+        packing.report(goal.fill(heuristic.groups))
+        return goal.wanted
+    table.price(bound.prices)
+    # All wanted groups together exceed their least price by no more than this. The one that
+    # exceeds it most is what is left over; the others by no more than half.
+    excess = (bound.total - goal.wanted * bound.least) // 2
+    number = FIRST_GROUPS
+    while True:
+        chosen, is_all = _cheapest(search, table, bound.least, excess, number)
+        if is_solvable(search, partial(SelectionModel, packing, goal, chosen)):
+            return goal.wanted
+        if is_all and table.is_complete:
+            return goal.wanted - 1
+        if is_all or number >= MOST_GROUPS:
+            raise PackingUndecided
+        number = min(8 * number, MOST_GROUPS)
+
+
+def _cheapest(
+    search: Search, table: GroupTable, least: int, excess: int, number: int
+) -> tuple[list[FragmentGroup], bool]:
+    """Return about ``number`` of the cheapest groups, and whether that is all of them."""
+    most = excess
+    for _ in range(HALVINGS):
+        groups = []
+        for group in islice(table.groups_within(least + most), number + 1):
+            groups.append(group)
+            if len(groups) % 1000 == 0:
+                search.check()
+        if len(groups) <= number:
+            break
+        most //= 2
+    return groups[:number], most == excess and len(groups) <= number
+
+
+class SelectionModel:
+    """How often each group is chosen; any solution is a schedule within the goal.
+
+    Parameters
+    ----------
+    packing
+        The instance.
+    goal
+        What is wanted: one group less is chosen, and what is left over is the last one.
+    groups
+        Full groups to choose from.
+    """
+
+    def __init__(self, packing: Packing, goal: GroupGoal, groups: Sequence[FragmentGroup]) -> None:
+        self.model = cp_model.CpModel()
+        self._packing = packing
+        self._rules = goal
+        self._groups = groups
+        counts = Counter(goal.sizes)
+        members = [Counter(group.sizes) for group in groups]
+        self._chosen = [
+            self.model.new_int_var(0, min(counts[size] // n for size, n in sizes.items()), "")
+            for sizes in members
+        ]
+        using: dict[int, list[cp_model.LinearExprT]] = {size: [] for size in counts}
+        for sizes, chosen in zip(members, self._chosen, strict=True):
+            for size, number in sizes.items():
+                using[size].append(number * chosen)
+        for size, uses in using.items():
+            self.model.add(sum(uses) <= counts[size])
+        self.model.add(sum(self._chosen) == goal.wanted - 1)
+        self._at_most(len(goal.sizes) - 1, [len(group.sizes) for group in groups])
+        self._at_most(goal.spare, [goal.room(group) for group in groups])
+        if goal.longer:
+            self._at_most(goal.longer, [group.longer for group in groups])
+            plain = goal.cpus - goal.longer
+            self._at_most(plain, [group.cpus - group.longer for group in groups])
+
+    def orders(self, value: Callable[[cp_model.IntVar], int]) -> list[list[int]]:
+        """Return the schedule that an assignment stands for, as orders of type numbers."""
+        groups = [
+            group
+            for group, chosen in zip(self._groups, self._chosen, strict=True)
+            for _ in range(value(chosen))
+        ]
+        return self._packing.orders(self._rules.fill(groups))
+
+    def _at_most(self, limit: int, uses: Sequence[int]) -> None:
+        chosen = zip(uses, self._chosen, strict=True)
+        self.model.add(sum(use * number for use, number in chosen if use) <= limit)
