@@ -6,6 +6,7 @@ excess over the target is energy, and a little of its cost too, which leads wher
 
 from __future__ import annotations
 
+import logging
 import math
 import random
 
@@ -13,6 +14,8 @@ from dfopt.problem.instance import Objective
 from dfopt.solvers.constructive import construct, first_of
 from dfopt.solvers.contents import NOTHING, Contents, Part, PartCosts
 from dfopt.solvers.search import Search
+
+logger = logging.getLogger(__name__)
 
 COST_SHARE = 0.2
 """Share of a CPU's cost that counts as energy beside its excess over the target."""
@@ -107,7 +110,9 @@ class Annealing:
             if step % 64 == 0:
                 self.search.check()
             if self._step(contents, target, temperature) and self._report(contents):
+                logger.debug("met the target %d after %d of %d steps", target, step, self.steps)
                 return True
+        logger.debug("missed the target %d", target)
         return False
 
     def _energy(self, cost: int, target: int) -> float:

@@ -1,4 +1,8 @@
-"""The method ``auto``: what is cheap first, and only as much as the proof needs."""
+"""The method ``auto``: it takes the other methods one after the other, cheap ones first.
+
+:func:`solve_automatically` says which one it takes when. The methods themselves are listed in
+:data:`dfopt.solvers.facade.METHODS`.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,12 @@ from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import first_schedule, machine_code, parts
 from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.branch_and_bound import BranchAndBound
-from dfopt.solvers.compiled import SECONDS_PER_CHECK, TooSlow, as_plain_python
+from dfopt.solvers.compiled import TooSlow, as_plain_python
 from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.matrix import bound_by_flow
 from dfopt.solvers.search import Search
-from dfopt.solvers.waiting import load_module
+from dfopt.solvers.waiting import SECONDS_PER_CHECK, load_module
 
 TINY = 9
 """With at most this many tasks, enumeration is faster than loading a solver."""
@@ -78,11 +82,11 @@ def _solve_without_machine_code(search: Search) -> None:
 
 
 def solve_automatically(search: Search) -> None:
-    """Run the methods that fit, in order of their cost.
+    """Run the methods that fit, cheap ones first, until bound and schedule meet.
 
-    Heuristics and the cheap bound close what they can, then own searches what is tiny; OR-Tools
-    and compiled code are loaded only for the rest.
+    OR-Tools and machine code are loaded only for what simpler methods leave open.
     """
+    # 1. Heuristics. With the cheap bounds they close many instances at once.
     search.enter("first schedules")
     if counts_parts(search):
         parts.pack(search)
@@ -92,18 +96,21 @@ def solve_automatically(search: Search) -> None:
         search.check()
     first_schedule.improve(search, effort=FIRST_LOOK)
     search.check()
+    # 2. With one CPU the best order of its tasks is all there is to decide.
     if search.instance.cpus == 1 and order_is_known(search.instance):
         assert search.objective is not None
         threshold = search.objective - 1
         certificate = CompleteSearch(threshold=threshold, solver="best order")
         search.proved(search.objective, certificate)
         return
+    # 3. Tiny instances: a complete search in plain Python.
     if search.instance.is_timed:
         if BranchAndBound(search).run(MOST_NODES):
             return
     elif search.instance.task_count <= TINY:
         solve_exhaustively(search)
         return
+    # 4. The rest: configurations where the order is known in closed form, otherwise CP-SAT.
     if order_is_known(search.instance):
         load_module("dfopt.solvers.configuration", search.check)
         from dfopt.solvers.configuration import solve_by_configurations

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
-SECONDS_PER_CHECK = 0.02
+from dfopt.solvers.waiting import SECONDS_PER_CHECK, load_module
 
 COMPILER = "dfopt-compiler"
 """How the names of threads begin in which functions are loaded or compiled."""
@@ -189,6 +189,7 @@ def load_kept(first_calls: Callable[[], None], check: Callable[[], None]) -> boo
 
     Nothing is compiled. See :func:`load` for the parameters.
     """
+    load_module("numba.core.event", check)
     from numba.core import event
 
     class Refusal(event.Listener):

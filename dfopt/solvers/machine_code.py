@@ -8,6 +8,7 @@ this module is that process.
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import pkgutil
 import subprocess
@@ -17,6 +18,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from dfopt.solvers.compiled import load, load_kept
+
+logger = logging.getLogger(__name__)
 
 FIRST_CALLS = (
     "dfopt.solvers.local_search.local_search:first_calls",
@@ -49,11 +52,13 @@ def is_ready(check: Callable[[], None]) -> bool:
             return True
         if _compiler is None:
             if not load_kept(first_calls, check):
+                logger.debug("no machine code on disk: another process compiles it")
                 _compiler = _start_compiler()
                 return False
         elif _compiler.poll() is None:
             return False
         else:
+            logger.debug("the compiler has ended")
             load(first_calls, check)  # compiles here what the other process could not
         _is_loaded = True
         return True

@@ -12,7 +12,7 @@ from itertools import pairwise
 from ortools.sat.python import cp_model
 
 from dfopt.problem.instance import Objective
-from dfopt.solvers.cp_sat.expressions import Expression
+from dfopt.solvers.cp_sat.runner import Expression
 from dfopt.solvers.search import Search
 
 DEPOT = 0
@@ -35,6 +35,7 @@ class CircuitModel:
         self.tasks = [kind for kind, one in enumerate(search.types) for _ in one.names]
         self.table = search.costs
         self.cpus = range(search.instance.cpus)
+        # Variables.
         self.runs = {
             (task, cpu): self.model.new_bool_var(f"runs[{task},{cpu}]")
             for task in range(len(self.tasks))
@@ -44,10 +45,12 @@ class CircuitModel:
         self.arcs: dict[tuple[int, int, int], cp_model.IntVar] = {}
         for cpu in self.cpus:
             self._add_circuit(cpu)
+        # Constraints.
         self._every_task_runs()
         self._capacity()
         self._equal_tasks_are_ordered()
         self._identical_cpus_are_ordered()
+        # Objective.
         self.costs = [self._cost(cpu) for cpu in self.cpus]
         self._add_objective(bounds)
         self._add_hint()
@@ -74,21 +77,25 @@ class CircuitModel:
         for before in nodes:
             for after in nodes:
                 if before == after != DEPOT:
+                    # The circuit passes by a task iff the task runs on another CPU.
                     literal = ~self.runs[before - 1, cpu]
                 else:
                     literal = self.model.new_bool_var(f"arc[{cpu},{before},{after}]")
                     self.arcs[cpu, before, after] = literal
                 arcs.append((before, after, literal))
+        # The chosen arcs form one circuit through the depot and the tasks that the CPU runs.
         self.model.add_circuit(arcs)
         for task in range(len(self.tasks)):
-            # The depot's own loop means that the CPU stays empty.
+            # The depot's loop is chosen only if the CPU runs no task.
             self.model.add_implication(self.runs[task, cpu], ~self.arcs[cpu, DEPOT, DEPOT])
 
     def _every_task_runs(self) -> None:
+        # Select exactly one CPU for each task.
         for task in range(len(self.tasks)):
             self.model.add_exactly_one(self.runs[task, cpu] for cpu in self.cpus)
 
     def _capacity(self) -> None:
+        # A CPU runs at most k tasks.
         for cpu in self.cpus:
             self.model.add(self._load(cpu) <= self.search.instance.tasks_per_cpu)
 
@@ -98,10 +105,10 @@ class CircuitModel:
         for task, kind in enumerate(self.tasks):
             equal[kind].append(task)
         for tasks in equal.values():
-            for one, other in pairwise(tasks):
+            for earlier, later in pairwise(tasks):
                 self.model.add(
-                    sum(cpu * self.runs[one, cpu] for cpu in self.cpus)
-                    <= sum(cpu * self.runs[other, cpu] for cpu in self.cpus)
+                    sum(cpu * self.runs[earlier, cpu] for cpu in self.cpus)
+                    <= sum(cpu * self.runs[later, cpu] for cpu in self.cpus)
                 )
 
     def _identical_cpus_are_ordered(self) -> None:
@@ -138,8 +145,10 @@ class CircuitModel:
     def _add_objective(self, bounds: tuple[int, int]) -> None:
         value = self.model.new_int_var(*bounds, "objective")
         if self.search.instance.objective is Objective.TOTAL_PENALTY:
+            # The objective is the sum of the CPUs' costs.
             self.model.add(value == sum(self.costs))
         else:
+            # The objective is at least the cost of each CPU.
             for cost in self.costs:
                 self.model.add(value >= cost)
         self.model.minimize(value)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ortools.sat.python import cp_model
 
 from dfopt.solvers.cp_sat.circuit_model import DEPOT, CircuitModel
-from dfopt.solvers.cp_sat.expressions import Expression
+from dfopt.solvers.cp_sat.runner import Expression
 
 
 class IntervalModel(CircuitModel):
@@ -31,10 +31,11 @@ class IntervalModel(CircuitModel):
         value = self.model.new_int_var(*bounds, "objective")
         for (_, before, after), arc in self.arcs.items():
             if before != DEPOT and after == DEPOT:
+                # The CPU has finished after its last task and what comes behind that.
                 finish = self.table.finish[self.tasks[before - 1]]
                 self.model.add(value >= self.end[before - 1] + finish).only_enforce_if(arc)
         for cost in self.costs:
-            # Without its waits a CPU is busy for so long at least.
+            # A CPU takes at least the time of its tasks and switches, without any waits.
             self.model.add(value >= cost)
         self.model.minimize(value)
 
@@ -45,13 +46,15 @@ class IntervalModel(CircuitModel):
                 continue
             incoming[after - 1].append((self.arc_cost(cpu, before, after), arc))
             if before != DEPOT:
+                # A task starts after the one before it on its CPU has ended.
                 self.model.add(self.start[after - 1] >= self.end[before - 1]).only_enforce_if(arc)
         for task, kind in enumerate(self.tasks):
+            # An interval holds the switch to its task, by the chosen arc, and the execution.
             size = self.table.exec[kind] + sum(cost * arc for cost, arc in incoming[task])
             self.model.add(self.end[task] == self.start[task] + size)
         for cpu in self.cpus:
-            # Implied by the circuit, and what lets the solver reason about time early: no
-            # interval is shorter than its execution.
+            # The executions on a CPU do not overlap. The circuit implies that; said once more, it
+            # lets the solver reason about time early.
             self.model.add_no_overlap(
                 self.model.new_optional_fixed_size_interval_var(
                     self._latest_part(task),
@@ -76,6 +79,7 @@ class IntervalModel(CircuitModel):
             for name in self.search.types[kind].example.after
             for before in nodes[name]
         ]
+        # A task starts after all its predecessors have ended.
         for before, after in pairs:
             self.model.add(self.start[after] >= self.end[before])
         if pairs and not all(self.table.exec[kind] for kind in self.tasks):
@@ -87,6 +91,7 @@ class IntervalModel(CircuitModel):
             self.model.new_int_var(0, len(self.tasks) - 1, f"rank[{task}]")
             for task in range(len(self.tasks))
         ]
+        # A predecessor, and a task that runs before on the same CPU, have lower ranks.
         for before, after in pairs:
             self.model.add(rank[after] > rank[before])
         for (_, before, after), arc in self.arcs.items():

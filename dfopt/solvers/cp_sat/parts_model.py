@@ -1,9 +1,9 @@
 """The parts model for g: which fragments a CPU holds whole, and which few are cut.
 
 Under g a CPU pays for each fragment it visits, so only sizes matter, and fragments of one size
-are alike. At a fixed threshold the CPUs can afford only so many visits; whatever is left once
-every fragment has its fewest parts is how often a fragment that fits may be cut. So all but a
-few fragments are whole, and are counted by size instead of placed one by one.
+are alike. A fixed threshold limits the number of visits. Once every fragment has its fewest
+parts, few visits are left, and only these can cut a fragment that would fit on a CPU. So all but a
+few fragments stay whole, and are counted by size instead of placed one by one.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ortools.sat.python import cp_model
 
 from dfopt.problem.instance import Objective
-from dfopt.solvers.cp_sat.expressions import Expression
+from dfopt.solvers.cp_sat.runner import Expression
 from dfopt.solvers.search import Search
 
 
@@ -144,6 +145,7 @@ class PartsModel:
         }
         visits = {cpu: self.model.new_bool_var(f"{name}.visits[{cpu}]") for cpu in self.cpus}
         for cpu in self.cpus:
+            # A CPU visits the fragment iff it holds some of its tasks.
             self.model.add(tasks[cpu] <= self.capacity * visits[cpu])
             self.model.add(tasks[cpu] >= visits[cpu])
         return CutFragment(tasks=tasks, visits=visits, picks={})
@@ -156,16 +158,20 @@ class PartsModel:
             for number, size in enumerate(self.sizes)
             if 1 < size.tasks <= self.capacity
         }
+        # The cut is of at most one fragment.
         self.model.add_at_most_one(picks.values())
         return CutFragment(tasks=cut.tasks, visits=cut.visits, picks=picks)
 
     def _every_task_runs(self) -> None:
+        # The parts of a fragment that fits on no CPU hold all its tasks, on enough CPUs.
         for size, _, cut in self.forced:
             self.model.add(sum(cut.tasks.values()) == size.tasks)
             self.model.add(sum(cut.visits.values()) >= -(-size.tasks // self.capacity))
+        # An optional cut holds all tasks of the fragment that it picks, on at least two CPUs.
         for cut in self.optional:
             self.model.add(sum(cut.tasks.values()) == self._picked_size(cut))
             self.model.add(sum(cut.visits.values()) >= 2 * sum(cut.picks.values()))
+        # Every fragment that fits on a CPU is either whole or picked by a cut.
         for number, size in enumerate(self.sizes):
             if size.tasks <= self.capacity:
                 whole = sum(self.whole[number, cpu] for cpu in self.cpus)
@@ -182,6 +188,7 @@ class PartsModel:
                 for number, size in enumerate(self.sizes)
             )
             parts = sum(cut.tasks[cpu] for cut in self._cuts())
+            # A CPU holds at most k tasks.
             self.model.add(whole + parts <= self.capacity)
 
     def _cuts(self) -> list[CutFragment]:
@@ -190,8 +197,10 @@ class PartsModel:
     def _visits_within_threshold(self) -> None:
         paid = [self._visits(cpu) - self._spared(cpu) for cpu in self.cpus]
         if self.search.instance.objective is Objective.TOTAL_PENALTY:
+            # All CPUs together pay for no more visits than the threshold allows.
             self.model.add(sum(paid) <= self.visits_paid)
         else:
+            # No CPU pays for more visits than the threshold allows.
             for visits in paid:
                 self.model.add(visits <= self.visits_paid)
 
@@ -206,6 +215,7 @@ class PartsModel:
             return 0
         spared = self.model.new_bool_var(f"spared[{cpu}]")
         if start.free_for_all:
+            # Any first visit is spared, if there is one.
             self.model.add(spared <= self._visits(cpu))
             return spared
         (number,) = (
@@ -219,14 +229,16 @@ class PartsModel:
         )
         for cut in self.optional:
             if number in cut.picks:
+                # The CPU visits a cut, and the cut is of the fragment in its cache.
                 both = self.model.new_bool_var("")
                 self.model.add_implication(both, cut.picks[number])
                 self.model.add_implication(both, cut.visits[cpu])
                 visits += both
+        # The visit is spared only if the CPU visits the fragment in its cache.
         self.model.add(spared <= visits)
         return spared
 
     def _cuts_are_ordered(self) -> None:
         """Of the optional cuts, which are alike, the earlier one is of the larger fragment."""
-        for one, other in zip(self.optional, self.optional[1:], strict=False):
-            self.model.add(self._picked_size(one) >= self._picked_size(other))
+        for larger, smaller in pairwise(self.optional):
+            self.model.add(self._picked_size(larger) >= self._picked_size(smaller))

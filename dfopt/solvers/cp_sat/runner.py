@@ -6,6 +6,7 @@ its own limits can overrun and its interrupt handling would hide Ctrl-C.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -18,9 +19,16 @@ from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.solvers.search import Search
 
+logger = logging.getLogger(__name__)
+
+Expression = cp_model.LinearExpr | int
+"""A sum, which may have no terms."""
+
 WATCH_EVERY_S = 0.02
+"""Seconds between two looks at the clock."""
+
 PATIENCE_S = 0.5
-"""How long a solver that was told to stop may take before it is left to itself."""
+"""Seconds that a solver may take to stop before it is left to itself."""
 
 
 class Model(Protocol):
@@ -157,7 +165,9 @@ def _solve(  # noqa: PLR0913 - options by keyword
             solver.best_bound_callback = on_bound
             if told_to_stop.is_set():
                 return
+            logger.debug("%s with %d workers", type(model).__name__, solver.parameters.num_workers)
             outcome.append(solver.solve(model.model, _Reporter(model, search)))
+            logger.debug("ended as %s after %.2f s", solver.status_name(), solver.wall_time)
         except BaseException as error:
             failure.append(error)
         finally:

@@ -10,6 +10,7 @@ would cost is worked out from the parts that it touches alone
 from __future__ import annotations
 
 import functools
+import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
@@ -38,6 +39,8 @@ from dfopt.solvers.local_search.state import (
 )
 from dfopt.solvers.local_search.update import aim
 from dfopt.solvers.search import Search, SearchOver
+
+logger = logging.getLogger(__name__)
 
 LARGEST_STATE = 2**26
 """At most this many integers: half a gigabyte."""
@@ -154,6 +157,7 @@ class LocalSearch:
                 chunks += 1
         finally:
             self._report()
+            logger.debug("walked %d of %d moves", moves - left, moves)
         return target is None and self.search.objective != before
 
     def _construct(self) -> None:

@@ -8,6 +8,7 @@ CPUs, not for places of single parts. The theorem stands in :mod:`dfopt.solvers.
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Iterator
 
@@ -16,6 +17,8 @@ from dfopt.solvers.parts.groups import GroupGoal, goal_within
 from dfopt.solvers.parts.heuristic import GroupHeuristic
 from dfopt.solvers.parts.packing import Packing
 from dfopt.solvers.search import Search
+
+logger = logging.getLogger(__name__)
 
 SOLVER = "parts"
 
@@ -41,6 +44,7 @@ def pack(search: Search) -> None:
         for goal in _harder_goals(packing, own_are_free=own_are_free):
             heuristic = GroupHeuristic(goal, source, search.check)
             is_enough = heuristic.search(ATTEMPTS)
+            logger.debug("%d of %d full groups", len(heuristic.groups), goal.wanted)
             if packing.total or is_enough:
                 packing.report(goal.fill(heuristic.groups))
             search.check()
@@ -103,6 +107,7 @@ def prove(search: Search) -> None:
             most = most_groups(search, packing, goal)
         except PackingUndecided:
             return
+        logger.debug("at most %d full groups, %d are needed", most, goal.wanted)
         if most >= goal.wanted:
             return
         # Without a limit on parts, every group that is missing costs a visit.

@@ -8,7 +8,7 @@ from ortools.sat.python import cp_model
 
 from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.cp_sat.count_model.variables import Variables
-from dfopt.solvers.cp_sat.expressions import Expression
+from dfopt.solvers.cp_sat.runner import Expression
 
 
 class Constraints:
@@ -51,6 +51,7 @@ class Constraints:
 
     def every_task_runs(self) -> None:
         """Add Σ_i count[c, i] = |c|."""
+        # All tasks of a class are held by some CPU.
         for c, one in enumerate(self.classes):
             self.model.add(sum(self.v.count[c, i] for i in self.cpus) == one.count)
 
@@ -66,11 +67,14 @@ class Constraints:
         for a in self.fragments:
             for i in self.cpus:
                 held = self._held(a, i)
+                # A CPU visits a fragment iff it holds some of its tasks.
                 self.model.add(held <= min(self.sizes[a], capacity) * self.v.visits[a, i])
                 self.model.add(held >= self.v.visits[a, i])
+                # The same for each class: redundant, and tighter in the linear relaxation.
                 for c in self.members[a]:
                     most = min(self.classes[c].count, capacity)
                     self.model.add(self.v.count[c, i] <= most * self.v.visits[a, i])
+            # Enough CPUs visit a fragment to hold all its tasks.
             visiting = sum(self.v.visits[a, i] for i in self.cpus)
             self.model.add(visiting >= -(-self.sizes[a] // capacity))
 
@@ -78,9 +82,11 @@ class Constraints:
         """Let a token open as many blocks as it stands for, where its class is held."""
         for c, one in enumerate(self.classes):
             for t, token in enumerate(one.tokens):
+                # A token opens at most as many blocks as it stands for tasks.
                 if token.count < self.instance.cpus:
                     opened = sum(self.v.opens[c, t, i] for i in self.cpus)
                     self.model.add(opened <= token.count)
+            # A CPU opens blocks only with tasks that it holds.
             for i in self.cpus:
                 self.model.add(self._opens_class(c, i) <= self.v.count[c, i])
 
@@ -89,6 +95,7 @@ class Constraints:
         for a in self.fragments:
             for i in self.cpus:
                 opened = sum(self._opens_class(c, i) for c in self.members[a])
+                # A visit is one block, two if it is split; a first block's entry is spared.
                 self.model.add(
                     opened
                     == self.v.visits[a, i]
@@ -99,11 +106,13 @@ class Constraints:
     def ends_are_unique(self) -> None:
         """Let a CPU begin and end once; with one fragment only if that is alone or split."""
         for i in self.cpus:
+            # At most one fragment comes first, and at most one last.
             self.model.add_at_most_one(v for (_, j), v in self.v.first.items() if j == i)
             self.model.add_at_most_one(v for (_, j), v in self.v.last.items() if j == i)
         for pair, visits in self.v.visits.items():
             first, last = self.v.first.get(pair, 0), self.v.last.get(pair, 0)
             alone, split = self.v.alone.get(pair, 0), self.v.split.get(pair, 0)
+            # First and last fragments are visited; one that is both is alone or split.
             if pair in self.v.first:
                 self.model.add(first <= visits)
             if pair in self.v.last:
@@ -111,10 +120,12 @@ class Constraints:
             if pair in self.v.alone:
                 self.model.add(first + last <= visits + alone + split)
         for (a, i), alone in self.v.alone.items():
+            # A fragment is alone only if it is last and the only one that is visited.
             self.model.add_implication(alone, self.v.last[a, i])
             visited = sum(self.v.visits[b, i] for b in self.fragments)
             self.model.add(visited == 1).only_enforce_if(alone)
         for pair, split in self.v.split.items():
+            # A fragment is split only if it is both first and last.
             self.model.add_implication(split, self.v.first[pair])
             self.model.add_implication(split, self.v.last[pair])
 
@@ -135,16 +146,22 @@ class Constraints:
         held = self._held(a, i)
         capacity = min(self.sizes[a], self.instance.tasks_per_cpu)
 
+        # Opener and closer can be one task only if the CPU holds no other task of the fragment.
         self.model.add(held <= capacity - (capacity - 1) * single)
         if pair in self.v.quiet:
+            # A block that costs no exit is followed by another fragment; its closer is a task
+            # without exit cost that the CPU holds.
             self.model.add(leaves_quietly <= self.closed(a, i))
             self.model.add(leaves_quietly <= self._count(quiet, i))
-            # A last task whose flush is spared is a quiet one too, and must be another.
+            # Closer, last task and openers are different tasks, unless one fills two roles. (A
+            # last task whose write-back is spared has no exit cost either.)
             self.model.add(
                 leaves_quietly + final_flush + self._opened_by(quiet, i)
                 <= self._count(quiet, i) + single + same_end
             )
         if pair in self.v.final_flush:
+            # A write-back is spared if the fragment is last, by a task of the CPU that is not
+            # needed as an opener.
             self.model.add(final_flush <= self.v.last[pair])
             self.model.add(final_flush <= self._count(flushed, i))
             self.model.add(
@@ -152,11 +169,13 @@ class Constraints:
                 <= self._count(flushed, i) + single + same_end
             )
         if pair in self.v.same_end:
+            # One task is opener and end of the second block only if there are two blocks.
             self.model.add(same_end <= split)
             self.model.add(same_end <= final_flush)
             self.model.add(same_end <= self._opened_by(flushed, i))
         if pair in self.v.split:
-            # The first block's closer, and the opener and the last task of the second.
+            # Two blocks need a closer of the first, an opener and a last task of the second; and
+            # more than one task.
             self.model.add(held >= 3 * split + final_flush - same_end - 1)
             self.model.add(single + split <= 1)
 

@@ -8,7 +8,7 @@ from dfopt.problem.instance import Objective
 from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.cp_sat.count_model.constraints import Constraints
 from dfopt.solvers.cp_sat.count_model.variables import Variables
-from dfopt.solvers.cp_sat.expressions import Expression
+from dfopt.solvers.cp_sat.runner import Expression
 
 
 def cpu_cost(
@@ -63,8 +63,10 @@ def add_objective(
                 model.add(is_used <= sum(visits))
         costs.append(cpu_cost(variables, constraints, aggregation, cpu, used))
     if instance.objective is Objective.TOTAL_PENALTY:
+        # The objective is the sum of the CPUs' costs.
         model.add(value == sum(costs))
     else:
+        # The objective is at least the cost of each CPU.
         for cost in costs:
             model.add(value >= cost)
     model.minimize(value)
