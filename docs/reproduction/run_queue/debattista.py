@@ -96,12 +96,13 @@ def section(*, quick: bool = False) -> Section:
     return Section(
         title="Batches (Debattista, Vella and Cordina)",
         intro=(
-            f"An array of {ARRAY_SIZE:,} integers, one thread for every GRANULARITY of them, which "
-            "adds 1 to each and yields, PROCESS_LENGTH times. The schedulers for one processor are "
-            f"compared with those for {CPUS}, each with a cache of {CACHE_LINES:,} lines of 32 "
-            "bytes, replaced by least recent use and kept coherent by invalidation. A *speed-up* "
-            "is the execution time under uni-smash divided by the scheduler's. Nothing was fitted. "
-            "Array and cache are smaller by the same factor, "
+            f"An array of {ARRAY_SIZE:,} integers has one thread for every GRANULARITY of them. "
+            "PROCESS_LENGTH times the thread adds 1 to each of its integers and yields. The "
+            f"schedulers for one processor are compared with those for {CPUS}, each with a cache "
+            f"of {CACHE_LINES:,} lines of 32 bytes, which replaces the least recently used line "
+            "and is kept coherent by invalidation. A *speed-up* is the execution time under "
+            "uni-smash divided by the scheduler's. Nothing was fitted. In the simulations array "
+            "and cache are smaller by the same factor: "
             + listed(f"{scale} at granularity {g}" for g, scale in SCALES.items())
             + "; the notes compare one point with the full size."
         ),
@@ -260,12 +261,12 @@ def multiprocessor_rows(grid: Grid) -> Iterator[Row]:
         for is_long in (False, True)
     )
     yield Row(
-        shape="shared-smash falls further lag at large PROCESS_LENGTHs",
+        shape="shared-smash falls further behind at large PROCESS_LENGTHs",
         published='"degrades even further" at 16 and 128',
         simulated="times as long as the faster batch scheduler at granularity 1: "
         + by_length(lengths, lag.values()),
         verdict=verdict(holds=min(long) > max(short)),
-        criterion=f"from {LONG} on more than at any that is shorter",
+        criterion=f"from {LONG} on more than at every shorter one",
     )
 
 
@@ -286,12 +287,12 @@ def notes(grid: Grid, *, quick: bool) -> Iterator[str]:
     yield creation_times()
     slowest = grid.speedup(WF, COARSE[-1], 1)
     yield (
-        f"At granularity {COARSE[-1]} there are so few threads that whole batches of 32 are hard "
-        "to share: those of short threads are over before they are handed on, and wf-smash is "
-        f"{slowest:.2f} times as fast as one processor at PROCESS_LENGTH 1, as two of four "
-        "processors would be. There it is behind shared-smash, whose lock is not contended when "
-        "each thread does 128 increments. Smaller batches help little where it is the main thread "
-        "that all wait for."
+        f"At granularity {COARSE[-1]} there are too few threads to share whole batches of 32. "
+        f"Batches of short threads end before they are handed on, and wf-smash is {slowest:.2f} "
+        "times as fast as one processor at PROCESS_LENGTH 1, as if two of the four processors "
+        "worked. There it is slower than shared-smash, whose lock is seldom wanted when each "
+        "thread does 128 increments. Smaller batches help little where all processors wait for "
+        "the main thread."
     )
     yield lock_times()
 
@@ -311,17 +312,17 @@ def closed_model(grid: Grid) -> str:
             gain = (base + read) / (base + read / rounds)
             gains.append(abs(grid.speedup(UNIBATCH, g, length) / gain - 1))
     return (
-        "What one processor gains is arithmetic: a thread's footprint is f = s + G/8 lines; "
-        "uni-smash misses f in every dispatch, since all footprints together exceed the cache, and "
-        f"unibatch-smash f / min(PROCESS_LENGTH, {ROUNDS}), since 32 of them fit and a batch goes "
-        f"round {ROUNDS} times. The gain is then (b + m)/(b + m/min(PROCESS_LENGTH, {ROUNDS})) "
-        "with b = switch + G · increment + creation/PROCESS_LENGTH and m = f · miss. The "
-        f"simulated misses differ from that by at most {max(misses):.1%}, the gains by at most "
-        f"{max(gains):.1%}. For long processes m/b, and with it the relative gain, falls with "
-        "granularity only if lines that follow each other are read in less than "
-        f"{INTEGERS_OF_A_LINE * STACK_LINES * MISS * INCREMENT / SWITCH:.0f} ns "
-        "(8 · s · miss · increment / switch), which caches of lines, where all misses cost the "
-        "same, do not model."
+        "The gain on one processor can be computed. A thread's footprint is f = s + G/8 lines. "
+        "In every dispatch uni-smash misses f lines, since all footprints together exceed the "
+        f"cache, and unibatch-smash misses f / min(PROCESS_LENGTH, {ROUNDS}), since 32 "
+        f"footprints fit and a batch goes round {ROUNDS} times. The gain is then (b + m)/(b + "
+        f"m/min(PROCESS_LENGTH, {ROUNDS})) with b = switch + G · increment + "
+        "creation/PROCESS_LENGTH and m = f · miss. The simulated misses differ from that by at "
+        f"most {max(misses):.1%}, the gains by at most {max(gains):.1%}. For long processes m/b, "
+        "and with it the relative gain, falls with granularity only if successive lines are read "
+        f"in less than {INTEGERS_OF_A_LINE * STACK_LINES * MISS * INCREMENT / SWITCH:.0f} ns (8 "
+        "· s · miss · increment / switch), which the caches of lines here do not model: all "
+        "their misses cost the same."
     )
 
 
@@ -358,9 +359,9 @@ def creation_times() -> str:
         rows.append([f"{creation / 1000:g} µs", *ratios])
     columns = [f"{name}, G = {g}" for g in (1, 128) for name in ON_SMP]
     return (
-        "At PROCESS_LENGTH 1 the main thread, which makes all the others one after the other, "
-        "is what four processors wait for. How much faster they are than one depends on what that "
-        "takes. That they share a bus to the memory is not modelled.\n\n"
+        "At PROCESS_LENGTH 1 four processors wait for the main thread, which makes all other "
+        "threads one by one. How much faster they are than one processor depends on the time to "
+        "make a thread. The bus to the memory, which they share, is not modelled.\n\n"
         + table(["creation", *columns], rows)
     )
 
@@ -378,8 +379,8 @@ def lock_times() -> str:
         ratios = [f"{times[0] / time:.2f}" for time in times[1:]]
         rows.append([f"{lock} ns", f"{write_back} ns", *ratios])
     return (
-        f"Speed-ups at granularity {g} and PROCESS_LENGTH {length} with other locks, and with "
-        "dirty lines that are not written back for nothing:\n\n"
+        f"Speed-ups at granularity {g} and PROCESS_LENGTH {length} with other locks, and where "
+        "writing back dirty lines takes time:\n\n"
         + table(["lock", "write-back", *SCHEDULERS[1:]], rows)
     )
 

@@ -11,7 +11,7 @@ def throughput_and_busy(cpus: int, think: float, locks: int) -> tuple[float, flo
     """
     queued = throughput = 0.0
     for number in range(1, cpus + 1):
-        # Who comes finds as many there as the others leave on average.
+        # A CPU that comes finds the mean queue of the others (the arrival theorem).
         residence = 1 + queued
         throughput = number / (think + residence)
         queued = throughput / locks * residence

@@ -15,11 +15,12 @@ def section(quick: bool = False) -> Section:
     return Section(
         title="Data affinity (Pinter and Zalmanovici)",
         intro=(
-            "Two CPUs; *vanilla* is the O(1) scheduler, *new* data affinity. Gain is how much "
-            "of the run time falls away. Chat rooms pay the penalty f, one fragment for each room "
-            "in the client and in the server. The custom benchmark runs on caches of lines with "
-            "write-invalidation, for its losses cannot be those of switches: with time slices of "
-            "100 ms one would have to take 10 ms. What is marked as fitted is no evidence."
+            "Two CPUs; *vanilla* is the O(1) scheduler, *new* data affinity. The gain is the "
+            "share by which the run time falls. Chat rooms pay the penalty f, with one fragment "
+            "for each room in the client and in the server. The custom benchmark runs on caches "
+            "of lines with write-invalidation. Its losses cannot be those of switches: with time "
+            "slices of 100 ms a switch would have to take 10 ms. What is marked as fitted is no "
+            "evidence."
         ),
         rows=(
             *chat.rows_of(chats),
@@ -47,8 +48,9 @@ def calibrated(chats: chat.Chats) -> tuple[Calibrated, ...]:
         Calibrated(
             parameter="chat: messages for one simulated, by rooms",
             value=f"*vanilla*: {shortened}; *new*: {chat.SHORTENED}",
-            fitted_to="to shorten the simulation; such a message takes so many times as long, and "
-            "a thread that comes to another room reads so many times as much for it",
+            fitted_to="to shorten the simulation; a message that stands for 10 takes 10 times as "
+            "long, and a thread that comes to another room reads 10 times as much for "
+            "it",
         ),
         Calibrated(
             parameter="chat: execution time of a message",
@@ -65,25 +67,25 @@ def calibrated(chats: chat.Chats) -> tuple[Calibrated, ...]:
         Calibrated(
             parameter="chat: messages that a socket holds",
             value=f"{chat.SOCKET}",
-            fitted_to="assumed: the 87,380 bytes that Linux 2.6 receives without being read, 100 "
-            "and nearly 500 of overhead for each",
+            fitted_to="assumed: Linux 2.6 receives 87,380 bytes before the program reads them; a "
+            "message has 100 bytes and nearly 500 of overhead",
         ),
         Calibrated(
             parameter="chat: misses that no scheduler avoids",
             value=f"{chats.unavoidable():.1f} lines at each of a message's 40 stations",
-            fitted_to="misses with 10 rooms, which fall by 60 %; their time is in that of a "
-            "message",
+            fitted_to="misses with 10 rooms, which fall by 60 %; the time of a message includes "
+            "their time",
         ),
         Calibrated(
             parameter="chat: runs, by rooms",
             value=f"means of *vanilla*: {runs}; one of *new*",
-            fitted_to=f"they differ in the time to make a thread, {min(SPAWN_TIMES) // 1000} to "
+            fitted_to=f"runs differ in the time to make a thread, {min(SPAWN_TIMES) // 1000} to "
             f"{max(SPAWN_TIMES) // 1000} µs, which is assumed; the spread is that of "
             f"{chat.SPREAD_RUNS} runs with one message for {chat.SHORTENED}",
         ),
         Calibrated(
             parameter="custom: which thread works on which fragment",
-            value="as many on each, in a random order; means over "
+            value="the same number on each, in a random order; means over "
             + ", ".join(f"{count} ({threads} threads)" for threads, count in custom.DEALS.items()),
             fitted_to="the paper does not say",
         ),
@@ -100,8 +102,8 @@ def calibrated(chats: chat.Chats) -> tuple[Calibrated, ...]:
         Calibrated(
             parameter="custom: iterations between two looks at the caches",
             value=f"{custom.BURST}",
-            fitted_to="assumed, to shorten the simulation; in so many all lines of a fragment are "
-            "touched once, and each stands for as many touches as there would be",
+            fitted_to="assumed, to shorten the simulation; in these iterations each line of a "
+            "fragment is touched once, which stands for all touches that it would have",
         ),
         Calibrated(
             parameter="custom: time of a miss",
@@ -142,30 +144,31 @@ def chat_notes(chats: chat.Chats) -> Iterator[str]:
     before, after = chats.pair(rooms, chat.MESSAGES[-1]).lines
     handlings = chat.handlings(rooms, chat.MESSAGES[-1])
     yield (
-        "A thread that handles one message in microseconds reads what it needs for that, its "
-        "stack, socket and buffers, and not all of the room. That the gain grows hangs on a plain "
-        "fact: sockets are limited, and a sender that has filled its own waits for its reader. If "
-        "senders send all they have at first, vanilla loses as much early as late. Nothing was "
-        "fitted to the growth, and nothing that costs time piles up. Single steps are luck: runs "
-        f"of vanilla differ by {percent(chats.spreads()[0])}, which is as much as a step, and "
-        "growth from 500 to 1500 is all that is certain. With one line less, which meets the "
-        "fitted time less well, two of the three rows do not grow at every step. The paper has "
-        "means of five."
+        "A thread handles one message in microseconds. So it reads what it needs for that (its "
+        "stack, socket and buffers), and not all of the room. The gain grows for one reason: "
+        "sockets are limited, and a sender that has filled its socket waits for its reader. If "
+        "senders could send everything at first, vanilla would lose as much at the beginning as "
+        "at the end. Nothing was fitted to the growth, and no cost grows with time. Single steps "
+        f"are chance: runs of vanilla differ by {percent(chats.spreads()[0])}, which is as much "
+        "as a step. Only the growth from 500 to 1500 messages is certain. With one line less, "
+        "which meets the fitted time less well, two of the three rows do not grow at every step. "
+        "The paper has means of five runs."
     )
     published = chat.MISSES[rooms]
     counts = [3000 * count / handlings * 2 for count in published]
     saved = 3000 * (published[0] - published[1]) * chat.READ_LINE / 1e9
     (old, new) = chat.TIMES[rooms][-1]
     yield (
-        "How far misses fall was measured; how many there are cannot be what was printed. With "
-        f"{rooms} rooms, {published[0]} and {published[1]} times 3000 are {counts[0]:.2f} and "
-        f"{counts[1]:.2f} for each of {handlings / 2e6:.0f} million transmissions, of 100 bytes "
-        "that must be copied from one process to another; and at a read from memory each the "
-        f"difference is {saved:.2f} s of the {2 * (old - new):.0f} that both CPUs save. Perhaps "
-        "the kernel's misses are left out, or the unit is another. Here the fragments' lines are "
-        f"{before / handlings:.1f} → {after / handlings:.3f} at each station, and the message's "
-        f"own {chats.unavoidable():.1f}, as many as its 100 bytes in two copies and the headers "
-        "of their buffers."
+        "The paper measured how far misses fall, but the numbers of misses that it prints cannot "
+        f"be right. With {rooms} rooms, {published[0]} and {published[1]} times 3000 are "
+        f"{counts[0]:.2f} and {counts[1]:.2f} for each of {handlings / 2e6:.0f} million "
+        "transmissions. Each of them copies 100 bytes from one process to another. If each miss "
+        f"is a read from memory, the difference is {saved:.2f} s of the {2 * (old - new):.0f} "
+        "that both CPUs save. Perhaps the kernel's misses are left out, or the unit is "
+        f"different. Here the lines of the fragments are {before / handlings:.1f} → "
+        f"{after / handlings:.3f} at each station, and the message's own "
+        f"{chats.unavoidable():.1f}, which is its 100 bytes in two copies and the headers of "
+        "their buffers."
     )
 
 
@@ -175,20 +178,22 @@ def custom_notes(customs: custom.Customs) -> Iterator[str]:
     gains = customs.gains(threads, size)
     lines = [custom.LINES_OF_ITERATION * custom.meetings(count) for count in custom.THREADS]
     yield (
-        f"Custom: with {threads} threads and four fragments it is luck which ones the balancer "
-        "pulls to the second CPU, and whether their turns coincide: by the order in which "
-        f"fragments are dealt out the gain is {percent(min(gains))} to {percent(max(gains))}. If "
-        "all places are equally likely, the thread that runs on the other CPU shares the fragment "
-        "in (n/4 − 1)/(n − 1) of the time; that makes "
+        f"Custom: with {threads} threads and four fragments chance decides which threads the "
+        "balancer pulls to the second CPU, and whether threads of one fragment run at the same "
+        "time. Depending on the order in which fragments are dealt out, the gain is "
+        f"{percent(min(gains))} to {percent(max(gains))}. If all orders are equally likely, the "
+        "thread on the other CPU shares the fragment in (n/4 − 1)/(n − 1) of the time. That "
+        "gives "
         + ", ".join(f"{one:.2f}" for one in lines)
-        + " misses of an iteration with 8, 32 and 128 threads: few threads lose less."
+        + " misses of an iteration with 8, 32 and 128 threads: with few threads less is lost."
     )
     yield (
-        "Under data affinity no line is lost once every fragment stays on one CPU. The misses that "
-        "were measured then fall nearly as the fragments grow, as they would if the lines at the "
-        "ends of a fragment held a part of its neighbour as well: of "
-        f"{custom.LINES_OF_ITERATION} lines anywhere, "
-        f"{2 * custom.LINES_OF_ITERATION * custom.INTEGERS_OF_A_LINE:.0f}/size are such, and with "
-        "lines that are read in pairs twice as many. One number between, fitted to one cell, is "
-        "added to all cells. The simulated lines themselves are as many whatever the size."
+        "Under data affinity no line is lost once every fragment stays on one CPU. The measured "
+        "misses then fall almost in proportion as the fragments grow. This would be so if the "
+        "lines at the ends of a fragment also held a part of its neighbour: of "
+        f"{custom.LINES_OF_ITERATION} lines of an iteration, "
+        f"{2 * custom.LINES_OF_ITERATION * custom.INTEGERS_OF_A_LINE:.0f}/size are such lines, "
+        "and twice as many if lines are read in pairs. One number between these two, fitted to "
+        "one cell of the table, is added to all cells. The number of simulated lines itself does "
+        "not depend on the size."
     )

@@ -23,7 +23,7 @@ MISSES = {10: (49 + 100, 16 + 43), 20: (88 + 125, 34 + 58), 30: (133 + 206, 45 +
 
 # Assumed, or fitted; see what pinter.py lists.
 STANDS_FOR = {10: 1, 20: 10, 30: 10}
-"""So many messages of the paper are one here under vanilla, by rooms."""
+"""Number of the paper's messages that are one message here under vanilla, by rooms."""
 
 SHORTENED = 10
 """The same under the new scheduler, and where 10 rooms are run again and again."""

@@ -25,12 +25,12 @@ MISSES = {
 }
 ITERATIONS, FRAGMENTS = 10_000_000, 4
 SAMPLE = 3_000
-"""One count of misses stands for so many; so the paper's tables say."""
+"""Number of misses that one count stands for, by the paper's tables."""
 
 # Assumed, or fitted; see what pinter.py lists.
 SIMULATED_ITERATIONS = {8: 1_250_000, 32: 1_250_000, 128: 1_000_000}
 DEALS = {8: 24, 32: 6, 128: 2}
-"""In so many ways fragments are dealt out to the threads."""
+"""Number of orders in which fragments are dealt out, by threads."""
 
 QUICK_DEALS = 2
 ITERATION_TIME = 700
@@ -38,7 +38,7 @@ BURST = 600
 """Iterations between two looks at the caches."""
 
 FITTED_THREADS = 32
-"""To the misses with so many threads parameters were fitted."""
+"""Number of threads to whose misses parameters were fitted."""
 
 LINES_OF_ITERATION = 2.1
 MISS = 200

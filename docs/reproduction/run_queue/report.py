@@ -21,18 +21,18 @@ SECTIONS = (pinter, sohn, debattista, ziemba)
 INTRODUCTION = """\
 # Run queues: published and simulated
 
-The schedulers of four papers on the workloads of these papers, beside what was measured there. \
-The machines are gone and their caches are models here, so what can be compared are shapes: what \
-wins, what grows with what, and by about how much. \
-`python docs/reproduction/run_queue/report.py` makes this page, every number and every verdict on \
-it included. Each shape is marked:
+The schedulers of four papers run here on the workloads of these papers, and this page compares \
+them with what was measured there. The machines are gone and their caches are models here. So \
+shapes can be compared: what wins, what grows with what, and by about how much. \
+`python docs/reproduction/run_queue/report.py` makes this page, with every number and every \
+verdict on it. Each shape is marked:
 
 - *reproduced*: the criterion beside it holds;
-- *not reproduced*: it does not; the simulation says something else;
+- *not reproduced*: the criterion does not hold;
 - *not modelled*: the simulation has no counterpart of what was measured.
 
-No parameter is tuned silently: those that a paper does not give are listed with what they were \
-fitted to, and what is not listed there follows from them.
+No parameter is tuned silently. Those that a paper does not give are listed with what they were \
+fitted to. Everything that is not listed there follows from them.
 """
 
 

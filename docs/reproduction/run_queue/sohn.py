@@ -35,13 +35,13 @@ from dfopt.simulate.run_queue.workloads.aim import BufferLists
 
 # Criteria.
 POINTS = 0.05
-"""So near must ratios of misses, of spinning, and of elapsed times be."""
+"""Greatest difference of ratios of misses, of spinning, and of elapsed times."""
 
 GAIN_POINTS = 0.15
 """The gain is published as "about"."""
 
 PROPORTION = 0.1
-"""By so much may elapsed times grow more, or less, with users."""
+"""Greatest relative difference of the growth of elapsed times with users."""
 
 
 def section(*, quick: bool = False) -> Section:
@@ -51,13 +51,13 @@ def section(*, quick: bool = False) -> Section:
         title="Two-level multi-scan scheduling (Sohn and Kim)",
         intro=(
             "A mix like AIM III's: users run jobs that pass a byte through pipes (Cswitch), fork "
-            "and execute programs (Fexec), read files from the buffer cache or a disk (Read), and "
-            "compute. The original scheduler has one ready queue of priority lists behind one "
-            "lock; TLMS has one for each CPU, and scans them once, twice or three times. "
-            "*Throughput* is the execution done in a second while all users go on for ever; it "
+            "and execute programs (Fexec), read files from the buffer cache or a disk (Read), "
+            "and compute. The original scheduler has one ready queue of priority lists behind "
+            "one lock; TLMS has one for each CPU, and scans them once, twice or three times. "
+            "*Throughput* is the CPU time executed in a second while no user ever ends; it "
             "stands for the number of virtual users. Micro-benchmarks and Table 2 run to their "
-            f"end, on {TABLE_CPUS} CPUs. What is marked as fitted is no evidence; the mix was "
-            "chosen for the loss of one scan. All else follows."
+            f"end, on {TABLE_CPUS} CPUs. What is marked as fitted is no evidence, and the mix "
+            "was chosen so that one scan loses. Everything else follows."
         ),
         rows=(
             *lock_rows(runs),
@@ -91,7 +91,8 @@ def lock_rows(runs: Runs) -> Iterator[Row]:
     misses = [runs.mixed(ORIGINAL, cpus).miss_ratio for cpus in ALL_CPUS]
     steps = dict(zip(pairwise(ALL_CPUS), (b - a for a, b in pairwise(misses)), strict=True))
     yield Row(
-        shape="the original's rises most from 4 to 6 CPUs, and then ever less",
+        shape="the original's miss ratio rises most from 4 to 6 CPUs, and then less with every "
+        "step",
         published="figure 6",
         simulated=by_cpus(f"{miss:.0%}" for miss in misses),
         verdict=verdict(
@@ -102,7 +103,7 @@ def lock_rows(runs: Runs) -> Iterator[Row]:
     )
     misses = [runs.mixed(TWO, cpus).miss_ratio for cpus in ALL_CPUS]
     yield Row(
-        shape="that of two scans is almost horizontal",
+        shape="the miss ratio of two scans hardly depends on the CPUs",
         published="figure 6",
         simulated=by_cpus(f"{miss:.0%}" for miss in misses),
         verdict=verdict(holds=max(misses) - min(misses) <= 2 * POINTS),

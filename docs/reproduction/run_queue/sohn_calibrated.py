@@ -31,8 +31,9 @@ CALIBRATED = (
     Calibrated(
         parameter="jobs of Cswitch, Fexec, Read and Compute",
         value=" : ".join(map(str, SHARES.values())),
-        fitted_to="one scan being worse than the original, with the two below: of some forty "
-        "combinations that were tried by hand, one in which it loses with 2 and 4 CPUs",
+        fitted_to="that one scan is worse than the original, together with the two rows below: "
+        "some forty combinations were tried by hand, and in this one it loses with 2 "
+        "and 4 CPUs",
     ),
     Calibrated(
         parameter="a job of computing",
@@ -57,15 +58,16 @@ CALIBRATED = (
     Calibrated(
         parameter="users",
         value=f"{USERS_PER_CPU} for every CPU",
-        fitted_to="assumed: so many that few CPUs are idle",
+        fitted_to="assumed: enough to keep nearly all CPUs busy",
     ),
     Calibrated(
         parameter="micro-benchmarks, time slice",
-        value=f"{COPIES} copies; {TIME_SLICE / 1e6:.0f} ms. Read: each copy reads one file of its "
-        "own again and again; one file for every disk is not in the buffer cache, and the others "
-        "are",
-        fitted_to="Read with three scans, 0.78 (Table 1): of 16 to 32 copies, slices of 10 to "
-        "100 ms, blocks of 1 to 2 ms and disks of 10 and 15 ms, which gave ratios far apart",
+        value=f"{COPIES} copies; {TIME_SLICE / 1e6:.0f} ms. Read: each copy reads a file of its "
+        "own again and again; for every disk one file is not in the buffer cache, and all "
+        "others are",
+        fitted_to="Read with three scans, 0.78 (Table 1); tried were 16 to 32 copies, slices of "
+        "10 to 100 ms, blocks of 1 to 2 ms and disks of 10 and 15 ms, and their ratios "
+        "differ widely",
     ),
     Calibrated(
         parameter="other times of the mix",

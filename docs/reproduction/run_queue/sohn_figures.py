@@ -52,7 +52,7 @@ class Runs:
         return measured(aim, policy, cpus, seeds=self._seeds, cpu_seconds=self._seconds)
 
     def mixed(self, policy: str, cpus: int) -> Measured:
-        """Return what the mix gives on so many CPUs."""
+        """Return what the mix gives on a number of CPUs."""
         return mean_of(self._mixed(policy, cpus, None))
 
     def relative(self, policy: str, cpus: int, other: str = ORIGINAL) -> Ratio:
@@ -82,7 +82,7 @@ class Runs:
         return lacks * TABLE_CPUS / original.picks
 
     def table_2(self, users: int) -> tuple[float, Ratio]:
-        """Return the elapsed time of two scans for so many users, and that of three over it."""
+        """Return the elapsed time of two scans for some users, and that of three over it."""
         aim = table_mix(users, self._jobs)
         two = mean_of(measured(aim, TWO, TABLE_CPUS, seeds=self._seeds))
         return two.elapsed, self._over_two_scans(aim, THREE)

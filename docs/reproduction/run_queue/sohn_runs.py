@@ -130,7 +130,7 @@ def measured(  # noqa: PLR0913 -- each is varied somewhere
     lock_time: int = LOCK_TIME,
     time_slice: int = TIME_SLICE,
 ) -> tuple[Measured, ...]:
-    """Simulate, for so many seconds of CPU time altogether or until all have ended."""
+    """Simulate for some seconds of CPU time in total, or until all threads have ended."""
     name, varied = VARIANTS.get(policy, (policy, {}))
     looks = {} if name == ORIGINAL else {"look_time": LOOK_TIME}
     scenario = Scenario(

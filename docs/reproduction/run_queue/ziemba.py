@@ -259,12 +259,12 @@ def section(quick: bool = False) -> Section:
     return Section(
         title="Segregation by type (Ziemba, Upadhyaya and Pai)",
         intro=(
-            f"{CLIENTS} connections on {CPUS} CPUs, HTTP on CPU {HTTP_CPU} alone against both "
-            "kinds everywhere under O(1). HTTP pays by what ran before: after long PHP "
-            f"{long_after_best:.2f} times as long as at best, from the published IPC. With these "
-            f"ratios HTTP's CPU time cannot fall by {percent(SAVED)}; so everything is simulated "
-            f"twice: *published IPC*, and *fitted*, where HTTP pays so much after long PHP that "
-            "it does."
+            f"{CLIENTS} connections on {CPUS} CPUs. HTTP alone on CPU {HTTP_CPU} is compared "
+            "with both kinds on all CPUs under O(1). What HTTP pays depends on what ran before: "
+            f"after long PHP it takes {long_after_best:.2f} times as long as at best, by the "
+            f"published IPC. With these ratios HTTP's CPU time cannot fall by {percent(SAVED)}. "
+            "So everything is simulated twice: with the *published IPC*, and *fitted*, where "
+            "HTTP pays enough after long PHP for this fall."
         ),
         rows=(
             *rows_of_mixed("published IPC", mixed),
@@ -297,13 +297,13 @@ def calibrated(apart: Measured, fitted: Measured, saved: float) -> tuple[Calibra
         Calibrated(
             parameter="dispatches of a request",
             value=f"{server.http_slices} of HTTP, {server.php_slices} of PHP",
-            fitted_to="the ratio to 86 % of the dispatches; the level is assumed",
+            fitted_to="their ratio to 86 % of the dispatches; their number is assumed",
         ),
         Calibrated(
             parameter="mean PHP dispatch, exponential",
             value=f"{server.php_time / 1e6:.2f} ms; fitted: {COSTLY_PHP / 1e6:.2f} ms",
-            fitted_to="34 % of the time for HTTP, at 0.16 and at 0.27 ms for a dispatch of it. "
-            "The published 4.4 ms are of another CPU",
+            fitted_to="34 % of the time for HTTP, whose dispatches take 0.16 and 0.27 ms. The "
+            "published 4.4 ms are of another CPU",
         ),
         Calibrated(
             parameter="network wait of HTTP, mean",
@@ -313,12 +313,13 @@ def calibrated(apart: Measured, fitted: Measured, saved: float) -> tuple[Calibra
         Calibrated(
             parameter="think time, mean",
             value=f"{THINK / SECOND:.0f} s; fitted: {COSTLY_THINK / SECOND:.0f} s",
-            fitted_to="CPUs that are 2 to 6 % idle under O(1); how idle they were is not published",
+            fitted_to="CPUs that are 2 to 6 % idle under O(1); the paper does not say how idle "
+            "they were",
         ),
         Calibrated(
             parameter="arrivals in bursts, every",
             value=f"{server.interval / 1e6:.0f} ms",
-            fitted_to=f"{LONGEST_QUEUE} HTTP tasks waiting at worst; simulated at worst "
+            fitted_to=f"{LONGEST_QUEUE} waiting HTTP tasks at most; simulated at most "
             f"{apart.longest}, and {fitted.longest} where fitted",
         ),
         Calibrated(
@@ -336,7 +337,7 @@ def calibrated(apart: Measured, fitted: Measured, saved: float) -> tuple[Calibra
             parameter="PHP threads; their waits; disks",
             value=f"{server.php_threads}; {server.php_wait / 1e6:.0f} ms; {server.disks}, "
             f"{server.disk_time / 1e6:.0f} ms a read",
-            fitted_to="assumed, but for the 8 disks of the paper",
+            fitted_to="assumed, except the paper's 8 disks",
         ),
         Calibrated(
             parameter="switch to another thread",
@@ -357,16 +358,16 @@ def notes(
     needed = apart.http_time * WebServer().http_slices * mixed.requests / SECOND
     return (
         f"The penalty is a matrix over {', '.join(TYPES)}. With the published IPC, HTTP alone "
-        f"needs {needed:.2f} CPUs at the rate of the mixed run, so one CPU becomes the bottleneck: "
-        f"{mixed.requests:.0f} → {apart.requests:.0f} requests a second. Only with the published "
-        "−47 %, of which the published IPC are no explanation, it fits on one: 0.34 · 4 · 0.53 = "
-        f"0.72 CPUs. Then the other CPUs have less to do than published; that they were busy, "
-        "with hardly more requests, needs PHP to take more time apart than mixed, for which the "
-        "paper gives no reason. Responses are slower where fitted because a request waits 43 "
-        f"times for the one CPU of HTTP; by seed, {' and '.join(by_seed)}.\n\n"
-        "How many HTTP dispatches follow long PHP depends on how arrivals come: those of a burst "
-        f"follow each other. With bursts every {SMOOTH / 1e6:.0f} ms it is "
-        f"{percent(smooth.after_long, 1)} with the published IPC; but then HTTP's queue, where it "
-        "fits on its CPU, never gets as long as published.\n\n"
-        "Within the sets the simulation runs threads round robin, the measurement ran O(1)."
+        f"needs {needed:.2f} CPUs for the requests of the mixed run. So one CPU becomes the "
+        f"bottleneck: {mixed.requests:.0f} → {apart.requests:.0f} requests a second. It fits on "
+        "one CPU only with the published −47 %, which the published IPC do not explain: 0.34 · 4 "
+        "· 0.53 = 0.72 CPUs. Then the other CPUs have less to do than published. They were busy "
+        "with hardly more requests, so PHP must have taken more time apart than mixed; the paper "
+        "gives no reason for that. Where fitted, responses are slower because a request waits 43 "
+        f"times for the one CPU of HTTP; by seed, {' and '.join(by_seed)}.\n\nHow many HTTP "
+        "dispatches follow long PHP depends on the arrivals: the dispatches of one burst run one "
+        f"after another. With bursts every {SMOOTH / 1e6:.0f} ms it is "
+        f"{percent(smooth.after_long, 1)} with the published IPC; but then HTTP's queue, where "
+        "it fits on its CPU, never gets as long as published.\n\nWithin the sets of CPUs the "
+        "simulation runs threads round robin; the measurement ran O(1)."
     )

@@ -32,7 +32,7 @@ A, B = 0, 1
 
 
 class Urgent(FirstComeFirstServed):
-    """Woken threads take CPU 0 from whoever runs there."""
+    """Woken threads take CPU 0 from the thread that runs there."""
 
     name: ClassVar[str] = "urgent"
 
@@ -155,7 +155,7 @@ def test_policies_spend_time_of_the_cpu_at_work() -> None:
         (1, 2, 7, "t1", UNMANAGED),
         (0, 9, 14, "t2", UNMANAGED),
     ]
-    # Whoever finds nobody has looked all the same.
+    # A CPU that finds no thread has looked as well.
     assert (kernel.counters.overhead, kernel.counters.end) == (10, 16)
 
 

@@ -1,4 +1,4 @@
-"""All policies on all kinds of workloads: the laws hold, and nobody pays less than the optimum."""
+"""All policies on all kinds of workloads: the laws hold, and none pays less than the optimum."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_cswitch_passes_one_byte_to_and_fro():
     assert count(steps, Spawn) == 2
     assert count(steps, Send) == count(steps, Receive) == 2 * 2 * 7
     assert all(step.is_kernel for step in steps if isinstance(step, Burst))
-    # On one CPU both switch to each other in every round; the first switch comes from nobody.
+    # On one CPU both switch to each other in every round; the first switch comes from no thread.
     done = run(only("cswitch", round_trips=7, users=1), cpus=1)
     assert done.counters.context_switches >= 2 * 2 * 7 - 1
 

@@ -1,4 +1,4 @@
-"""Chat rooms: who handles how many messages, and on which data."""
+"""Chat rooms: which threads handle how many messages, and on which data."""
 
 from __future__ import annotations
 
