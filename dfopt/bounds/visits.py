@@ -39,7 +39,7 @@ class Visits:
     Parameters
     ----------
     instance, types, form
-        The instance, its types, and their costs by place.
+        The instance, its types, and what their tasks pay for their duties.
     check
         Called often; may end the work by an exception.
     """
@@ -58,14 +58,17 @@ class Visits:
     def members(self) -> list[list[int]]:
         """The types of each fragment."""
         members: list[list[int]] = [[] for _ in self.form.fragments]
-        for kind, costs in enumerate(self.form.costs):
-            members[costs.fragment].append(kind)
+        for task_type, costs in enumerate(self.form.costs):
+            members[costs.fragment].append(task_type)
         return members
 
     @cached_property
     def sizes(self) -> list[int]:
         """The number of tasks of each fragment (s)."""
-        return [sum(self.types[kind].count for kind in kinds) for kinds in self.members]
+        return [
+            sum(self.types[task_type].count for task_type in task_types)
+            for task_types in self.members
+        ]
 
     @cached_property
     def shares(self) -> list[int]:
@@ -76,35 +79,42 @@ class Visits:
     def base_total(self) -> int:
         """What all tasks pay wherever they run."""
         return sum(
-            costs.base * kind.count for costs, kind in zip(self.form.costs, self.types, strict=True)
+            costs.base * task_type.count
+            for costs, task_type in zip(self.form.costs, self.types, strict=True)
         )
 
     @cached_property
     def bare(self) -> list[Visit]:
         """The least visit of each fragment, its tasks' base costs left out."""
-        return [self._cheapest(kinds, with_base=False) for kinds in self.members]
+        return [self._cheapest(task_types, with_base=False) for task_types in self.members]
 
     @cached_property
     def full(self) -> list[Visit]:
         """The least visit of each fragment, with the base costs of the tasks at its ends."""
-        return [self._cheapest(kinds, with_base=True) for kinds in self.members]
+        return [self._cheapest(task_types, with_base=True) for task_types in self.members]
 
-    def _cheapest(self, kinds: Sequence[int], *, with_base: bool) -> Visit:
+    def _cheapest(self, task_types: Sequence[int], *, with_base: bool) -> Visit:
         # Two copies of a task are enough for the two ends of a block.
         costs = [
-            self.form.costs[kind] for kind in kinds for _ in range(min(2, self.types[kind].count))
+            self.form.costs[task_type]
+            for task_type in task_types
+            for _ in range(min(2, self.types[task_type].count))
         ]
-        bases = [one.base if with_base else 0 for one in costs]
-        opening = [one.entry + base for one, base in zip(costs, bases, strict=True)]
-        closing = [one.exit + base for one, base in zip(costs, bases, strict=True)]
-        ending = [one.end + base for one, base in zip(costs, bases, strict=True)]
-        entries = [one.entry for one in costs]
+        bases = [task.base if with_base else 0 for task in costs]
+        opening = [task.entry + base for task, base in zip(costs, bases, strict=True)]
+        closing = [task.exit + base for task, base in zip(costs, bases, strict=True)]
+        ending = [task.end + base for task, base in zip(costs, bases, strict=True)]
+        entries = [task.entry for task in costs]
         return {
             Role.MIDDLE: min(*map(add, entries, closing), _pair(opening, closing)),
             Role.FIRST: min(closing),
             Role.LAST: min(*map(add, entries, ending), _pair(opening, ending)),
             Role.ALONE: min(ending),
         }
+
+    def weight(self, weights: Mapping[int, int]) -> int:
+        """Return what all tasks weigh, given the weight of a task of each type."""
+        return sum(weights[index] * task_type.count for index, task_type in enumerate(self.types))
 
     def spread(self, worths: Sequence[int]) -> Fraction:
         """Return Σ worth·s/min(s, k), the least worth of all visits together."""
@@ -116,9 +126,9 @@ class Visits:
 
 def _pair(opening: Sequence[int], closing: Sequence[int]) -> int:
     """Return the cheapest opener and closer that are two tasks; more than a single if alone."""
-    places = range(len(opening))
-    openers = sorted(places, key=opening.__getitem__)[:2]
-    closers = sorted(places, key=closing.__getitem__)[:2]
+    tasks = range(len(opening))
+    openers = sorted(tasks, key=opening.__getitem__)[:2]
+    closers = sorted(tasks, key=closing.__getitem__)[:2]
     pairs = [
         opening[opener] + closing[closer]
         for opener in openers
@@ -181,11 +191,11 @@ def _area_certificate(
     total = visits.instance.objective is Objective.TOTAL_PENALTY
     for scale in (1,) if total else _scales(visits):
         weights = {
-            kind: scale * costs.base
+            task_type: scale * costs.base
             + scale * worths[costs.fragment] // visits.shares[costs.fragment]
-            for kind, costs in enumerate(visits.form.costs)
+            for task_type, costs in enumerate(visits.form.costs)
         }
-        weight = sum(weights[kind] * one.count for kind, one in enumerate(visits.types))
+        weight = visits.weight(weights)
         if total:
             # A certificate knows no negative bin weights.
             bins = [max(0, saving) for saving in savings]
@@ -209,9 +219,9 @@ def _area_certificate(
 def parts_bound(visits: Visits) -> Bound:
     """Return the bound from how many fragments, or parts of them, the CPUs must visit.
 
-    Some CPU visits at least its even share of all parts; the cheapest so many visits are its
-    least cost. Counting ⌈s/k⌉ parts of a fragment is stronger than weights can say, so that
-    bound is kept only where it is better, and then without a checkable certificate.
+    Some CPU visits at least its even share of all parts. It costs at least as much as the
+    cheapest visits of that number. To count ⌈s/k⌉ parts of a fragment proves more than weights
+    can say. That bound is kept only where it is better, and its certificate cannot be checked.
     """
     if visits.instance.objective is Objective.TOTAL_PENALTY:
         return NOTHING
@@ -228,11 +238,11 @@ def parts_bound(visits: Visits) -> Bound:
     capacities = [_visits_within(table, by_weights - 1) for table in tables]
     for scale in _scales(visits):
         weights = {
-            kind: scale // visits.shares[costs.fragment]
-            for kind, costs in enumerate(visits.form.costs)
+            task_type: scale // visits.shares[costs.fragment]
+            for task_type, costs in enumerate(visits.form.costs)
         }
         bins = [scale * capacity for capacity in capacities]
-        if sum(weights[kind] * one.count for kind, one in enumerate(visits.types)) > sum(bins):
+        if visits.weight(weights) > sum(bins):
             return Bound(
                 value=by_weights,
                 certificate=DualWeights(
@@ -245,7 +255,7 @@ def parts_bound(visits: Visits) -> Bound:
 
 
 def _scales(visits: Visits) -> Iterator[int]:
-    """Yield ever larger common denominators; rounding at the last loses nothing that matters."""
+    """Yield common denominators, smallest first; rounding to the last one is always enough."""
     yield 1
     exact = lcm(*visits.shares)
     if exact < 10**6:
@@ -269,12 +279,12 @@ def _least_cost_table(
     start: CpuStart, cheapest: Sequence[Visit], most: int, check: Callable[[], None]
 ) -> list[int]:
     """Return the least cost of visiting 0 … ``most`` fragments, by a DP over the roles."""
-    numbers = range(len(cheapest))
+    fragments = range(len(cheapest))
     # Some optimal choice takes its middle visits from the cheapest, its ends likewise.
     candidates = {
-        *sorted(numbers, key=lambda fragment: cheapest[fragment][Role.MIDDLE])[: most + 2],
-        *sorted(numbers, key=lambda fragment: cheapest[fragment][Role.FIRST])[:3],
-        *sorted(numbers, key=lambda fragment: cheapest[fragment][Role.LAST])[:3],
+        *sorted(fragments, key=lambda fragment: cheapest[fragment][Role.MIDDLE])[: most + 2],
+        *sorted(fragments, key=lambda fragment: cheapest[fragment][Role.FIRST])[:3],
+        *sorted(fragments, key=lambda fragment: cheapest[fragment][Role.LAST])[:3],
         *(fragment for fragment in (start.free_fragment,) if fragment is not None),
     }
     unreachable = 2**63
@@ -282,12 +292,12 @@ def _least_cost_table(
     # One row per number of visits; columns: no end used, first used, last used, both used.
     table = [[unreachable] * 4 for _ in range(most + 1)]
     table[0][0] = entering
-    for place, fragment in enumerate(candidates, 1):
+    for tried, fragment in enumerate(candidates, 1):
         check()
         visit = cheapest[fragment]
         middle, last = visit[Role.MIDDLE], visit[Role.LAST]
         first = visit[Role.FIRST] - start.departure if start.spares_entry(fragment) else unreachable
-        for count in range(min(most, place), 0, -1):
+        for count in range(min(most, tried), 0, -1):
             before, now = table[count - 1], table[count]
             now[0] = min(now[0], before[0] + middle)
             now[1] = min(now[1], before[1] + middle, before[0] + first)
@@ -297,7 +307,7 @@ def _least_cost_table(
     if most:
         spared = [
             start.arrival + cheapest[fragment][Role.ALONE]
-            for fragment in numbers
+            for fragment in fragments
             if start.spares_entry(fragment)
         ]
         costs[1] = min([costs[1], *spared])
@@ -316,8 +326,8 @@ def _least_threshold(tables: Sequence[Sequence[int]], parts: Fraction) -> int:
             or sum(_visits_within(table, cost) * cpus for table, cpus in alike.items()) >= parts
         )
 
-    place = bisect_left(costs, True, key=is_enough)
-    return costs[place] if place < len(costs) else 0
+    index = bisect_left(costs, True, key=is_enough)
+    return costs[index] if index < len(costs) else 0
 
 
 def _visits_within(table: Sequence[int], cost: int) -> int:
@@ -331,7 +341,9 @@ def longest_task_bound(visits: Visits) -> Bound:
     instance = visits.instance
     if instance.objective is not Objective.MAKESPAN:
         return NOTHING
-    longest = max(range(len(visits.types)), key=lambda kind: visits.types[kind].example.exec)
+    longest = max(
+        range(len(visits.types)), key=lambda task_type: visits.types[task_type].example.exec
+    )
     value = visits.types[longest].example.exec
     if value <= 0:
         return NOTHING
@@ -347,22 +359,26 @@ def longest_task_bound(visits: Visits) -> Bound:
 
 def weight_rows(visits: Visits, weights: Mapping[int, int]) -> Iterator[tuple[TaskClass, int]]:
     """Yield the rows of a certificate; a fragment of one weight needs only one row."""
-    for kinds in visits.members:
-        distinct = {weights.get(kind, 0) for kind in kinds}
+    for task_types in visits.members:
+        distinct = {weights.get(task_type, 0) for task_type in task_types}
         if distinct == {0}:
             continue
         if len(distinct) == 1:
-            task = visits.types[kinds[0]].example
+            task = visits.types[task_types[0]].example
             assert task.df is not None
-            yield TaskClass(df=task.df), weights[kinds[0]]
+            yield TaskClass(df=task.df), weights[task_types[0]]
             continue
         # Types that differ in nothing but when they may run weigh the same and share a row.
-        rows = {_task_class(visits, kind): weights[kind] for kind in kinds if weights.get(kind)}
+        rows = {
+            _task_class(visits, task_type): weights[task_type]
+            for task_type in task_types
+            if weights.get(task_type)
+        }
         yield from rows.items()
 
 
-def _task_class(visits: Visits, kind: int) -> TaskClass:
-    task = visits.types[kind].example
+def _task_class(visits: Visits, task_type: int) -> TaskClass:
+    task = visits.types[task_type].example
     assert task.df is not None
     f_penalty = isinstance(visits.instance.penalty, PenaltyF)
     timed = visits.instance.objective is Objective.MAKESPAN

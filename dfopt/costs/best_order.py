@@ -53,16 +53,16 @@ def best_order(instance: Instance, cpu: int, names: Sequence[str]) -> tuple[int,
     """
     tasks = instance.tasks_by_name()
     types = task_types(instance)
-    number = {name: kind for kind, one in enumerate(types) for name in one.names}
-    content = Counter(number[name] for name in names)
+    type_of = {name: index for index, task_type in enumerate(types) for name in task_type.names}
+    content = Counter(type_of[name] for name in names)
     rule = best_order_of_types(instance, types)
     order = rule.order(cpu, content)
     chosen: dict[int, list[str]] = {}
     for name in names:
-        chosen.setdefault(number[name], []).append(name)
+        chosen.setdefault(type_of[name], []).append(name)
     members = [
-        TaskType(example=tasks[one.names[0]], names=tuple(chosen.get(kind, ())))
-        for kind, one in enumerate(types)
+        TaskType(example=tasks[task_type.names[0]], names=tuple(chosen.get(index, ())))
+        for index, task_type in enumerate(types)
     ]
     (named,) = named_orders(members, [order])
     return rule.cost(cpu, content), named

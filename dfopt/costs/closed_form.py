@@ -27,7 +27,7 @@ IMPOSSIBLE = 2**63
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockCosts:
-    """What a task pays by its place in a block (see the module's text)."""
+    """What a task pays by its position in a block (see the module's text)."""
 
     fragment: int
     base: int
@@ -104,23 +104,22 @@ class ClosedForm:
     """
 
     def __init__(self, instance: Instance, types: Sequence[TaskType]) -> None:
-        numbers = {
-            name: number
-            for number, name in enumerate(dict.fromkeys(kind.example.df for kind in types))
-        }
-        self.fragments: tuple[str, ...] = tuple(str(name) for name in numbers)
+        names = dict.fromkeys(task_type.example.df for task_type in types)
+        fragments = {name: fragment for fragment, name in enumerate(names)}
+        self.fragments: tuple[str, ...] = tuple(str(name) for name in fragments)
         self.costs = tuple(
-            _block_costs(instance, kind.example, numbers[kind.example.df]) for kind in types
+            _block_costs(instance, task_type.example, fragments[task_type.example.df])
+            for task_type in types
         )
         self.starts = tuple(
-            _cpu_start(instance, state, numbers) for state in instance.initial_states
+            _cpu_start(instance, state, fragments) for state in instance.initial_states
         )
 
     def cost(self, cpu: int, content: Mapping[int, int]) -> int:
         """Return F* of ``content`` on ``cpu``."""
         if not content:
             return self.starts[cpu].idle
-        base = sum(self.costs[kind].base * count for kind, count in content.items())
+        base = sum(self.costs[task_type].base * count for task_type, count in content.items())
         blocks = {
             fragment: self.roles(members) for fragment, members in self._grouped(content).items()
         }
@@ -136,20 +135,20 @@ class ClosedForm:
         left = {fragment: dict(members) for fragment, members in grouped.items()}
         order: list[int] = []
         sequence = _visiting_sequence(self.starts[cpu], arrangement.roles)
-        for place, fragment in enumerate(sequence):
+        for position, fragment in enumerate(sequence):
             role = arrangement.roles[fragment]
-            comes_back = role is Role.SPLIT and place == 0
+            comes_back = role is Role.SPLIT and position == 0
             order += _block(left[fragment], blocks[fragment][role], comes_back=comes_back)
         return order
 
     def roles(self, members: Sequence[tuple[int, int]]) -> Roles:
         """Return the cheapest ends of one fragment's tasks, given as (type, count) pairs."""
         # Three copies of a task are enough for all roles that one fragment can fill.
-        tasks = [kind for kind, count in members for _ in range(min(count, 3))]
+        tasks = [task_type for task_type, count in members for _ in range(min(count, 3))]
         costs = self.costs
-        entry = {kind: costs[kind].entry for kind, _ in members}
-        leaving = {kind: costs[kind].exit for kind, _ in members}
-        ending = {kind: costs[kind].end for kind, _ in members}
+        entry = {task_type: costs[task_type].entry for task_type, _ in members}
+        leaving = {task_type: costs[task_type].exit for task_type, _ in members}
+        ending = {task_type: costs[task_type].end for task_type, _ in members}
         closer = min(tasks, key=leaving.__getitem__)
         final = min(tasks, key=ending.__getitem__)
         return Roles(
@@ -162,9 +161,9 @@ class ClosedForm:
 
     def _grouped(self, content: Mapping[int, int]) -> dict[int, list[tuple[int, int]]]:
         grouped: dict[int, list[tuple[int, int]]] = {}
-        for kind, count in content.items():
+        for task_type, count in content.items():
             if count:
-                grouped.setdefault(self.costs[kind].fragment, []).append((kind, count))
+                grouped.setdefault(self.costs[task_type].fragment, []).append((task_type, count))
         return grouped
 
 
@@ -255,10 +254,10 @@ def _block(left: dict[int, int], ends: Ends, *, comes_back: bool) -> list[int]:
 def _drained(left: dict[int, int], *, reserved: set[int | None], last: int | None) -> list[int]:
     """Take out all tasks but one of each reserved type; ``last`` comes last."""
     taken: list[int] = []
-    for kind in list(left):
-        keep = 1 if kind in reserved else 0
-        taken += [kind] * (left[kind] - keep)
-        left[kind] = keep
+    for task_type in list(left):
+        keep = 1 if task_type in reserved else 0
+        taken += [task_type] * (left[task_type] - keep)
+        left[task_type] = keep
     if last is not None:
         taken.remove(last)
         taken.append(last)
@@ -272,9 +271,9 @@ def _cheapest_pair(
     if len(tasks) == 1:
         (task,) = tasks
         return Ends(opening[task] + closing[task], task, task)
-    places = range(len(tasks))
-    openers = sorted(places, key=lambda place: opening[tasks[place]])[:2]
-    closers = sorted(places, key=lambda place: closing[tasks[place]])[:2]
+    positions = range(len(tasks))
+    openers = sorted(positions, key=lambda position: opening[tasks[position]])[:2]
+    closers = sorted(positions, key=lambda position: closing[tasks[position]])[:2]
     return min(
         Ends(opening[tasks[opener]] + closing[tasks[closer]], tasks[opener], tasks[closer])
         for opener in openers
@@ -297,17 +296,17 @@ def _cheapest_split(
     """
     if len(tasks) == 1:
         return Ends(IMPOSSIBLE)
-    places = range(len(tasks))
-    openers = sorted(places, key=lambda place: opening[tasks[place]])[:2]
-    finals = sorted(places, key=lambda place: ending[tasks[place]])[:2]
-    useless = [place for place in places if place not in (openers[0], finals[0])]
+    positions = range(len(tasks))
+    openers = sorted(positions, key=lambda position: opening[tasks[position]])[:2]
+    finals = sorted(positions, key=lambda position: ending[tasks[position]])[:2]
+    useless = [position for position in positions if position not in (openers[0], finals[0])]
     candidates = {openers[0], finals[0]}
     if useless:
-        candidates.add(min(useless, key=lambda place: closing[tasks[place]]))
+        candidates.add(min(useless, key=lambda position: closing[tasks[position]]))
     best = Ends(IMPOSSIBLE)
     for early in candidates:
-        opener = next(place for place in openers if place != early)
-        final = next(place for place in finals if place != early)
+        opener = next(position for position in openers if position != early)
+        final = next(position for position in finals if position != early)
         cost = closing[tasks[early]] + opening[tasks[opener]] + ending[tasks[final]]
         if cost < best.cost:
             best = Ends(cost, tasks[opener], tasks[final], tasks[early])
@@ -336,11 +335,11 @@ def _block_costs(instance: Instance, task: Task, fragment: int) -> BlockCosts:
 
 
 def _cpu_start(
-    instance: Instance, state: InitialState, numbers: Mapping[str | None, int]
+    instance: Instance, state: InitialState, fragments: Mapping[str | None, int]
 ) -> CpuStart:
     if not isinstance(state, CacheState):
         return CpuStart(free_for_all=state == "unknown" or not instance.cold_start)
-    fragment = numbers.get(state.df)
+    fragment = fragments.get(state.df)
     if isinstance(instance.penalty, PenaltyF):
         write_back = instance.penalty.write_back
         idle = finish_cost(instance, state)

@@ -35,7 +35,7 @@ class CostTable:
     """
 
     def __init__(self, instance: Instance, types: Sequence[TaskType]) -> None:
-        tasks = [kind.example for kind in types]
+        tasks = [task_type.example for task_type in types]
         counts = instance.objective is Objective.MAKESPAN
         self.exec = [task.exec if counts else 0 for task in tasks]
         self.switch = _switch_table(instance.penalty, tasks)
@@ -54,7 +54,7 @@ class CostTable:
             return self.idle[cpu]
         cost = self.start[cpu][order[0]] + self.finish[order[-1]]
         cost += sum(self.switch[before][after] for before, after in pairwise(order))
-        return cost + sum(self.exec[kind] for kind in order)
+        return cost + sum(self.exec[task_type] for task_type in order)
 
 
 def _switch_table(penalty: Penalty, tasks: Sequence[Task]) -> list[list[int]]:

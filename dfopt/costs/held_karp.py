@@ -35,37 +35,37 @@ class HeldKarp:
         return self._solve(cpu, content)[1]
 
     def _solve(self, cpu: int, content: Mapping[int, int]) -> tuple[int, list[int]]:
-        kinds = [kind for kind, count in content.items() if count]
-        if not kinds:
+        task_types = [task_type for task_type, count in content.items() if count]
+        if not task_types:
             return self.table.idle[cpu], []
-        counts = tuple(content[kind] for kind in kinds)
-        base = sum(self.table.exec[kind] * content[kind] for kind in kinds)
+        counts = tuple(content[task_type] for task_type in task_types)
+        base = sum(self.table.exec[task_type] * content[task_type] for task_type in task_types)
         # A state is what is still to run and what ran last; each layer runs one task more.
         layers: list[dict[tuple[tuple[int, ...], int], tuple[int, int | None]]] = [{}]
-        for place, kind in enumerate(kinds):
-            state = (_without(counts, place), place)
-            layers[0][state] = (self.table.start[cpu][kind], None)
+        for position, task_type in enumerate(task_types):
+            state = (_without(counts, position), position)
+            layers[0][state] = (self.table.start[cpu][task_type], None)
         for _ in range(sum(counts) - 1):
             layer: dict[tuple[tuple[int, ...], int], tuple[int, int | None]] = {}
             for (left, last), (cost, _before) in layers[-1].items():
-                for place, count in enumerate(left):
+                for position, count in enumerate(left):
                     if not count:
                         continue
-                    state = (_without(left, place), place)
-                    longer = cost + self.table.switch[kinds[last]][kinds[place]]
+                    state = (_without(left, position), position)
+                    longer = cost + self.table.switch[task_types[last]][task_types[position]]
                     if state not in layer or longer < layer[state][0]:
                         layer[state] = (longer, last)
             layers.append(layer)
-        left = (0,) * len(kinds)
+        left = (0,) * len(task_types)
         best, last = min(
-            (cost + self.table.finish[kinds[last]], last)
+            (cost + self.table.finish[task_types[last]], last)
             for (_, last), (cost, _before) in layers[-1].items()
         )
-        return base + best, [kinds[place] for place in _traced(layers, left, last)]
+        return base + best, [task_types[position] for position in _traced(layers, left, last)]
 
 
-def _without(counts: tuple[int, ...], place: int) -> tuple[int, ...]:
-    return (*counts[:place], counts[place] - 1, *counts[place + 1 :])
+def _without(counts: tuple[int, ...], position: int) -> tuple[int, ...]:
+    return (*counts[:position], counts[position] - 1, *counts[position + 1 :])
 
 
 def _traced(
@@ -74,11 +74,11 @@ def _traced(
     last: int,
 ) -> list[int]:
     order: list[int] = []
-    place: int | None = last
+    position: int | None = last
     for layer in reversed(layers):
-        assert place is not None
-        order.append(place)
-        _, before = layer[left, place]
-        left = (*left[:place], left[place] + 1, *left[place + 1 :])
-        place = before
+        assert position is not None
+        order.append(position)
+        _, before = layer[left, position]
+        left = (*left[:position], left[position] + 1, *left[position + 1 :])
+        position = before
     return order[::-1]

@@ -43,7 +43,7 @@ class Role(IntEnum):
 
     A CPU's first block whose entry is *not* spared has the role ``MIDDLE``, or ``LAST`` if there
     is no other block. At most one fragment of a CPU takes the first end (bit 1 of the number),
-    at most one takes the last end (bit 2), and ``ALONE`` (bit 4) suffers no other fragment.
+    at most one takes the last end (bit 2), and beside ``ALONE`` (bit 4) there is no other fragment.
 
     Compiled code works with the numbers: ``FIRST = Role.FIRST.value``.
     """

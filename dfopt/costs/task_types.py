@@ -59,7 +59,7 @@ def _distinguishing(instance: Instance, task: Task, *, timed: bool) -> tuple[obj
     if instance.objective is Objective.MAKESPAN:
         key += (task.exec,)
     if timed:
-        # Whoever waits for a task waits for it by name, so every entry is a type of its own.
+        # Tasks wait for each other by name, so every entry is a type of its own.
         key += (task.id,)
     return key
 

@@ -67,7 +67,7 @@ class Exhaustive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompleteSearch:
-    """A complete search by ``solver`` found nothing better; nobody can check that cheaply."""
+    """A complete search by ``solver`` found nothing better; there is no cheap check of that."""
 
     threshold: int | None = None
     solver: str | None = None

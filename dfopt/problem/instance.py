@@ -119,7 +119,7 @@ class Instance:
     tasks
         The tasks; may be empty.
     capacity
-        Most tasks a CPU may hold: ``"balanced"`` is ⌈n/m⌉ as in [1]_.
+        A CPU holds at most this number of tasks: ``"balanced"`` is ⌈n/m⌉ as in [1]_.
     objective
         What is minimised, see :class:`Objective`.
     initial
@@ -198,7 +198,7 @@ class Instance:
 
     @property
     def tasks_per_cpu(self) -> int:
-        """Most tasks that one CPU may hold (k)."""
+        """The largest number of tasks that a CPU may hold (k)."""
         if self.capacity == "unlimited":
             return self.task_count
         if self.capacity == "balanced":

@@ -92,11 +92,11 @@ def is_to_scale(instance: Instance) -> bool:
 
 def nominal_width(schedule: Schedule) -> float:
     """Return a round width for every task, so that rows show their order and penalties both."""
-    dearest = max((cpu.cost for cpu in schedule.cpus), default=0)
+    largest = max((cpu.cost for cpu in schedule.cpus), default=0)
     longest = max((len(cpu.tasks) for cpu in schedule.cpus), default=0)
-    if not dearest or not longest:
+    if not largest or not longest:
         return 1
-    width = dearest * (1 - PENALTY_SHARE) / PENALTY_SHARE / longest
+    width = largest * (1 - PENALTY_SHARE) / PENALTY_SHARE / longest
     magnitude: float = 10.0 ** floor(log10(width))
     round_widths = (factor * magnitude for factor in (1, 2, 5))
     return max((candidate for candidate in round_widths if candidate <= width), default=magnitude)

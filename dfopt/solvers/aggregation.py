@@ -41,7 +41,7 @@ class CountedClass:
     ----------
     fragment, base, exit, end
         What they have in common, see :class:`~dfopt.costs.closed_form.BlockCosts`.
-    kinds
+    task_types
         Their types, cheapest entry first.
     count
         How many tasks they are.
@@ -53,7 +53,7 @@ class CountedClass:
     base: int
     exit: int
     end: int
-    kinds: tuple[int, ...]
+    task_types: tuple[int, ...]
     count: int
     tokens: tuple[Token, ...]
 
@@ -65,7 +65,7 @@ class Aggregation:
     Parameters
     ----------
     instance, types, form
-        The instance, its types, and what they cost by their place in a block.
+        The instance, its types, and what they pay for their duties in a block.
     cpu_groups
         For each CPU the first CPU identical to it.
     classes
@@ -95,34 +95,34 @@ def task_classes(
 ) -> tuple[CountedClass, ...]:
     """Return the classes of all tasks, fragment by fragment."""
     members: defaultdict[tuple[int, int, int, int], list[int]] = defaultdict(list)
-    for kind, costs in enumerate(form.costs):
-        members[costs.fragment, costs.base, costs.exit, costs.end].append(kind)
+    for task_type, costs in enumerate(form.costs):
+        members[costs.fragment, costs.base, costs.exit, costs.end].append(task_type)
     classes = []
-    for (fragment, base, leaving, ending), kinds in sorted(members.items()):
-        kinds.sort(key=lambda kind: form.costs[kind].entry)
+    for (fragment, base, leaving, ending), task_types in sorted(members.items()):
+        task_types.sort(key=lambda task_type: form.costs[task_type].entry)
         classes.append(
             CountedClass(
                 fragment=fragment,
                 base=base,
                 exit=leaving,
                 end=ending,
-                kinds=tuple(kinds),
-                count=sum(types[kind].count for kind in kinds),
-                tokens=tuple(_tokens(types, form, kinds, cpus)),
+                task_types=tuple(task_types),
+                count=sum(types[task_type].count for task_type in task_types),
+                tokens=tuple(_tokens(types, form, task_types, cpus)),
             )
         )
     return tuple(classes)
 
 
 def _tokens(
-    types: Sequence[TaskType], form: ClosedForm, kinds: Sequence[int], most: int
+    types: Sequence[TaskType], form: ClosedForm, task_types: Sequence[int], most: int
 ) -> list[Token]:
     """Merge equal entry costs; no class opens more blocks than there are CPUs."""
     counts: dict[int, int] = {}
-    for kind in kinds:
-        available = min(types[kind].count, most - sum(counts.values()))
+    for task_type in task_types:
+        available = min(types[task_type].count, most - sum(counts.values()))
         if available > 0:
-            entry = form.costs[kind].entry
+            entry = form.costs[task_type].entry
             counts[entry] = counts.get(entry, 0) + available
     return [Token(entry=entry, count=count) for entry, count in counts.items()]
 
@@ -142,31 +142,31 @@ def contents_of(
         For each CPU and class the entry costs of the tokens that it uses.
     """
     classes, form = aggregation.classes, aggregation.form
-    left = [one.count for one in aggregation.types]
+    left = [task_type.count for task_type in aggregation.types]
     contents: list[dict[int, int]] = [{} for _ in counts]
 
-    def take(cpu: int, kind: int, number: int) -> None:
-        contents[cpu][kind] = contents[cpu].get(kind, 0) + number
-        left[kind] -= number
+    def take(cpu: int, task_type: int, count: int) -> None:
+        contents[cpu][task_type] = contents[cpu].get(task_type, 0) + count
+        left[task_type] -= count
 
     missing = [dict(by_class) for by_class in counts]
     for cpu, by_class in enumerate(openers):
-        for one, entries in by_class.items():
+        for task_class, entries in by_class.items():
             for entry in entries:
-                kind = next(
-                    kind
-                    for kind in classes[one].kinds
-                    if left[kind] and form.costs[kind].entry == entry
+                task_type = next(
+                    task_type
+                    for task_type in classes[task_class].task_types
+                    if left[task_type] and form.costs[task_type].entry == entry
                 )
-                take(cpu, kind, 1)
-                missing[cpu][one] -= 1
+                take(cpu, task_type, 1)
+                missing[cpu][task_class] -= 1
     for cpu, still_missing in enumerate(missing):
-        for one, held in still_missing.items():
-            number = held
-            # The dearest first: their entries are not paid for.
-            for kind in reversed(classes[one].kinds):
-                part = min(number, left[kind])
-                if part:
-                    take(cpu, kind, part)
-                    number -= part
+        for task_class, held in still_missing.items():
+            wanted = held
+            # Those with the most expensive entries come first: these tasks do not pay them.
+            for task_type in reversed(classes[task_class].task_types):
+                taken = min(wanted, left[task_type])
+                if taken:
+                    take(cpu, task_type, taken)
+                    wanted -= taken
     return contents

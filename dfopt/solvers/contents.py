@@ -46,7 +46,7 @@ class PartCosts:
         if priced is None:
             if len(self._known) >= LARGEST_CACHE:
                 self._known.clear()
-            base = sum(self.form.costs[kind].base * count for kind, count in part.items())
+            base = sum(self.form.costs[task_type].base * count for task_type, count in part.items())
             priced = self._known[key] = (base, self.form.roles(list(part.items())))
         return priced
 
@@ -67,9 +67,9 @@ class Contents:
         self.parts: list[Parts] = []
         for content in held:
             parts: dict[int, dict[int, int]] = {}
-            for kind, count in content.items():
+            for task_type, count in content.items():
                 if count:
-                    parts.setdefault(costs.form.costs[kind].fragment, {})[kind] = count
+                    parts.setdefault(costs.form.costs[task_type].fragment, {})[task_type] = count
             self.parts.append(parts)
         self.loads = [sum(content.values()) for content in held]
         self.costs = [costs.cost(cpu, parts) for cpu, parts in enumerate(self.parts)]
@@ -81,7 +81,7 @@ class Contents:
     def held(self) -> list[dict[int, int]]:
         """Return for each CPU how many tasks of each type it holds."""
         return [
-            {kind: count for part in parts.values() for kind, count in part.items()}
+            {task_type: count for part in parts.values() for task_type, count in part.items()}
             for parts in self.parts
         ]
 
@@ -103,10 +103,10 @@ class Contents:
             return
         fragment = self._price.form.costs[next(iter(tasks))].fragment
         part = dict(parts.get(fragment, NOTHING))
-        for kind, count in tasks.items():
-            part[kind] = part.get(kind, 0) + sign * count
-            if not part[kind]:
-                del part[kind]
+        for task_type, count in tasks.items():
+            part[task_type] = part.get(task_type, 0) + sign * count
+            if not part[task_type]:
+                del part[task_type]
         if part:
             parts[fragment] = part
         else:

@@ -47,11 +47,11 @@ def solve_exhaustively(search: Search) -> None:
 
 
 def _deal_subsets(search: Search) -> int:
-    kinds = [kind for kind, one in enumerate(search.types) for _ in one.names]
-    everything = (1 << len(kinds)) - 1
+    type_of = [index for index, task_type in enumerate(search.types) for _ in task_type.names]
+    everything = (1 << len(type_of)) - 1
     # For every CPU the cheapest order of every subset it can hold.
     paths = {
-        group: _cheapest_paths(search, group, kinds) for group in sorted(set(search.cpu_groups))
+        group: _cheapest_paths(search, group, type_of) for group in sorted(set(search.cpu_groups))
     }
     reachable: dict[int, tuple[int, int]] = {0: (0, 0)}
     layers: list[dict[int, tuple[int, int]]] = []
@@ -65,7 +65,7 @@ def _deal_subsets(search: Search) -> int:
     left = everything
     for group, layer in zip(reversed(search.cpu_groups), reversed(layers), strict=True):
         subset = layer[left][1]
-        orders.append(_traced_path(paths[group], subset, kinds))
+        orders.append(_traced_path(paths[group], subset, type_of))
         left ^= subset
     search.found(orders[::-1])
     return optimum
@@ -75,16 +75,16 @@ Paths = dict[int, tuple[int, int, dict[int, tuple[int, int]]]]
 """Of each subset: its cost, its last task, and for each last task (cost so far, task before)."""
 
 
-def _cheapest_paths(search: Search, cpu: int, kinds: Sequence[int]) -> Paths:
+def _cheapest_paths(search: Search, cpu: int, type_of: Sequence[int]) -> Paths:
     """Return the cheapest order of every subset within the capacity, waits for release counted.
 
     Ending earlier is never worse for what follows on the same CPU, so one number per subset
     and last task is enough.
     """
     table = search.costs
-    releases = [search.types[kind].example.release for kind in kinds]
+    releases = [search.types[task_type].example.release for task_type in type_of]
     paths: Paths = {0: (table.idle[cpu], -1, {})}
-    for subset in range(1, 1 << len(kinds)):
+    for subset in range(1, 1 << len(type_of)):
         if subset.bit_count() > search.instance.tasks_per_cpu:
             continue
         if subset % 256 == 0:
@@ -95,16 +95,16 @@ def _cheapest_paths(search: Search, cpu: int, kinds: Sequence[int]) -> Paths:
             if rest:
                 cost, before = min(
                     (
-                        max(so_far, releases[last]) + table.switch[kinds[place]][kinds[last]],
-                        place,
+                        max(so_far, releases[last]) + table.switch[type_of[before]][type_of[last]],
+                        before,
                     )
-                    for place, (so_far, _) in paths[rest][2].items()
+                    for before, (so_far, _) in paths[rest][2].items()
                 )
             else:
-                cost, before = releases[last] + table.start[cpu][kinds[last]], -1
-            ends[last] = (cost + table.exec[kinds[last]], before)
+                cost, before = releases[last] + table.start[cpu][type_of[last]], -1
+            ends[last] = (cost + table.exec[type_of[last]], before)
         cost, last = min(
-            (so_far + table.finish[kinds[place]], place) for place, (so_far, _) in ends.items()
+            (so_far + table.finish[type_of[task]], task) for task, (so_far, _) in ends.items()
         )
         paths[subset] = (cost, last, ends)
     return paths
@@ -130,11 +130,11 @@ def _dealt(
     return dealt
 
 
-def _traced_path(paths: Paths, subset: int, kinds: Sequence[int]) -> list[int]:
+def _traced_path(paths: Paths, subset: int, type_of: Sequence[int]) -> list[int]:
     order = []
     last = paths[subset][1]
     while subset:
-        order.append(kinds[last])
+        order.append(type_of[last])
         before = paths[subset][2][last][1]
         subset &= ~(1 << last)
         last = before
@@ -200,8 +200,8 @@ class _Partial:
         unfinished = {
             one.example.id for one, left in zip(search.types, self.left, strict=True) if left
         }
-        for kind, left in enumerate(self.left):
-            task = search.types[kind].example
+        for task_type, left in enumerate(self.left):
+            task = search.types[task_type].example
             if not left or unfinished.intersection(task.after):
                 continue
             ready = max([task.release, *(self.ends[name] for name in task.after)])
@@ -224,9 +224,9 @@ class _Partial:
                 )
                 end = start + switch + task.exec
                 yield _Partial(
-                    [count - (one == kind) for one, count in enumerate(self.left)],
-                    [[*o, kind] if one == cpu else o for one, o in enumerate(self.orders)],
-                    [end if one == cpu else clock for one, clock in enumerate(self.clocks)],
+                    [count - (other == task_type) for other, count in enumerate(self.left)],
+                    [[*o, task_type] if other == cpu else o for other, o in enumerate(self.orders)],
+                    [end if other == cpu else clock for other, clock in enumerate(self.clocks)],
                     {**self.ends, task.id: max(end, self.ends.get(task.id, 0))},
                     start,
                 )

@@ -200,7 +200,7 @@ def _result(search: Search, method: str, reason: StopReason, *, infeasible: bool
 
 
 def _checkable(instance: Instance, known: Knowledge) -> Certificate | None:
-    """Return the certificate; where the checker can enumerate, nobody needs to trust a search."""
+    """Return the certificate; where the checker can enumerate, no search need be trusted."""
     certificate = known.certificate
     if isinstance(certificate, CompleteSearch) and instance.task_count <= most_tasks(instance):
         return Exhaustive(threshold=known.lower_bound - 1)

@@ -66,7 +66,7 @@ class Search:
     seed
         Seed of everything random.
     workers
-        How many threads a solver may use.
+        A solver may use at most this number of threads.
     """
 
     def __init__(
@@ -152,8 +152,10 @@ class Search:
     def contents(self) -> list[dict[int, int]]:
         """Return for each CPU how many tasks of each type the best schedule gives it."""
         assert self.schedule is not None
-        kinds = {name: kind for kind, one in enumerate(self.types) for name in one.names}
-        return [dict(Counter(kinds[name] for name in cpu.tasks)) for cpu in self.schedule.cpus]
+        type_of = {
+            name: index for index, task_type in enumerate(self.types) for name in task_type.names
+        }
+        return [dict(Counter(type_of[name] for name in cpu.tasks)) for cpu in self.schedule.cpus]
 
     def found(self, orders: Sequence[Sequence[int]]) -> None:
         """Report a schedule, as orders of type numbers, one per CPU; keep it if it is better."""
@@ -173,7 +175,7 @@ class Search:
                 self._learn(replace(self.known, lower_bound=bound, certificate=certificate))
 
     def enter(self, phase: str) -> None:
-        """Say what the search is at work on from now on; it is shown, not kept."""
+        """Say what the search works on from now on; the phase is shown, but not kept."""
         with self._lock:
             _log.debug("phase: %s", phase)
             self._phase = phase
@@ -208,7 +210,7 @@ class Search:
         counts = Counter(chain.from_iterable(orders))
         if (
             len(orders) != self.instance.cpus
-            or any(counts[kind] != one.count for kind, one in enumerate(self.types))
+            or any(counts[index] != task_type.count for index, task_type in enumerate(self.types))
             or max(map(len, orders)) > self.instance.tasks_per_cpu
         ):
             raise AssertionError("a solver reported what is no schedule")

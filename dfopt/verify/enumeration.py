@@ -105,7 +105,7 @@ def _dispatch_below(
 ) -> bool:
     """Dispatch all tasks, ready ones first, in every way there is.
 
-    A state is when each task has finished (0 where nobody waits for it, None if it has not), and
+    A state is when each task has finished (0 if no task waits for it, None if it has not), and
     for each CPU the costs of switching to each task next and of ending now, the number of tasks it
     has had, and when it is free. States that agree in this have the same future.
     """

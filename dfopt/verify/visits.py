@@ -1,7 +1,7 @@
 """How much value one CPU can hold under g at most, from the number of its visits alone.
 
-A CPU that pays T_r + T_w for each visit visits only so many fragments within a threshold, and of
-each it holds no more than k tasks. That neglects that all its tasks together are no more than k,
+A CPU pays T_r + T_w for each visit. So a threshold limits the number of fragments that it visits,
+and of each it holds at most k tasks. That neglects that all its tasks together are no more than k,
 but where it is enough for a proof, instances of any size can be checked.
 """
 
@@ -59,7 +59,7 @@ def most_by_visits(
 
 
 def _largest(counts: dict[int, int], number: int) -> int:
-    """Return the largest value of so many tasks, given how many there are of each weight."""
+    """Return the largest value of ``number`` tasks, given how many there are of each weight."""
     value = 0
     for weight in nlargest(len(counts), counts):
         if weight <= 0:

@@ -11,11 +11,11 @@ last block may share a fragment if the first enters free and there is no final w
 *Proof.* Let B come before C, two blocks of a fragment with others between them. Unless C is the
 last block and spared its write-back, move C to right behind B. This saves the entry of C (cost
 and charge) and what B paid to leave for another fragment; C leaves as B did or as it did before;
-whoever now meets across the gap where C was pays what it paid before, or less. If C is the last
-block and spared its write-back, but B pays for its entry, move B to right before C: again the
-entry of C and the leaving of B are saved, and nobody else pays more. Either move leaves fewer
-blocks, so they come to an end, and what they cannot change is the exception. (Were charges
-negative, to enter less often could lose value.) ∎
+the tasks that now meet where C was pay what they paid before, or less. If C is the last block and
+spared its write-back, but B pays for its entry, move B to right before C: again the entry of C
+and the leaving of B are saved, and no other task pays more. Each move leaves fewer blocks, so the
+moves come to an end. What they cannot change is the exception. (With negative charges, an order
+that enters less often could be worth less.) ∎
 
 **Roles.** In a block only three tasks have a price of their own: the one that *enters* (its lines
 and its charge, where the block pays its entry), the one that *exits* (T_w if it leaves dirty) and,

@@ -101,12 +101,14 @@ def _weight_rows(data: PricingData, weights: Integers) -> Iterator[tuple[TaskCla
         if not any(own):
             continue
         if len(set(own)) == 1:
-            example = aggregation.types[aggregation.classes[first].kinds[0]].example
+            example = aggregation.types[aggregation.classes[first].task_types[0]].example
             yield TaskClass(df=str(example.df)), own[0]
             continue
         for task_class, weight in zip(aggregation.classes[first:last], own, strict=True):
             if weight:
-                for row in dict.fromkeys(_row(data, task_type) for task_type in task_class.kinds):
+                for row in dict.fromkeys(
+                    _row(data, task_type) for task_type in task_class.task_types
+                ):
                     yield row, weight
 
 
@@ -116,7 +118,7 @@ def _charge_rows(data: PricingData, charges: Integers) -> Iterator[tuple[TaskCla
     for token in np.flatnonzero(charges).tolist():
         task_class = aggregation.classes[int(data.token_classes[token])]
         costs, entry = aggregation.form.costs, data.entries[token]
-        types = [one for one in task_class.kinds if costs[one].entry == entry]
+        types = [one for one in task_class.task_types if costs[one].entry == entry]
         for row in dict.fromkeys(_row(data, task_type, with_lines=True) for task_type in types):
             yield row, int(charges[token])
 

@@ -161,7 +161,9 @@ class PricingData:
         """The class of each task type."""
         classes = enumerate(self.aggregation.classes)
         return {
-            task_type: number for number, task_class in classes for task_type in task_class.kinds
+            task_type: number
+            for number, task_class in classes
+            for task_type in task_class.task_types
         }
 
     @cached_property

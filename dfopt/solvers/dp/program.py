@@ -109,25 +109,29 @@ class DynamicProgram:
         self.cpus = range(search.instance.cpus)
         self.total = search.instance.objective is Objective.TOTAL_PENALTY
         self.limit = search.objective - 1
-        kinds = [kind for kind, one in enumerate(search.types) for _ in one.names]
-        self.kinds = sorted(kinds, key=lambda kind: (self.form.costs[kind].fragment, kind))
-        bases = [self.form.costs[kind].base for kind in self.kinds]
+        type_of = [index for index, task_type in enumerate(search.types) for _ in task_type.names]
+        self.type_of = sorted(
+            type_of, key=lambda task_type: (self.form.costs[task_type].fragment, task_type)
+        )
+        bases = [self.form.costs[task_type].base for task_type in self.type_of]
         # The last task of each CPU may yet be spared its own write-back.
         spared = len(self.cpus) * max(0, *(-costs.end for costs in self.form.costs))
-        self.base_to_come = [sum(bases[place + 1 :]) - spared for place in range(len(bases))]
+        self.base_to_come = [sum(bases[position + 1 :]) - spared for position in range(len(bases))]
 
     def run(self) -> None:
         """Add all tasks; report the best schedule, or that there is no better one."""
         layers: list[States] = []
         states = self._nothing_yet()
-        for place, kind in enumerate(self.kinds):
-            fragment = self.form.costs[kind].fragment
-            following = self.kinds[place + 1] if place + 1 < len(self.kinds) else None
+        for position, task_type in enumerate(self.type_of):
+            fragment = self.form.costs[task_type].fragment
+            following = self.type_of[position + 1] if position + 1 < len(self.type_of) else None
             ends = following is None or self.form.costs[following].fragment != fragment
-            states = self._added(states, kind, self.base_to_come[place], ends_fragment=ends)
+            states = self._added(states, task_type, self.base_to_come[position], ends_fragment=ends)
             layers.append(states)
             if ends:
-                _log.debug("%d of %d tasks: %d states", place + 1, len(self.kinds), len(states))
+                _log.debug(
+                    "%d of %d tasks: %d states", position + 1, len(self.type_of), len(states)
+                )
             if not len(states):
                 break
         self._report(layers)
@@ -137,13 +141,15 @@ class DynamicProgram:
         nothing = np.zeros(1, dtype=np.int64)
         return States(zeros, zeros, zeros, zeros, nothing, nothing)
 
-    def _added(self, states: States, kind: int, to_come: int, *, ends_fragment: bool) -> States:
+    def _added(
+        self, states: States, task_type: int, to_come: int, *, ends_fragment: bool
+    ) -> States:
         """Return the states after one more task."""
-        task = self.form.costs[kind]
+        task = self.form.costs[task_type]
         members = [
-            self.form.costs[one]
-            for one in self.kinds
-            if self.form.costs[one].fragment == task.fragment
+            self.form.costs[other]
+            for other in self.type_of
+            if self.form.costs[other].fragment == task.fragment
         ]
         blocks = [Block(members, start) for start in self.form.starts]
         found: list[States] = []
@@ -255,9 +261,9 @@ class DynamicProgram:
 
     def _orders(self, layers: Sequence[States], row: int) -> list[list[int]]:
         contents: list[dict[int, int]] = [{} for _ in self.cpus]
-        for kind, layer in zip(reversed(self.kinds), reversed(layers), strict=True):
+        for task_type, layer in zip(reversed(self.type_of), reversed(layers), strict=True):
             content = contents[int(layer.chosen[row])]
-            content[kind] = content.get(kind, 0) + 1
+            content[task_type] = content.get(task_type, 0) + 1
             row = int(layer.parent[row])
         return [self.form.order(cpu, content) for cpu, content in enumerate(contents)]
 
