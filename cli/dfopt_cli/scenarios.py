@@ -1,4 +1,4 @@
-"""Scenarios from the command line: by name, from files, and from recorded traces."""
+"""Scenarios that a command line names: shipped ones, files, and recorded traces."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from dfopt.errors import DfoptError
+from dfopt.files.formats import toml_format
+from dfopt.files.streams import shown_name
+from dfopt.files.strict_toml import parse_toml
 from dfopt_cli.failures import naming
 from dfopt_cli.trace_files import (
     labelled_if_possible,
@@ -23,7 +27,6 @@ from dfopt_cli.trace_options import CostOptions, LabelOptions, cost_choice, mode
 if TYPE_CHECKING:
     from dfopt.compare.choosing import ModelChoice
     from dfopt.problem.instance import Instance
-    from dfopt.problem.penalties import Penalty
     from dfopt.simulate.run_queue.scenario import Scenario
     from dfopt.trace import Trace
 
@@ -52,9 +55,6 @@ def settings_of(texts: Sequence[str], *, cpus: int | None = None) -> dict[str, o
 
 
 def _setting(text: str) -> tuple[str, object]:
-    from dfopt.errors import DfoptError
-    from dfopt.files.strict_toml import parse_toml
-
     key, equals, value = (part.strip() for part in text.partition("="))
     if not (key and equals and value):
         raise typer.BadParameter(f"{text!r} is not KEY=VALUE, such as rooms=20", param_hint="--set")
@@ -82,7 +82,6 @@ def scenarios_of(
     DfoptError
         When one cannot be read, or a setting does not fit it.
     """
-    from dfopt.files.streams import shown_name
     from dfopt.simulate.run_queue.scenario_document import (
         read_scenario,
         scenario_of_trace,
@@ -122,7 +121,6 @@ def scenarios_of(
 
 def is_recorded(name: str) -> bool:
     """Whether a name means a recorded trace."""
-    from dfopt.files.formats import toml_format
     from dfopt.simulate.run_queue.scenario_document import SCENARIOS
 
     is_file = name == STANDARD_INPUT or Path(name).exists()
@@ -150,9 +148,7 @@ def recorded_trace(
     file: str, labels: LabelOptions, choice: ModelChoice, instance: Instance | None
 ) -> Trace:
     """Return a recording with labels, costs, lines and states; doubts go to standard error."""
-    from dfopt.compare.choosing import with_costs
-    from dfopt.compare.cost_model import COUNTING, lines_read, states_left
-    from dfopt.problem.penalties import PenaltyF
+    from dfopt.compare.choosing import with_dispatch_costs
     from dfopt.trace.trace import UNMANAGED
 
     trace, source = labelled_if_possible(file, labels)
@@ -162,14 +158,4 @@ def recorded_trace(
     if not (trace.fragment != UNMANAGED).any():
         tell_warnings(file, ["no dispatch has a fragment, so nothing is paid; --df says which"])
     with naming(file):
-        trace, model = with_costs(trace, choice, instance=instance)
-        penalty: Penalty | None = trace.header.penalty
-        if penalty is None and model is not None:
-            penalty = model.penalty
-        if model is not None and isinstance(penalty, PenaltyF):
-            trace = replace(
-                trace,
-                lines=lines_read(trace, model),
-                leaves=states_left(trace, model).astype("int8"),
-            )
-    return replace(trace, header=replace(trace.header, penalty=penalty or COUNTING))
+        return with_dispatch_costs(trace, choice, instance=instance)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from dfopt.compare.cost_model import COUNTING, CostModel, has_types
+from dfopt.compare.cost_model import COUNTING, CostModel, has_types, lines_read, states_left
 from dfopt.errors import DfoptError, MethodError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Instance, Objective
@@ -199,6 +199,29 @@ def with_costs(
         )
         trace = replace(trace, header=header)
     return trace, model if (trace.fragment != UNMANAGED).any() else None
+
+
+def with_dispatch_costs(
+    trace: Trace, choice: ModelChoice, *, instance: Instance | None = None
+) -> Trace:
+    """Return a trace that says itself what its switches cost.
+
+    Its header has a penalty; where nothing says one, every change of fragment costs 1. Under the
+    penalty f every dispatch has its lines and the state in which it leaves its fragment.
+
+    Raises
+    ------
+    InstanceError, MethodError
+        When a cost is missing or impossible.
+    """
+    trace, model = with_costs(trace, choice, instance=instance)
+    penalty = trace.header.penalty
+    if penalty is None and model is not None:
+        penalty = model.penalty
+    if model is not None and isinstance(penalty, PenaltyF):
+        leaves = states_left(trace, model).astype("int8")
+        trace = replace(trace, lines=lines_read(trace, model), leaves=leaves)
+    return replace(trace, header=replace(trace.header, penalty=penalty or COUNTING))
 
 
 def header_capacity(
