@@ -100,7 +100,7 @@ def classes(dispatches: Iterable[tuple[int, int]]) -> tuple[DispatchClass, ...]:
 
 @st.composite
 def window_problems(
-    draw: st.DrawFn, *, most: int = 5, uniform: bool, exact: bool = False
+    draw: st.DrawFn, *, most: int = 5, uniform: bool, evicts: bool = True
 ) -> WindowProblem:
     """Draw a window with at most ``most`` dispatches, evicting ones included.
 
@@ -110,8 +110,8 @@ def window_problems(
         Limit on the number of dispatches.
     uniform
         Whether all dispatches leave their fragments in the same state.
-    exact
-        Whether an instance can say the same.
+    evicts
+        Whether something may evict, which no instance can say.
     """
     cpus = draw(st.integers(1, 3))
     count = draw(st.integers(1, most))
@@ -123,18 +123,15 @@ def window_problems(
     dispatch = st.tuples(entries, states)
     fragments: list[list[tuple[int, int]]] = [[], [], []]
     evicting: list[list[tuple[int, int]]] = [[] for _ in range(cpus)]
-    homes = fragments if exact or draw(st.booleans()) else [*fragments, *evicting]
+    homes = fragments if not evicts or draw(st.booleans()) else [*fragments, *evicting]
     fragments[0].append(draw(dispatch))
     for _ in range(count - 1):
         draw(st.sampled_from(homes)).append(draw(dispatch))
     used = [own for own in fragments if own]
     managed = sum(map(len, used))
     final = draw(st.booleans())
-    beginnings = [draw(st.sampled_from((UNKNOWN, EMPTY)))] if exact else [UNKNOWN, EMPTY]
-    caches = st.sampled_from(beginnings)
-    if not (exact and final):
-        held = st.builds(Cache, st.sampled_from((FOREIGN, *range(len(used)))), states)
-        caches = caches | held
+    held = st.builds(Cache, st.sampled_from((FOREIGN, *range(len(used)))), states)
+    caches = st.sampled_from([UNKNOWN, EMPTY]) | held
     return WindowProblem(
         capacity=draw(st.integers(-(-managed // cpus), managed)),
         fragments=tuple(map(classes, used)),

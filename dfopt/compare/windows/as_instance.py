@@ -1,4 +1,8 @@
-"""Windows as instances: what their own methods leave open goes to the solvers of dfopt."""
+"""Windows as instances: what their own methods leave open goes to the solvers of dfopt.
+
+An instance says all that a window says, unless something evicts: no instance can keep a task on
+its CPU.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
+from typing import Literal
 
 from dfopt.bounds import cheap_bound
 from dfopt.compare.cost_model import TypeCosts
@@ -29,14 +34,6 @@ from dfopt.trace.trace import LEAVES
 
 Orders = list[list[int]]
 """For each CPU the classes of its dispatches in order."""
-
-
-def is_exact(window: WindowProblem) -> bool:
-    """Whether an instance can say the same as this window."""
-    differ = UNKNOWN in window.states and EMPTY in window.states
-    # What an unused CPU holds is written back in the end, which no instance can say.
-    holds = window.final and any(state not in (UNKNOWN, EMPTY) for state in window.states)
-    return not (window.evicting or differ or holds)
 
 
 def load_solvers() -> None:
@@ -121,12 +118,12 @@ def instance_of(window: WindowProblem, fragments: Sequence[Sequence[DispatchClas
         capacity=window.capacity,
         objective=_objective(window),
         initial=tuple(
-            None
-            if state in (UNKNOWN, EMPTY)
-            else CacheState(df=str(state.fragment), leaves=LEAVES[state.leaves])
-            for state in window.states
+            CacheState(df=str(cache.fragment), leaves=LEAVES[cache.leaves])
+            if _holds(cache)
+            else _without_content(cache)
+            for cache in window.states
         ),
-        cold_start=EMPTY in window.states and UNKNOWN not in window.states,
+        cold_start=EMPTY in window.states,
         final_write_back=window.final,
         tasks=tuple(
             Task(id=str(number), df=str(fragment), lines=entry, leaves=LEAVES[left], count=count)
@@ -138,40 +135,40 @@ def instance_of(window: WindowProblem, fragments: Sequence[Sequence[DispatchClas
 
 
 def matrix_instance_of(window: WindowProblem, costs: TypeCosts) -> Instance:
-    """Return the instance whose tasks are the dispatches of a window under a matrix.
-
-    What a CPU begins with is a type of its own there, which no task has: so nothing may be known
-    about some CPUs while others are empty.
-    """
-    states = tuple(dict.fromkeys(window.states))
-    types = window.types
-    nothing = (0,) * len(states)
-
-    def start(state: Cache) -> tuple[int, ...]:
-        if state == UNKNOWN:
-            return (0,) * len(types)
-        row = costs.start if state == EMPTY else costs.switch[state.fragment]
-        return tuple(row[task_type] for task_type in types)
-
+    """Return the instance whose tasks are the dispatches of a window under a matrix."""
+    types = sorted({*window.types, *(cache.fragment for cache in window.states if _holds(cache))})
     return Instance(
         cpus=window.cpus,
         penalty=PenaltyMatrix(
-            types=(*map(str, types), *(f"before {state.fragment}" for state in states)),
-            switch=(
-                *((*(costs.switch[one][other] for other in types), *nothing) for one in types),
-                *((*start(state), *nothing) for state in states),
-            ),
-            finish=(*(costs.finish[one] for one in types), *nothing) if window.final else None,
+            types=tuple(map(str, types)),
+            switch=tuple(tuple(costs.switch[before][after] for after in types) for before in types),
+            start=tuple(costs.start[task_type] for task_type in types)
+            if EMPTY in window.states
+            else None,
+            finish=tuple(costs.finish[task_type] for task_type in types) if window.final else None,
         ),
         capacity=window.capacity,
         objective=_objective(window),
-        initial=tuple(CacheState(type=f"before {state.fragment}") for state in window.states),
+        initial=tuple(
+            CacheState(type=str(cache.fragment)) if _holds(cache) else _without_content(cache)
+            for cache in window.states
+        ),
+        cold_start=EMPTY in window.states,
         final_write_back=window.final,
         tasks=tuple(
             Task(id=str(place), type=str(task_type), count=size)
-            for place, (task_type, size) in enumerate(zip(types, window.sizes, strict=True))
+            for place, (task_type, size) in enumerate(zip(window.types, window.sizes, strict=True))
         ),
     )
+
+
+def _holds(cache: Cache) -> bool:
+    """Whether it is known that a cache holds something."""
+    return cache not in (UNKNOWN, EMPTY)
+
+
+def _without_content(cache: Cache) -> Literal["unknown"] | None:
+    return "unknown" if cache == UNKNOWN else None
 
 
 def _objective(window: WindowProblem) -> Objective:

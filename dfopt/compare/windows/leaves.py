@@ -117,8 +117,6 @@ class LeavesCosts(PartCosts):
 
     def cost(self, cpu: int, parts: Parts) -> int:
         """Return what a CPU pays for ``parts``."""
-        if not parts:
-            return self.window.idle(cpu)
         return super().cost(cpu, parts) + self.window.evicted[cpu]
 
     def closer(self, cpu: int, parts: Parts, latest: Sequence[int]) -> tuple[int, int]:

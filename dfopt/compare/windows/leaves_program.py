@@ -124,7 +124,7 @@ class LeavesProgram:
         self._place = {fragment: place for place, fragment in enumerate(self._order)}
         self._needs = Needs(window, self._order)
         self._cpus = problem.cpus
-        self._idle = [window.idle(cpu) for cpu in range(problem.cpus)]
+        self._idle = window.idle
         states = problem.states
         self._twins = [
             cpu

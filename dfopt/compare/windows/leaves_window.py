@@ -9,13 +9,12 @@ from dfopt.compare.windows.as_instance import instance_of
 from dfopt.compare.windows.window import (
     CLEAN,
     DIRTY,
-    EMPTY,
     INVALIDATED,
     UNKNOWN,
     DispatchClass,
     WindowProblem,
 )
-from dfopt.costs.closed_form import ClosedForm, CpuStart
+from dfopt.costs.closed_form import ClosedForm
 from dfopt.costs.task_types import task_types
 
 ENDS = 2
@@ -46,6 +45,8 @@ class LeavesWindow:
         The instance whose types of tasks are the classes of all fragments.
     form
         The best orders.
+    idle
+        What each CPU pays if it runs nothing.
     """
 
     def __init__(self, window: WindowProblem) -> None:
@@ -66,10 +67,7 @@ class LeavesWindow:
         self.evicting_cpus = frozenset(cpu for cpu in homes if cpu is not None)
         self.instance = instance_of(window, self.fragments)
         self.form = ClosedForm(self.instance, task_types(self.instance))
-        self.form.starts = tuple(
-            CpuStart(free_for_all=state == UNKNOWN) if state in (UNKNOWN, EMPTY) else start
-            for state, start in zip(window.states, self.form.starts, strict=True)
-        )
+        self.idle = [start.idle for start in self.form.starts]
         self._numbers: list[list[tuple[int, int]]] = []
         before = 0
         for classes in self.fragments:
@@ -92,11 +90,6 @@ class LeavesWindow:
             if home is not None:
                 found[home].update(self.numbers(fragment))
         return found
-
-    def idle(self, cpu: int) -> int:
-        """Return what a CPU pays that runs nothing."""
-        window, state = self.window, self.window.states[cpu]
-        return window.write_back if window.final and state.leaves != CLEAN else 0
 
 
 More = tuple[tuple[int, ...], int]
@@ -205,7 +198,7 @@ def lower_bound(leaves_window: LeavesWindow, *, cut: Iterable[int] = ()) -> int:
     window = leaves_window.window
     needs = Needs(leaves_window, range(len(leaves_window.fragments)))
     cpus = range(window.cpus)
-    idle = [leaves_window.idle(cpu) for cpu in cpus]
+    idle = leaves_window.idle
     # What a CPU holds costs more, or less, where it runs something. Where dispatches evict, a CPU
     # always runs something.
     busy = leaves_window.evicting_cpus

@@ -121,12 +121,13 @@ class WindowSolver:
 
     def _solved(self, window: WindowProblem) -> WindowSchedule:
         found: WindowSchedule = self._method.solve(window)
-        if found.is_closed:
+        # No instance can keep what evicts on its CPU.
+        if found.is_closed or window.evicting:
             return found
-        if as_instance.is_exact(window) and sum(window.sizes) <= TINY:
+        if sum(window.sizes) <= TINY:
             tried = as_instance.tried_in_full(self._method.instance(window))
             return self._improved(window, found, tried)
-        if self._seconds_left <= 0 or not self._may_ask(window):
+        if self._seconds_left <= 0:
             return found
         instance = self._method.instance(window)
         packs = as_instance.packs_parts(instance)
@@ -142,13 +143,6 @@ class WindowSolver:
         # Only searches are charged, so that what is found hardly depends on how busy we are.
         self._seconds_left -= time.monotonic() - began
         return found
-
-    def _may_ask(self, window: WindowProblem) -> bool:
-        """Whether an instance says enough about a window."""
-        if isinstance(self._method, LeavesWindows):
-            # An instance may leave costs out here: its bound holds, and schedules are priced anew.
-            return self._thorough and not window.evicting
-        return as_instance.is_exact(window)
 
     def _improved(
         self, window: WindowProblem, found: WindowSchedule, known: Knowledge

@@ -14,8 +14,11 @@ from dfopt.compare.windows.solve import WindowSolver
 from dfopt.compare.windows.window import (
     CLEAN,
     DIRTY,
+    EMPTY,
     FOREIGN,
+    INVALIDATED,
     UNKNOWN,
+    Cache,
     DispatchClass,
     WindowProblem,
     renamed,
@@ -62,6 +65,34 @@ def test_a_schedule_is_closed_only_at_the_optimum(window: WindowProblem) -> None
     assert found.lower_bound <= least <= found.cost
     if not window.by_worst:
         assert found.is_closed
+
+
+@given(window_problems(uniform=False, most=6, evicts=False))
+@settings(max_examples=40)
+def test_tiny_windows_are_closed_under_both_objectives(window: WindowProblem) -> None:
+    solver = WindowSolver(leaves_differ=True, seconds=0, thorough=False)
+    found = solver.solve(window, (0,) * window.cpus).schedule
+    assert found.is_closed
+    assert found.cost == least_cost(window_of(window))
+
+
+def test_solvers_close_what_the_largest_cost_leaves_open() -> None:
+    window = WindowProblem(
+        capacity=5,
+        fragments=(
+            (DispatchClass(3, CLEAN, 2), DispatchClass(5, DIRTY, 2)),
+            (DispatchClass(4, DIRTY, 3),),
+            (DispatchClass(2, INVALIDATED, 1), DispatchClass(7, DIRTY, 1)),
+        ),
+        write_back=4,
+        states=(Cache(0, DIRTY), EMPTY),
+        final=True,
+        by_worst=True,
+    )
+    solver = WindowSolver(leaves_differ=True, seconds=1000.0, thorough=True)
+    found = solver.solve(window, (0, 0)).schedule
+    assert found.is_closed
+    assert found.cost == least_cost(window_of(window))
 
 
 @given(leaves_problems)
