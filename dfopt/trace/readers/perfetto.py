@@ -9,7 +9,6 @@ thread to which the CPU's switch before went.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, BinaryIO
 
@@ -116,7 +115,7 @@ class _Found:
 
     def __init__(self) -> None:
         self._comms = Numbering()
-        self._bundled = BundledEvents(self._comms)
+        self._bundled = _Bundles(self._comms)
         self._marks = Numbering()
         # For each event its rows, which begin with the time.
         self._rows: dict[str, list[tuple[int, ...]]] = {event: [] for event in EVENTS}
@@ -206,10 +205,10 @@ class _Found:
         return (
             _time(time),
             _thread(switch.prev_pid),
-            self._comms[words(switch.prev_comm)],
+            self._comms[_words(switch.prev_comm)],
             switch.prev_state & ENDED != 0,
             _thread(switch.next_pid),
-            self._comms[words(switch.next_comm)],
+            self._comms[_words(switch.next_comm)],
         )
 
     def _row(self, name: str, event: Any) -> tuple[int, ...] | None:
@@ -227,7 +226,7 @@ class _Found:
             case "sched_process_exit":
                 return time, _thread(fields.pid)
             case "print":
-                mark = MARK.search(words(fields.buf))
+                mark = MARK.search(_words(fields.buf))
                 return (time, thread, self._marks[mark[1]]) if mark else None
         waker = IDLE if event.common_flags & IN_INTERRUPT else thread
         return time, waker, _thread(fields.pid)
@@ -235,42 +234,32 @@ class _Found:
     def events(self, count: int) -> KernelEvents:
         """Return all events; ``count`` is the number of packets."""
         switches = self._bundled.switches()
-        wakings = [self._bundled.wakings(switches), self._table("sched_waking")]
-        if not any(map(len, wakings)):
-            wakings = [self._table(name) for name in WAKEUPS]
+        wakings = np.concatenate([self._bundled.wakings(switches), self._table("sched_waking")])
+        if not len(wakings):
+            wakings = np.concatenate([self._table(name) for name in WAKEUPS])
+        wakeup_time, waker, woken = _by_time(wakings)
         # task_newtask comes before sched_process_fork, tells of more threads, and of processes.
-        forks = self._table("task_newtask")
-        if not len(forks):
-            forks = self._table("sched_process_fork")
-        exits = self._table("sched_process_exit", 2)
-        marks = self._table("print")
-        groups = _sorted_table([*self._groups, *self._groups_at_birth()], 3)
+        forks = self._rows["task_newtask"] or self._rows["sched_process_fork"]
+        fork_time, parent, child = _by_time(_table(forks))
+        exit_time, ended = _by_time(_table(self._rows["sched_process_exit"], 2))
+        group_time, thread, process = _by_time(_table([*self._groups, *self._groups_at_birth()]))
+        mark_time, marking, fragment = _by_time(self._table("print"))
         self._add_losses_of_buffers()
         return KernelEvents(
             switches=switches,
-            wakeups=wakeups_of(wakings),
-            forks=Forks(
-                time=forks[:, 0],
-                parent=forks[:, 1].astype(np.int32),
-                child=forks[:, 2].astype(np.int32),
-            ),
-            exits=Exits(time=exits[:, 0], pid=exits[:, 1].astype(np.int32)),
-            groups=ThreadGroups(
-                time=groups[:, 0],
-                pid=groups[:, 1].astype(np.int32),
-                tgid=groups[:, 2].astype(np.int32),
-            ),
-            marks=Marks(
-                time=marks[:, 0],
-                pid=marks[:, 1].astype(np.int32),
-                df=marks[:, 2].astype(np.int32),
-                names=self._marks.names,
-            ),
+            wakeups=Wakeups(time=wakeup_time, waker=waker, woken=woken),
+            forks=Forks(time=fork_time, parent=parent, child=child),
+            exits=Exits(time=exit_time, pid=ended),
+            groups=ThreadGroups(time=group_time, pid=thread, tgid=process),
+            marks=Marks(time=mark_time, pid=marking, df=fragment, names=self._marks.names),
             losses=tuple(self._losses),
             comms=self._comms.names,
             cpus=None if self._cpus is None else max(self._cpus, self._highest + 1),
             lines=count,
         )
+
+    def _table(self, name: str) -> Integers:
+        return _table(self._rows[name])
 
     def _groups_at_birth(self) -> list[tuple[int, ...]]:
         """Return the processes in which new threads begin, as rows of time, thread, process.
@@ -304,13 +293,6 @@ class _Found:
             if number in used and buffer.chunks_discarded:
                 self._lose(ANY_CPU)
 
-    def _table(self, name: str, width: int = 3) -> Integers:
-        return _sorted_table(self._rows[name], width)
-
-
-def _sorted_table(rows: list[tuple[int, ...]], width: int) -> Integers:
-    return in_time(np.array(rows, np.int64).reshape(-1, width))
-
 
 def _declared(cpus: int) -> int:
     if cpus > LARGEST_CPU_COUNT:
@@ -331,7 +313,7 @@ def _thread(value: int) -> int:
     return value
 
 
-class BundledEvents:
+class _Bundles:
     """The switches of all bundles, and the wakeups in columns, in the order of the file."""
 
     def __init__(self, comms: Numbering) -> None:
@@ -382,7 +364,7 @@ class BundledEvents:
         state = np.array(columns.switch_prev_state, np.int64)
         following = _whole(columns.switch_next_pid)
         comm = _whole(columns.switch_next_comm_index)
-        names = [self._comms[words(name)] for name in columns.intern_table]
+        names = [self._comms[_words(name)] for name in columns.intern_table]
         if not len(time) == len(state) == len(following) == len(comm):
             raise FileError("holds columns of unequal length; the file is damaged, copy it again")
         if comm.max() >= len(names):
@@ -429,26 +411,19 @@ class BundledEvents:
         return np.concatenate(found)
 
 
-def words(text: str | bytes) -> str:
+def _words(text: str | bytes) -> str:
     """Return a text of a packet, which the classes give as bytes where it is not UTF-8."""
     return text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")
 
 
-def wakeups_of(rows: Iterable[Integers]) -> Wakeups:
-    """Return wakeups from rows of time, waker, woken, ordered by time."""
-    table = in_time(np.concatenate([np.empty((0, 3), np.int64), *rows]))
-    return Wakeups(
-        time=table[:, 0], waker=table[:, 1].astype(np.int32), woken=table[:, 2].astype(np.int32)
-    )
-
-
-def in_time(rows: Integers) -> Integers:
-    """Return rows in the order of their first column, the time."""
-    return rows[np.argsort(rows[:, 0], kind="stable")]
-
-
-def _table(rows: list[tuple[int, ...]], width: int) -> Integers:
+def _table(rows: list[tuple[int, ...]], width: int = 3) -> Integers:
     return np.array(rows, np.int64).reshape(-1, width)
+
+
+def _by_time(rows: Integers) -> list[Any]:
+    """Return the columns of rows, which begin with the time, in the order of time."""
+    rows = rows[np.argsort(rows[:, 0], kind="stable")]
+    return [rows[:, 0], *rows[:, 1:].T.astype(np.int32)]
 
 
 def _whole(values: Any) -> Integers:
