@@ -6,8 +6,12 @@ attains it, circle by circle.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from dfopt.costs.cost_table import CostTable
+from dfopt.costs.task_types import TaskType
 from dfopt.problem.certificate import CompleteSearch
-from dfopt.problem.instance import Objective
+from dfopt.problem.instance import Objective, Task
 from dfopt.solvers.matrix.flow import MOST_BRANCHES, least_flow
 from dfopt.solvers.matrix.problem import MatrixProblem, matrix_problem
 from dfopt.solvers.matrix.trails import best_trails
@@ -31,14 +35,16 @@ def bound_by_flow(search: Search, *, most_branches: int = MOST_BRANCHES) -> None
     most_branches
         About this number of transportation problems is solved at most.
     """
-    problem, cpus = matrix_problem(search.instance, search.types, search.costs)
+    types, members = _by_type_of_matrix(search.types)
+    table = CostTable(search.instance, types)
+    problem, cpus = matrix_problem(search.instance, types, table)
     # The schedule of the first flow is sometimes better than that of the last one.
     for branches in (1, most_branches):
         flow = least_flow(problem, search.check, most_branches=branches)
         orders: list[tuple[int, ...]] = [()] * problem.cpus
         for cpu, trail in zip(cpus, best_trails(problem, flow, search.check), strict=True):
             orders[cpu] = trail.order()
-        search.found(orders)
+        search.found(_among_members(orders, members))
         value = _bound(search, flow.cost)
         if value:
             search.proved(value, CompleteSearch(threshold=value - 1, solver=SOLVER))
@@ -56,3 +62,35 @@ def _bound(search: Search, switching: int) -> int:
     total = switching + working
     is_sum = search.instance.objective is Objective.TOTAL_PENALTY
     return total if is_sum else -(-total // search.instance.cpus)
+
+
+def _by_type_of_matrix(types: Sequence[TaskType]) -> tuple[list[TaskType], list[list[int]]]:
+    """Put task types together that the matrix does not tell apart, though execution times may.
+
+    Returns
+    -------
+    types
+        One for each type of the matrix that has tasks.
+    members
+        For each of them the numbers of the task types in it, once for each task.
+    """
+    names: dict[str | None, list[str]] = {}
+    members: dict[str | None, list[int]] = {}
+    examples: dict[str | None, Task] = {}
+    for number, one in enumerate(types):
+        name = one.example.type
+        examples.setdefault(name, one.example)
+        names.setdefault(name, []).extend(one.names)
+        members.setdefault(name, []).extend([number] * one.count)
+    merged = [
+        TaskType(example=example, names=tuple(names[name])) for name, example in examples.items()
+    ]
+    return merged, list(members.values())
+
+
+def _among_members(
+    orders: Sequence[Sequence[int]], members: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """Return orders of task types for orders of the types that they were put together in."""
+    left = [iter(numbers) for numbers in members]
+    return [[next(left[one]) for one in order] for order in orders]
