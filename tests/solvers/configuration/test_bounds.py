@@ -92,7 +92,7 @@ def test_the_bound_is_below_the_optimum_and_the_whole_method_attains_it() -> Non
 
 
 def test_a_scarce_clean_task_is_the_exit_of_one_cpu_only() -> None:
-    """Rows of at least so many tasks would let both CPUs have it."""
+    """Rows that ask for at least all tasks would let both CPUs have it."""
     instance = Instance(
         cpus=2,
         penalty=PenaltyF(read_line=1, write_back=20),
@@ -112,7 +112,7 @@ def test_a_scarce_clean_task_is_the_exit_of_one_cpu_only() -> None:
 
 
 def test_a_task_of_the_first_state_spares_one_cpu_its_departure() -> None:
-    """Rows of at least so many tasks would let both CPUs begin with it."""
+    """Rows that ask for at least all tasks would let both CPUs begin with it."""
     instance = Instance(
         cpus=2,
         penalty=PenaltyF(read_line=1, write_back=20),
