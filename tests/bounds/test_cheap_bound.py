@@ -206,3 +206,26 @@ def test_initial_states_that_cost_something_are_counted() -> None:
     )
     assert optimum(instance) == 9 + 3
     assert 0 < bound_of(instance).value <= 12
+
+
+@pytest.mark.parametrize(
+    ("objective", "value"),
+    [(Objective.MAX_PENALTY, 4), (Objective.TOTAL_PENALTY, 4 + 4), (Objective.MAKESPAN, 4)],
+)
+def test_cpus_without_tasks_write_back_their_initial_states(
+    objective: Objective, value: int
+) -> None:
+    dirty = CacheState(df="B", leaves=Leaves.DIRTY)
+    instance = Instance(
+        cpus=4,
+        penalty=PenaltyF(read_line=1, write_back=4),
+        tasks=(Task(id="a", df="A", lines=0),),
+        objective=objective,
+        initial=(dirty, dirty, dirty, "unknown"),
+        final_write_back=True,
+        capacity="unlimited",
+    )
+    bound = bound_of(instance)
+    assert bound.value >= value
+    assert bound.value <= optimum(instance)
+    assert verification_of(instance, bound).bound_checked is False
