@@ -166,8 +166,9 @@ def _solve(  # noqa: PLR0913 - options by keyword
             if told_to_stop.is_set():
                 return
             logger.debug("%s with %d workers", type(model).__name__, solver.parameters.num_workers)
-            outcome.append(solver.solve(model.model, _Reporter(model, search)))
-            logger.debug("ended as %s after %.2f s", solver.status_name(), solver.wall_time)
+            status = solver.solve(model.model, _Reporter(model, search))
+            outcome.append(status)
+            logger.debug("ended as %s after %.2f s", status.name, solver.wall_time)
         except BaseException as error:
             failure.append(error)
         finally:
