@@ -78,7 +78,7 @@ class Measured:
         Parameters
         ----------
         affinity, interval, response_time
-            Half a unit of the last place given of each.
+            Half a unit of the last printed digit of each.
         """
         errors = {"affinity": affinity, "interval": interval, "response_time": response_time}
         for signs in combinations((-1, 1), repeat=len(errors)):

@@ -129,7 +129,7 @@ def corners(comparison: PolicyComparison, *, slow: bool) -> Iterator[PolicyCompa
 def _choices(
     ranges: Mapping[str, Range], *, slow: bool | None = None
 ) -> Iterator[dict[str, float]]:
-    """Yield the values to try: both ends, or the slow or fast one where that is known."""
+    """Yield the values to try: both ends of each range, or the slow or fast end if it is known."""
     ends: list[tuple[float, ...]] = []
     for name, (least, greatest) in ranges.items():
         if slow is not None and name in SLOWS:

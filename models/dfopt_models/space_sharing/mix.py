@@ -68,7 +68,7 @@ class Penalties:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """A kind of job.
+    """A program that jobs run.
 
     Parameters
     ----------

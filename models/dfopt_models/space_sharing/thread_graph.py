@@ -1,4 +1,4 @@
-"""Graphs of threads that somebody wrote down, and their documents ``dfopt-thread-graph/1``.
+"""Graphs of threads with given work, and their documents ``dfopt-thread-graph/1``.
 
 The documents are JSON in NetworkX's node-link form.
 """
