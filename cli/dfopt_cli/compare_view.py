@@ -35,14 +35,15 @@ MOST_FRAGMENTS = 10
 MOST_CPUS = 16
 
 EXPLANATION = {
-    "bound": "no schedule that runs the same dispatches in the same windows costs less; weak for "
-    "short windows, since every CPU may begin each one with whatever it likes",
-    "rolling": "a real schedule that looks one window ahead, each the best from what the one "
-    "before left in the caches",
-    "balanced": "the bound if no CPU may run more than an even share of a window, as the trace may "
-    "have done",
-    "ignored": "dependences between tasks (a message is sent before it is received), which long "
-    "windows break",
+    "bound": "no schedule that runs the same dispatches in the same windows costs less; weak "
+    "for short windows, since every CPU may begin each window with any fragment in "
+    "its cache",
+    "rolling": "a real schedule that looks one window ahead; each window is the cheapest one "
+    "after what the window before left in the caches",
+    "balanced": "the bound if no CPU may run more than an even share of a window; the trace may "
+    "have done so",
+    "ignored": "dependences between tasks (a message is sent before it is received); the "
+    "schedules of long windows may break them",
 }
 
 
