@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
 from typing import Literal
 
 from dfopt.bounds import cheap_bound
@@ -38,7 +37,7 @@ Orders = list[list[int]]
 
 def load_solvers() -> None:
     """Load what a search would load when it needs it first, in the middle of its time."""
-    import_module("dfopt.solvers.parts.decision")
+    import dfopt.solvers.parts.exact  # noqa: F401
 
 
 def packs_parts(instance: Instance) -> bool:
