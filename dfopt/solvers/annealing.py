@@ -179,6 +179,6 @@ class Annealing:
         """Return ``number`` random tasks of ``part``."""
         if number >= sum(part.values()):
             return part
-        kinds = list(part)
-        self.random.shuffle(kinds)
-        return first_of({kind: part[kind] for kind in kinds}, number)
+        types = list(part)
+        self.random.shuffle(types)
+        return first_of({task_type: part[task_type] for task_type in types}, number)

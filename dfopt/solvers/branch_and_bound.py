@@ -60,7 +60,7 @@ class BranchAndBound:
         self.search = search
         self.instance = search.instance
         self.table = search.costs
-        number = {one.example.id: kind for kind, one in enumerate(search.types)}
+        number = {one.example.id: task_type for task_type, one in enumerate(search.types)}
         tasks = [one.example for one in search.types]
         self.releases = [task.release for task in tasks]
         self.before = [[number[name] for name in task.after] for task in tasks]
@@ -68,12 +68,12 @@ class BranchAndBound:
         self.topological = list(TopologicalSorter(graph).static_order())
         self.arrival = [
             min(
-                row[kind]
+                row[task_type]
                 for number, row in enumerate([*self.table.switch, *self.table.start])
                 # Nothing is switched to from itself, unless there are two of it.
-                if number != kind or search.types[kind].count > 1
+                if number != task_type or search.types[task_type].count > 1
             )
-            for kind in range(len(tasks))
+            for task_type in range(len(tasks))
         ]
         self.seen: defaultdict[object, list[tuple[int, ...]]] = defaultdict(list)
 
@@ -118,13 +118,15 @@ class BranchAndBound:
         earliest = min(partial.clocks)
         ends = list(partial.ends)
         work = sum(partial.clocks)
-        for kind in self.topological:
-            if not partial.left[kind]:
+        for task_type in self.topological:
+            if not partial.left[task_type]:
                 continue
-            ready = max([self.releases[kind], earliest, *(ends[one] for one in self.before[kind])])
-            length = self.arrival[kind] + self.table.exec[kind]
-            ends[kind] = max(ends[kind], ready + length)
-            work += partial.left[kind] * length
+            ready = max(
+                [self.releases[task_type], earliest, *(ends[one] for one in self.before[task_type])]
+            )
+            length = self.arrival[task_type] + self.table.exec[task_type]
+            ends[task_type] = max(ends[task_type], ready + length)
+            work += partial.left[task_type] * length
         finished = (
             clock + (0 if any(partial.left) else self._after(cpu, order))
             for cpu, (clock, order) in enumerate(zip(partial.clocks, partial.orders, strict=True))
@@ -147,11 +149,14 @@ class BranchAndBound:
 
     def _longer(self, partial: Partial) -> Iterator[Partial]:
         """Yield the partial schedules with one task more."""
-        for kind, left in enumerate(partial.left):
-            if not left or any(partial.left[before] for before in self.before[kind]):
+        for task_type, left in enumerate(partial.left):
+            if not left or any(partial.left[before] for before in self.before[task_type]):
                 continue
             ready = max(
-                [self.releases[kind], *(partial.ends[before] for before in self.before[kind])]
+                [
+                    self.releases[task_type],
+                    *(partial.ends[before] for before in self.before[task_type]),
+                ]
             )
             idle_groups = set()
             for cpu, order in enumerate(partial.orders):
@@ -166,14 +171,16 @@ class BranchAndBound:
                 if start < partial.latest_start:
                     continue
                 switch = (
-                    self.table.switch[order[-1]][kind] if order else self.table.start[cpu][kind]
+                    self.table.switch[order[-1]][task_type]
+                    if order
+                    else self.table.start[cpu][task_type]
                 )
-                end = start + switch + self.table.exec[kind]
+                end = start + switch + self.table.exec[task_type]
                 yield Partial(
-                    left=_replaced(partial.left, kind, left - 1),
-                    orders=_replaced(partial.orders, cpu, (*order, kind)),
+                    left=_replaced(partial.left, task_type, left - 1),
+                    orders=_replaced(partial.orders, cpu, (*order, task_type)),
                     clocks=_replaced(partial.clocks, cpu, end),
-                    ends=_replaced(partial.ends, kind, max(end, partial.ends[kind])),
+                    ends=_replaced(partial.ends, task_type, max(end, partial.ends[task_type])),
                     latest_start=start,
                 )
 

@@ -20,8 +20,8 @@ def construct(search: Search, costs: PartCosts, random_source: random.Random) ->
     fewest parts; then whole where one fits; then both with shuffled fragments.
     """
     fragments: dict[int, dict[int, int]] = {}
-    for kind, one in enumerate(search.types):
-        fragments.setdefault(costs.form.costs[kind].fragment, {})[kind] = one.count
+    for task_type, one in enumerate(search.types):
+        fragments.setdefault(costs.form.costs[task_type].fragment, {})[task_type] = one.count
     order = sorted(fragments.values(), key=lambda part: -sum(part.values()))
     while True:
         yield _wrapped(search, costs, order)
@@ -55,9 +55,9 @@ def _best_fit(search: Search, costs: PartCosts, order: Sequence[Part]) -> Conten
             cpu = min(options, key=lambda one: (options[one][1], -contents.loads[one]))
             contents.put(cpu, *options[cpu], growth=sum(part.values()))
             left = {
-                kind: count - part.get(kind, 0)
-                for kind, count in left.items()
-                if count > part.get(kind, 0)
+                task_type: count - part.get(task_type, 0)
+                for task_type, count in left.items()
+                if count > part.get(task_type, 0)
             }
     return contents
 
@@ -69,13 +69,13 @@ def _wrapped(search: Search, costs: PartCosts, order: Sequence[Part]) -> Content
     held: list[dict[int, int]] = [{} for _ in range(instance.cpus)]
     cpu, room = 0, share
     for part in order:
-        for kind, count in part.items():
+        for task_type, count in part.items():
             left = count
             while left:
                 if not room:
                     cpu, room = cpu + 1, share
                 taken = min(left, room)
-                held[cpu][kind] = held[cpu].get(kind, 0) + taken
+                held[cpu][task_type] = held[cpu].get(task_type, 0) + taken
                 left -= taken
                 room -= taken
     return Contents(costs, held)
@@ -84,9 +84,9 @@ def _wrapped(search: Search, costs: PartCosts, order: Sequence[Part]) -> Content
 def first_of(part: Part, number: int) -> Part:
     """Return the first ``number`` tasks of ``part``."""
     chosen = {}
-    for kind, count in part.items():
+    for task_type, count in part.items():
         taken = min(count, number)
         if taken:
-            chosen[kind] = taken
+            chosen[task_type] = taken
         number -= taken
     return chosen

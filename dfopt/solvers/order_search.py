@@ -24,7 +24,7 @@ DEADLOCK = (2**63,)
 
 
 class OrderSearch:
-    """Repeated descents by moving single tasks to other places and by swapping two.
+    """Repeated descents by moving single tasks to other positions and by swapping two.
 
     Parameters
     ----------
@@ -65,13 +65,13 @@ class OrderSearch:
 
     def _sequence(self, *, shuffled: bool) -> list[int]:
         """Return all tasks, predecessors first."""
-        kinds = [kind for kind, one in enumerate(self.search.types) for _ in one.names]
+        types = [task_type for task_type, one in enumerate(self.search.types) for _ in one.names]
         if shuffled:
-            self.random.shuffle(kinds)
+            self.random.shuffle(types)
         if not self.search.instance.has_precedence:
-            return kinds
+            return types
         depth = _depths(self.search.instance)
-        return sorted(kinds, key=lambda kind: depth[self.search.types[kind].example.id])
+        return sorted(types, key=lambda task_type: depth[self.search.types[task_type].example.id])
 
     def _inserted(self, sequence: Sequence[int]) -> Orders:
         """Append each task to the CPU that then ends first."""
@@ -80,26 +80,28 @@ class OrderSearch:
         orders: Orders = [[] for _ in cpus]
         clocks = [0] * len(orders)
         ends: dict[str, int] = {}
-        for kind in sequence:
+        for task_type in sequence:
             self.search.check()
-            task = self.search.types[kind].example
+            task = self.search.types[task_type].example
             ready = max([task.release, *(ends[name] for name in task.after)])
 
-            def end_on(cpu: int, kind: int = kind, ready: int = ready) -> int:
+            def end_on(cpu: int, task_type: int = task_type, ready: int = ready) -> int:
                 order = orders[cpu]
                 switch = (
-                    self.table.switch[order[-1]][kind] if order else self.table.start[cpu][kind]
+                    self.table.switch[order[-1]][task_type]
+                    if order
+                    else self.table.start[cpu][task_type]
                 )
-                return max(clocks[cpu], ready) + switch + self.table.exec[kind]
+                return max(clocks[cpu], ready) + switch + self.table.exec[task_type]
 
             cpu = min((one for one in cpus if len(orders[one]) < capacity), key=end_on)
             clocks[cpu] = end_on(cpu)
             ends[task.id] = max(clocks[cpu], ends.get(task.id, 0))
-            orders[cpu].append(kind)
+            orders[cpu].append(task_type)
         return orders
 
     def _descend(self, orders: Orders) -> tuple[int, ...] | None:
-        """Take improving moves until there is none; orders change in place."""
+        """Take improving moves until there is none; orders change in position."""
         rank = self.rank(orders)
         improved = True
         while improved:
@@ -116,34 +118,44 @@ class OrderSearch:
 
     def _neighbours(self, orders: Orders) -> Iterator[Orders]:
         capacity = self.search.instance.tasks_per_cpu
-        places = [(cpu, place) for cpu, order in enumerate(orders) for place in range(len(order))]
-        self.random.shuffle(places)
-        for cpu, place in places:
-            kind = orders[cpu][place]
+        positions = [
+            (cpu, position) for cpu, order in enumerate(orders) for position in range(len(order))
+        ]
+        self.random.shuffle(positions)
+        for cpu, position in positions:
+            task_type = orders[cpu][position]
             for other in range(len(orders)):
                 if other != cpu and len(orders[other]) >= capacity:
                     continue
                 without = [order.copy() for order in orders]
-                del without[cpu][place]
+                del without[cpu][position]
                 for target in range(len(without[other]) + 1):
-                    if (other, target) != (cpu, place):
+                    if (other, target) != (cpu, position):
                         moved = [order.copy() for order in without]
-                        moved[other].insert(target, kind)
+                        moved[other].insert(target, task_type)
                         yield moved
-            for other, target in places:
-                if (other, target) > (cpu, place) and orders[other][target] != kind:
+            for other, target in positions:
+                if (other, target) > (cpu, position) and orders[other][target] != task_type:
                     swapped = [order.copy() for order in orders]
-                    swapped[cpu][place], swapped[other][target] = orders[other][target], kind
+                    swapped[cpu][position], swapped[other][target] = (
+                        orders[other][target],
+                        task_type,
+                    )
                     yield swapped
 
     def _shaken(self, orders: Orders) -> Orders:
         shaken = [order.copy() for order in orders]
-        places = [(cpu, place) for cpu, order in enumerate(orders) for place in range(len(order))]
+        positions = [
+            (cpu, position) for cpu, order in enumerate(orders) for position in range(len(order))
+        ]
         for _ in range(self.random.randint(2, 4)):
-            if len(places) <= 1:
+            if len(positions) <= 1:
                 break
-            (cpu, place), (other, target) = self.random.sample(places, 2)
-            shaken[cpu][place], shaken[other][target] = shaken[other][target], shaken[cpu][place]
+            (cpu, position), (other, target) = self.random.sample(positions, 2)
+            shaken[cpu][position], shaken[other][target] = (
+                shaken[other][target],
+                shaken[cpu][position],
+            )
         return shaken
 
 
@@ -160,11 +172,13 @@ def untimed_rank(search: Search, table: CostTable) -> Rank:
 
 def timed_rank(search: Search) -> Rank:
     """Rank orders by when the CPUs have finished, waits included."""
-    tasks = [kind.example for kind in search.types]
+    tasks = [task_type.example for task_type in search.types]
 
     def rank(orders: Orders) -> tuple[int, ...]:
         try:
-            _, costs = timed_run(search.instance, [[tasks[kind] for kind in o] for o in orders])
+            _, costs = timed_run(
+                search.instance, [[tasks[task_type] for task_type in o] for o in orders]
+            )
         except DeadlockError:
             return DEADLOCK
         return (*sorted(costs, reverse=True),)

@@ -18,7 +18,7 @@ F = PenaltyF(read_line=1, write_back=20)
 G = PenaltyG(fill=40, write_back=20)
 SEEDS = range(3)
 LONGER = 5
-"""So many times as long a walk shows how near the end a walk comes."""
+"""A walk this many times as long shows how near to the best a walk comes."""
 
 CASES: dict[str, tuple[Callable[[int], Instance], int]] = {
     "f-zipf-100": (lambda s: zipf(tasks=100, cpus=8, fragments=20, penalty=F, seed=s), 1_000_000),

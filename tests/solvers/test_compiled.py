@@ -1,4 +1,4 @@
-"""Loading compiled functions, and leaving those who load them alone."""
+"""Compiled functions: loading them, and running them as plain Python."""
 
 import threading
 from pathlib import Path
@@ -15,7 +15,7 @@ from dfopt.solvers.compiled import (
 )
 
 
-def test_whoever_stops_waiting_leaves_the_compiler_at_work() -> None:
+def test_the_compiler_goes_on_when_nothing_waits_for_it_any_more() -> None:
     may_end = threading.Event()
 
     def first_calls() -> None:

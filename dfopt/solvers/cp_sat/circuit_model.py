@@ -32,7 +32,7 @@ class CircuitModel:
     def __init__(self, search: Search, bounds: tuple[int, int]) -> None:
         self.search = search
         self.model = cp_model.CpModel()
-        self.tasks = [kind for kind, one in enumerate(search.types) for _ in one.names]
+        self.tasks = [task_type for task_type, one in enumerate(search.types) for _ in one.names]
         self.table = search.costs
         self.cpus = range(search.instance.cpus)
         # Variables.
@@ -102,8 +102,8 @@ class CircuitModel:
     def _equal_tasks_are_ordered(self) -> None:
         """Of equal tasks the earlier one runs on the earlier CPU."""
         equal = defaultdict(list)
-        for task, kind in enumerate(self.tasks):
-            equal[kind].append(task)
+        for task, task_type in enumerate(self.tasks):
+            equal[task_type].append(task)
         for tasks in equal.values():
             for earlier, later in pairwise(tasks):
                 self.model.add(
@@ -138,7 +138,8 @@ class CircuitModel:
             if i == cpu
         )
         executions = sum(
-            self.table.exec[kind] * self.runs[task, cpu] for task, kind in enumerate(self.tasks)
+            self.table.exec[task_type] * self.runs[task, cpu]
+            for task, task_type in enumerate(self.tasks)
         )
         return switches + executions
 
@@ -159,17 +160,19 @@ class CircuitModel:
             return
         groups = self.search.cpu_groups
         fullest = sorted(self.cpus, key=lambda cpu: -len(schedule.cpus[cpu].tasks))
-        kind_of = {name: kind for kind, one in enumerate(self.search.types) for name in one.names}
+        type_of = {
+            name: task_type for task_type, one in enumerate(self.search.types) for name in one.names
+        }
         places: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for group in set(groups):
             cpus = [cpu for cpu in self.cpus if groups[cpu] == group]
             for cpu, source in zip(cpus, (c for c in fullest if groups[c] == group), strict=True):
                 for place, name in enumerate(schedule.cpus[source].tasks):
-                    places[kind_of[name]].append((cpu, place))
+                    places[type_of[name]].append((cpu, place))
         order: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        left = {kind: iter(sorted(where)) for kind, where in places.items()}
-        for task, kind in enumerate(self.tasks):
-            cpu, place = next(left[kind])
+        left = {task_type: iter(sorted(where)) for task_type, where in places.items()}
+        for task, task_type in enumerate(self.tasks):
+            cpu, place = next(left[task_type])
             order[cpu].append((place, task + 1))
             for other in self.cpus:
                 self.model.add_hint(self.runs[task, other], other == cpu)

@@ -20,7 +20,7 @@ class IntervalModel(CircuitModel):
 
     def _add_objective(self, bounds: tuple[int, int]) -> None:
         tasks = range(len(self.tasks))
-        releases = [self.search.types[kind].example.release for kind in self.tasks]
+        releases = [self.search.types[task_type].example.release for task_type in self.tasks]
         horizon = max(bounds[1], *releases)
         self.start = [
             self.model.new_int_var(releases[task], horizon, f"start[{task}]") for task in tasks
@@ -48,9 +48,9 @@ class IntervalModel(CircuitModel):
             if before != DEPOT:
                 # A task starts after the one before it on its CPU has ended.
                 self.model.add(self.start[after - 1] >= self.end[before - 1]).only_enforce_if(arc)
-        for task, kind in enumerate(self.tasks):
+        for task, task_type in enumerate(self.tasks):
             # An interval holds the switch to its task, by the chosen arc, and the execution.
-            size = self.table.exec[kind] + sum(cost * arc for cost, arc in incoming[task])
+            size = self.table.exec[task_type] + sum(cost * arc for cost, arc in incoming[task])
             self.model.add(self.end[task] == self.start[task] + size)
         for cpu in self.cpus:
             # The executions on a CPU do not overlap. The circuit implies that; said once more, it
@@ -58,11 +58,11 @@ class IntervalModel(CircuitModel):
             self.model.add_no_overlap(
                 self.model.new_optional_fixed_size_interval_var(
                     self._latest_part(task),
-                    self.table.exec[kind],
+                    self.table.exec[task_type],
                     self.runs[task, cpu],
                     f"interval[{task},{cpu}]",
                 )
-                for task, kind in enumerate(self.tasks)
+                for task, task_type in enumerate(self.tasks)
             )
 
     def _latest_part(self, task: int) -> Expression:
@@ -71,18 +71,18 @@ class IntervalModel(CircuitModel):
 
     def _precedence(self) -> None:
         nodes = defaultdict(list)
-        for task, kind in enumerate(self.tasks):
-            nodes[self.search.types[kind].example.id].append(task)
+        for task, task_type in enumerate(self.tasks):
+            nodes[self.search.types[task_type].example.id].append(task)
         pairs = [
             (before, task)
-            for task, kind in enumerate(self.tasks)
-            for name in self.search.types[kind].example.after
+            for task, task_type in enumerate(self.tasks)
+            for name in self.search.types[task_type].example.after
             for before in nodes[name]
         ]
         # A task starts after all its predecessors have ended.
         for before, after in pairs:
             self.model.add(self.start[after] >= self.end[before])
-        if pairs and not all(self.table.exec[kind] for kind in self.tasks):
+        if pairs and not all(self.table.exec[task_type] for task_type in self.tasks):
             self._no_cycles_in_an_instant(pairs)
 
     def _no_cycles_in_an_instant(self, pairs: Sequence[tuple[int, int]]) -> None:

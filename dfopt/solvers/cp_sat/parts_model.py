@@ -84,14 +84,14 @@ class PartsModel:
 
     def orders(self, value: Callable[[cp_model.IntVar], int]) -> list[list[int]]:
         """Return the schedule that an assignment stands for, as orders of type numbers."""
-        kinds: dict[int, list[int]] = defaultdict(list)
-        for kind, costs in enumerate(self.form.costs):
-            kinds[costs.fragment] += [kind] * self.search.types[kind].count
+        types_of: dict[int, list[int]] = defaultdict(list)
+        for task_type, costs in enumerate(self.form.costs):
+            types_of[costs.fragment] += [task_type] * self.search.types[task_type].count
         contents: list[dict[int, int]] = [defaultdict(int) for _ in self.cpus]
 
         def deal(fragment: int, cpu: int, number: int) -> None:
             for _ in range(number):
-                contents[cpu][kinds[fragment].pop()] += 1
+                contents[cpu][types_of[fragment].pop()] += 1
 
         left = [list(size.fragments) for size in self.sizes]
         for _, fragment, cut in self.forced:
@@ -110,8 +110,8 @@ class PartsModel:
 
     def _sizes(self) -> list[Size]:
         tasks = [0] * len(self.form.fragments)
-        for kind, costs in enumerate(self.form.costs):
-            tasks[costs.fragment] += self.search.types[kind].count
+        for task_type, costs in enumerate(self.form.costs):
+            tasks[costs.fragment] += self.search.types[task_type].count
         cached = {start.free_fragment for start in self.form.starts} - {None}
         alike: dict[tuple[int, int | None], list[int]] = defaultdict(list)
         for fragment, size in enumerate(tasks):

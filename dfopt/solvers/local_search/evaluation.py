@@ -106,23 +106,23 @@ def evaluate_part(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917 - one pass
         if begin < end and (
             change == behind or state.rows[cpu, begin, TYPE] <= state.moved[change, TYPE]
         ):
-            kind = state.rows[cpu, begin, TYPE]
+            task_type = state.rows[cpu, begin, TYPE]
             count = state.rows[cpu, begin, COUNT]
             begin += 1
         else:
-            kind = state.moved[change, TYPE]
-        if change < behind and state.moved[change, TYPE] == kind:
+            task_type = state.moved[change, TYPE]
+        if change < behind and state.moved[change, TYPE] == task_type:
             count += sign * state.moved[change, COUNT]
             change += 1
         size += count
-        base += count * state.types[kind, BASE]
-        leaving = state.types[kind, EXIT]
-        ending = state.types[kind, END]
+        base += count * state.types[task_type, BASE]
+        leaving = state.types[task_type, EXIT]
+        ending = state.types[task_type, END]
         for _ in range(min(count, COPIES)):
             if task == 0:
-                entry_1 = state.types[kind, ENTRY]
+                entry_1 = state.types[task_type, ENTRY]
             elif task == 1:
-                entry_2 = state.types[kind, ENTRY]
+                entry_2 = state.types[task_type, ENTRY]
             if leaving < exit_1:
                 exit_1, exit_2, exit_3 = leaving, exit_1, exit_2
                 closer_1, closer_2, closer_3 = task, closer_1, closer_2

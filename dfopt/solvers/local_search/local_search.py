@@ -86,8 +86,8 @@ class LocalSearch:
         self.search = search
         self._form = search.form
         self._types = sorted_types(self._form)
-        self._numbers = {kind: number for number, kind in enumerate(self._types)}
-        self._counts = [search.types[kind].count for kind in self._types]
+        self._numbers = {task_type: number for number, task_type in enumerate(self._types)}
+        self._counts = [search.types[task_type].count for task_type in self._types]
         self._seed = seed
         self._visit = _visit(self._form, search)
         on_a_cpu = min(len(self._types) // search.instance.cpus, search.instance.tasks_per_cpu)
@@ -111,7 +111,9 @@ class LocalSearch:
         # A second walk from the same schedule must not repeat the first one.
         self._seed += 1
         for cpu, content in enumerate(contents):
-            held = sorted((self._numbers[kind], count) for kind, count in content.items() if count)
+            held = sorted(
+                (self._numbers[task_type], count) for task_type, count in content.items() if count
+            )
             if held:
                 state.moved[: len(held)] = held
             state.counters[MOVED] = len(held)
@@ -177,8 +179,8 @@ class LocalSearch:
         """Return for each CPU how many tasks of each type its row has."""
         return [
             {
-                self._types[kind]: count
-                for kind, count in zip(
+                self._types[task_type]: count
+                for task_type, count in zip(
                     row[:length, TYPE].tolist(), row[:length, COUNT].tolist(), strict=True
                 )
             }
@@ -209,7 +211,7 @@ class Background:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        task_type: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:

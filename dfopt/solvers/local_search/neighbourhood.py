@@ -163,13 +163,13 @@ def net(state: SearchState) -> None:
     """Sort the types of the move at hand; what goes both ways stays where it is."""
     moved = state.counters[MOVED]
     for place in range(1, moved):
-        kind, count = state.moved[place, TYPE], state.moved[place, COUNT]
+        task_type, count = state.moved[place, TYPE], state.moved[place, COUNT]
         hole = place
-        while hole > 0 and state.moved[hole - 1, TYPE] > kind:
+        while hole > 0 and state.moved[hole - 1, TYPE] > task_type:
             state.moved[hole, TYPE] = state.moved[hole - 1, TYPE]
             state.moved[hole, COUNT] = state.moved[hole - 1, COUNT]
             hole -= 1
-        state.moved[hole, TYPE] = kind
+        state.moved[hole, TYPE] = task_type
         state.moved[hole, COUNT] = count
     kept = 0
     for place in range(moved):

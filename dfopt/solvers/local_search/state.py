@@ -107,7 +107,9 @@ class SearchState(NamedTuple):
 def sorted_types(form: ClosedForm) -> list[int]:
     """Return the instance's types in the order in which the state numbers them."""
     costs = form.costs
-    return sorted(range(len(costs)), key=lambda kind: (costs[kind].fragment, costs[kind].entry))
+    return sorted(
+        range(len(costs)), key=lambda task_type: (costs[task_type].fragment, costs[task_type].entry)
+    )
 
 
 def size_of(instance: Instance, types: int) -> int:
@@ -130,7 +132,7 @@ def empty_state(
     seed
         Of the random numbers.
     """
-    costs = [form.costs[kind] for kind in sorted_types(form)]
+    costs = [form.costs[task_type] for task_type in sorted_types(form)]
     sizes = [0] * len(form.fragments)
     for one, count in zip(costs, counts, strict=True):
         sizes[one.fragment] += count

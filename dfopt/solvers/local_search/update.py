@@ -79,29 +79,29 @@ def update_types(state: SearchState, cpu: int, sign: int) -> None:
         if old < behind_old and (
             change == behind or state.rows[cpu, old, TYPE] <= state.moved[change, TYPE]
         ):
-            kind = state.rows[cpu, old, TYPE]
+            task_type = state.rows[cpu, old, TYPE]
             count = state.rows[cpu, old, COUNT]
             old += 1
         else:
-            kind = state.moved[change, TYPE]
-        if change < behind and state.moved[change, TYPE] == kind:
+            task_type = state.moved[change, TYPE]
+        if change < behind and state.moved[change, TYPE] == task_type:
             growth = sign * state.moved[change, COUNT]
             count += growth
             state.cpus[cpu, LOAD] += growth
             change += 1
         if count:
-            state.merged[types, TYPE] = kind
+            state.merged[types, TYPE] = task_type
             state.merged[types, COUNT] = count
             types += 1
     state.cpus[cpu, TYPES] = types
     part = 0
     fragment = -1
     for place in range(types):
-        kind = state.merged[place, TYPE]
-        state.rows[cpu, place, TYPE] = kind
+        task_type = state.merged[place, TYPE]
+        state.rows[cpu, place, TYPE] = task_type
         state.rows[cpu, place, COUNT] = state.merged[place, COUNT]
-        if state.types[kind, OF_FRAGMENT] != fragment:
-            fragment = state.types[kind, OF_FRAGMENT]
+        if state.types[task_type, OF_FRAGMENT] != fragment:
+            fragment = state.types[task_type, OF_FRAGMENT]
             state.parts[cpu, part, BEGIN] = place
             part += 1
     state.parts[cpu, part, BEGIN] = types

@@ -39,12 +39,12 @@ class Packing:
         self.visit = penalty.fill + penalty.write_back
         self.capacity = search.instance.tasks_per_cpu
         # Execution times do not count, so that a fragment's tasks are all of one type.
-        self.sizes = [kind.count for kind in search.types]
+        self.sizes = [task_type.count for task_type in search.types]
         self.spare = search.instance.cpus * self.capacity - sum(self.sizes)
-        kinds = {costs.fragment: kind for kind, costs in enumerate(self._form.costs)}
+        type_of = {costs.fragment: task_type for task_type, costs in enumerate(self._form.costs)}
         starts = list(enumerate(self._form.starts))
         self.own = {
-            cpu: kinds[start.free_fragment]
+            cpu: type_of[start.free_fragment]
             for cpu, start in starts
             if start.free_fragment is not None
         }

@@ -40,8 +40,8 @@ THREE_AT_THE_ENDS = Instance(
         Task(id="B", df="B", lines=1),
     ),
 )
-"""The split fragment's last block needs two tasks, and its first block a third one: the one that
-is dearest to open with, so that it is looked at last."""
+"""The split fragment's last block needs two tasks, and its first block a third one: the most
+expensive one to open a block with, which is looked at last."""
 
 
 def check(local: LocalSearch) -> None:

@@ -1,4 +1,4 @@
-"""Matchings are largest, and serve whoever comes first."""
+"""Matchings are largest, and serve earlier applicants first."""
 
 from itertools import combinations, permutations
 

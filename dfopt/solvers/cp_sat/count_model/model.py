@@ -53,11 +53,15 @@ class CountModel:
         schedule = self.search.schedule
         if schedule is None:
             return
-        kind_of = {name: kind for kind, one in enumerate(self.search.types) for name in one.names}
-        class_of = {
-            kind: c for c, one in enumerate(self.aggregation.classes) for kind in one.task_types
+        type_of = {
+            name: task_type for task_type, one in enumerate(self.search.types) for name in one.names
         }
-        contents = [Counter(class_of[kind_of[name]] for name in cpu.tasks) for cpu in schedule.cpus]
+        class_of = {
+            task_type: c
+            for c, one in enumerate(self.aggregation.classes)
+            for task_type in one.task_types
+        }
+        contents = [Counter(class_of[type_of[name]] for name in cpu.tasks) for cpu in schedule.cpus]
         groups = self.search.cpu_groups
         by_load = sorted(range(len(contents)), key=lambda cpu: -contents[cpu].total())
         for group in set(groups):
