@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from pickle import UnpicklingError
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
@@ -66,6 +67,7 @@ class Compiled(Generic[P, R]):
             # Where no folder can be written to, every process has to compile for itself.
             with suppress(RuntimeError):
                 function.enable_caching()
+                _forget_what_cannot_be_read(function)
         return cast(Callable[P, R], function)
 
     @functools.cached_property
@@ -85,6 +87,18 @@ class Compiled(Generic[P, R]):
             function.__code__, {**function.__globals__, **names, **others}, function.__name__
         )
         return cast(Callable[P, R], copy)
+
+
+def _forget_what_cannot_be_read(function: Any) -> None:
+    """Empty the list of a function's machine code on disk if it names types that are gone.
+
+    After an update of the sources numba would fail on it instead of compiling anew.
+    """
+    cache = function._cache
+    try:
+        cache._cache_file._load_index()
+    except (AttributeError, ImportError, EOFError, UnpicklingError):
+        cache.flush()
 
 
 def _share_among_constants(function: Any) -> None:

@@ -2,11 +2,13 @@
 
 import threading
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from dfopt.solvers.compiled import (
     COMPILER,
+    Compiled,
     TooSlow,
     as_plain_python,
     compiled,
@@ -85,3 +87,24 @@ def test_every_loop_of_an_attempt_heeds_the_end_of_the_search() -> None:
 
     with pytest.raises(TimeoutError), as_plain_python(60, check):
         quadrupled(3)
+
+
+class Gone(NamedTuple):
+    number: int
+
+
+@compiled
+def number_of(gone: Gone) -> int:
+    return gone.number
+
+
+def test_machine_code_for_types_that_are_gone_is_compiled_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import numba
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert number_of(Gone(3)) == 3
+    (index,) = tmp_path.rglob("*number_of*.nbi")
+    index.write_bytes(index.read_bytes().replace(b"Gone", b"Went"))
+    assert Compiled(number_of.__wrapped__)(Gone(4)) == 4  # type: ignore[attr-defined]
