@@ -40,13 +40,15 @@ class CostTable:
         self.exec = [task.exec if counts else 0 for task in tasks]
         self.switch = _switch_table(instance.penalty, tasks)
         # CPUs that start alike share a row.
+        examples = {state: cpu for cpu, state in enumerate(instance.initial_states)}
         starts = {
             state: [start_cost(instance, cpu, task) for task in tasks]
-            for state, cpu in {s: cpu for cpu, s in enumerate(instance.initial_states)}.items()
+            for state, cpu in examples.items()
         }
+        idle = {state: idle_cost(instance, cpu) for state, cpu in examples.items()}
         self.start = [starts[state] for state in instance.initial_states]
         self.finish = [finish_cost(instance, task) for task in tasks]
-        self.idle = [idle_cost(instance, cpu) for cpu in range(instance.cpus)]
+        self.idle = [idle[state] for state in instance.initial_states]
 
     def order_cost(self, cpu: int, order: Sequence[int]) -> int:
         """Return F(w) of an order of types, without waits."""
