@@ -78,7 +78,7 @@ def test_infeasible_is_a_result_that_says_by_how_much(run: Run, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("limit", "code", "reason"),
     [
-        (["--time-limit", "0.3"], NOT_PROVEN, StopReason.TIME_LIMIT),
+        (["--time-limit", "1.5"], NOT_PROVEN, StopReason.TIME_LIMIT),
         (["--gap", "0.9"], 0, StopReason.GAP_LIMIT),
     ],
 )
