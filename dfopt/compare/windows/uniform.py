@@ -33,6 +33,9 @@ from dfopt.problem.instance import Instance
 ATTEMPTS = 12
 """At most 12 random orders of the fragments are tried before a solver is asked."""
 
+FRESH = (UNKNOWN.fragment, EMPTY.fragment)
+"""Caches that hold nothing that would have to be written back."""
+
 Visits = tuple[tuple[int, int], ...]
 """The fragments that a CPU visits, each with the number of its dispatches there."""
 
@@ -113,7 +116,7 @@ class UniformWindows:
 
     def solve(self, window: WindowProblem) -> Placement:
         """Return a good placement; mostly it attains the lower bound."""
-        entries = Entries(window)
+        entries = lowest_entries(window)
         bound = lower_bound(window, entries)
         sizes = window.sizes
         largest_first = sorted(range(len(sizes)), key=lambda fragment: -sizes[fragment])
@@ -152,32 +155,26 @@ class UniformWindows:
         )
 
 
-class Entries:
-    """The lowest entry costs of a window's fragments.
+def lowest_entries(window: WindowProblem) -> list[list[int]]:
+    """Return for each fragment the entry costs of its paid visits, cheapest first.
 
-    Parameters
-    ----------
-    window
-        Whose fragments.
+    At most one visit of each CPU is paid for a fragment.
     """
-
-    def __init__(self, window: WindowProblem) -> None:
-        # At most one visit of a CPU is paid for a fragment.
-        most = window.cpus + 1
-        self._entries = [
-            [classes[0][0]]
-            if len(classes) == 1
-            else [entry for entry, _, count in classes for _ in range(min(count, most))]
-            for classes in window.fragments
-        ]
-
-    def of(self, fragment: int, visit: int) -> int:
-        """Return the entry cost of a fragment's paid visit, counted from 0, cheapest first."""
-        costs = self._entries[fragment]
-        return costs[min(visit, len(costs) - 1)]
+    most = window.cpus + 1
+    return [
+        [classes[0][0]] * most
+        if len(classes) == 1
+        else padded([entry for entry, _, count in classes for _ in range(min(count, most))], most)
+        for classes in window.fragments
+    ]
 
 
-def lower_bound(window: WindowProblem, entries: Entries) -> int:
+def padded(costs: list[int], length: int) -> list[int]:
+    """Return at most ``length`` costs; the last one fills up what is missing."""
+    return costs[:length] + costs[-1:] * (length - len(costs))
+
+
+def lower_bound(window: WindowProblem, entries: list[list[int]]) -> int:
     """Return what no placement of a window's fragments can undercut.
 
     The theorem and its proof are in the documentation under "How windows are solved".
@@ -188,7 +185,7 @@ def lower_bound(window: WindowProblem, entries: Entries) -> int:
     holders = Counter([state.fragment for state in window.states])
     for fragment, size in enumerate(window.sizes):
         visits = -(-size // window.capacity) - holders[fragment]
-        tokens += [entries.of(fragment, visit) for visit in range(visits)]
+        tokens += [entries[fragment][visit] for visit in range(visits)]
     # Only one visit of a CPU can be the first; at best it would have been the most expensive.
     tokens.sort()
     unknown, empty = holders[UNKNOWN.fragment], holders[EMPTY.fragment]
@@ -222,6 +219,13 @@ def placed(
     visits: list[dict[int, int]] = [{} for _ in cpus]
     left = list(window.sizes)
     cheapest = [classes[0][0] for classes in window.fragments]
+    evicting = [sum([count for _, _, count in classes]) for classes in window.evicting]
+    evicting = evicting or [0] * window.cpus
+    # The first visit of an unknown cache is free, and an empty one has nothing to write back.
+    is_fresh = [
+        state.fragment in FRESH and not evicts
+        for state, evicts in zip(window.states, evicting, strict=True)
+    ]
 
     def put(fragment: int, cpu: int) -> None:
         taken = min(left[fragment], rooms[cpu])
@@ -236,8 +240,8 @@ def placed(
     # Then the most expensive fragments go to CPUs whose first visit is free. CPUs on which
     # something evicts are taken last: what evicts can be the first as well.
     free_cpus = sorted(
-        (cpu for cpu in cpus if window.states[cpu] == UNKNOWN),
-        key=lambda cpu: sum(count for _, _, count in window.evicting_on(cpu)),
+        [cpu for cpu, state in enumerate(window.states) if state.fragment == UNKNOWN.fragment],
+        key=evicting.__getitem__,
         reverse=True,
     )
     for fragment in sorted(order, key=lambda fragment: -cheapest[fragment]):
@@ -248,15 +252,15 @@ def placed(
     # The rest goes where it fits most tightly; what fits nowhere is split.
     for fragment in order:
         while left[fragment]:
-            put(fragment, _roomy_cpu(window, rooms, visits, left[fragment], spreads=spreads))
+            put(fragment, _roomy_cpu(rooms, visits, left[fragment], is_fresh, spreads=spreads))
     return visits
 
 
 def _roomy_cpu(
-    window: WindowProblem,
     rooms: Sequence[int],
     visits: Sequence[Mapping[int, int]],
     size: int,
+    is_fresh: Sequence[bool],
     *,
     spreads: bool,
 ) -> int:
@@ -266,19 +270,14 @@ def _roomy_cpu(
         return max(range(len(rooms)), key=rooms.__getitem__)
     if spreads:
         return min(fitting, key=lambda cpu: (len(visits[cpu]), rooms[cpu]))
-    # The first visit of an unknown cache is free, and an empty one has nothing to write back.
-    return min(
-        fitting,
-        key=lambda cpu: (
-            bool(visits[cpu] or window.evicting_on(cpu))
-            or window.states[cpu] not in (UNKNOWN, EMPTY),
-            rooms[cpu],
-        ),
-    )
+    return min(fitting, key=lambda cpu: (bool(visits[cpu]) or not is_fresh[cpu], rooms[cpu]))
 
 
 def priced(
-    window: WindowProblem, entries: Entries, visited: Sequence[Mapping[int, int]], bound: int
+    window: WindowProblem,
+    entries: list[list[int]],
+    visited: Sequence[Mapping[int, int]],
+    bound: int,
 ) -> Placement:
     """Return a placement with its costs.
 
@@ -292,22 +291,23 @@ def priced(
         A lower bound of the cost.
     """
     exit_cost = window.write_back
-    evicting = [window.evicting_on(cpu) for cpu in range(window.cpus)]
+    evicting = window.evicting or ((),) * window.cpus
+    held = [state.fragment for state in window.states]
     paid = [0] * len(window.sizes)
-    for state, visits in zip(window.states, visited, strict=True):
+    for own, visits in zip(held, visited, strict=True):
         for fragment in visits:
-            paid[fragment] += fragment != state.fragment
+            paid[fragment] += fragment != own
     ordered, spared, costs = [], [], []
     spared_eviction = [0] * window.cpus
-    for cpu, (state, visits) in enumerate(zip(window.states, visited, strict=True)):
-        first = state.fragment if state.fragment in visits else None
-        if state == UNKNOWN:
+    for cpu, (own, visits) in enumerate(zip(held, visited, strict=True)):
+        first = own if own in visits else None
+        if own == UNKNOWN.fragment:
             # Whatever costs most comes first: a visit, or a dispatch that evicts.
             most = max(
-                visits, key=lambda fragment: entries.of(fragment, paid[fragment] - 1), default=None
+                visits, key=lambda fragment: entries[fragment][paid[fragment] - 1], default=None
             )
             largest = max((entry for entry, _, _ in evicting[cpu]), default=None)
-            if most is not None and (largest is None or entries.of(most, paid[most] - 1) > largest):
+            if most is not None and (largest is None or entries[most][paid[most] - 1] > largest):
                 first = most
                 paid[most] -= 1
             elif largest is not None:
@@ -316,16 +316,17 @@ def priced(
         ordered.append(tuple(rest) if first is None else ((first, visits[first]), *rest))
         spared.append(first is not None)
     used = [0] * len(window.sizes)
-    for cpu, state in enumerate(window.states):
+    for cpu, own in enumerate(held):
         charged = ordered[cpu][spared[cpu] :]
         cost = -spared_eviction[cpu] + len(charged) * exit_cost
-        cost += sum([(entry + exit_cost) * count for entry, _, count in evicting[cpu]])
+        for entry, _, count in evicting[cpu]:
+            cost += (entry + exit_cost) * count
         for fragment, _ in charged:
-            cost += entries.of(fragment, used[fragment])
+            cost += entries[fragment][used[fragment]]
             used[fragment] += 1
-        if state == EMPTY and (charged or evicting[cpu]):
+        if own == EMPTY.fragment and (charged or evicting[cpu]):
             cost -= exit_cost
-        if window.final and (ordered[cpu] or evicting[cpu] or state not in (UNKNOWN, EMPTY)):
+        if window.final and (ordered[cpu] or evicting[cpu] or own not in FRESH):
             cost += exit_cost
         costs.append(cost)
     return Placement(
