@@ -150,7 +150,7 @@ def chosen_model(
         )
     objective = choice.objective or base.objective
     if objective is None:
-        # As in an instance: who gives a penalty and no objective means the largest of a CPU.
+        # As in an instance: a penalty without an objective means what the CPU that pays most pays.
         given = base.penalty is not None
         objective = Objective.MAX_PENALTY if given else Objective.TOTAL_PENALTY
     return CostModel(

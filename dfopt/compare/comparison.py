@@ -183,7 +183,7 @@ class Comparison:
     causes
         What the trace paid by cause; adds up to ``realised.total``.
     fragments, cpus
-        The same by fragment, the costliest first, and by CPU.
+        The same by fragment, the one that cost most first, and by CPU.
     unlabelled_share
         Share of the run time without a fragment.
     quality

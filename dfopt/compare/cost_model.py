@@ -247,7 +247,7 @@ def type_costs(trace: Trace, penalty: PenaltyMatrix) -> TypeCosts:
             "with its types (`labels`), or take the penalty f or g (`penalty`)"
         )
     numbers = {name: number for number, name in enumerate(penalty.types)}
-    # Fragments that no dispatch uses cost nothing; nobody asks for their costs.
+    # The costs of fragments that no dispatch uses are never looked up.
     types = [numbers.get(name) for name in trace.fragments]
 
     def listed(row: Row | None) -> Row:

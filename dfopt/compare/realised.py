@@ -183,7 +183,7 @@ def cpu_results(trace: Trace, dispatches: Dispatches, charges: Charges) -> tuple
 def fragment_results(
     trace: Trace, dispatches: Dispatches, charges: Charges
 ) -> tuple[FragmentResult, ...]:
-    """Return what each fragment did and paid, the costliest first."""
+    """Return what each fragment did and paid, the one that cost most first."""
     changes = dispatches.changes
     paid_for = dict(_rows_of_each(charges.fragment))
     results = []

@@ -25,9 +25,9 @@ class ScheduleResult:
     name
         What the schedule is called.
     method
-        What it was found by; None if nobody says.
+        What it was found by; None if that is not known.
     objective, worst, total
-        What it costs on the instance's objective, on the dearest CPU, and on all of them.
+        What it costs on the instance's objective, on the CPU that pays most, and on all CPUs.
     """
 
     name: str

@@ -12,7 +12,7 @@ UNREACHED = 1 << 200
 
 
 def go_on() -> None:
-    """Let a search go on; the default of those who may end it."""
+    """Let a search go on; the default of what may end it."""
 
 
 def least_transport(

@@ -1,4 +1,4 @@
-"""Windows of threads for the clairvoyant policy: who runs where, at the least penalty.
+"""Windows of threads for the clairvoyant policy: which runs where, at the least penalty.
 
 A window of threads is a window as :mod:`dfopt.compare.windows` solves them.
 """
