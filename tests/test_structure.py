@@ -1,0 +1,60 @@
+"""The structure of the sources: imports run one way, and a class name means one class."""
+
+import ast
+from collections import defaultdict
+from importlib import util
+from pathlib import Path
+
+import networkx as nx
+
+PACKAGES = ("dfopt", "dfopt_models", "dfopt_cli")
+
+
+def modules() -> dict[str, Path]:
+    """Return the file of each module, by its name."""
+    found = {}
+    for package in PACKAGES:
+        spec = util.find_spec(package)
+        assert spec is not None
+        assert spec.origin is not None
+        folder = Path(spec.origin).parent
+        for file in folder.rglob("*.py"):
+            parts = (package, *file.relative_to(folder).with_suffix("").parts)
+            found[".".join(part for part in parts if part != "__init__")] = file
+    return found
+
+
+def imported(tree: ast.AST, known: dict[str, Path]) -> set[str]:
+    """Return the modules that a module imports anywhere, for types only too."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module is not None, "imports are absolute"
+            for alias in node.names:
+                module = f"{node.module}.{alias.name}"
+                names.add(module if module in known else node.module)
+    return names & known.keys()
+
+
+def test_no_files_import_each_other() -> None:
+    known = modules()
+    imports = nx.DiGraph()
+    for name, file in known.items():
+        for other in imported(ast.parse(file.read_text(encoding="utf-8")), known):
+            imports.add_edge(name, other)
+    circles = [sorted(circle) for circle in nx.strongly_connected_components(imports)]
+    assert len(imports) > len(known) // 2
+    assert not [circle for circle in circles if len(circle) > 1]
+    assert not list(nx.selfloop_edges(imports))
+
+
+def test_every_class_has_a_name_of_its_own() -> None:
+    places = defaultdict(list)
+    for name, file in modules().items():
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(name)
+    assert len(places) > len(PACKAGES)
+    assert not {name: found for name, found in places.items() if len(found) > 1}
