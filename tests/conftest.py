@@ -46,7 +46,7 @@ def pytest_runtest_teardown() -> None:
     They change the filters of warnings, so that in the next test one would come through that is
     ignored there.
     """
-    compiled = sys.modules.get("dfopt.solvers.compiled")
+    compiled = sys.modules.get("dfopt.solvers.compilation.compiled")
     for thread in threading.enumerate() if compiled else ():
         if thread.name.startswith(compiled.COMPILER):
             thread.join()

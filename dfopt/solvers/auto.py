@@ -12,12 +12,14 @@ from contextlib import suppress
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.solvers import first_schedule, machine_code, parts
+from dfopt.solvers import parts
 from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.branch_and_bound import BranchAndBound
-from dfopt.solvers.compiled import TooSlow, as_plain_python
+from dfopt.solvers.compilation import machine_code
+from dfopt.solvers.compilation.compiled import TooSlow, as_plain_python
 from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
 from dfopt.solvers.exhaustive import solve_exhaustively
+from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.matrix import bound_by_flow
 from dfopt.solvers.search import Search
 from dfopt.solvers.waiting import SECONDS_PER_CHECK, load_module

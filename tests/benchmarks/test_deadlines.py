@@ -13,7 +13,7 @@ from random import Random
 
 from dfopt import MethodError, PenaltyF, PenaltyG, TimeLimit, solve
 from dfopt.generate import zipf
-from dfopt.solvers.local_search import Background, LocalSearch
+from dfopt.solvers.heuristics.local_search import Background, LocalSearch
 from dfopt.solvers.search import Search
 from tests.benchmarks.hard_instances import hard_instance
 from tests.benchmarks.report import Table

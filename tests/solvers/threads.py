@@ -3,7 +3,7 @@
 import threading
 import time
 
-from dfopt.solvers.compiled import COMPILER
+from dfopt.solvers.compilation.compiled import COMPILER
 from tests.patience import PATIENCE_S
 
 

@@ -26,8 +26,9 @@ from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.result import StopReason
 from dfopt.problem.schedule import Schedule
 from dfopt.problem.stop import TimeLimit
-from dfopt.solvers import first_schedule, parts, solve
+from dfopt.solvers import parts, solve
 from dfopt.solvers.exhaustive import solve_exhaustively
+from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.search import Knowledge, Search, SearchOver
 from dfopt.trace.trace import LEAVES
 

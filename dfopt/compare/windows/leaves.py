@@ -28,7 +28,7 @@ from dfopt.compare.windows.window import (
 )
 from dfopt.costs.closed_form import IMPOSSIBLE, Ends, best_ends
 from dfopt.problem.instance import Instance
-from dfopt.solvers.contents import NOTHING, Contents, Part, PartCosts, Parts
+from dfopt.solvers.heuristics.contents import NOTHING, Contents, Part, PartCosts, Parts
 
 ATTEMPTS = 12
 """At most 12 random orders of the fragments are tried besides the largest first."""

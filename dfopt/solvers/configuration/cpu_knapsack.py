@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dfopt.solvers.compiled import compiled
+from dfopt.solvers.compilation.compiled import compiled
 from dfopt.solvers.configuration.fragment_knapsack import NEVER, Flags, Integers, row_at_most
 from dfopt.solvers.configuration.fragment_options import ALONE, FIRST, SPLIT
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dfopt.costs.role import Role
-from dfopt.solvers.compiled import compiled
+from dfopt.solvers.compilation.compiled import compiled
 from dfopt.solvers.configuration.fragment_knapsack import (
     ENDS,
     EXITS,

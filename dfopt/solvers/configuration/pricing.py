@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from dfopt.solvers.compiled import is_plain_python
+from dfopt.solvers.compilation.compiled import is_plain_python
 from dfopt.solvers.configuration.branching_rules import HoldsAtLeast, OpensWithToken, VisitsFragment
 from dfopt.solvers.configuration.columns import Column, CpuContent
 from dfopt.solvers.configuration.cpu_knapsack import Choices, fill_knapsack, trace_knapsack

@@ -22,9 +22,9 @@ from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
-from dfopt.solvers import first_schedule, parts
+from dfopt.solvers import parts
 from dfopt.solvers.aggregation import Aggregation, task_classes
-from dfopt.solvers.compiled import load
+from dfopt.solvers.compilation.compiled import load
 from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
 from dfopt.solvers.configuration.certificates import claim, shorter
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
@@ -35,6 +35,7 @@ from dfopt.solvers.configuration.pricing import PricedSubproblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.subproblem import Subproblem
 from dfopt.solvers.cp_sat import counts_parts
+from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.search import Search, SearchOver
 
 FEW = 4
@@ -117,7 +118,7 @@ def first_calls() -> None:
 
 @contextmanager
 def _local_search_beside(search: Search) -> Iterator[None]:
-    from dfopt.solvers.local_search import Background, LocalSearch, fits
+    from dfopt.solvers.heuristics.local_search import Background, LocalSearch, fits
 
     if search.workers == 1 or search.instance.cpus == 1 or not fits(search):
         yield

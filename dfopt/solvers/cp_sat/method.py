@@ -6,7 +6,7 @@ from functools import partial
 
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
-from dfopt.solvers import first_schedule
+from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.search import Search
 from dfopt.solvers.waiting import load_module
 

@@ -24,8 +24,8 @@ from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.solvers import first_schedule
 from dfopt.solvers.dp.blocks import ABSENT, Block, Transition
+from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.search import Search
 
 _log = logging.getLogger(__name__)

@@ -25,7 +25,7 @@ from dfopt.compare.windows.window import (
 )
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.penalties import PenaltyF
-from dfopt.solvers.contents import Contents
+from dfopt.solvers.heuristics.contents import Contents
 from dfopt.trace.trace import LEAVES
 from tests.compare.drawn import window_problems
 from tests.compare.naive import least_cost, window_of

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dfopt.simulate.run_queue.program import CLEAN, INVALIDATED
-from dfopt.solvers.compiled import compiled
+from dfopt.solvers.compilation.compiled import compiled
 
 ABSENT, HELD, WRITTEN = range(3)
 """A line in a cache: not there, as in memory, or newer than in memory."""

@@ -10,11 +10,19 @@ from __future__ import annotations
 
 from math import log
 
-from dfopt.solvers.compiled import compiled_in_place
-from dfopt.solvers.local_search.evaluation import cost_after
-from dfopt.solvers.local_search.neighbourhood import propose, uniform
-from dfopt.solvers.local_search.state import ABOVE, BEST, COST, MOVED, TARGET, TOTAL, SearchState
-from dfopt.solvers.local_search.update import aim, keep_best, make_move
+from dfopt.solvers.compilation.compiled import compiled_in_place
+from dfopt.solvers.heuristics.local_search.evaluation import cost_after
+from dfopt.solvers.heuristics.local_search.neighbourhood import propose, uniform
+from dfopt.solvers.heuristics.local_search.state import (
+    ABOVE,
+    BEST,
+    COST,
+    MOVED,
+    TARGET,
+    TOTAL,
+    SearchState,
+)
+from dfopt.solvers.heuristics.local_search.update import aim, keep_best, make_move
 
 COST_SHARE = 0.2
 """Share of a CPU's cost that counts beside its excess over the target."""

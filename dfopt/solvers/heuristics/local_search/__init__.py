@@ -1,5 +1,5 @@
 """Fast local search for the penalties f and g, without releases and precedence."""
 
-from dfopt.solvers.local_search.local_search import Background, LocalSearch, fits
+from dfopt.solvers.heuristics.local_search.local_search import Background, LocalSearch, fits
 
 __all__ = ["Background", "LocalSearch", "fits"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.solvers import machine_code
-from dfopt.solvers.annealing import Annealing
-from dfopt.solvers.order_search import OrderSearch
+from dfopt.solvers.compilation import machine_code
+from dfopt.solvers.heuristics.annealing import Annealing
+from dfopt.solvers.heuristics.order_search import OrderSearch
 from dfopt.solvers.search import Search
 from dfopt.solvers.waiting import load_module
 
@@ -29,8 +29,8 @@ def improve(search: Search, effort: float = 1.0) -> None:
 
 
 def _search_locally(search: Search, effort: float) -> None:
-    load_module("dfopt.solvers.local_search", search.check)
-    from dfopt.solvers.local_search import LocalSearch, fits
+    load_module("dfopt.solvers.heuristics.local_search", search.check)
+    from dfopt.solvers.heuristics.local_search import LocalSearch, fits
 
     if not fits(search) or not machine_code.is_ready(search.check):
         Annealing(search, effort).run()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dfopt.solvers.compiled import compiled_in_place
-from dfopt.solvers.local_search.state import (
+from dfopt.solvers.compilation.compiled import compiled_in_place
+from dfopt.solvers.heuristics.local_search.state import (
     ABOVE,
     ABOVE_PLACE,
     BEGIN,

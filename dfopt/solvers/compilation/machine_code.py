@@ -17,12 +17,12 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from dfopt.solvers.compiled import load, load_kept
+from dfopt.solvers.compilation.compiled import load, load_kept
 
 logger = logging.getLogger(__name__)
 
 FIRST_CALLS = (
-    "dfopt.solvers.local_search.local_search:first_calls",
+    "dfopt.solvers.heuristics.local_search.local_search:first_calls",
     "dfopt.solvers.configuration.solve:first_calls",
 )
 """What calls the compiled functions of each method; imported when they are called."""
@@ -73,7 +73,7 @@ def first_calls() -> None:
 def _start_compiler() -> subprocess.Popen[bytes]:
     # In a session of its own, since an interrupt from the keyboard is none of its business.
     return subprocess.Popen(
-        [sys.executable, "-m", "dfopt.solvers.machine_code"],
+        [sys.executable, "-m", "dfopt.solvers.compilation.machine_code"],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Sequence
 from heapq import nsmallest
 
-from dfopt.solvers.contents import Contents, Part, PartCosts
+from dfopt.solvers.heuristics.contents import Contents, Part, PartCosts
 from dfopt.solvers.search import Search
 
 MOST_CANDIDATES = 8

@@ -1,10 +1,8 @@
 """Local search over what the CPUs hold: about two million random moves a second.
 
-A move exchanges tasks of two CPUs (:mod:`~dfopt.solvers.local_search.neighbourhood`). What it
-would cost is worked out from the parts that it touches alone
-(:mod:`~dfopt.solvers.local_search.evaluation`). Simulated annealing decides whether it is made
-(:mod:`~dfopt.solvers.local_search.acceptance`), which then changes the state
-(:mod:`~dfopt.solvers.local_search.update`).
+A move exchanges tasks of two CPUs (``neighbourhood``). Its cost follows from the parts that it
+touches (``evaluation``). Simulated annealing decides whether it is made (``acceptance``), and then
+it changes the state (``update``).
 """
 
 from __future__ import annotations
@@ -20,11 +18,11 @@ from types import TracebackType
 from dfopt.costs.closed_form import ClosedForm
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyG
-from dfopt.solvers.compiled import load
-from dfopt.solvers.constructive import construct
-from dfopt.solvers.contents import PartCosts
-from dfopt.solvers.local_search.acceptance import fill, walk
-from dfopt.solvers.local_search.state import (
+from dfopt.solvers.compilation.compiled import load
+from dfopt.solvers.heuristics.constructive import construct
+from dfopt.solvers.heuristics.contents import PartCosts
+from dfopt.solvers.heuristics.local_search.acceptance import fill, walk
+from dfopt.solvers.heuristics.local_search.state import (
     BEST,
     COST,
     COUNT,
@@ -37,7 +35,7 @@ from dfopt.solvers.local_search.state import (
     size_of,
     sorted_types,
 )
-from dfopt.solvers.local_search.update import aim
+from dfopt.solvers.heuristics.local_search.update import aim
 from dfopt.solvers.search import Search, SearchOver
 
 logger = logging.getLogger(__name__)

@@ -13,11 +13,12 @@ from dfopt.generate import zipf
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.result import Status
-from dfopt.solvers import auto, machine_code
+from dfopt.solvers import auto
+from dfopt.solvers.compilation import machine_code
 from dfopt.solvers.facade import solve
 from tests.patience import PATIENCE_S
 
-README_INSTANCE = Path(__file__).parents[2] / "instances/hackbench-4-groups-100.json"
+README_INSTANCE = Path(__file__).parents[3] / "instances/hackbench-4-groups-100.json"
 WITH_CUTS = zipf(tasks=24, cpus=3, fragments=8, seed=2, penalty=PenaltyG(fill=3, write_back=1))
 SMALL = zipf(tasks=14, cpus=3, fragments=5, seed=3, penalty=PenaltyF(read_line=1, write_back=20))
 

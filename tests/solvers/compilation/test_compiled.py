@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from dfopt.solvers.compiled import (
+from dfopt.solvers.compilation.compiled import (
     COMPILER,
     Compiled,
     TooSlow,

@@ -6,8 +6,8 @@ exchanged, or some tasks of two parts, or a whole part moves and others come bac
 
 from __future__ import annotations
 
-from dfopt.solvers.compiled import compiled_in_place
-from dfopt.solvers.local_search.state import (
+from dfopt.solvers.compilation.compiled import compiled_in_place
+from dfopt.solvers.heuristics.local_search.state import (
     ABOVE,
     BEGIN,
     COUNT,

@@ -8,7 +8,7 @@ from dfopt.generate import matrix, zipf
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.schedule import evaluate
-from dfopt.solvers import first_schedule
+from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.search import Search, SearchOver
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import optimum

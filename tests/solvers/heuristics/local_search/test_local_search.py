@@ -18,8 +18,8 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.result import Progress, StopReason
 from dfopt.problem.schedule import evaluate
-from dfopt.solvers.local_search import Background, LocalSearch
-from dfopt.solvers.local_search import state as states
+from dfopt.solvers.heuristics.local_search import Background, LocalSearch
+from dfopt.solvers.heuristics.local_search import state as states
 from dfopt.solvers.search import Search, SearchOver
 from tests.patience import PATIENCE_S
 from tests.solvers.drawn import drawn_instances
@@ -289,7 +289,7 @@ def test_an_error_beside_another_solver_comes_to_light(monkeypatch: pytest.Monke
 IN_PLAIN_PYTHON = """
 from dfopt import Instance, Objective
 from dfopt.generate import zipf
-from dfopt.solvers.local_search import LocalSearch
+from dfopt.solvers.heuristics.local_search import LocalSearch
 from dfopt.solvers.search import Search
 search = Search(zipf(tasks=16, cpus=3, fragments=5, seed=4, objective=Objective("{objective}")))
 local = LocalSearch(search, seed=2)

@@ -11,8 +11,8 @@ import math
 import random
 
 from dfopt.problem.instance import Objective
-from dfopt.solvers.constructive import construct, first_of
-from dfopt.solvers.contents import NOTHING, Contents, Part, PartCosts
+from dfopt.solvers.heuristics.constructive import construct, first_of
+from dfopt.solvers.heuristics.contents import NOTHING, Contents, Part, PartCosts
 from dfopt.solvers.search import Search
 
 logger = logging.getLogger(__name__)

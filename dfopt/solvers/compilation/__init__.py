@@ -1,0 +1,1 @@
+"""Hot loops as machine code: compiled once after an installation, beside the first search."""

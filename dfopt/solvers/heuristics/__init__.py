@@ -1,0 +1,1 @@
+"""Heuristics: schedules without a proof, for the exact methods to begin with."""
