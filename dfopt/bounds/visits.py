@@ -1,4 +1,4 @@
-"""Bounds under f and g from what each visit of a fragment costs at least.
+"""Bounds under f and g from the least cost of each visit of a fragment.
 
 A CPU's cost is the sum over the fragments it visits of an entry and an exit, less what its two
 ends are spared. With k tasks a CPU at most, a fragment of s tasks is visited by at least s/k
@@ -29,7 +29,7 @@ MOST_CAPS = 32
 
 
 Visit = Mapping[Role, int]
-"""The least that a visit of one fragment costs, by its role; a split counts as first and last."""
+"""The least cost of a visit of one fragment, by its role; a split counts as first and last."""
 
 
 @dataclass(frozen=True, kw_only=True)

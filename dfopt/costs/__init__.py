@@ -1,1 +1,1 @@
-"""What orders of tasks cost, and the best order of one CPU's tasks."""
+"""The costs of orders of tasks, and the best order of one CPU's tasks."""

@@ -22,7 +22,7 @@ from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.switch_costs import finish_cost, reading_cost
 
 IMPOSSIBLE = 2**63
-"""More than any cost; stands for a role that a fragment cannot play."""
+"""The cost of a role that a fragment cannot play; more than any real cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class BlockCosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuStart:
-    """What a CPU pays for its initial state.
+    """The costs of a CPU's initial state.
 
     Parameters
     ----------
@@ -62,16 +62,16 @@ class CpuStart:
 
     @property
     def tolls(self) -> tuple[int, int]:
-        """What is paid with the first task, and what if it does not use the free fragment."""
+        """The costs paid with the first task if it uses the free fragment, and if it does not."""
         return self.arrival, self.arrival + self.departure
 
     def spares_entry(self, fragment: int) -> bool:
-        """Whether a first block of ``fragment`` pays no entry."""
+        """Return whether a first block of ``fragment`` pays no entry."""
         return self.free_for_all or self.free_fragment == fragment
 
 
 class Ends(NamedTuple):
-    """Which tasks stand at the ends of a fragment's blocks, and what they pay there.
+    """The tasks at the ends of a fragment's blocks, and the cost that they pay there.
 
     ``early`` closes the first block where the fragment has both the first and the last one.
     """

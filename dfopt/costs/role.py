@@ -6,7 +6,7 @@ from enum import IntEnum, IntFlag
 
 
 class Duty(IntFlag):
-    """What a task does in a block beside running, and the price that it pays for it.
+    """A duty of a task in a block beside running, and the price that the task pays for it.
 
     Prices are those of :class:`~dfopt.costs.closed_form.BlockCosts`. A task without a duty pays
     its base cost only.
@@ -24,7 +24,7 @@ class Duty(IntFlag):
 
 
 class Role(IntEnum):
-    """Where the blocks of a fragment stand on a CPU, as far as costs can tell.
+    """The position of a fragment's blocks on a CPU, as far as it matters for costs.
 
     A *block* is a longest run of consecutive tasks of one fragment. Some cheapest order gives
     every fragment of a CPU one of these roles:

@@ -76,7 +76,7 @@ def cpu_groups(instance: Instance, types: Sequence[TaskType]) -> tuple[int, ...]
         first.setdefault(
             (
                 idle_cost(instance, cpu),
-                *(start_cost(instance, cpu, kind.example) for kind in types),
+                *(start_cost(instance, cpu, task_type.example) for task_type in types),
             ),
             cpu,
         )
@@ -88,5 +88,5 @@ def named_orders(
     types: Sequence[TaskType], orders: Iterable[Sequence[int]]
 ) -> tuple[tuple[str, ...], ...]:
     """Return orders of task names for orders of type numbers, one per CPU."""
-    names = [iter(kind.names) for kind in types]
-    return tuple(tuple(next(names[kind]) for kind in order) for order in orders)
+    names = [iter(task_type.names) for task_type in types]
+    return tuple(tuple(next(names[task_type]) for task_type in order) for order in orders)

@@ -1,4 +1,4 @@
-"""What a cache holds: a fragment, and the state that a task left it in."""
+"""The content of a cache: a fragment, and the state that a task left it in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Leaves(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheState:
-    """What a CPU's cache holds before its first task.
+    """The content of a CPU's cache before its first task.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class CacheState:
 
 
 InitialState = CacheState | Literal["unknown"] | None
-"""What is known of a CPU's cache before its first task.
+"""The content of a CPU's cache before its first task, as far as it is known.
 
 ``None`` is an empty cache. ``"unknown"`` says that nothing is known: then the first task pays
 nothing for its switch, whatever it is, and a CPU that runs nothing pays nothing.

@@ -1,4 +1,4 @@
-"""What a proof of a lower bound is: the reason why no schedule is better.
+"""Certificates of lower bounds: the reason why no schedule is better.
 
 A certificate claims that no schedule has an objective of at most ``threshold``, which is one
 less than the lower bound. What each kind claims exactly stands in the documentation of the
@@ -23,7 +23,7 @@ class TaskClass:
     exec: int | None = None
 
     def holds(self, task: Task) -> bool:
-        """Whether ``task`` belongs to this class."""
+        """Return whether ``task`` belongs to this class."""
         return (
             task.df == self.df
             and self.leaves in (None, task.leaves)
@@ -46,7 +46,7 @@ class DualWeights:
     entry_charges
         Charge on a task where its entry cost is paid; charges are never negative.
     threshold
-        What no schedule reaches (objectives max-penalty and makespan).
+        A value that no schedule reaches (objectives max-penalty and makespan).
     lower_bound
         The bound itself, under total-penalty, where bin weights bound value − cost.
     """

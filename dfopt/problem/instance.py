@@ -30,7 +30,7 @@ from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 LARGEST_TASK_COUNT = 10_000_000
 
 LARGEST_CPU_COUNT = 1_000_000
-"""Every CPU has an entry in a schedule, so their number must leave room in memory."""
+"""At most this number of CPUs: every CPU has an entry in a schedule, which must fit into memory."""
 
 LONGEST_SHOWN_CYCLE = 10
 
@@ -66,7 +66,7 @@ class Task:
     after
         Ids of the tasks that must have finished before (``makespan`` only).
     count
-        How many equal tasks this entry stands for; None is one task called ``id``.
+        Number of equal tasks that this entry stands for; None is one task called ``id``.
     """
 
     id: str
@@ -121,9 +121,9 @@ class Instance:
     capacity
         A CPU holds at most this number of tasks: ``"balanced"`` is ⌈n/m⌉ as in [1]_.
     objective
-        What is minimised, see :class:`Objective`.
+        The value to minimise, see :class:`Objective`.
     initial
-        What each CPU's cache holds at the start, one entry per CPU: a :class:`CacheState`, None
+        The content of each CPU's cache at the start, one entry per CPU: a :class:`CacheState`, None
         for an empty cache, or ``"unknown"``. The empty tuple means that all are empty.
     cold_start
         Whether the first task on an empty cache pays for loading its data. It does not matter

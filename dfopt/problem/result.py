@@ -53,12 +53,12 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What is known about an instance after a solve.
+    """The outcome of a solve: the knowledge about an instance.
 
     Parameters
     ----------
     instance_name, instance_sha256
-        Which instance this is about; the digest is that of its document.
+        The instance of the result; the digest is that of its document.
     status, stop_reason
         What is known, and why the search ended.
     objective
@@ -72,7 +72,7 @@ class Result:
     certificate
         Why no schedule is better than ``lower_bound``; None when there is nothing to prove.
     method, seed, wall_time_s, history, versions
-        How the result came about; ``history`` has one entry per improvement.
+        The origin of the result; ``history`` has one entry per improvement.
     """
 
     instance_name: str | None

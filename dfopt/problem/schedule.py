@@ -16,7 +16,7 @@ class DeadlockError(DfoptError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuSchedule:
-    """What one CPU does.
+    """The tasks of one CPU.
 
     Parameters
     ----------

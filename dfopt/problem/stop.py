@@ -10,7 +10,7 @@ from dfopt.problem.result import Progress, StopReason, relative_gap
 
 
 class StoppingCriterion(Protocol):
-    """Anything that says, from the progress so far, whether and why the search shall end."""
+    """A function that says, from the progress so far, whether and why the search shall end."""
 
     def __call__(self, progress: Progress) -> StopReason | None:
         """Return the reason to end the search now, or None to go on."""

@@ -1,4 +1,4 @@
-"""A schedule laid out along a line: what each CPU does from where to where.
+"""A schedule laid out along a line: the tasks and penalties of each CPU, with start and end.
 
 Nothing here draws; positions are in the instance's time unit.
 """
@@ -18,7 +18,7 @@ from dfopt.problem.schedule import CpuSchedule, Schedule
 from dfopt.problem.switch_costs import finish_cost, reading_cost, start_cost, switch_cost
 
 PENALTY_SHARE = 0.4
-"""How much of the longest row the penalties take where tasks are drawn equally wide."""
+"""The share of the longest row that penalties take where all tasks are drawn equally wide."""
 
 
 class ChargeKind(StrEnum):
@@ -36,7 +36,7 @@ class Charge:
     Parameters
     ----------
     kind
-        What it is paid for; penalties from a table are not told apart.
+        The reason of the penalty; penalties from a table are not told apart.
     group
         The fragment that is written back or read; the type that is switched to.
     start, amount
@@ -84,7 +84,7 @@ def group_of(penalty: Penalty, holder: Task | CacheState) -> str:
 
 
 def is_to_scale(instance: Instance) -> bool:
-    """Whether execution times have a length: only ``makespan`` counts them."""
+    """Return whether execution times have a length: only ``makespan`` counts them."""
     return instance.objective is Objective.MAKESPAN and (
         instance.is_timed or any(task.exec for task in instance.tasks)
     )

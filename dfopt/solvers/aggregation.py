@@ -26,7 +26,7 @@ class Token:
     entry
         That cost.
     count
-        How many blocks they can open.
+        Number of blocks that they can open.
     """
 
     entry: int
@@ -40,11 +40,11 @@ class CountedClass:
     Parameters
     ----------
     fragment, base, exit, end
-        What they have in common, see :class:`~dfopt.costs.closed_form.BlockCosts`.
+        Their common costs, see :class:`~dfopt.costs.closed_form.BlockCosts`.
     task_types
         Their types, cheapest entry first.
     count
-        How many tasks they are.
+        Number of the tasks.
     tokens
         The cheapest of them, as many as there are CPUs.
     """

@@ -25,29 +25,29 @@ from dfopt.solvers.search import Search
 from dfopt.solvers.waiting import SECONDS_PER_CHECK, load_module
 
 TINY = 9
-"""With at most this many tasks, enumeration is faster than loading a solver."""
+"""With at most this number of tasks, enumeration is faster than loading a solver."""
 
 FIRST_LOOK = 0.05
 """The effort of the first look, as a share of a whole local search."""
 
 MOST_BRANCHES = 2_000
-"""At most this number of transportation problems takes about as long as loading a solver."""
+"""At most this number of transportation problems are solved: as long as loading a solver takes."""
 
 MOST_NODES = 20_000
-"""At most this many partial schedules: they take about as long as loading a solver."""
+"""At most this number of partial schedules: they take about as long as loading a solver."""
 
 
 PLAIN_PYTHON_S = 2.0
-"""Seconds of processor time that the first solve after an installation tries plain Python."""
+"""Seconds of processor time that plain Python gets in the first solve after an installation."""
 
 
 def order_is_known(instance: Instance) -> bool:
-    """Whether the cheapest order of a CPU's tasks is known in closed form."""
+    """Return whether the cheapest order of a CPU's tasks is known in closed form."""
     return not isinstance(instance.penalty, PenaltyMatrix) and not instance.is_timed
 
 
 class CompilerHasEnded(Exception):  # noqa: N818 - good news
-    """Ends what is done as long as there is no machine code."""
+    """Ends the search without machine code."""
 
 
 def _solve_without_machine_code(search: Search) -> None:

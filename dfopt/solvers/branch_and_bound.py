@@ -19,7 +19,7 @@ from dfopt.solvers.search import Search
 T = TypeVar("T")
 
 NO_TASK = -1
-"""Stands for the last task of a CPU that has none."""
+"""The last task of a CPU that has no task yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Partial:
     Parameters
     ----------
     left
-        How many tasks of each type are still to run.
+        Number of tasks of each type that are still to run.
     orders
         The types that each CPU has run.
     clocks

@@ -1,4 +1,4 @@
-"""The truth for tiny instances, from the definition of the switch costs alone.
+"""The optimum of tiny instances, from the definition of the switch costs alone.
 
 Nothing here uses the theorem on best orders, so that other solvers can be held against it.
 """
@@ -72,7 +72,7 @@ def _deal_subsets(search: Search) -> int:
 
 
 Paths = dict[int, tuple[int, int, dict[int, tuple[int, int]]]]
-"""Of each subset: its cost, its last task, and for each last task (cost so far, task before)."""
+"""For each subset: its cost, its last task, and for each last task (cost so far, task before)."""
 
 
 def _cheapest_paths(search: Search, cpu: int, type_of: Sequence[int]) -> Paths:

@@ -1,4 +1,4 @@
-"""One entrance to all solvers: ``solve`` chooses, runs, and says what came of it."""
+"""One entrance to all solvers: ``solve`` chooses a method, runs it, and returns the result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "cp-sat": ("dfopt.solvers.cp_sat", "solve_by_cp_sat"),
     "configuration": ("dfopt.solvers.configuration", "solve_by_configurations"),
 }
-"""Where each method lives; imported when it is asked for, since some load heavy packages."""
+"""The module of each method, imported only when the method runs: some load heavy packages."""
 
 
 class Solver(Protocol):
@@ -58,7 +58,7 @@ def solve(  # noqa: PLR0913 - options, all by keyword
     Parameters
     ----------
     instance
-        What to schedule.
+        The instance to schedule.
     method
         ``"auto"`` chooses; ``"exhaustive"``, ``"dp"``, ``"cp-sat"`` and ``"configuration"`` insist.
     stop
@@ -131,7 +131,7 @@ def solve(  # noqa: PLR0913 - options, all by keyword
 
 
 def _came_from_the_keyboard(error: BaseException | None) -> bool:
-    """Whether an interrupt is behind an error: one that hits native code comes out as another."""
+    """Return whether an interrupt caused the error; in native code it appears as another error."""
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
             return True

@@ -1,4 +1,4 @@
-"""What a search knows so far: clock, best bound, best schedule, and when to end.
+"""The state of a search: its clock, best bound, best schedule and stopping criteria.
 
 Solvers report here and nowhere else, so nothing that was found or proven is ever lost, whether
 the search ends by proof, by a limit or by an interrupt.
@@ -37,7 +37,7 @@ class SearchOver(Exception):  # noqa: N818 - the normal end of every search, no 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knowledge:
-    """What is known about an instance at one moment, see :class:`~dfopt.problem.result.Result`."""
+    """The knowledge about an instance at one moment, see :class:`~dfopt.problem.result.Result`."""
 
     lower_bound: int = 0
     certificate: Certificate | None = None

@@ -23,7 +23,7 @@ def wait_for(
     Parameters
     ----------
     call
-        What takes long. It releases the interpreter's lock while it works, as compiled functions,
+        The long call. It releases the interpreter's lock while it works, as compiled functions,
         OR-Tools and imports do.
     check
         Called every few milliseconds; what it raises ends the waiting.

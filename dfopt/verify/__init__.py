@@ -1,4 +1,4 @@
-"""The checker: whether a result is true, without trusting the solver that wrote it.
+"""The checker: it decides whether a result is true, without trust in the solver that wrote it.
 
 Everything is computed anew from the definition of the switch costs: the schedule's cost, whether
 the result's claims fit together, and the proof of its lower bound. No solver is imported.
@@ -31,7 +31,7 @@ KINDS: dict[type[Certificate], str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What the checker found.
+    """The findings of the checker.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ class Verification:
     certificate_kind
         ``dual-weights``, ``exhaustive``, ``search`` or None.
     problems
-        What is wrong, with its place in the result document.
+        The errors, each with its place in the result document.
     unchecked
-        What could not be checked, and why.
+        The claims that could not be checked, and why.
     """
 
     ok: bool
@@ -81,7 +81,7 @@ def verify(
     instance
         The instance.
     result
-        What is claimed about it.
+        The claims about the instance.
     require_certificate
         Whether a lower bound that could not be checked is a problem.
 

@@ -1,4 +1,4 @@
-"""Whether a certificate proves the lower bound it comes with."""
+"""Checks that a certificate proves the lower bound of a result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether what a result says about itself fits together: status, objective, bound, gap, history."""
+"""Checks that the claims of a result agree: status, objective, bound, gap, history."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STOP_REASONS = {
     Status.FEASIBLE: set(StopReason) - {StopReason.PROOF},
     Status.UNKNOWN: {StopReason.TIME_LIMIT, StopReason.INTERRUPT, StopReason.GIVEN},
 }
-"""Why a search may have ended with each status."""
+"""The possible stop reasons of each status."""
 
 
 def contradictions(instance: Instance, result: Result, objective: int | None) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Whether a tiny instance has a better schedule, by trying all: what ``exhaustive`` stands for."""
+"""Tries all schedules of a tiny instance for a better one: the check of ``exhaustive``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MOST_TASKS = 10
 MOST_TASKS_WITH_PRECEDENCE = 7
 
 NEVER = 4 * LARGEST_TOTAL
-"""More than anything costs."""
+"""More than any cost."""
 
 Start = tuple[tuple[int, ...], int]
-"""What a CPU pays for its initial state: with each task as its first one, and without tasks."""
+"""The cost of a CPU's initial state: with each task as its first one, and without tasks."""
 
 
 def most_tasks(instance: Instance) -> int:
-    """Return how many tasks such an instance may have here at most."""
+    """Return the most tasks that such an instance may have here."""
     return MOST_TASKS_WITH_PRECEDENCE if instance.has_precedence else MOST_TASKS
 
 
@@ -45,9 +45,9 @@ def has_schedule_below(instance: Instance, bound: int) -> bool:
 def _least_objective(
     instance: Instance, tasks: Sequence[Task], cpus: Sequence[Start], idle: Sequence[int]
 ) -> int:
-    """Hand out sets of tasks to one CPU after the other; sets are numbers, a bit for each task.
+    """Return the least objective: one CPU after the other takes a set of tasks, a bit for each.
 
-    ``idle`` is what the CPUs cost that run nothing in any schedule.
+    ``idle`` has the costs of the CPUs that run nothing in any schedule.
     """
     added = instance.objective is Objective.TOTAL_PENALTY
     costs_by_start = {start: _least_costs(instance, tasks, start) for start in set(cpus)}

@@ -1,4 +1,4 @@
-"""Whether a schedule is one, and what it costs: recomputed from the definition of the switches."""
+"""Checks a schedule and recomputes its cost from the definition of the switches."""
 
 from __future__ import annotations
 

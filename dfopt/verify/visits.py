@@ -1,4 +1,4 @@
-"""How much value one CPU can hold under g at most, from the number of its visits alone.
+"""The most value that one CPU can hold under g, from the number of its visits alone.
 
 A CPU pays T_r + T_w for each visit. So a threshold limits the number of fragments that it visits,
 and of each it holds at most k tasks. That neglects that all its tasks together are no more than k,
@@ -28,7 +28,7 @@ def most_by_visits(
     weights
         Of each entry of ``instance.tasks``; charges, which are not negative, only take away.
     threshold
-        What an order may cost at most.
+        The most that an order may cost.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How much value one CPU can hold within a cost: the hard half of a ``dual-weights`` proof.
+"""The most value that one CPU can hold within a cost: the hard half of a ``dual-weights`` proof.
 
 The *value* of an order of tasks is the sum of their weights less the charges of those tasks whose
 entry the order pays. Dynamic programming over the fragments finds the largest one, in exact
@@ -14,7 +14,7 @@ and charge) and what B paid to leave for another fragment; C leaves as B did or 
 the tasks that now meet where C was pay what they paid before, or less. If C is the last block and
 spared its write-back, but B pays for its entry, move B to right before C: again the entry of C
 and the leaving of B are saved, and no other task pays more. Each move leaves fewer blocks, so the
-moves come to an end. What they cannot change is the exception. (With negative charges, an order
+moves come to an end. Only the exception remains. (With negative charges, an order
 that enters less often could be worth less.) ∎
 
 **Roles.** In a block only three tasks have a price of their own: the one that *enters* (its lines
@@ -43,7 +43,7 @@ from dfopt.problem.switch_costs import reading_cost
 
 LARGEST_TABLE = 20_000_000
 MOST_TASKS = 50_000
-"""Beyond these entries of a table, or tasks, a proof counts as not checkable: too much memory."""
+"""At most these numbers of table entries and of tasks; beyond, a check needs too much memory."""
 
 TOO_LARGE = "the dual weights call for too large a table to be checked"
 
@@ -54,7 +54,7 @@ ENTERS, EXITS, COMES_LAST, ENTERS_AND_COMES_LAST = 1, 2, 4, 8
 MIDDLE, FIRST, LAST, ALONE = 0, 1, 2, 4
 
 Choice = tuple[int, int, int]
-"""Some tasks: how many, at what cost, of what value."""
+"""Some tasks: their number, cost and value."""
 
 
 class Start(NamedTuple):
@@ -86,7 +86,7 @@ class Frontier(NamedTuple):
 class Program:
     """The dynamic program for one instance and threshold, with values up to ±``scale``.
 
-    Without a threshold a cost is so much less value instead.
+    Without a threshold, costs are subtracted from the value instead.
     """
 
     def __init__(self, instance: Instance, threshold: int | None, scale: int) -> None:
@@ -231,7 +231,7 @@ def largest_values(
     weights, charges
         Of each entry of ``instance.tasks``; charges are not negative.
     threshold
-        What an order may cost at most. None stands for value − cost at any cost.
+        The most that an order may cost. None stands for value − cost at any cost.
 
     Raises
     ------

@@ -20,7 +20,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, cast
 from dfopt.solvers.waiting import SECONDS_PER_CHECK, load_module
 
 COMPILER = "dfopt-compiler"
-"""How the names of threads begin in which functions are loaded or compiled."""
+"""Prefix of the names of threads that load or compile functions."""
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,4 +1,4 @@
-"""Where the machine code of local search and pricing comes from: from disk, or from a compiler.
+"""Loads the machine code of local search and pricing from disk, or has it compiled.
 
 The first solve after an installation finds nothing on disk. It does not wait: a process beside it
 compiles, and what that has finished is kept even if the solve ends before it. Run as a program,
@@ -25,7 +25,7 @@ FIRST_CALLS = (
     "dfopt.solvers.heuristics.local_search.local_search:first_calls",
     "dfopt.solvers.configuration.solve:first_calls",
 )
-"""What calls the compiled functions of each method; imported when they are called."""
+"""The callers of the compiled functions of each method; imported when they are called."""
 
 _lock = threading.Lock()
 _is_loaded = False
@@ -71,7 +71,7 @@ def first_calls() -> None:
 
 
 def _start_compiler() -> subprocess.Popen[bytes]:
-    # In a session of its own, since an interrupt from the keyboard is none of its business.
+    # A session of its own, since an interrupt from the keyboard must not end the compiler.
     return subprocess.Popen(
         [sys.executable, "-m", "dfopt.solvers.compilation.machine_code"],
         stdin=subprocess.PIPE,
@@ -82,7 +82,7 @@ def _start_compiler() -> subprocess.Popen[bytes]:
 
 
 def _compile() -> None:
-    """Compile as long as the process lives that wants it."""
+    """Compile while the process that asked for it is alive."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with open(__file__, "rb") as lock:
         # One compiler at a time: a second one waits, and then finds everything on disk. Where

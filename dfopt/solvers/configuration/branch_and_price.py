@@ -1,4 +1,4 @@
-"""Branch and price: whether a schedule within a limit exists, where the LP alone cannot tell.
+"""Branch and price: decides whether a schedule within a limit exists, after the LP alone failed.
 
 Every node adds a branching decision: a limit on how many CPUs may have a feature that the LP gave
 to a fractional number of them (see :mod:`~dfopt.solvers.configuration.branching_rules`). At the
@@ -19,13 +19,13 @@ from dfopt.solvers.configuration.master import Solution, Undecided
 from dfopt.solvers.configuration.subproblem import Subproblem
 
 FRACTION = 1e-5
-"""A number that is nearer to an integer than this counts as an integer."""
+"""A value counts as an integer if it differs from one by at most this fraction."""
 
 MOST_PAIRED = 8
-"""At most this number of fragments are in pairs that are limited; each doubles the patterns."""
+"""At most 8 fragments are in limited pairs; each of them doubles the number of patterns."""
 
 MOST_PATTERN_ENTRIES = 2**28
-"""The tables of all patterns have at most this number of entries (of 8 bytes) together."""
+"""At most this number of entries (of 8 bytes) are in the tables of all patterns together."""
 
 DIVE_EVERY = 5
 """Every fifth node looks for a schedule by diving."""
@@ -43,7 +43,7 @@ class BranchAndPrice:
     pool
         All columns known.
     limit
-        What no CPU may cost more than; under total-penalty, what all may cost together.
+        The most that any CPU may cost; under total-penalty, the most that all may cost together.
     check
         Called often; may end the search by an exception.
     dive
@@ -86,7 +86,7 @@ class BranchAndPrice:
             if branch is None:
                 self._undecided = True
             else:
-                # The last child is looked at first: it has fewer CPUs with the feature.
+                # The last child is examined first: it has fewer CPUs with the feature.
                 waiting += self._children(node, solution, *branch)
         if self._undecided:
             raise Undecided
@@ -140,7 +140,7 @@ def _branch(node: Subproblem, solution: Solution) -> tuple[Feature, float] | Non
 
 
 def _is_affordable(node: Subproblem, feature: Feature) -> bool:
-    """Whether pricing can take a feature into account: patterns double with every fragment."""
+    """Return whether pricing can handle a feature: each fragment doubles the number of patterns."""
     if not isinstance(feature, VisitsPair):
         return True
     paired = len({*node.paired_fragments, *feature.fragments})

@@ -27,7 +27,7 @@ class VisitsFragment:
         return map(cls, content.fragments)
 
     def is_had_by(self, content: CpuContent) -> bool:
-        """Whether ``content`` has this feature."""
+        """Return whether ``content`` has this feature."""
         return self.fragment in content.visited
 
 
@@ -49,7 +49,7 @@ class VisitsPair:
         return (cls(*pair) for pair in combinations(content.fragments, 2))
 
     def is_had_by(self, content: CpuContent) -> bool:
-        """Whether ``content`` has this feature."""
+        """Return whether ``content`` has this feature."""
         return self.first in content.visited and self.second in content.visited
 
 
@@ -65,7 +65,7 @@ class OpensWithToken:
         return map(cls, content.tokens)
 
     def is_had_by(self, content: CpuContent) -> bool:
-        """Whether ``content`` has this feature."""
+        """Return whether ``content`` has this feature."""
         return self.token in content.tokens
 
 
@@ -86,7 +86,7 @@ class HoldsAtLeast:
         )
 
     def is_had_by(self, content: CpuContent) -> bool:
-        """Whether ``content`` has this feature."""
+        """Return whether ``content`` has this feature."""
         return content.numbers.get(self.task_class, 0) >= self.number
 
 

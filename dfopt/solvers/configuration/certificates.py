@@ -1,4 +1,4 @@
-"""Certificates: what prices prove, as integer weights of tasks, charges and bin weights."""
+"""Certificates: proofs by prices, as integer weights of tasks, charges and bin weights."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def claim(priced: PricedSubproblem, refuted: int) -> tuple[int, Certificate]:
     Parameters
     ----------
     priced
-        What CPUs can hold at some prices.
+        The contents that CPUs can hold at some prices.
     refuted
         The largest limit that they refute.
     """

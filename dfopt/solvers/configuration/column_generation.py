@@ -19,19 +19,19 @@ from dfopt.solvers.configuration.pricing import PricedSubproblem
 from dfopt.solvers.configuration.subproblem import Subproblem
 
 SHARES = (0.85, 0.5, 0.0)
-"""How far prices stay with the best ones so far, after Wentges (1997): less if that fails."""
+"""The shares of the best prices so far in the smoothed ones (Wentges 1997), tried in turn."""
 
 SCALE = 2**24
 """Prices are integers. At this scale the content of one CPU is worth about 1."""
 
 LARGEST_VALUE = 2**57
-"""All tasks together are worth at most this, so that sums of values fit into 64 bits."""
+"""All tasks together are worth at most this number, so that sums of values fit into 64 bits."""
 
 FAR = 1.02
-"""The LP's value is far from an answer if it is more than this multiple of what is enough."""
+"""The LP's value is far from an answer if it is more than this multiple of the value needed."""
 
 COMPLEMENTS, COMPLEMENTS_NEAR = 6, 2
-"""At most this number of complements are priced in a round while the LP's value is far, or near."""
+"""At most these numbers of complements are priced in a round: far from an answer, and near."""
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class ColumnGeneration:
     Parameters
     ----------
     problem
-        What is to be scheduled.
+        The tasks to schedule.
     pool
         The columns known; new ones are added to it.
     check
@@ -68,7 +68,7 @@ class ColumnGeneration:
         self.pool = pool
         self._check = check
         self._on_priced = on_priced
-        # With costs limited the LP finds what multiple of the CPUs would do.
+        # With a limit on costs, the LP finds the multiple of the CPUs that is enough.
         self._is_total = problem.data.limit is None
         self._scale = (
             problem.data.price_scale if self._is_total else SCALE * max(1, sum(problem.cpus))

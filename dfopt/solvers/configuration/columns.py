@@ -1,4 +1,4 @@
-"""The columns of the configuration LP: what one CPU may hold, from schedules and back to them."""
+"""The columns of the configuration LP: contents of CPUs, from schedules and back to them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dfopt.solvers.configuration.pricing_data import PricingData
 
 @dataclass(frozen=True)
 class CpuContent:
-    """What one CPU may hold.
+    """The content of one CPU.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ class Column:
     group
         The number of the group.
     content
-        What the CPU holds.
+        The content of the CPU.
     cost
-        What that costs, in the instance's time unit; rounded down where the cost grid is coarse.
+        Its cost, in the instance's time unit; rounded down where the cost grid is coarse.
     """
 
     group: int

@@ -1,4 +1,4 @@
-"""What one CPU can hold: the knapsack across fragments.
+"""The content of one CPU that is worth most: the knapsack across fragments.
 
 It takes at most one option of each fragment, see
 :mod:`dfopt.solvers.configuration.fragment_options`. A content is dropped if another one is no
@@ -17,7 +17,7 @@ from dfopt.solvers.configuration.fragment_options import ALONE, FIRST, SPLIT
 
 
 class Choices(NamedTuple):
-    """What the knapsack may choose from.
+    """The options that the knapsack chooses from.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def ends_after(ends: int, role: int) -> int:
 
 @compiled
 def is_open(choices: Choices, fragment: int, role: int) -> bool:
-    """Whether a fragment can play a role on this CPU."""
+    """Return whether a fragment can play a role on this CPU."""
     if not choices.may_visit[fragment]:
         return False
     return bool(choices.spared[fragment] or role not in (FIRST, SPLIT))
@@ -65,7 +65,7 @@ def fill_knapsack(tables: Integers, grid: Integers, choices: Choices, halt: Flag
     grid
         The costs of the rows, sorted.
     choices
-        What there is to choose from.
+        The options to choose from.
     halt
         Ends the work, with tables of no use, once it is true.
     """
@@ -179,7 +179,7 @@ def option_before(
         role, own_row, own_size, own_value = choices.options[number, :4]
         if own_size > size or not is_open(choices, fragment, role):
             continue
-        # What lies between two rows counts as the lower one; what lies beyond the last, as none.
+        # A cost between two rows counts as the lower one; no cost may lie beyond the last row.
         first = np.searchsorted(grid, grid[row] - grid[own_row])
         beyond = grid[row + 1] if row + 1 < len(grid) else grid[row] + 1
         last = np.searchsorted(grid, beyond - grid[own_row])

@@ -17,13 +17,13 @@ from dfopt.solvers.configuration.master import Solution, Undecided
 from dfopt.solvers.configuration.subproblem import Subproblem
 
 WHOLE = 0.999
-"""A column that is used at least this often counts as used by a whole CPU."""
+"""A column with at least this value in the LP counts as used by a whole CPU."""
 
 SHARE = 20
-"""One column is fixed at a time for every 20 CPUs that are left."""
+"""For every 20 CPUs that are left, one column is fixed at a time."""
 
 NOISE = 0.3
-"""The most that chance adds to the use of a column when one is chosen."""
+"""A random number of at most this size is added to a column's value before one is chosen."""
 
 
 log = logging.getLogger(__name__)
@@ -35,11 +35,11 @@ class Diving:
     Parameters
     ----------
     problem
-        What is to be scheduled.
+        The tasks to schedule.
     pool
         All columns known.
     limit
-        What no CPU may cost more than; under total-penalty, what all may cost together.
+        The most that any CPU may cost; under total-penalty, the most that all may cost together.
     check
         Called often; may end the search by an exception.
     source

@@ -1,4 +1,4 @@
-"""What tasks of one fragment cost and are worth on a CPU: a knapsack over the task classes.
+"""Cost and worth of one fragment's tasks on a CPU: a knapsack over the task classes.
 
 Pricing looks for the content of a CPU that is worth most by the LP's dual values, which is a
 knapsack problem (Gilmore and Gomory 1961). Costs and values add up over fragments, so there are
@@ -21,7 +21,7 @@ Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 NEVER = -(2**61)
-"""Stands for what is impossible; values stay far above half of it."""
+"""The value of an impossible choice; all other values stay far above half of it."""
 
 # Duties beside opening a block: closing one before another fragment, and being the CPU's last task.
 # Their sum says which duties are done.
@@ -73,7 +73,7 @@ class FragmentTasks(NamedTuple):
     whole
         Whether it must not be split over CPUs.
     visit
-        What visiting it is worth, beside its tasks.
+        The worth of a visit, beside its tasks.
     """
 
     first: int
@@ -124,7 +124,7 @@ def number_range(
 def fill_members(
     tables: Integers, tasks: PricedTasks, fragment: FragmentTasks, opener: int, halt: Flags
 ) -> None:
-    """Find what the tasks of a fragment, apart from its opener, cost and are worth.
+    """Find cost and worth of the tasks of a fragment apart from its opener.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def add_class(
     task_class: int,
     halt: Flags,
 ) -> None:
-    """Fill ``after`` with what ``before`` becomes when tasks of one more class may be added.
+    """Fill ``after`` from ``before``: tasks of one more class may be added.
 
     Both are by set of duties, row and size, see :func:`fill_members`.
     """

@@ -1,4 +1,4 @@
-"""What one fragment can add to a CPU, in each of its roles.
+"""The options of one fragment on a CPU, in each of its roles.
 
 An *option* is a size, a cost and a value that some tasks of the fragment have (see
 :mod:`dfopt.solvers.configuration.fragment_knapsack`) when the fragment plays one role on the CPU
@@ -62,7 +62,7 @@ class AllFragments(NamedTuple):
 
 
 class Opener(NamedTuple):
-    """What opens a block: cost, size and value, and the token it is paid with (−1 for none)."""
+    """The opener of a block: cost, size and value, and the token that pays for it (−1 for none)."""
 
     cost: int
     size: int
@@ -192,7 +192,7 @@ def undominated(best: Integers, openers: Integers, role: int, floor: int) -> Int
     role
         The role.
     floor
-        What an option must be worth more than.
+        An option must be worth more than this.
     """
     height, width = best.shape
     total = 0

@@ -23,13 +23,13 @@ from dfopt.solvers.waiting import wait_for
 TOLERANCE = 1e-7
 
 HIGHEST_PRICE = 1e6
-"""What is still missing at this multiple of its first price cannot be provided by any content."""
+"""No content can provide a task that is still missing at this multiple of its first price."""
 
 
 COLUMNS_PER_CHECK = 100
 
 FEW_COLUMNS = 200
-"""An LP of at most this number of columns is solved within milliseconds."""
+"""An LP of at most 200 columns is solved within milliseconds."""
 
 
 class Undecided(Exception):  # noqa: N818 - an answer, if a poor one
@@ -64,7 +64,7 @@ class Master:
     Parameters
     ----------
     problem
-        What is to be scheduled.
+        The tasks to schedule.
     columns
         The first columns.
     check

@@ -1,7 +1,7 @@
-"""What tasks are worth: the LP's dual values, and the integer prices that are made of them.
+"""The worth of tasks: the LP's dual values, and the integer prices that are made of them.
 
-The LP is solved in floating point. What is proven is proven by integer prices, so that rounding
-can weaken a bound but never make it wrong.
+The LP is solved in floating point, but proofs use integer prices only. So rounding can weaken a
+bound but never make it wrong.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Duals:
-    """Dual values of the LP: what tasks are worth, and what CPUs and entries are.
+    """Dual values of the LP: the worth of tasks, CPUs and entries.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Duals:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What tasks are worth, in integers.
+    """The worth of tasks, in integers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Exact pricing: the contents of CPUs that are worth most at some prices, and what that proves.
+"""Exact pricing: the contents of CPUs that are worth most at some prices, and the proof by them.
 
 Each group of CPUs has a bin weight at every limit z: the most that the content of one of its CPUs
 can be worth at a cost of at most z. If all tasks together are worth more than the bin weights of
@@ -40,10 +40,10 @@ from dfopt.solvers.configuration.subproblem import Subproblem, VisitPattern
 from dfopt.solvers.waiting import wait_for
 
 MOST_COLUMNS = 40
-"""At most this number of columns come out of one pricing, for each group of CPUs."""
+"""One pricing returns at most 40 columns for each group of CPUs."""
 
 BRIEF = 2**24
-"""Compiled calls of at most this number of steps take some hundredths of a second."""
+"""A compiled call of at most 2**24 steps takes some hundredths of a second."""
 
 Value = TypeVar("Value")
 
@@ -65,14 +65,14 @@ def watched(call: Callable[[Flags], Value], steps: int, check: Callable[[], None
 
 
 class PricedFragments:
-    """What each fragment can add to a CPU, priced; shared by all groups of CPUs.
+    """The priced options of each fragment for a CPU; shared by all groups of CPUs.
 
     Parameters
     ----------
     problem
-        What there is to hold.
+        The tasks to hold, and the limits on contents.
     prices
-        What it is worth.
+        The worth of tasks, in integers.
     check
         Called often; may end the work by an exception.
     """
@@ -85,7 +85,7 @@ class PricedFragments:
         base, leaving, entry = data.rounded(data.cost_grid.unit)
         values = [-prices.cost * one for one in (base, leaving, entry)]
         if data.limit is None:
-            # Costs are not limited; they count as less value instead.
+            # Costs are not limited; they reduce the value instead.
             base, leaving, entry = (np.zeros_like(one) for one in (base, leaving, entry))
         visit = np.zeros(data.fragments, np.int64)
         opening = values[2] - prices.charges
@@ -159,12 +159,12 @@ class PricedFragments:
 
 
 class PricedGroup:
-    """What a CPU of one group can hold, priced.
+    """The priced contents that a CPU of one group can hold.
 
     Parameters
     ----------
     priced
-        What each fragment can add.
+        The priced options of each fragment.
     group
         The CPUs.
     pattern
@@ -195,7 +195,7 @@ class PricedGroup:
         may_be_alone = spared[owners] & may_visit[owners] & (others == 0)
         self._alone = np.flatnonzero((options[:, 0] == ALONE) & may_be_alone)
         self._alone_owners = owners[self._alone]
-        # What a CPU's start adds to the cost: by whether its first block is spared its entry.
+        # The cost of a CPU's start, which depends on whether its first block is spared its entry.
         unit = data.cost_grid.unit
         arrival, departure = group.start.arrival, group.start.departure
         tolls = np.array([arrival + (0 if ends & 1 else departure) for ends in range(sets)])
@@ -228,7 +228,7 @@ class PricedGroup:
         Parameters
         ----------
         limit
-            What they cost at most; None where costs are not limited, but priced.
+            The most that they cost; None where costs are not limited, but priced.
         most
             The number of contents returned is at most this, and one for a single fragment.
         """
@@ -284,14 +284,14 @@ class PricedGroup:
 
 
 class PricedSubproblem:
-    """What CPUs can hold at some prices, and what that proves.
+    """The contents that CPUs can hold at some prices, and the limits that the prices refute.
 
     Parameters
     ----------
     problem
-        What there is to hold.
+        The tasks to hold, and the limits on contents.
     prices
-        What it is worth.
+        The worth of tasks, in integers.
     check
         Called often; may end the work by an exception.
     """
@@ -326,11 +326,11 @@ class PricedSubproblem:
 
     @cached_property
     def surplus(self) -> int:
-        """How much more everything is worth than CPUs can hold, whatever that costs."""
+        """The worth of everything less the most that the CPUs can hold, at any cost."""
         return self.worth - self.capacity(None)
 
     def refutes(self, limit: int) -> bool:
-        """Whether these prices prove that no schedule keeps ``limit``."""
+        """Return whether these prices prove that no schedule keeps ``limit``."""
         if self.prices.cost:
             return self.surplus > limit * self.prices.cost
         return self.worth > self.capacity(limit)

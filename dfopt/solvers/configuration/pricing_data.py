@@ -22,17 +22,17 @@ from dfopt.solvers.configuration.fragment_knapsack import Flags, Integers
 from dfopt.solvers.configuration.fragment_options import ROLES
 
 MOST_ENTRIES = 2**27
-"""The largest table of pricing has at most this number of entries of 8 bytes."""
+"""The largest table of pricing has at most 2**27 entries of 8 bytes: one gigabyte."""
 
 MOST_STEPS = 2**31
-"""The knapsacks inside the fragments take at most about this number of steps, some seconds."""
+"""The knapsacks inside the fragments take at most about 2**31 steps: some seconds."""
 
 MOST_ROWS = 2**13
-"""At most this number of costs of a CPU are told apart."""
+"""At most 2**13 different costs of a CPU are told apart."""
 
 
 SUMS_AT_ONCE = 2**18
-"""At most about this number of sums are sorted in one call, within some hundredths of a second."""
+"""At most about 2**18 sums are sorted in one call, within some hundredths of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class CpuGroup:
 
 @dataclass(frozen=True, slots=True)
 class CostGrid:
-    """How costs are counted.
+    """The unit of costs, and the costs that contents can have.
 
     Parameters
     ----------
     unit
-        What the rows count; all costs are rounded down to it.
+        The unit of the rows; all costs are rounded down to it.
     costs
         All that a content can cost, apart from what starting costs, sorted.
     rows
@@ -147,7 +147,7 @@ class PricingData:
 
     @cached_property
     def entries(self) -> list[int]:
-        """What each token costs."""
+        """The cost of each token."""
         return [token.entry for one in self.aggregation.classes for token in one.tokens]
 
     @cached_property
@@ -196,7 +196,7 @@ class PricingData:
 
     @cached_property
     def must_be_exact(self) -> Flags:
-        """For each class whether a task more can make a content cheaper.
+        """Return for each class whether one more task can make a content cheaper.
 
         It can where it spares its block an exit (or an end) that costs more than the task itself,
         and where it spares the CPU the departure from its initial state. For all other classes
@@ -270,7 +270,7 @@ class PricingData:
 
     @cached_property
     def _entries_per_row(self) -> int:
-        """How much a row adds to the tables of both knapsacks, of all groups, or to the largest."""
+        """The entries that a row adds: to the tables of both knapsacks, or to the largest table."""
         sets = 4 if self.needs_last else 2
         classes = max(last - first for first, last in self.ranges)
         across = len(self.first_class) * len(self.groups) * sets
@@ -306,7 +306,7 @@ class PricingData:
     def rounded(self, unit: int) -> tuple[Integers, Integers, Integers]:
         """Return base, leaving and entry costs in units, rounded so that no content costs more."""
         base, leaving, entry = self.exact_costs
-        # What a task costs with its duties is rounded as a whole: the parts may have either sign.
+        # The cost of a task with its duties is rounded as a whole: the parts may have either sign.
         rounded = base // unit
         return rounded, (base + leaving) // unit - rounded, entry // unit
 
@@ -346,7 +346,7 @@ class PricingData:
             return CostGrid(unit, np.arange(limit + 1), tuple(rows), is_exact)
         grid = np.zeros(1, np.int64)
         for sums, opened in blocks:
-            # Sums below 0 are there for the sake of an opener that is added to them.
+            # Sums below 0 are kept because the cost of an opener is added to them.
             block = self._added(sums, opened, limit, 4 * most_rows)
             if block is None:
                 return None

@@ -1,10 +1,10 @@
 """The method ``configuration``: bounds and schedules by the configuration LP.
 
-A *limit* is what no CPU may cost more than; under total-penalty, what all may cost together. The
-method decides one limit after the other:
+A *limit* is the most that any CPU may cost; under total-penalty, the most that all CPUs may cost
+together. The method decides one limit after the other:
 
 1. Local search finds a first schedule, and goes on beside the rest if there are two workers.
-2. Column generation finds the least limit that the LP allows. What it refutes raises the bound.
+2. Column generation finds the least limit that the LP allows. A refuted limit raises the bound.
 3. At a limit between bound and schedule, dives look for a schedule.
 4. If they fail, other models are tried once. After that, branch and price decides the limit.
 5. CP-SAT decides a limit where rounding errors hide the answer of the LP.
@@ -39,18 +39,18 @@ from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.search import Search, SearchOver
 
 FEW = 4
-"""If at most this number of limits is left, they are tried one by one from the highest."""
+"""If at most 4 limits are left, they are tried one by one, the highest first."""
 
 SHRUNK = 0.9
-"""When the best objective falls to this share of the largest limit, smaller tables pay."""
+"""Tables are made smaller when the best objective is at most this share of the largest limit."""
 
 LARGEST_MODEL = 2_000
-"""CP-SAT's count model is worth a try if it has at most this number of counts."""
+"""CP-SAT's count model is tried if it has at most 2,000 counts."""
 
 CP_SAT_EFFORT = 1.5
 
 DISCREPANCIES = 5
-"""At most this number of times a dive turns back."""
+"""A dive turns back at most 5 times."""
 
 
 MOVES_PER_TASK = 10_000
@@ -85,10 +85,10 @@ def solve_by_configurations(search: Search) -> None:
 
 
 def _settle_idle_costs(search: Search) -> None:
-    """Let the count model decide where it matters what a CPU pays that runs nothing.
+    """Let the count model decide where the costs of idle CPUs matter.
 
-    The linear program takes for granted that an idle CPU costs nothing. That is as good as true
-    where each of them may cost as much as an idle one does.
+    The linear program assumes that an idle CPU costs nothing. That does no harm where the limit
+    is at least the cost of an idle CPU.
     """
     idle = max(start.idle for start in search.form.starts)
     if search.lower_bound >= idle:
@@ -318,7 +318,7 @@ class ConfigurationSearch:
         try:
             certificate = shorter(priced, bound, certificate)
         finally:
-            # Whatever ends the search now, the bound is kept.
+            # The bound is kept, whatever ends the search now.
             self.search.proved(bound, certificate)
 
     def _reached(self, solution: Solution) -> int:

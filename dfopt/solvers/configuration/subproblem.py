@@ -1,4 +1,4 @@
-"""What is to be scheduled: all of an instance, or what is left of it in a dive or at a node."""
+"""The tasks to schedule: a whole instance, or the rest of it in a dive or at a node."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """What is left to be scheduled: tasks by class, and by token how many can open a block."""
+    """The tasks left to schedule, by class; and by token how many tasks can open a block."""
 
     tasks: Integers
     tokens: Integers
@@ -28,7 +28,7 @@ class Stock:
 
 @dataclass(frozen=True, slots=True)
 class VisitPattern:
-    """Of the fragments whose pairs are limited, those that a CPU has to visit and must not visit.
+    """The fragments of limited pairs that a CPU has to visit, and those that it must not visit.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class VisitPattern:
 
 @dataclass(frozen=True, slots=True)
 class Subproblem:
-    """What is left to be scheduled, and how.
+    """The tasks left to schedule, and the limits on contents.
 
     Parameters
     ----------
@@ -105,9 +105,9 @@ class Subproblem:
         ]
 
     def admits(self, column: Column) -> bool:
-        """Whether pricing could find a column: tasks and tokens are left, and it breaks no rule.
+        """Return whether pricing could find a column: its tasks are left, and it breaks no rule.
 
-        How many CPUs have a feature is up to the LP.
+        The LP decides how many CPUs have a feature.
         """
         stock, content = self.stock, column.content
         return (
@@ -122,7 +122,7 @@ class Subproblem:
         )
 
     def has_room_for(self, column: Column) -> bool:
-        """Whether a CPU can hold ``column``, and what is left still keeps all upper limits."""
+        """Return whether a CPU can hold ``column`` without a breach of any upper limit."""
         return self.admits(column) and all(
             most > 0
             for feature, (_, most) in self.limits.items()
@@ -171,7 +171,7 @@ class Subproblem:
         return sorted({fragment for pair in pairs for fragment in pair})
 
     def _may_visit(self, visited: frozenset[int]) -> bool:
-        """Whether a CPU may visit these and no others of the fragments whose pairs are limited."""
+        """Return whether a CPU may visit, of the fragments in limited pairs, exactly these."""
         for feature, (least, most) in self.limits.items():
             if not isinstance(feature, VisitsPair):
                 continue
@@ -187,7 +187,7 @@ class Subproblem:
         return limit is not None and limit[1] == 1
 
     def _is_whole_in(self, content: CpuContent, feature: Feature) -> bool:
-        """Whether a content holds the whole fragment if ``feature`` is that it visits it."""
+        """Return whether a content holds the whole fragment if ``feature`` is that it visits it."""
         if not isinstance(feature, VisitsFragment):
             return True
         first, last = self.data.ranges[feature.fragment]

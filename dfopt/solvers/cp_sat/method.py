@@ -40,7 +40,7 @@ def solve_by_cp_sat(search: Search) -> None:
 
 
 def counts_parts(search: Search) -> bool:
-    """Whether all that counts is how many parts of fragments a CPU holds."""
+    """Return whether only the number of parts of fragments on each CPU counts."""
     return (
         isinstance(search.instance.penalty, PenaltyG)
         and search.instance.objective is not Objective.MAKESPAN

@@ -74,7 +74,7 @@ def minimise(
         Called every few milliseconds; what it raises ends the search. By default
         :meth:`Search.check <dfopt.solvers.search.Search.check>`.
     workers
-        How many threads it may use; by default those of the search.
+        Number of threads that it may use; by default those of the search.
     """
     search.check()
     assert search.objective is not None, "CP-SAT starts from a schedule"

@@ -1,4 +1,4 @@
-"""How one CPU takes the tasks of one fragment, one by one: a small automaton.
+"""The ways for a CPU to take the tasks of one fragment, one by one: a small automaton.
 
 When a CPU takes its first task of a fragment, it decides which *role* the fragment plays there,
 and so which *duties* its tasks have to fill, see :mod:`dfopt.costs.role`. Later tasks fill one of
@@ -16,7 +16,7 @@ from dfopt.costs.closed_form import BlockCosts, CpuStart
 from dfopt.costs.role import Duty, Role
 
 ABSENT = 0
-"""The status of a CPU that holds no task of the fragment at hand."""
+"""The status of a CPU that holds no task of the current fragment."""
 
 NO_MORE_TASKS = 8
 """Beside the open duties in a status: the block is complete and takes no other task."""
@@ -34,7 +34,7 @@ class Transition:
     before, after
         The CPU's status; statuses are numbers that only the automaton understands.
     cost
-        What the CPU pays.
+        The cost for the CPU.
     role
         The role that is chosen, where the task is the first one of its fragment.
     """

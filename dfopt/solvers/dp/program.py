@@ -1,7 +1,7 @@
 """The dynamic program: tasks one by one, fragment by fragment, over loads, costs and ends.
 
 A state says for every CPU how many tasks it holds, what it has used up of its two ends, its
-status in the fragment at hand, and its cost; of states that agree in all this but the cost of
+status in the current fragment, and its cost; of states that agree in all this but the cost of
 the last CPU the cheapest is kept. With n tasks, m CPUs
 of capacity k, and costs below C there are at most O(k^(m−1)·C^(m−1)) states up to a factor that
 depends on m alone, since the loads of m − 1 CPUs fix that of the last; each of the n tasks
@@ -47,7 +47,7 @@ class States:
     ----------
     loads, used, status, costs
         How many tasks each CPU holds, the roles of its fragments (the union of their bits), its
-        status in the fragment at hand, and its cost so far.
+        status in the current fragment, and its cost so far.
     parent, chosen
         The row this one came from, and the CPU that took the last task.
     """

@@ -1,4 +1,4 @@
-"""Simulated annealing over what the CPUs hold, for f and g, where the best order is known.
+"""Simulated annealing over the contents of the CPUs, for f and g, where the best order is known.
 
 It looks for a schedule within a target, one less than the best objective so far: every CPU's
 excess over the target is energy, and a little of its cost too, which leads where no excess can.
@@ -36,7 +36,7 @@ EQUAL = 0.5
 """Probability that, of the other exchanges, equally many tasks go each way."""
 
 FAILURES = 2
-"""It gives up after this many targets in a row that it missed."""
+"""The annealing gives up after this number of missed targets in a row."""
 
 
 class Annealing:
@@ -143,12 +143,12 @@ class Annealing:
 
     def _two_cpus(self, contents: Contents, target: int) -> tuple[int, int]:
         """Return two CPUs; every second time the first one is above the target."""
-        number = len(contents.costs)
-        cpu = self.random.randrange(number)
+        cpus = len(contents.costs)
+        cpu = self.random.randrange(cpus)
         if self.random.random() < ABOVE_TARGET:
             above = [one for one, cost in enumerate(contents.costs) if cost > target]
             cpu = self.random.choice(above) if above else cpu
-        other = self.random.randrange(number - 1)
+        other = self.random.randrange(cpus - 1)
         return cpu, other + (other >= cpu)
 
     def _exchange(self, contents: Contents, cpu: int, other: int) -> tuple[Part, Part]:
@@ -175,10 +175,10 @@ class Annealing:
         parts = contents.parts[cpu]
         return parts[self.random.choice(list(parts))]
 
-    def _some_of(self, part: Part, number: int) -> Part:
-        """Return ``number`` random tasks of ``part``."""
-        if number >= sum(part.values()):
+    def _some_of(self, part: Part, wanted: int) -> Part:
+        """Return ``wanted`` random tasks of ``part``."""
+        if wanted >= sum(part.values()):
             return part
         types = list(part)
         self.random.shuffle(types)
-        return first_of({task_type: part[task_type] for task_type in types}, number)
+        return first_of({task_type: part[task_type] for task_type in types}, wanted)

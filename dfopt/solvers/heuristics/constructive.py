@@ -10,7 +10,7 @@ from dfopt.solvers.heuristics.contents import Contents, Part, PartCosts
 from dfopt.solvers.search import Search
 
 MOST_CANDIDATES = 8
-"""At most this many CPUs, those that cost least so far, are tried for the next fragment."""
+"""At most 8 CPUs are tried for the next fragment: those that cost least so far."""
 
 
 def construct(search: Search, costs: PartCosts, random_source: random.Random) -> Iterator[Contents]:
@@ -81,12 +81,12 @@ def _wrapped(search: Search, costs: PartCosts, order: Sequence[Part]) -> Content
     return Contents(costs, held)
 
 
-def first_of(part: Part, number: int) -> Part:
-    """Return the first ``number`` tasks of ``part``."""
+def first_of(part: Part, wanted: int) -> Part:
+    """Return the first ``wanted`` tasks of ``part``."""
     chosen = {}
     for task_type, count in part.items():
-        taken = min(count, number)
+        taken = min(count, wanted)
         if taken:
             chosen[task_type] = taken
-        number -= taken
+        wanted -= taken
     return chosen

@@ -1,4 +1,4 @@
-"""What the CPUs hold, with their costs kept up to date, for penalties f and g."""
+"""The contents of the CPUs, with their costs kept up to date, for penalties f and g."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dfopt.costs.closed_form import ClosedForm, Roles, best_ends
 
 Part = Mapping[int, int]
-"""Tasks of one fragment on one CPU: how many of each type."""
+"""Tasks of one fragment on one CPU: the number of tasks of each type."""
 
 Parts = Mapping[int, Part]
-"""What one CPU holds, by fragment."""
+"""The tasks that one CPU holds, by fragment."""
 
 NOTHING: Part = {}
 LARGEST_CACHE = 200_000
@@ -52,7 +52,7 @@ class PartCosts:
 
 
 class Contents:
-    """What every CPU holds, and what that costs.
+    """The tasks that every CPU holds, and the costs of the CPUs.
 
     Parameters
     ----------

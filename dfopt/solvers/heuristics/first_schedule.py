@@ -10,16 +10,16 @@ from dfopt.solvers.search import Search
 from dfopt.solvers.waiting import load_module
 
 FIRST_LOOK = 0.5
-"""With less effort than this, loading the compiled search would take longer than the search."""
+"""Least effort at which loading the compiled search takes less time than the search itself."""
 
 MOVES_PER_TASK = 10_000
 MOST_MOVES = 20_000_000
 FAILURES = 2
-"""It gives up after this many walks in a row that found nothing better."""
+"""The search gives up after this number of walks in a row without a better schedule."""
 
 
 def improve(search: Search, effort: float = 1.0) -> None:
-    """Report good schedules; ``effort`` scales how long they are looked for."""
+    """Report good schedules to the search; ``effort`` scales the length of the search."""
     if isinstance(search.instance.penalty, PenaltyMatrix) or search.instance.is_timed:
         OrderSearch(search, effort).run()
     elif effort < FIRST_LOOK:

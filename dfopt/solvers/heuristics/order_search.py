@@ -15,12 +15,12 @@ Orders = list[list[int]]
 """For each CPU its tasks in order of execution, as type numbers."""
 
 Rank = Callable[[Orders], tuple[int, ...]]
-"""What is minimised: the costs of the CPUs, largest first, or their sum."""
+"""The value to minimise: the costs of the CPUs, largest first, or their sum."""
 
 DESCENTS = 20
 
 DEADLOCK = (2**63,)
-"""Worse than every schedule: tasks that wait for each other for ever."""
+"""The rank of orders whose tasks wait for each other for ever; worse than every schedule."""
 
 
 class OrderSearch:

@@ -33,7 +33,7 @@ def bound_by_flow(search: Search, *, most_branches: int = MOST_BRANCHES) -> None
     search
         Of an instance with a matrix and without releases and precedence.
     most_branches
-        About this number of transportation problems is solved at most.
+        At most about this number of transportation problems are solved.
     """
     types, members = _by_type_of_matrix(search.types)
     table = CostTable(search.instance, types)

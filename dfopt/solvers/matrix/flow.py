@@ -22,28 +22,28 @@ from dfopt.solvers.matrix.problem import MatrixProblem
 from dfopt.solvers.matrix.transportation import Table, go_on, least_transport
 
 MOST_BRANCHES = 60
-"""About this number of transportation problems is solved for one window at most."""
+"""At most about this number of transportation problems are solved for one window."""
 
 MOST_TYPES = 6
-"""All subsets of the types are looked at where there are at most 6 types."""
+"""All subsets of the types are tried if there are at most 6 types."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeFlow:
-    """How often each type follows each other one.
+    """The number of times that each type follows each other type.
 
     Parameters
     ----------
     cost
         No schedule costs less, all CPUs together.
     between
-        How often the second type follows the first.
+        Number of times that the second type follows the first.
     beginnings
-        How many of the CPUs with the first start begin with the second type.
+        Number of the CPUs with the first start that begin with the second type.
     endings
-        How many CPUs end with a type.
+        Number of CPUs that end with a type.
     is_complete
-        Whether all sets of types that were looked at are entered often enough.
+        Whether all sets of types that were tried are entered often enough.
     """
 
     cost: int
@@ -64,11 +64,11 @@ def least_flow(
     Parameters
     ----------
     problem
-        What is to be scheduled.
+        The tasks to schedule.
     check
         Called often; what it raises ends the search.
     most_branches
-        About this number of transportation problems is solved at most.
+        At most about this number of transportation problems are solved.
 
     Notes
     -----
@@ -190,7 +190,7 @@ class _Network:
     def entered_too_seldom(self, flow: Table) -> list[int]:
         """Return types that more CPUs have to run than enter them; none if all is well.
 
-        Of many types not all subsets are looked at, but always those that no CPU enters.
+        With many types only some subsets are tried, but always those that no CPU enters.
         """
         capacity = self._capacity
         for subset in self._subsets:

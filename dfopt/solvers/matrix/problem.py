@@ -26,7 +26,7 @@ class MatrixProblem:
     sizes
         Number of tasks of each type.
     starts
-        What each CPU begins with: a row of ``start``. Ascending.
+        The start of each CPU: a row of ``start``. Ascending.
     switch
         Cost of a switch, row = from, column = to.
     start

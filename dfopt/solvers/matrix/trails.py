@@ -1,9 +1,9 @@
 """Schedules under a matrix, made from how often each type follows each other one.
 
-What a CPU runs is a trail through the types that uses arcs several times. What it costs, and
-which type the CPU ran last, depends only on its ends and on how often it uses each arc. A flow
-is therefore cut into one path for each CPU and into circles. A circle can be added to any trail
-that has one of its types: the result is one trail again (Euler; Hierholzer 1873).
+A CPU runs a trail through the types, which may use an arc several times. Its cost and its
+last type depend only on its ends and on how often it uses each arc. A flow is therefore cut into
+one path for each CPU and into circles. A circle can be added to any trail that has one of its
+types: the result is one trail again (Euler; Hierholzer 1873).
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ PIECES = 4
 
 @dataclass(slots=True, kw_only=True)
 class Trail:
-    """What one CPU runs.
+    """The tasks that one CPU runs, as a trail through the types.
 
     Parameters
     ----------
     start
-        What the CPU begins with.
+        The start of the CPU.
     first, last
         The types that it runs first and last; :data:`NO_TYPE` if it runs nothing.
     load
         Number of its tasks.
     arcs
-        How often the second type follows the first; all arcs hang together.
+        Number of times that the second type follows the first; all arcs hang together.
     types
-        Which types it runs.
+        The types that it runs.
     cost
-        What it pays.
+        Its cost.
     """
 
     start: int
@@ -95,7 +95,7 @@ def best_trails(
     Parameters
     ----------
     problem
-        What is to be scheduled.
+        The tasks to schedule.
     flow
         A cheapest flow. A schedule that costs no more is the best there is.
     check
@@ -323,8 +323,8 @@ def _deal_loops(problem: MatrixProblem, trails: Sequence[Trail], loops: dict[int
     loop_types = list(loops)
     rooms = [problem.capacity - trail.load for trail in trails]
     amounts = [loops[task_type] for task_type in loop_types]
-    # A transportation problem. What finds no room goes to a column of its own, and room that
-    # nothing needs is filled from a row of its own.
+    # A transportation problem. Tasks without room go to a column of their own, and room that
+    # is not needed is filled from a row of its own.
     plenty = sum(amounts) + sum(rooms)
     found = least_transport(
         [*amounts, sum(rooms)],

@@ -27,7 +27,7 @@ def least_transport(
     Parameters
     ----------
     supplies, demands
-        What the rows give and the columns take, at least 0; their sums are equal.
+        Amounts that the rows give and the columns take, at least 0; their sums are equal.
     costs
         Of one piece from a row to a column, at least 0.
     limits

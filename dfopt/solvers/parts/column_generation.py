@@ -83,7 +83,7 @@ class GroupBound:
     total: int
 
     def allows(self, number: int) -> bool:
-        """Whether there may be ``number`` full groups."""
+        """Return whether there may be ``number`` full groups."""
         return self.total >= number * self.least
 
     @property
@@ -130,10 +130,10 @@ def best_bound(table: GroupTable, check: Callable[[], None]) -> GroupBound | Non
 
 
 LARGEST_TABLE = 64_000_000
-"""At most this many numbers of 4 bytes are kept."""
+"""At most this number of entries of 4 bytes are kept."""
 
 MOST_ENDS = 40
-"""Groups are returned from at most this many ends, the cheapest ones."""
+"""Groups are returned from at most this number of ends, the cheapest ones."""
 
 UNREACHABLE = 2**30
 """More than any prices add up to."""
@@ -157,7 +157,7 @@ class GroupTable:
     Parameters
     ----------
     goal
-        What is wanted.
+        The wanted groups.
 
     Attributes
     ----------

@@ -22,12 +22,12 @@ from dfopt.solvers.parts.packing import Packing
 from dfopt.solvers.search import Search
 
 ATTEMPTS = 2_000
-"""At most this many times groups are dissolved to find more of them, before CP-SAT is asked."""
+"""Groups are dissolved at most this number of times before CP-SAT looks for more of them."""
 
 FIRST_GROUPS = 5_000
 HALVINGS = 20
 MOST_GROUPS = 300_000
-"""CP-SAT chooses among at most this many groups; at first among the cheapest few."""
+"""CP-SAT chooses among at most MOST_GROUPS groups; at first among the cheapest FIRST_GROUPS."""
 
 
 class PackingUndecided(Exception):  # noqa: N818 - no error, but the end of what this search can do
@@ -56,8 +56,9 @@ def most_groups(search: Search, packing: Packing, goal: GroupGoal) -> int:
         packing.report(goal.fill(heuristic.groups))
         return goal.wanted
     table.price(bound.prices)
-    # All wanted groups together exceed their least price by no more than this. The one that
-    # exceeds it most is what is left over; the others by no more than half.
+    # All wanted groups together exceed their least price by at most ``total - wanted * least``.
+    # The group that exceeds it most need not be priced: it takes the tasks that are left over.
+    # Each of the others exceeds its least price by at most half of that.
     excess = (bound.total - goal.wanted * bound.least) // 2
     number = FIRST_GROUPS
     while True:
@@ -89,7 +90,7 @@ def _cheapest(
 
 
 class SelectionModel:
-    """How often each group is chosen; any solution is a schedule within the goal.
+    """A model of how often each group is chosen; any solution is a schedule within the goal.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class FragmentGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupGoal:
-    """Which groups are wanted, and how many.
+    """The wanted groups, and their number.
 
     A group is *full* if it has as many fragments as its CPUs can take, Σ(limit − 1) + 1. If the
     wanted number of groups is full, what is left over can join any of them. One full group less
@@ -35,15 +35,15 @@ class GroupGoal:
     Parameters
     ----------
     wanted
-        How many full groups there must be.
+        The wanted number of full groups.
     sizes
         Of all fragments.
     capacity
         The most tasks that a CPU may hold (k).
     cpus
-        How many CPUs there are, the longer ones included.
+        Number of CPUs, the longer ones included.
     longer
-        How many of them may hold one part more than ``limit``.
+        Number of CPUs that may hold one part more than ``limit``.
     limit
         The most parts that a CPU may hold; None if only the number of groups matters, and every
         group counts as full.
@@ -58,7 +58,7 @@ class GroupGoal:
 
     @property
     def spare(self) -> int:
-        """How much room all CPUs have beyond all tasks."""
+        """The room of all CPUs that no task needs."""
         return self.cpus * self.capacity - sum(self.sizes)
 
     def room(self, group: FragmentGroup) -> int:

@@ -15,10 +15,10 @@ from itertools import accumulate
 from dfopt.solvers.parts.groups import FragmentGroup, GroupGoal
 
 LARGEST_SAMPLE = 60
-"""All sums are worked out of at most this many sizes."""
+"""All sums are worked out for at most this number of sizes."""
 
 MOST_RELEASED = 4
-"""At most this many groups are dissolved at a time."""
+"""At most this number of groups are dissolved at a time."""
 
 
 class GroupHeuristic:
@@ -30,9 +30,9 @@ class GroupHeuristic:
     Parameters
     ----------
     goal
-        What is wanted.
+        The wanted groups.
     source
-        Of what is drawn.
+        Source of random choices.
     check
         Called often; may raise to end the search.
     """
@@ -129,7 +129,7 @@ class GroupHeuristic:
         size = pool.pop(place)
         others = goal.wanted - 1 - len(self.groups)
         allowed = self._spare // others
-        # Where there may be fewer groups than wanted, no CPUs are kept for them.
+        # No CPUs are reserved for groups where fewer than the wanted number may be found.
         kept = 1 if goal.limit is None else others
         for cpus in range(-(-size // goal.capacity), self._cpus - kept + 1):
             longer = max(0, cpus - self._plain)
@@ -183,7 +183,7 @@ def neighbours(pool: Sequence[int], number: int, least: int, most: int) -> list[
     pool
         Sizes in ascending order.
     number
-        How many are wanted.
+        The wanted number.
     least, most
         The limits.
     """

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 SOLVER = "parts"
 
 ATTEMPTS = 200
-"""At most this many times groups are dissolved to find more of them."""
+"""Groups are dissolved at most this number of times to find more of them."""
 
 
 def pack(search: Search) -> None:

@@ -15,7 +15,7 @@ from dfopt.problem.penalties import PenaltyG
 from dfopt.solvers.search import Search
 
 Parts = Mapping[int, int]
-"""What one CPU holds: how many tasks of each fragment."""
+"""The content of one CPU: the number of tasks of each fragment."""
 
 
 class Packing:
@@ -49,7 +49,7 @@ class Packing:
             if start.free_fragment is not None
         }
         takers = Counter(self.own.values())
-        # At most this many CPUs can visit a fragment of their own: it has no more parts than tasks.
+        # A fragment has no more parts than tasks: at most that number of CPUs can visit their own.
         self.most_welcome = sum(
             min(number, self.sizes[fragment]) for fragment, number in takers.items()
         )

@@ -1,4 +1,4 @@
-"""What makes an assignment of the count model's variables a schedule."""
+"""The constraints of the count model: its solutions are the schedules."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ class Constraints:
                 self.model.add(self.v.visits[a, i] <= before)
 
     def closed(self, a: int, i: int) -> Expression:
-        """How many blocks of A on CPU i are followed by another fragment."""
+        """Return the number of blocks of A on CPU i that another fragment follows."""
         pair = (a, i)
         last, split = self.v.last.get(pair, 0), self.v.split.get(pair, 0)
         return self.v.visits[pair] - last + split

@@ -1,4 +1,4 @@
-"""What the count model minimises: each CPU's cost and their largest or their sum."""
+"""The objective of the count model: the largest cost of a CPU, or the sum of all costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which moves are made: simulated annealing with a target.
+"""Accepts or rejects moves: simulated annealing with a target.
 
 A move that makes things worse by r is made with the probability exp(-r / temperature)
 (Metropolis et al. 1953; Kirkpatrick, Gelatt and Vecchi 1983). Under max-penalty and makespan
@@ -30,7 +30,7 @@ COST_SHARE = 0.2
 
 @compiled_in_place
 def fill(state: SearchState, cpu: int) -> None:
-    """Give an empty CPU what stands in the move at hand."""
+    """Give an empty CPU the tasks of the current move."""
     make_move(state, cpu, 0, cost_after(state, cpu, 0))
 
 
@@ -43,7 +43,7 @@ def walk(state: SearchState, moves: int, temperature: float, cooling: float, goa
     state
         Changed.
     moves
-        How many moves are tried.
+        Number of moves to try.
     temperature, cooling
         Where it begins, and what it is multiplied by before each move.
     goal

@@ -1,4 +1,4 @@
-"""What a move costs: F* of a CPU as the move would leave it.
+"""The cost of a move: F* of a CPU as the move would leave it.
 
 Only the parts that the move touches are worked out anew; then the best first and last fragment
 are chosen among all parts.
@@ -38,12 +38,12 @@ IMPOSSIBLE = 2**63 - 1
 """More than any cost; nothing is ever added to it."""
 
 COPIES = 2
-"""At most this many tasks of a type matter: one opens a block, another one ends it."""
+"""At most 2 tasks of a type matter: one opens a block, another one ends it."""
 
 
 @compiled_in_place
 def cost_after(state: SearchState, cpu: int, side: int) -> int:
-    """Return F* of ``cpu`` after the move at hand.
+    """Return F* of ``cpu`` after the current move.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def evaluate_part(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917 - one pass
     behind: int,
     touched: int,
 ) -> None:
-    """Write down what a part costs in each role after the move at hand.
+    """Write down the cost of a part in each role after the current move.
 
     Its tasks stand in the CPU's row from ``begin`` to ``end``; those that come or go stand in
     ``moved`` from ``change`` to ``behind``. Of all tasks only the two cheapest openers, the three

@@ -1,4 +1,4 @@
-"""Local search over what the CPUs hold: about two million random moves a second.
+"""Local search over the contents of the CPUs: about two million random moves a second.
 
 A move exchanges tasks of two CPUs (``neighbourhood``). Its cost follows from the parts that it
 touches (``evaluation``). Simulated annealing decides whether it is made (``acceptance``), and then
@@ -41,26 +41,26 @@ from dfopt.solvers.search import Search, SearchOver
 logger = logging.getLogger(__name__)
 
 LARGEST_STATE = 2**26
-"""At most this many integers: half a gigabyte."""
+"""A state has at most 2**26 integers: half a gigabyte."""
 
 CONSTRUCTIONS = 2
-"""Of the constructed schedules only the first two are not random."""
+"""The best of 2 constructed schedules is taken; all later constructions would be random."""
 
 HOT, COLD = 0.15, 0.006
-"""The first and the last temperature, as shares of what it costs to visit a fragment."""
+"""The first and the last temperature, as shares of the cost of a visit to a fragment."""
 
 CHUNK = 100_000
-"""A chunk of moves reads about this many types, which takes some milliseconds."""
+"""A chunk of moves reads about 100,000 types, which takes some milliseconds."""
 
 TASKS_PER_CHUNK = 2_000
-"""To report a schedule of this many tasks takes about as long as a chunk."""
+"""Reporting a schedule of 2,000 tasks takes about as long as a chunk of moves."""
 
 ANY = 2**63 - 1
 """More than any objective."""
 
 
 def fits(search: Search) -> bool:
-    """Whether the state of an instance under f or g is small enough."""
+    """Return whether the state of an instance under f or g is small enough."""
     return size_of(search.instance, len(search.types)) <= LARGEST_STATE
 
 
@@ -77,7 +77,7 @@ class LocalSearch:
         Of an instance with penalty f or g, without releases and precedence; better schedules
         are reported to it.
     seed
-        Of the random moves.
+        Seed of the random moves.
     """
 
     def __init__(self, search: Search, seed: int = 0) -> None:
@@ -99,7 +99,7 @@ class LocalSearch:
 
     @property
     def objective(self) -> int:
-        """The objective of what the CPUs hold at present, which need not be the best."""
+        """The objective of the current contents of the CPUs, which need not be the best."""
         costs = self._state.cpus[:, COST].tolist()
         return sum(costs) if self._state.adds_up else max(costs)
 
@@ -119,7 +119,7 @@ class LocalSearch:
         self._state = state
 
     def contents(self) -> list[dict[int, int]]:
-        """Return what the CPUs hold at present, see :meth:`start_from`."""
+        """Return the current contents of the CPUs, see :meth:`start_from`."""
         return self._contents_in(self._state.rows, self._state.cpus[:, TYPES])
 
     def run(self, target: int | None, moves: int, over: Callable[[], bool] | None = None) -> bool:
@@ -131,7 +131,7 @@ class LocalSearch:
             The objective to be reached. With None the walk goes on to its end, and the answer
             is whether it found anything better.
         moves
-            How many moves are tried.
+            Number of moves to try.
         over
             Asked every few milliseconds whether to end the walk.
         """
@@ -192,7 +192,7 @@ class Background:
     Parameters
     ----------
     local_search
-        What is run, again and again, always for something better than the best so far.
+        The search to run. It starts again after each walk, for a better schedule than the best.
     moves
         The length of each walk.
     """

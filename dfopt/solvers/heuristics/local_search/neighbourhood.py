@@ -1,4 +1,4 @@
-"""Random moves: which two CPUs exchange which tasks.
+"""Random moves: two CPUs exchange some of their tasks.
 
 A move begins with a random part of a random CPU, or of a CPU above the target. Single tasks are
 exchanged, or some tasks of two parts, or a whole part moves and others come back.
@@ -34,9 +34,9 @@ ONE_WAY = 0.3
 """Probability that tasks move without any in exchange, where there is room."""
 
 SINGLE, EQUAL, UNEQUAL = 0.4, 0.6, 0.8
-"""A random number below the first: one task goes each way; below the second: equally many tasks
-of two parts; below the third: of two parts as many as there is room for; above: a whole part
-moves, and what there is no room for comes back."""
+"""A random number chooses the exchange. Below SINGLE one task goes each way. Below EQUAL two parts
+exchange equal numbers of tasks. Below UNEQUAL two parts exchange as many tasks as there is room
+for. Above, a whole part moves, and other tasks come back if there is too little room."""
 
 LOW_57 = 2**57 - 1
 LOW_31 = 2**31 - 1
@@ -110,7 +110,7 @@ def propose(state: SearchState) -> tuple[int, int]:  # noqa: PLR0912, PLR0915 - 
         pick(state, other, other_part, take, 1)
     else:
         pick(state, cpu, part, size, -1)
-        # What comes back makes up for what there is no room for.
+        # Other tasks come back if there is too little room for the whole part.
         owed = size - room
         for _ in range(others):
             if owed > 0 and state.parts[other, other_part, FRAGMENT] != fragment:
@@ -128,7 +128,7 @@ def propose(state: SearchState) -> tuple[int, int]:  # noqa: PLR0912, PLR0915 - 
 
 @compiled_in_place
 def pick(state: SearchState, cpu: int, part: int, tasks: int, sign: int) -> None:
-    """Add random tasks of a part to the move at hand."""
+    """Add random tasks of a part to the current move."""
     moved = state.counters[MOVED]
     left = state.parts[cpu, part, SIZE]
     place = state.parts[cpu, part, BEGIN]
@@ -160,7 +160,7 @@ def pick(state: SearchState, cpu: int, part: int, tasks: int, sign: int) -> None
 
 @compiled_in_place
 def net(state: SearchState) -> None:
-    """Sort the types of the move at hand; what goes both ways stays where it is."""
+    """Sort the types of the current move; tasks that go both ways stay where they are."""
     moved = state.counters[MOVED]
     for place in range(1, moved):
         task_type, count = state.moved[place, TYPE], state.moved[place, COUNT]

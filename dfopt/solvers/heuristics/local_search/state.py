@@ -1,12 +1,12 @@
-"""What local search works on: an instance under f or g, and what its CPUs hold at present.
+"""The state of local search: an instance under f or g, and the current contents of its CPUs.
 
 Types are numbered anew, fragment by fragment and in a fragment by their entry costs, so that
 what a CPU holds of one fragment (a *part*) stands together in its row, cheapest opener first. A
 row has only the types that its CPU holds: memory grows with what fits on a CPU, not with the
 number of types.
 
-A table has a row for each type, CPU or part, and a column for each thing that is known about it,
-since compiled code passes on a few arrays much more cheaply than forty.
+A table has a row for each type, CPU or part, and a column for each of its attributes: compiled
+code passes on a few arrays much faster than forty.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ HOLDERS, HELD_BY = range(2)
 # Columns of rows of types: a type, and how many tasks.
 TYPE, COUNT = range(2)
 
-# Entries of SearchState.counters: how many types the move at hand moves, and how many parts it
+# Entries of SearchState.counters: how many types the current move moves, and how many parts it
 # touches on its first and second CPU; the target, and how many CPUs are above it; the sum of all
 # costs; the best objective so far, and how many CPUs cost at least as much; the random bits.
 MOVED, TOUCHED, TOUCHED_TOO, TARGET, ABOVE, TOTAL, BEST, OVER, RANDOM = range(9)
@@ -61,9 +61,9 @@ class SearchState(NamedTuple):
     adds_up
         Whether the objective is the sum of the CPUs' costs, not the largest one.
     types
-        (n, 5). What the tasks of each type cost.
+        (n, 5). The costs of the tasks of each type.
     cpus
-        (m, 9). What is known about each CPU.
+        (m, 9). The attributes of each CPU.
     holdings, holders
         (d, 2) and flat. For each of d fragments the list of the CPUs that hold it.
     rows
@@ -74,7 +74,7 @@ class SearchState(NamedTuple):
     above
         (m,). The CPUs above the target, in any order.
     moved
-        (2w, 2). The move at hand: how many tasks of each type its first CPU gains and its second
+        (2w, 2). The current move: how many tasks of each type its first CPU gains and its second
         CPU loses.
     touched
         (2, 2p + 2, 8). The parts that the move touches, as they would be, on its first and its
@@ -130,7 +130,7 @@ def empty_state(
     counts
         How many tasks of each type there are, in the order of :func:`sorted_types`.
     seed
-        Of the random numbers.
+        Seed of the random numbers.
     """
     costs = [form.costs[task_type] for task_type in sorted_types(form)]
     sizes = [0] * len(form.fragments)

@@ -31,7 +31,7 @@ from dfopt.solvers.heuristics.local_search.state import (
 
 @compiled_in_place
 def make_move(state: SearchState, cpu: int, side: int, cost: int) -> None:
-    """Make the move at hand on ``cpu``, after which the CPU costs ``cost``."""
+    """Make the current move on ``cpu``, after which the CPU costs ``cost``."""
     update_parts(state, cpu, side)
     update_types(state, cpu, 1 - 2 * side)
     update_cost(state, cpu, cost)
@@ -71,7 +71,7 @@ def update_parts(state: SearchState, cpu: int, side: int) -> None:
 
 @compiled_in_place
 def update_types(state: SearchState, cpu: int, sign: int) -> None:
-    """Merge the move at hand into the row of types, and find where its parts begin."""
+    """Merge the current move into the row of types, and find where its parts begin."""
     old = change = types = 0
     behind_old, behind = state.cpus[cpu, TYPES], state.counters[MOVED]
     while old < behind_old or change < behind:
@@ -160,7 +160,7 @@ def list_if_above(state: SearchState, cpu: int) -> None:
 
 @compiled_in_place
 def keep_best(state: SearchState) -> None:
-    """Keep what the CPUs hold now if it is better than the best so far."""
+    """Keep the current contents of the CPUs if they are better than the best so far."""
     if state.adds_up:
         if state.counters[TOTAL] >= state.counters[BEST]:
             return
