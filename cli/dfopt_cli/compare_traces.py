@@ -25,7 +25,7 @@ from dfopt_cli.trace_options import (
 
 if TYPE_CHECKING:
     from dfopt.compare import Comparison, Window
-    from dfopt.compare.choosing import ModelChoice
+    from dfopt.compare.cost_model_choice import ModelChoice
     from dfopt.compare.window_length import CompareProgress
 
 
@@ -157,7 +157,7 @@ def compare_file(
 ) -> Comparison:
     """Return the comparison of one trace; what makes it doubtful goes to standard error."""
     from dfopt.compare import compare_trace, foresight_windows
-    from dfopt.compare.choosing import chosen_model
+    from dfopt.compare.cost_model_choice import chosen_model
 
     trace = named(labelled_trace(file, labels), name)
     tell_warnings(file, trace.quality.warnings)

@@ -25,7 +25,7 @@ from dfopt_cli.trace_files import (
 from dfopt_cli.trace_options import CostOptions, LabelOptions, cost_choice, model_instance
 
 if TYPE_CHECKING:
-    from dfopt.compare.choosing import ModelChoice
+    from dfopt.compare.cost_model_choice import ModelChoice
     from dfopt.problem.instance import Instance
     from dfopt.simulate.run_queue.scenario import Scenario
     from dfopt.trace import Trace
@@ -148,7 +148,7 @@ def recorded_trace(
     file: str, labels: LabelOptions, choice: ModelChoice, instance: Instance | None
 ) -> Trace:
     """Return a recording with labels, costs, lines and states; doubts go to standard error."""
-    from dfopt.compare.choosing import with_dispatch_costs
+    from dfopt.compare.cost_model_choice import with_dispatch_costs
     from dfopt.trace.trace import UNMANAGED
 
     trace, source = labelled_if_possible(file, labels)

@@ -58,7 +58,7 @@ def convert(
 
     Example: dfopt trace convert perf.txt trace.jsonl.gz --df labels.csv
     """
-    from dfopt.compare.choosing import with_costs
+    from dfopt.compare.cost_model_choice import with_costs
     from dfopt.compare.realised import realised_costs
     from dfopt.trace.writing import write_trace
 
@@ -117,7 +117,7 @@ def to_instance(
 
     Example: dfopt trace to-instance trace.txt --df labels.csv -o instance.json
     """
-    from dfopt.compare.choosing import chosen_model
+    from dfopt.compare.cost_model_choice import chosen_model
     from dfopt.compare.to_instance import trace_instance, trace_window
     from dfopt.compare.window_length import parse_window
 

@@ -14,7 +14,7 @@ from dfopt_cli.failures import naming, parsed, usage
 
 if TYPE_CHECKING:
     from dfopt.compare import Window
-    from dfopt.compare.choosing import ModelChoice
+    from dfopt.compare.cost_model_choice import ModelChoice
 
 TraceArgument = Annotated[
     str,
@@ -256,7 +256,7 @@ class WindowOptions:
 
 def model_choice(options: ModelOptions) -> ModelChoice:
     """Return what the options ask of the model; contradictions are wrong usage."""
-    from dfopt.compare.choosing import parse_capacity
+    from dfopt.compare.cost_model_choice import parse_capacity
 
     costs = cost_choice(options)
     return replace(
@@ -271,7 +271,7 @@ def model_choice(options: ModelOptions) -> ModelChoice:
 
 def cost_choice(options: CostOptions) -> ModelChoice:
     """Return what the options ask of the costs; contradictions are wrong usage."""
-    from dfopt.compare.choosing import ModelChoice, parse_lines
+    from dfopt.compare.cost_model_choice import ModelChoice, parse_lines
 
     lines, by_run_time = parsed(parse_lines, options.lines, "--lines") or (None, False)
     return usage(

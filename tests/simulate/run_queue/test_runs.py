@@ -6,7 +6,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from dfopt.compare import compare_trace
-from dfopt.compare.choosing import ModelChoice, chosen_model
+from dfopt.compare.cost_model_choice import ModelChoice, chosen_model
 from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt.problem.instance import Objective

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dfopt.compare.choosing import ModelChoice, chosen_model, parse_capacity, parse_lines
 from dfopt.compare.cost_model import COUNTING, CostModel
+from dfopt.compare.cost_model_choice import ModelChoice, chosen_model, parse_capacity, parse_lines
 from dfopt.errors import DfoptError, MethodError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Instance, Objective

@@ -1,4 +1,4 @@
-"""The costs under which a trace is compared: what was asked for, and where it says nothing."""
+"""The choice of a cost model: what the user gives, completed from an instance or the trace."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from dfopt.trace import Trace, TraceHeader
 from dfopt.trace.trace import UNMANAGED
 
 BY_RUN_TIME = "runtime:"
-"""Begins a number of lines that short dispatches have no time to read."""
+"""Prefix of a number of lines: a short dispatch reads only the lines that it has time for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelChoice:
-    """What somebody wants of a :class:`CostModel`; None where they do not say.
+    """The parts of a :class:`CostModel` that the user chose; None for the others.
 
     Parameters
     ----------
     penalty
-        Which one; follows from its parameters where it is None.
+        The name of the penalty; where it is None, it follows from the parameters that are given.
     fill, read_line, write_back
         Parameters of the penalty.
     lines, lines_by_run_time, leaves, objective, cold_start, final_write_back, capacity
@@ -35,7 +35,7 @@ class ModelChoice:
     Raises
     ------
     DfoptError
-        When two of them contradict each other.
+        When two parameters contradict each other.
     """
 
     penalty: Literal["f", "g", "matrix"] | None = None
@@ -75,7 +75,7 @@ class ModelChoice:
         return getattr(self, name) is not None
 
     def penalty_beside(self, base: Penalty | None) -> Literal["f", "g", "matrix"] | None:
-        """Return which penalty is meant; None if ``base`` is to stay as it is."""
+        """Return the name of the penalty that is meant; None if ``base`` stays as it is."""
         if self.penalty is not None:
             return self.penalty
         if self.has("fill"):
@@ -88,12 +88,12 @@ class ModelChoice:
 
 
 def parse_lines(text: str) -> tuple[int, bool]:
-    """Return the number of lines that ``N`` or ``runtime:N`` names, and whether time limits it.
+    """Return the number in ``N`` or ``runtime:N``, and whether the run time limits it.
 
     Raises
     ------
     DfoptError
-        When it is neither.
+        When the text is neither.
     """
     digits = text.removeprefix(BY_RUN_TIME)
     if not (digits.isascii() and digits.isdecimal()) or len(digits) > len(str(2**62)):
@@ -102,12 +102,12 @@ def parse_lines(text: str) -> tuple[int, bool]:
 
 
 def parse_capacity(text: str) -> int | Literal["observed", "balanced", "unlimited"]:
-    """Return the capacity that a word or a number names.
+    """Return the capacity that a text gives, as a word or as a number.
 
     Raises
     ------
     DfoptError
-        When it is neither.
+        When the text is neither.
     """
     match text:
         case "observed" | "balanced" | "unlimited":
@@ -122,20 +122,22 @@ def parse_capacity(text: str) -> int | Literal["observed", "balanced", "unlimite
 def chosen_model(
     choice: ModelChoice, *, header: TraceHeader, instance: Instance | None = None
 ) -> CostModel:
-    """Return the costs for a trace: what was chosen, then an instance's, then the trace's own.
+    """Return the cost model for a trace.
 
-    Where none of them says anything, every change of fragment costs 1.
+    Each value comes from the choice. Where the choice has none, it comes from the instance; without
+    an instance, from the header of the trace. Where no penalty is given at all, every change of
+    fragment costs 1.
 
     Parameters
     ----------
     choice
-        What was asked for.
+        The values that the user chose.
     header
-        What the trace says about itself.
+        The header of the trace.
     instance
-        One whose penalty, objective and flags are to be taken. Not so a capacity, its own or the
-        header's: the trace need not have kept to it, and then its cost would be compared with
-        that of schedules which have to.
+        Its penalty, objective and flags are taken. Its capacity is not taken, and neither is that
+        of the header: the trace may not have kept to it. Then the cost of the trace would be
+        compared with that of schedules which must keep to it.
 
     Raises
     ------
@@ -150,7 +152,8 @@ def chosen_model(
         )
     objective = choice.objective or base.objective
     if objective is None:
-        # As in an instance: a penalty without an objective means what the CPU that pays most pays.
+        # As in an instance: the default objective of a penalty is the cost of the CPU that pays
+        # most.
         given = base.penalty is not None
         objective = Objective.MAX_PENALTY if given else Objective.TOTAL_PENALTY
     return CostModel(
@@ -170,10 +173,10 @@ def chosen_model(
 def with_costs(
     trace: Trace, choice: ModelChoice, *, instance: Instance | None = None
 ) -> tuple[Trace, CostModel | None]:
-    """Return a trace whose header says what was chosen, and the costs that hold for it.
+    """Return the trace with the chosen costs in its header, and its cost model.
 
-    Its header stays as it is where nothing was chosen. There are no costs where no dispatch is
-    managed, or where the header has a matrix that not all fragments are types of.
+    If nothing was chosen, the header stays as it is. The cost model is None if no dispatch is
+    managed, or if the header has a matrix and some fragment is no type of it.
 
     Raises
     ------
@@ -184,7 +187,7 @@ def with_costs(
     table = trace.header.penalty
     if not chosen and isinstance(table, PenaltyMatrix) and not has_types(trace, table):
         return trace, None
-    # What a switch costs does not depend on the objective.
+    # The cost of a switch does not depend on the objective.
     summing = replace(choice, objective=Objective.TOTAL_PENALTY)
     model = chosen_model(summing, header=trace.header, instance=instance)
     if chosen:
@@ -204,9 +207,9 @@ def with_costs(
 def with_dispatch_costs(
     trace: Trace, choice: ModelChoice, *, instance: Instance | None = None
 ) -> Trace:
-    """Return a trace that says itself what its switches cost.
+    """Return the trace with the costs of its switches written into it.
 
-    Its header has a penalty; where nothing says one, every change of fragment costs 1. Under the
+    Its header has a penalty. Where none is given, every change of fragment costs 1. Under the
     penalty f every dispatch has its lines and the state in which it leaves its fragment.
 
     Raises
@@ -227,7 +230,7 @@ def with_dispatch_costs(
 def header_capacity(
     chosen: int | Literal["observed", "balanced", "unlimited"] | None, header: TraceHeader
 ) -> int | str | None:
-    """Return the capacity for a header, which has no word for the observed one."""
+    """Return the capacity for a header: None for the observed one, for which it has no word."""
     if chosen is None:
         return header.capacity
     return None if chosen == "observed" else chosen
