@@ -1,4 +1,4 @@
-"""A trace against the best possible: the one entrance."""
+"""The comparison of a trace with the best possible schedules."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from dfopt.problem.instance import Objective
 from dfopt.trace import Trace
 
 SECONDS = 20.0
-"""Seconds that solvers may search by default."""
+"""Seconds that solvers may search for, by default."""
 
 BALANCED = "balanced"
 
 BALANCED_SHARE = 0.1
-"""Share of that time for the balanced bounds, which nothing else rests on."""
+"""Share of that time for the balanced bounds, on which no other figure depends."""
 
 
 def compare_trace(  # noqa: PLR0913 - options, all by keyword
@@ -58,7 +58,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     windows
         How far ahead one may look.
     time_limit
-        Seconds that solvers may search, all together, for what quick placements leave open; by
+        Seconds that all solvers together may search for what quick placements leave open; by
         default 20. With several processes at work less time passes.
     workers
         Number of processes for long work; by default one a processor.
@@ -132,7 +132,7 @@ def _jobs(
     by_worst = model.objective is Objective.MAX_PENALTY
     conditions = WindowConditions(
         capacity=model.capacity,
-        # Bounds of several windows add up to a total only.
+        # The bounds of several windows add up only if the total counts.
         by_worst=by_worst and len(table) == 1,
         begins_empty=model.cold_start,
         ends_written=model.final_write_back,
@@ -141,7 +141,7 @@ def _jobs(
     half = (1 - BALANCED_SHARE) / 2
     balanced = replace(conditions, capacity="balanced")
     return [
-        # The longest first, so that no process is left alone with it.
+        # The longest job first: otherwise the other processes would wait for it at the end.
         *jobs_of((number, "rolling"), "rolling", table, rolling, seconds * half),
         *jobs_of((number, "bound"), "bound", table, conditions, seconds * half),
         *jobs_of((number, BALANCED), "bound", table, balanced, seconds * BALANCED_SHARE),
@@ -150,7 +150,7 @@ def _jobs(
 
 @dataclass(slots=True)
 class _Answers:
-    """What is known about one length of window, and how many jobs are still out."""
+    """The answers for one length of window so far, and the number of jobs still missing."""
 
     bounds: dict[str, WindowBounds] = field(default_factory=dict)
     rolling: RollingCosts | None = None
@@ -176,7 +176,7 @@ def _answers(
     scheduler: str | None,
     on_progress: Callable[[CompareProgress], None] | None,
 ) -> tuple[list[_Answers], bool]:
-    """Return the answers for each length of window, and whether none was left out."""
+    """Return the answers for each length of window, and whether all lengths have theirs."""
     answers = [_Answers() for _ in windows]
     for job in jobs:
         answers[job.key[0]].out += 1
@@ -209,7 +209,7 @@ def _result(
         realised=realised,
         bound=bound,
         rolling=max(costs) if by_worst else sum(costs),
-        # An even share is no more than any other capacity, so that the other bound holds too.
+        # An even share is the smallest capacity possible, so the other bound holds for it too.
         balanced=max(bound, balanced),
         closed=answers.bounds["bound"].closed,
         balanced_closed=answers.bounds[BALANCED].closed,

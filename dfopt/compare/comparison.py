@@ -1,4 +1,4 @@
-"""What comes of comparing a trace with the best possible."""
+"""The result of comparing a trace with the best possible schedules."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from dfopt.trace import Quality
 class Cause(StrEnum):
     """Why a charge was made; every charge has exactly one cause.
 
-    What a dispatch pays for reading its fragment is put down to the latest earlier dispatch of
-    the same fragment, on whatever CPU; what is paid for writing back is a cause of its own. So is
-    what is paid under a matrix for following one's own type; what is paid for following another
-    one, or nothing, is put down like a reading.
+    The cause of reading a fragment depends on the latest earlier dispatch of the same fragment, on
+    any CPU. Writing back is a cause of its own. Under a matrix, following the same type is a cause
+    of its own too; following another type, or nothing, has the cause that reading would have.
     """
 
     FIRST_LOAD = "first load"
-    """Nobody used the fragment before."""
+    """No dispatch used the fragment before."""
 
     REVISITED = "fragment revisited"
     """It was last used on this CPU, and another fragment came between."""
@@ -32,11 +31,11 @@ class Cause(StrEnum):
     """It was last used on another CPU, and this task comes from another CPU too."""
 
     UNMANAGED = "unmanaged task"
-    """It is no managed task's: an unmanaged one evicts what it finds."""
+    """An unmanaged task ran: it evicts the fragment that it finds."""
 
     WRITE_BACK = "write-back forced"
-    """A fragment that was not left clean is written back; under a matrix, what ends a CPU's work
-    costs."""
+    """A fragment that was not left clean is written back. Under a matrix: the cost after the last
+    dispatch of a CPU."""
 
     SAME_TYPE = "same type again"
     """Under a matrix: one of the same type ran before on this CPU."""
@@ -44,7 +43,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Realised:
-    """What the switches of a trace cost.
+    """The costs of the switches of a trace.
 
     Parameters
     ----------
@@ -61,7 +60,7 @@ class Realised:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowResult:
-    """A trace against the best possible, when one may look so far ahead.
+    """A trace compared with the best possible schedules for one length of window.
 
     Parameters
     ----------
@@ -74,18 +73,19 @@ class WindowResult:
     bound
         No schedule that runs the same dispatches in the same windows pays less.
     rolling
-        What a real schedule pays whose every window is the best from what the one before left in
-        the caches.
+        The cost of a real schedule: it takes the windows in turn, and schedules each as well as
+        possible, given what the window before left in the caches.
     balanced
         Like ``bound``, if no CPU may run more than an even share of a window's dispatches. The
         trace need not keep to that, so it may have paid less.
     closed
-        In how many windows ``bound`` is attained by a schedule, if the CPUs could begin as they
-        like.
+        The number of windows in which a schedule attains ``bound`` if every CPU may begin with any
+        fragment in its cache.
     balanced_closed
-        The same for ``balanced``; where it is not all of them, the balanced optimum may be higher.
+        The same for ``balanced``. If it is less than ``count``, the balanced optimum may be higher.
     rolling_closed
-        In how many windows the rolling schedule is proven to be the best from where it began.
+        The number of windows in which the rolling schedule is proven to be the best, given the
+        caches with which the window begins.
     """
 
     window: str
@@ -120,7 +120,7 @@ class WindowResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FragmentResult:
-    """What one fragment did and paid: its reads, and its own write-backs.
+    """The use and the costs of one fragment: its reads, and its own write-backs.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class FragmentResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuResult:
-    """What one CPU did and paid; see :class:`FragmentResult`."""
+    """The work and the costs of one CPU; see :class:`FragmentResult`."""
 
     cpu: int
     dispatches: int
@@ -212,6 +212,6 @@ class Comparison:
 
 
 def policies_of(comparisons: Sequence[Comparison]) -> list[str] | None:
-    """Return the policies of comparisons; None unless all have one, and each another one."""
+    """Return the policies of comparisons; None unless each has one, and all differ."""
     policies = [one.policy for one in comparisons if one.policy is not None]
     return policies if len(set(policies)) == len(comparisons) else None

@@ -17,12 +17,12 @@ from dfopt.trace.events import Integers, Numbers
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED
 
 COUNTING = PenaltyG(fill=1, write_back=0)
-"""Where nothing is known about the machine: every change of fragment costs 1."""
+"""Every change of fragment costs 1: the penalty where nothing is known about the machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostModel:
-    """What switches cost, and what is minimised.
+    """The costs of switches, and the objective.
 
     Parameters
     ----------
@@ -30,24 +30,24 @@ class CostModel:
         The switch penalty; by default every change of fragment costs 1. The fragments of a
         trace are the types of a matrix.
     lines
-        Under f: lines that a dispatch reads, where the trace does not say itself.
+        Under f: lines that a dispatch reads, where the trace does not say it.
     lines_by_run_time
         A dispatch reads no more lines than it had time for, run time / t_r.
     leaves
-        Under f: how a dispatch leaves its fragment, where the trace does not say itself.
+        Under f: the state in which a dispatch leaves its fragment, where the trace does not say it.
     objective
         ``total-penalty`` or ``max-penalty``.
     cold_start, final_write_back
         As in an :class:`~dfopt.Instance`. They concern the ends of the trace, not those of its
         windows.
     capacity
-        Most dispatches that a CPU may run in a window; ``"observed"`` is the largest number that
-        the trace put on one CPU, so that the trace itself is always admissible.
+        A CPU runs at most this number of dispatches in a window. ``"observed"`` is the largest
+        number that the trace put on one CPU, so the trace itself is always admissible.
     unmanaged
         ``"transparent"``: dispatches without a fragment do not disturb the caches; ``"evict"``:
         each uses a fragment of its own, on the CPU where it ran; not under a matrix.
     broken_chains
-        ``"bridge"``: where a switch is missing, what ran there is transparent too; ``"cut"``:
+        ``"bridge"``: where a switch is missing, the dispatch there is transparent too; ``"cut"``:
         nothing is claimed across the place, as across lost events.
 
     Raises
@@ -55,7 +55,7 @@ class CostModel:
     InstanceError
         When a value is impossible.
     MethodError
-        When penalty or objective is none that traces are compared under.
+        When traces cannot be compared under the penalty or the objective.
     """
 
     penalty: Penalty = COUNTING
@@ -114,22 +114,22 @@ def model_of_instance(instance: Instance) -> CostModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DispatchCosts:
-    """What each dispatch of a trace costs, wherever it runs.
+    """The costs of each dispatch of a trace, on any CPU.
 
     Parameters
     ----------
     read
-        Paid when it finds another fragment in the cache: l·t_r under f, T_r under g.
+        Paid when the dispatch finds another fragment in the cache: l·t_r under f, T_r under g.
     leaves
-        How it leaves its fragment, as an index into ``LEAVES``; 0 (clean) where that costs
-        nothing.
+        The state in which it leaves its fragment, as an index into ``LEAVES``; 0 (clean) where
+        that costs nothing.
     write_back
         T_w under f: paid after a dispatch that left its fragment invalidated, and after one that
         left it dirty if another fragment follows.
     entry_write
-        T_w under g: paid with every reading, whatever the cache held.
+        T_w under g: paid with every reading, whatever the cache held before.
     types
-        What is paid instead under a matrix, by the types of two dispatches.
+        Under a matrix, the costs by the types of two dispatches; they replace all the others.
     """
 
     read: Integers
@@ -140,7 +140,7 @@ class DispatchCosts:
 
 
 def dispatch_costs(trace: Trace, model: CostModel) -> DispatchCosts:
-    """Return what every dispatch of a trace costs under a model.
+    """Return the costs of every dispatch of a trace under a model.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def dispatch_costs(trace: Trace, model: CostModel) -> DispatchCosts:
 
 
 def _check_sum(trace: Trace, largest: int) -> None:
-    """Refuse a trace whose dispatches, at such a cost each, could cost more than 64 bits hold."""
+    """Refuse a trace if its dispatches, at this cost each, could cost more than 64 bits hold."""
     # Every CPU may pay once more at its end.
     if (len(trace) + trace.cpus) * largest > LARGEST_TOTAL:
         raise InstanceError(
@@ -181,7 +181,7 @@ def _check_sum(trace: Trace, largest: int) -> None:
 
 
 def lines_read(trace: Trace, model: CostModel) -> Integers:
-    """Return how many lines each dispatch reads when it finds another fragment in the cache."""
+    """Return the lines that each dispatch reads when it finds another fragment in the cache."""
     given = np.full(len(trace), NOT_GIVEN) if trace.lines is None else trace.lines
     if model.lines is None:
         counts = (trace.fragment != UNMANAGED) | (model.unmanaged == "evict")
@@ -198,7 +198,7 @@ def lines_read(trace: Trace, model: CostModel) -> Integers:
 
 
 def states_left(trace: Trace, model: CostModel) -> Integers:
-    """Return how each dispatch leaves its fragment, as indices into ``LEAVES``."""
+    """Return the state in which each dispatch leaves its fragment, as indices into ``LEAVES``."""
     default = np.full(len(trace), LEAVES.index(model.leaves))
     if trace.leaves is None:
         return default
@@ -210,16 +210,16 @@ Row = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeCosts:
-    """A matrix in the numbers of a trace's fragments.
+    """The costs of a matrix; its rows and columns are the fragments of a trace, by number.
 
     Parameters
     ----------
     switch
-        What a dispatch pays after another one; row = from, column = to.
+        The cost of a dispatch after another one; row = from, column = to.
     start
-        What the first dispatch of a CPU pays with a cold start.
+        The cost of the first dispatch of a CPU with a cold start.
     finish
-        What is paid after the last dispatch of a CPU with a final write-back.
+        The cost after the last dispatch of a CPU with a final write-back.
     """
 
     switch: tuple[Row, ...]
@@ -233,7 +233,7 @@ class TypeCosts:
 
 
 def type_costs(trace: Trace, penalty: PenaltyMatrix) -> TypeCosts:
-    """Return a matrix in the numbers of a trace's fragments.
+    """Return a matrix with a row and a column for each fragment of a trace, by number.
 
     Raises
     ------

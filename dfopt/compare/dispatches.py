@@ -17,10 +17,10 @@ from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, UNMANAGED
 Rows = NDArray[np.intp]
 
 NOTHING = -1
-"""Before the first dispatch of a CPU: its cache is as the trace began."""
+"""Stands before the first dispatch of a CPU: its cache is as at the beginning of the trace."""
 
 UNKNOWN = -2
-"""Before the first dispatch after a gap: nothing is known about the cache."""
+"""Stands before the first dispatch after a gap: nothing is known about the cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,7 +32,7 @@ class Dispatches:
     cpus
         Number of CPUs.
     row
-        Where each stands in the trace.
+        The row of each dispatch in the trace.
     cpu, start, task, run_time
         As in the trace.
     fragment
@@ -40,7 +40,8 @@ class Dispatches:
     read, leaves, write_back, entry_write, types
         See :class:`~dfopt.compare.cost_model.DispatchCosts`.
     previous
-        Which one ran before on the same CPU; :data:`NOTHING` or :data:`UNKNOWN` for the first.
+        The dispatch that ran before on the same CPU; :data:`NOTHING` or :data:`UNKNOWN` for the
+        first.
     gap_cpu, gap_end
         The gaps across which nothing is claimed, ordered by end. All windows end with them.
     """
@@ -62,27 +63,27 @@ class Dispatches:
     gap_end: Integers
 
     def __len__(self) -> int:
-        """Return how many dispatches count."""
+        """Return the number of dispatches that count."""
         return len(self.row)
 
     @property
     def managed(self) -> Flags:
-        """Which of them have a fragment that others share."""
+        """Whether each dispatch has a fragment that others share."""
         return np.not_equal(self.fragment, UNMANAGED)
 
     @property
     def entry(self) -> Integers:
-        """What each pays when it finds another fragment in the cache."""
+        """The cost of each dispatch when it finds another fragment in the cache."""
         return self.read + self.entry_write
 
     @property
     def exit(self) -> Integers:
-        """What is paid for each when another fragment follows: T_w if it left its own dirty."""
+        """The cost after each dispatch if another one follows: T_w if it left its own dirty."""
         return self._written_back(Leaves.DIRTY)
 
     @property
     def always(self) -> Integers:
-        """What is paid for each whatever follows: T_w if it left its fragment invalidated."""
+        """The cost after each dispatch in any case: T_w if it left its fragment invalidated."""
         return self._written_back(Leaves.INVALIDATED)
 
     def _written_back(self, state: Leaves) -> Integers:
@@ -90,7 +91,7 @@ class Dispatches:
 
     @property
     def changes(self) -> Flags:
-        """Which of them follow one of another fragment on their CPU."""
+        """Whether each dispatch follows one of another fragment on its CPU."""
         before = self.fragment[np.maximum(self.previous, 0)]
         changes: Flags = (self.previous >= 0) & ~((self.fragment == before) & self.managed)
         return changes
@@ -152,7 +153,7 @@ def _previous(cpu: Numbers, start: Integers, gap_cpu: Numbers, gap_end: Integers
 
 
 def latest_of_same(key: Numbers) -> Rows:
-    """Return for each entry the place of the latest earlier one that equals it, or -1."""
+    """Return for each entry the index of the latest earlier entry that equals it, or -1."""
     order = np.argsort(key, kind="stable")
     same = key[order][1:] == key[order][:-1]
     latest = np.full(len(key), -1, np.intp)

@@ -45,12 +45,12 @@ OPTIONAL_KEYS = ("policy",)
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
-    """Return the document that describes how one trace compares with the best possible."""
+    """Return the document of one comparison."""
     return {"format": FORMAT, **_trace_document(comparison)}
 
 
 def comparisons_document(comparisons: Sequence[Comparison]) -> dict[str, Any]:
-    """Return the document that describes several traces side by side."""
+    """Return the document of several comparisons side by side."""
     return {"format": FORMAT, "traces": [_trace_document(comparison) for comparison in comparisons]}
 
 
@@ -102,7 +102,7 @@ def _window_document(window: WindowResult) -> dict[str, Any]:
 
 
 def _holder_document(holder: FragmentResult | CpuResult) -> dict[str, Any]:
-    """Return what a fragment or a CPU did and paid."""
+    """Return the document of a fragment or a CPU."""
     return {**dataclasses.asdict(holder), "causes": _causes_document(holder.causes)}
 
 
@@ -175,16 +175,16 @@ def _comparison(value: object) -> Comparison:
 def _reader(
     holder: Callable[..., Holder], extra: tuple[str, ...] = (), **readers: Reader
 ) -> Callable[[object], Holder]:
-    """Return what reads the fields of a dataclass, integers unless ``readers`` say otherwise.
+    """Return a function that reads the fields of a dataclass from a JSON object.
 
     Parameters
     ----------
     holder
         The dataclass.
     extra
-        Keys of the document that follow from others.
+        Keys of the object that follow from others, and are not read.
     readers
-        What reads a field.
+        The functions that read fields; a field without one is an integer.
     """
     names = tuple(field.name for field in dataclasses.fields(holder))  # type: ignore[arg-type]
     nullable = (*extra, *(name for name, read in readers.items() if read in NULLABLE))
@@ -201,8 +201,8 @@ def _reader(
 
 def _causes(value: object) -> dict[Cause, int]:
     words = tuple(map(str, Cause))
-    # What a document of before there were matrices does not name was not paid.
-    fields = fields_of(value, words, required=[one for one in words if one != Cause.SAME_TYPE])
+    # Documents from before there were matrices lack this cause: it cost nothing.
+    fields = fields_of(value, words, required=[word for word in words if word != Cause.SAME_TYPE])
     return {cause: at(str(cause), integer, fields.get(str(cause), 0)) for cause in Cause}
 
 

@@ -22,13 +22,13 @@ from dfopt.solvers.facade import available_processors
 Answer = WindowBounds | RollingCosts
 
 FEW_WINDOWS = 100
-"""The slower solvers are worth their time for at most 100 windows."""
+"""The slower solvers are asked only if there are at most 100 windows."""
 
 DISPATCHES_A_JOB = 200_000
 """A job has about this number of dispatches; it takes longer than starting a process."""
 
 WORTH_PROCESSES = 500_000
-"""Fewer dispatches, those of all jobs together, are done before processes have started."""
+"""With fewer dispatches in all jobs together, starting processes takes longer than the work."""
 
 REMEDY = "compare again, on another one or without a scheduler (`scheduler`)"
 
@@ -40,13 +40,13 @@ class WindowJob:
     Parameters
     ----------
     key
-        Whose job it is.
+        The index of the length of window, and the name of the answer.
     wanted
-        What is wanted.
+        The answer that is wanted.
     windows, conditions
-        For which windows, and how they are scheduled.
+        The windows, and the conditions under which they are scheduled.
     seconds
-        How long solvers may search.
+        Seconds that solvers may search.
     thorough
         Whether the slower solvers are asked too.
     """
@@ -78,7 +78,7 @@ def jobs_of(
     conditions: WindowConditions,
     seconds: float,
 ) -> list[WindowJob]:
-    """Return the jobs for windows; windows whose bounds are wanted know nothing of each other."""
+    """Return the jobs for windows; the bounds of windows do not depend on each other."""
     count = len(windows)
     jobs = max(1, len(windows.cpu) // DISPATCHES_A_JOB) if wanted == "bound" else 1
     size = -(-count // jobs)
@@ -107,11 +107,11 @@ def performed(
     Parameters
     ----------
     jobs
-        What is to be done.
+        The work.
     workers
-        How many processes may work at once; None: one a processor.
+        At most this number of processes work at once; None: one for each processor.
     scheduler
-        Address of a Dask scheduler whose workers do it instead.
+        Address of a Dask scheduler; its workers then do the work instead.
     """
     answers: Iterable[tuple[Work[Answer], Answer]]
     if scheduler is not None:

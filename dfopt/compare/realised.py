@@ -1,4 +1,4 @@
-"""What the switches of a trace cost, and why."""
+"""The costs of the switches of a trace, and their causes."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ CAUSES = tuple(Cause)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Charges:
-    """What was paid, in rows of parallel columns: when, where, for which fragment, and why.
+    """All charges of a trace as parallel columns: one row is one charge.
 
     Parameters
     ----------
     dispatch
         The dispatch that paid.
     fragment
-        For which fragment: the one read, or the one written back.
+        The fragment that was read or written back.
     cause
         Index into :data:`CAUSES`.
     cost
-        How much.
+        The amount.
     """
 
     dispatch: Integers
@@ -83,7 +83,7 @@ def charges_of(dispatches: Dispatches, model: CostModel) -> Charges:
 
 
 def _charges_between(dispatches: Dispatches, types: TypeCosts, model: CostModel) -> Charges:
-    """Return what is paid under a matrix: one charge a dispatch, and one a CPU in the end."""
+    """Return the charges under a matrix: one for each dispatch, and one for each CPU at its end."""
     previous, fragment, last = dispatches.previous, dispatches.fragment, _last(dispatches)
     follows = previous >= 0
     before = fragment[np.maximum(previous, 0)]
@@ -109,14 +109,14 @@ def _last(dispatches: Dispatches) -> Integers:
     """Return the last dispatch of each CPU, unless a gap comes after it: then nothing is known."""
     last = len(dispatches) - 1 - np.unique(dispatches.cpu[::-1], return_index=True)[1]
     latest_gap = np.full(dispatches.cpus, dispatches.start[0])
-    # A gap that no dispatch follows cuts no windows.
+    # A gap with no dispatch after it cuts no windows.
     cuts = dispatches.gap_end <= dispatches.start[-1]
     np.maximum.at(latest_gap, dispatches.gap_cpu[cuts], dispatches.gap_end[cuts])
     return last[dispatches.start[last] >= latest_gap[dispatches.cpu[last]]]
 
 
 def _read_causes(dispatches: Dispatches) -> Integers:
-    """Return why each dispatch has to read its fragment, should it have to."""
+    """Return for each dispatch the cause of reading its fragment, whether it reads it or not."""
     used = latest_of_same(dispatches.fragment)
     moved = latest_of_same(dispatches.task)
     elsewhere = dispatches.cpu[used] != dispatches.cpu
@@ -144,7 +144,7 @@ def realised_of(dispatches: Dispatches, charges: Charges) -> Realised:
 
 
 def causes_of(charges: Charges, chosen: Flags | Rows | slice = slice(None)) -> dict[Cause, int]:
-    """Return the sum of the chosen charges by cause, all causes of the list included."""
+    """Return the sum of the chosen charges by cause, with 0 for causes without a charge."""
     sums = _sums(charges.cause[chosen], charges.cost[chosen], len(CAUSES))
     return {cause: int(cost) for cause, cost in zip(CAUSES, sums, strict=True)}
 
@@ -157,7 +157,7 @@ def _sums(key: Numbers, cost: Integers, length: int) -> Integers:
 
 
 def cpu_results(trace: Trace, dispatches: Dispatches, charges: Charges) -> tuple[CpuResult, ...]:
-    """Return what each CPU did and paid."""
+    """Return the result of each CPU."""
     changes = dispatches.changes
     results = []
     for cpu in range(dispatches.cpus):
@@ -183,7 +183,7 @@ def cpu_results(trace: Trace, dispatches: Dispatches, charges: Charges) -> tuple
 def fragment_results(
     trace: Trace, dispatches: Dispatches, charges: Charges
 ) -> tuple[FragmentResult, ...]:
-    """Return what each fragment did and paid, the one that cost most first."""
+    """Return the result of each fragment, the most expensive one first."""
     changes = dispatches.changes
     paid_for = dict(_rows_of_each(charges.fragment))
     results = []
@@ -207,7 +207,7 @@ def fragment_results(
 
 
 def _rows_of_each(key: Numbers) -> Iterator[tuple[int, Rows]]:
-    """Yield every value with the rows that have it."""
+    """Yield every value with its rows."""
     order = np.argsort(key, kind="stable")
     values, first = np.unique(key[order], return_index=True)
     ends = [*first.tolist(), len(key)]
@@ -216,10 +216,10 @@ def _rows_of_each(key: Numbers) -> Iterator[tuple[int, Rows]]:
 
 
 def realised_costs(trace: Trace, model: CostModel) -> Integers:
-    """Return what the switch to each dispatch of a trace cost, row by row.
+    """Return the cost of the switch to each dispatch of a trace, row by row.
 
-    What a CPU pays after its last dispatch counts with that dispatch, so that all together are
-    what the trace paid.
+    The cost after the last dispatch of a CPU counts with that dispatch. So the sum of all rows is
+    the cost of the trace.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Schedules of one instance against its optimum."""
+"""Schedules of one instance compared with its optimum."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from dfopt.verify import verify
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleResult:
-    """A schedule against the optimum.
+    """A schedule compared with the optimum.
 
     Parameters
     ----------
     name
-        What the schedule is called.
+        The name of the schedule.
     method
-        What it was found by; None if that is not known.
+        The method that found it; None if that is not known.
     objective, worst, total
-        What it costs on the instance's objective, on the CPU that pays most, and on all CPUs.
+        Its value under the instance's objective, the cost of the CPU that pays most, and that of
+        all CPUs.
     """
 
     name: str
@@ -39,7 +40,7 @@ class ScheduleResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchedulesComparison:
-    """Schedules of one instance against its optimum.
+    """Schedules of one instance compared with its optimum.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class SchedulesComparison:
     lower_bound
         No schedule costs less.
     best
-        What the best schedule known costs, be it one of these or not.
+        The value of the best schedule known, whether it is one of these or not.
     schedules
         The schedules, in the order in which they were given.
     """
@@ -104,8 +105,8 @@ def compare_results(
 ) -> SchedulesComparison:
     """Compare schedules with the optimum of their instance.
 
-    Nothing that a result claims is believed: its schedule is evaluated anew, and its lower bound
-    counts only if its certificate proves it.
+    No claim of a result is trusted: its schedule is evaluated anew, and its lower bound counts only
+    if its certificate proves it.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ def compare_results(
     Raises
     ------
     FileError
-        With the name of the result, when it is wrong or has no schedule.
+        With the name of the result, when a result is wrong or has no schedule.
     """
     schedules = []
     lower_bound = 0

@@ -19,8 +19,8 @@ from dfopt.trace import Trace
 from dfopt.trace.events import Integers
 from dfopt.trace.trace import LEAVES, UNMANAGED
 
-Kind = tuple[int, int, int, int]
-"""What dispatches must agree in to be equal tasks: fragment, lines, leaves, execution time."""
+TaskKey = tuple[int, int, int, int]
+"""Fragment, lines, leaves and execution time: dispatches that agree in them are equal tasks."""
 
 
 def trace_instance(
@@ -35,16 +35,16 @@ def trace_instance(
     Parameters
     ----------
     trace
-        With labels. Its gaps are left out of account: the instance knows no time.
+        A labelled trace. Its gaps are ignored, as an instance has no times.
     model
-        What switches cost; ``"observed"`` as its capacity is the largest number of dispatches on
-        one CPU.
+        The costs of switches; ``"observed"`` as its capacity is the largest number of dispatches
+        on one CPU.
     objective
-        If not that of the model. Under ``makespan`` a task's execution time is the run time of
-        its dispatch.
+        The objective, if not that of the model. Under ``makespan`` the execution time of a task is
+        the run time of its dispatch.
     each
-        Whether every dispatch is a task of its own, called after its thread, ``NAME#1``,
-        ``NAME#2`` and so on. Otherwise equal dispatches are one entry with a ``count``.
+        Whether every dispatch is a task of its own, named after its thread: ``NAME#1``, ``NAME#2``
+        and so on. Otherwise equal dispatches are one entry with a ``count``.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def trace_instance(
         raise DfoptError("has no managed dispatch; label it, such as by process (`labels=tgid`)")
     objective = objective or model.objective
     timed = objective is Objective.MAKESPAN
-    kinds = _kinds(trace, model, managed, timed=timed)
+    keys = _task_keys(trace, model, managed, timed=timed)
     return Instance(
         name=trace.header.name,
         source=trace.header.source,
@@ -79,14 +79,12 @@ def trace_instance(
             if model.capacity == "observed"
             else model.capacity
         ),
-        tasks=_single_tasks(trace, model, managed, kinds)
-        if each
-        else _classes(trace, model, kinds),
+        tasks=_single_tasks(trace, model, managed, keys) if each else _classes(trace, model, keys),
     )
 
 
 def _counting(model: CostModel) -> Penalty:
-    """Return the penalty without what does not count, which an instance would warn of."""
+    """Return the penalty without the parameters that do not count: an instance warns of those."""
     if not isinstance(model.penalty, PenaltyMatrix):
         return model.penalty
     return replace(
@@ -108,8 +106,8 @@ def trace_window(
     window
         The length.
     number
-        Which window, counted from 1. Cold starts concern the first one alone, final write-backs
-        the last one.
+        The number of the window, from 1. Cold starts concern only the first window, final
+        write-backs only the last one.
 
     Raises
     ------
@@ -143,8 +141,8 @@ def _rows_of(trace: Trace, rows: Rows) -> Trace:
     return replace(trace, **columns)
 
 
-def _kinds(trace: Trace, model: CostModel, rows: Rows, *, timed: bool) -> list[Kind]:
-    """Return the kind of each of these dispatches."""
+def _task_keys(trace: Trace, model: CostModel, rows: Rows, *, timed: bool) -> list[TaskKey]:
+    """Return the key of each of these dispatches."""
     fragment = trace.fragment[rows]
     nothing = np.zeros(len(rows), np.int64)
     lines: Integers = nothing
@@ -156,8 +154,8 @@ def _kinds(trace: Trace, model: CostModel, rows: Rows, *, timed: bool) -> list[K
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _task(trace: Trace, model: CostModel, kind: Kind, name: str, count: int | None) -> Task:
-    fragment, lines, leaves, run_time = kind
+def _task(trace: Trace, model: CostModel, key: TaskKey, name: str, count: int | None) -> Task:
+    fragment, lines, leaves, run_time = key
     by_type = isinstance(model.penalty, PenaltyMatrix)
     return Task(
         id=name,
@@ -171,30 +169,30 @@ def _task(trace: Trace, model: CostModel, kind: Kind, name: str, count: int | No
 
 
 def _single_tasks(
-    trace: Trace, model: CostModel, rows: Rows, kinds: list[Kind]
+    trace: Trace, model: CostModel, rows: Rows, keys: list[TaskKey]
 ) -> tuple[Task, ...]:
-    """Return a task for each dispatch, called after its thread and the number of its dispatch."""
+    """Return a task for each dispatch, named after its thread and the number of the dispatch."""
     seen: Counter[int] = Counter()
     tasks = []
-    for number, kind in zip(trace.task[rows].tolist(), kinds, strict=True):
+    for number, key in zip(trace.task[rows].tolist(), keys, strict=True):
         seen[number] += 1
         name = f"{trace.tasks[number].name}#{seen[number]}"
-        tasks.append(_task(trace, model, kind, name, None))
+        tasks.append(_task(trace, model, key, name, None))
     return tuple(tasks)
 
 
-def _classes(trace: Trace, model: CostModel, kinds: list[Kind]) -> tuple[Task, ...]:
-    """Return an entry for each kind of dispatch, called after its fragment."""
-    counts = Counter(kinds)
+def _classes(trace: Trace, model: CostModel, keys: list[TaskKey]) -> tuple[Task, ...]:
+    """Return a task with a count for each key, named after its fragment."""
+    counts = Counter(keys)
     several = Counter(fragment for fragment, *_ in counts)
     taken = set(trace.fragments)
     tasks = []
-    for kind, count in sorted(counts.items()):
-        name = trace.fragments[kind[0]]
-        if several[kind[0]] > 1:
+    for key, count in sorted(counts.items()):
+        name = trace.fragments[key[0]]
+        if several[key[0]] > 1:
             name = next(one for one in _numbered(name) if one not in taken)
             taken.add(name)
-        tasks.append(_task(trace, model, kind, name, count))
+        tasks.append(_task(trace, model, key, name, count))
     return tuple(tasks)
 
 

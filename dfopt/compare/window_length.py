@@ -24,7 +24,7 @@ LARGEST_WINDOW = 2**62
 
 
 class WindowKind(StrEnum):
-    """What the length of a window is measured in."""
+    """The measure of a window's length."""
 
     WHOLE = "whole"
     DISPATCHES = "dispatches"
@@ -55,7 +55,7 @@ WHOLE = Window(kind=WindowKind.WHOLE, label="whole")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareProgress:
-    """How far a comparison is: the length of window at work, windows done, and all there are."""
+    """The progress of a comparison: current length of window, windows done, and all windows."""
 
     window: str
     done: int
@@ -68,7 +68,7 @@ def parse_window(text: str) -> Window:
     Raises
     ------
     DfoptError
-        When it stands for none.
+        When the text stands for no window.
     """
     if text == WHOLE.label:
         return WHOLE
@@ -95,13 +95,16 @@ def foresight_windows(trace: Trace) -> tuple[Window, ...]:
         lengths += [step * factor for step in STEPS if step * factor < managed]
         factor *= 10
     return (
-        *(Window(kind=WindowKind.DISPATCHES, length=one, label=str(one)) for one in lengths),
+        *(
+            Window(kind=WindowKind.DISPATCHES, length=length, label=str(length))
+            for length in lengths
+        ),
         WHOLE,
     )
 
 
 def in_unit_of(trace: Trace, window: Window) -> Window:
-    """Return a window whose length, if it is a time, is in the trace's unit of time.
+    """Return a window with its length in the trace's unit of time, if it is a time.
 
     Raises
     ------
@@ -126,7 +129,7 @@ def in_unit_of(trace: Trace, window: Window) -> Window:
 
 
 def window_starts(dispatches: Dispatches, window: Window) -> Rows:
-    """Return at which of the dispatches a window begins; every window holds at least one.
+    """Return the dispatches at which windows begin; every window holds at least one dispatch.
 
     A gap on any CPU ends every window. Under a length in dispatches only managed ones count; a
     time is in the trace's unit, and counted from the first dispatch.

@@ -1,5 +1,6 @@
 """Windows: how a few dispatches are put on CPUs at the least cost, given what caches hold.
 
-``uniform``, ``leaves`` and ``matrix`` decide a window, each under its costs; ``solve`` chooses
-between them, remembers what they found, and asks the solvers of dfopt for what they leave open.
+``uniform``, ``leaves`` and ``matrix`` schedule a window, each under its own costs. ``solve``
+chooses between them, remembers their schedules, and asks the solvers of dfopt where they prove no
+optimum.
 """

@@ -1,7 +1,7 @@
-"""Windows as instances: what their own methods leave open goes to the solvers of dfopt.
+"""Windows as instances, for the solvers of dfopt: they search where the methods of windows fail.
 
-An instance says all that a window says, unless something evicts: no instance can keep a task on
-its CPU.
+An instance can express every window in which nothing evicts. A dispatch that evicts stays on its
+CPU, and no instance can demand that of a task.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Orders = list[list[int]]
 
 
 def load_solvers() -> None:
-    """Load what a search would load when it needs it first, in the middle of its time."""
+    """Load the solvers now, so that loading them does not use up the time of a search."""
     import dfopt.solvers.parts.exact  # noqa: F401
 
 
@@ -47,7 +47,7 @@ def packs_parts(instance: Instance) -> bool:
 
 
 def packed(instance: Instance, seconds: float) -> Knowledge:
-    """Return what packing parts finds under g, which mostly is the optimum."""
+    """Return the result of packing parts under g; mostly it is the optimum."""
     search = Search(instance, stop=TimeLimit(seconds), seed=0, workers=1, on_progress=None)
     with suppress(SearchOver):
         parts.pack(search)
@@ -56,7 +56,7 @@ def packed(instance: Instance, seconds: float) -> Knowledge:
 
 
 def solved(instance: Instance, seconds: float) -> Knowledge:
-    """Return what one thread finds; unlike :func:`~dfopt.solve` it passes an interrupt on."""
+    """Return the result of one thread; unlike :func:`~dfopt.solve` it passes an interrupt on."""
     result = solve(instance, stop=TimeLimit(seconds), workers=1)
     if result.stop_reason is StopReason.INTERRUPT:
         raise KeyboardInterrupt
@@ -113,7 +113,7 @@ def instance_of(window: WindowProblem, fragments: Sequence[Sequence[DispatchClas
     """
     return Instance(
         cpus=window.cpus,
-        # Entry costs are no multiples of anything, so a line costs 1.
+        # Entry costs have no common factor, so a line costs 1.
         penalty=PenaltyF(read_line=1, write_back=window.write_back),
         capacity=window.capacity,
         objective=_objective(window),
@@ -156,8 +156,8 @@ def matrix_instance_of(window: WindowProblem, costs: TypeCosts) -> Instance:
         cold_start=EMPTY in window.states,
         final_write_back=window.final,
         tasks=tuple(
-            Task(id=str(place), type=str(task_type), count=size)
-            for place, (task_type, size) in enumerate(zip(window.types, window.sizes, strict=True))
+            Task(id=str(index), type=str(task_type), count=size)
+            for index, (task_type, size) in enumerate(zip(window.types, window.sizes, strict=True))
         ),
     )
 

@@ -1,4 +1,4 @@
-"""All windows of a trace: a bound of what they cost, and a real schedule of them in turn."""
+"""All windows of a trace: a lower bound of their cost, and a real schedule of them in turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dfopt.compare.windows.window import UNKNOWN, Cache, WindowProblem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowBounds:
-    """What all windows pay at least, added up, and in how many a schedule pays no more."""
+    """The sum of the windows' lower bounds, and the number of windows that attain theirs."""
 
     total: int
     closed: int
@@ -24,7 +24,7 @@ class WindowBounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollingCosts:
-    """What the rolling schedule pays on each CPU, and how many windows are proven best."""
+    """The cost of the rolling schedule on each CPU, and the number of windows proven best."""
 
     costs: tuple[int, ...]
     closed: int
@@ -37,8 +37,8 @@ def bounds_of(
 
     Notes
     -----
-    Every CPU may begin every window with whichever fragment it likes. So windows know nothing of
-    each other, and what they pay adds up to a bound for the trace.
+    Every CPU may begin every window with any fragment in its cache. So the windows do not depend on
+    each other, and the sum of their bounds is a bound for the trace.
     """
     total = closed = 0
     nothing = (0,) * windows.cpus
@@ -66,9 +66,9 @@ class RollingStep:
     Parameters
     ----------
     demand
-        What was to be scheduled.
+        The dispatches to schedule.
     window
-        The same with what the window before left in the caches.
+        The same dispatches, and the caches as the window before left them.
     solved
         Its schedule.
     """
@@ -81,7 +81,7 @@ class RollingStep:
 def rolling_costs(
     windows: WindowedDispatches, conditions: WindowConditions, solver: WindowSolver
 ) -> RollingCosts:
-    """Return what a schedule pays that looks one window ahead; see :func:`rolling_steps`."""
+    """Return the costs of the schedule that looks one window ahead; see :func:`rolling_steps`."""
     costs = [0] * windows.cpus
     closed = 0
     for step in rolling_steps(windows, conditions, solver, costs):
@@ -95,25 +95,25 @@ def rolling_steps(
     solver: WindowSolver,
     costs: list[int],
 ) -> Iterator[RollingStep]:
-    """Yield window by window what is best from what the window before left in the caches.
+    """Yield each window with its best schedule, given what the window before left in the caches.
 
     Parameters
     ----------
     windows, conditions
-        What is scheduled.
+        The windows, and the conditions under which they are scheduled.
     solver
         Solves one window after the other.
     costs
-        What each CPU has paid so far; it grows with every window.
+        The cost of each CPU so far; it grows with every window.
 
     Notes
     -----
-    Of the fragments that may come last on a CPU, the one comes last that the trace itself used
-    last: what is in use now will likely be used next. After a gap a CPU is free again.
+    Often several fragments may come last on a CPU. Then the one comes last that the trace used
+    last, as it is the most likely to be used next. After a gap nothing is known about the cache.
     """
     states = conditions.first_states(windows)
-    for number, demand in enumerate(demands(windows)):
-        for cpu in windows.unknown.get(number, ()):
+    for index, demand in enumerate(demands(windows)):
+        for cpu in windows.unknown.get(index, ()):
             states[cpu] = UNKNOWN
         window = demand.window(windows, conditions, states)
         solved = solver.solve(window, costs)
@@ -129,7 +129,7 @@ def rolling_steps(
 def _in_trace(
     left: Cache, demand: Demand, solved: SolvedWindow, windows: WindowedDispatches
 ) -> Cache:
-    """Return what a cache holds by the fragment's number in the trace."""
+    """Return what a cache holds, with the number that the fragment has in the trace."""
     if left.fragment < 0 or windows.types is not None:
         return left
     return Cache(demand.fragments[solved.fragments[left.fragment]], left.leaves)

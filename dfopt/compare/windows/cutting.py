@@ -1,4 +1,4 @@
-"""The dispatches of a trace cut into windows, and what each window demands."""
+"""The dispatches of a trace, cut into windows."""
 
 from __future__ import annotations
 
@@ -34,22 +34,23 @@ class WindowedDispatches:
     cpus
         Number of CPUs.
     cpu, fragment
-        Where each dispatch ran, and what it used; ``UNMANAGED`` for one that evicts.
+        The CPU and the fragment of each dispatch; ``UNMANAGED`` for one that evicts.
     entry
-        What it pays when it finds another fragment in the cache.
+        The cost of a dispatch that finds another fragment in the cache.
     leaves
-        How it leaves its fragment, an index into :data:`~dfopt.trace.trace.LEAVES`.
+        The state in which it leaves its fragment, an index into
+        :data:`~dfopt.trace.trace.LEAVES`.
     write_back
-        What a fragment costs that is not left clean; 0 if all are left clean.
+        The cost of a fragment that is not left clean; 0 if all are left clean.
     leaves_differ
         Whether it matters which dispatch of a fragment comes last: some leave theirs invalidated,
         or some clean and others dirty.
     types
         Costs between fragments that are types of a matrix; then the other costs are 0.
     starts
-        At which dispatch each window begins.
+        The first dispatch of each window.
     unknown
-        For each window the CPUs of whose caches nothing is known when it begins.
+        For each window the CPUs with unknown caches: nothing is known about them when it begins.
     """
 
     cpus: int
@@ -77,9 +78,9 @@ class WindowedDispatches:
         """The number of the window of each dispatch."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts, append=len(self.cpu)))
 
-    def rows(self, number: int) -> tuple[int, int]:
-        """Return where a window begins and where it ends."""
-        ends = (*self.starts[number : number + 2].tolist(), len(self.cpu))
+    def rows(self, index: int) -> tuple[int, int]:
+        """Return the first dispatch of a window, and the first one after it."""
+        ends = (*self.starts[index : index + 2].tolist(), len(self.cpu))
         return ends[0], ends[1]
 
     def part(self, first: int, last: int) -> WindowedDispatches:
@@ -97,9 +98,7 @@ class WindowedDispatches:
             types=self.types,
             starts=self.starts[first:last] - ends[first],
             unknown={
-                number - first: cpus
-                for number, cpus in self.unknown.items()
-                if first <= number < last
+                index - first: cpus for index, cpus in self.unknown.items() if first <= index < last
             },
         )
 
@@ -108,8 +107,8 @@ def cut(dispatches: Dispatches, starts: Rows) -> WindowedDispatches:
     """Return dispatches cut into the windows that begin at ``starts``."""
     unknown: dict[int, list[int]] = {}
     numbers = np.searchsorted(dispatches.start[starts], dispatches.gap_end)
-    for number, cpu in zip(numbers.tolist(), dispatches.gap_cpu.tolist(), strict=True):
-        unknown.setdefault(number, []).append(cpu)
+    for index, cpu in zip(numbers.tolist(), dispatches.gap_cpu.tolist(), strict=True):
+        unknown.setdefault(index, []).append(cpu)
     leaves = dispatches.leaves
     return WindowedDispatches(
         cpus=dispatches.cpus,
@@ -127,7 +126,7 @@ def cut(dispatches: Dispatches, starts: Rows) -> WindowedDispatches:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowConditions:
-    """What holds for all windows of a comparison, besides their dispatches.
+    """The conditions that hold for all windows of a comparison.
 
     Parameters
     ----------
@@ -163,11 +162,11 @@ class Demand:
     Parameters
     ----------
     fragments
-        Which fragments they use, ascending.
+        The fragments that they use, ascending.
     classes
         The classes of dispatches of each fragment.
     latest
-        Where the last dispatch of each fragment stands.
+        The row of the last dispatch of each fragment.
     load
         The largest number of managed dispatches that the trace put on one CPU.
     evicting
@@ -184,7 +183,7 @@ class Demand:
     is_last: bool
 
     def capacity(self, wanted: int | str, cpus: int) -> int:
-        """Return how many dispatches a CPU may run, at least 1; see :func:`check_room`."""
+        """Return the most dispatches that a CPU may run, at least 1; see :func:`check_room`."""
         count = sum(count for classes in self.classes for _, _, count in classes)
         match wanted:
             case "observed":
@@ -204,7 +203,7 @@ class Demand:
         return WindowProblem(
             capacity=self.capacity(conditions.capacity, windows.cpus),
             fragments=self.classes,
-            # A fragment that the window does not use is as good as any other, if not a type.
+            # All fragments that the window does not use are alike, except under a matrix.
             states=tuple(states)
             if is_matrix
             else tuple(
@@ -224,12 +223,12 @@ class Demand:
 
 
 def check_room(windows: WindowedDispatches, capacity: int) -> None:
-    """Refuse a capacity under which the dispatches of some window find no room.
+    """Refuse a capacity that leaves no room for the dispatches of some window.
 
     Raises
     ------
     MethodError
-        With the number of its dispatches.
+        With the number of the window's dispatches.
     """
     most = int(np.add.reduceat(windows.managed, windows.starts, dtype=np.int64).max())
     if most > capacity * windows.cpus:
@@ -240,20 +239,20 @@ def check_room(windows: WindowedDispatches, capacity: int) -> None:
 
 
 def demands(windows: WindowedDispatches) -> Iterator[Demand]:
-    """Yield what each window demands."""
+    """Yield the dispatches of each window."""
     window, managed = windows.window, np.flatnonzero(windows.managed)
     groups = _Groups(windows, window, managed)
     loads = _largest_loads(window[managed], windows.cpu[managed], windows.cpus, len(windows))
     evicting = _Evicting(windows, window) if len(managed) < len(windows.cpu) else None
-    for number in range(len(windows)):
-        first, last = groups.of_window[number], groups.of_window[number + 1]
+    for index in range(len(windows)):
+        first, last = groups.of_window[index], groups.of_window[index + 1]
         yield Demand(
             fragments=groups.fragments[first:last],
             classes=tuple([groups.classes(group) for group in range(first, last)]),
             latest=groups.latest[first:last],
-            load=loads[number],
-            evicting=() if evicting is None else evicting.of_window(number),
-            is_last=number == len(windows) - 1,
+            load=loads[index],
+            evicting=() if evicting is None else evicting.of_window(index),
+            is_last=index == len(windows) - 1,
         )
 
 
@@ -272,8 +271,9 @@ class _Groups:
         self.latest = np.maximum.reduceat(managed[order], first).tolist() if len(first) else []
         self.of_window = np.searchsorted(window[first], np.arange(len(windows) + 1)).tolist()
         if not windows.leaves_differ and len(first):
-            # With all fragments left alike, only what opens a visit pays to enter. There is at
-            # most one visit for each CPU, so the entries beyond one more than that are the same.
+            # If all dispatches leave their fragments alike, only the first dispatch of a visit pays
+            # its entry. A fragment has at most one visit for each CPU. So only the CPUs + 1
+            # cheapest entries need to be told apart.
             sizes = np.diff(first, append=len(order))
             places = np.arange(len(order))
             entry = entry[np.minimum(places, np.repeat(first, sizes) + windows.cpus)]
@@ -288,7 +288,7 @@ class _Groups:
 
 
 def _runs(changes: Flags, entry: Integers, leaves: Numbers) -> list[DispatchClass]:
-    """Return a class for each run of equal rows, which begins where something changes."""
+    """Return a class for each run of equal rows; a run begins where ``changes`` is true."""
     first = np.flatnonzero(changes)
     counts = np.diff(first, append=len(changes))
     rows = zip(entry[first].tolist(), leaves[first].tolist(), counts.tolist(), strict=True)
@@ -296,7 +296,7 @@ def _runs(changes: Flags, entry: Integers, leaves: Numbers) -> list[DispatchClas
 
 
 def _largest_loads(window: Rows, cpu: Numbers, cpus: int, windows: int) -> list[int]:
-    """Return for each window the most dispatches on one CPU."""
+    """Return for each window the largest number of dispatches on one CPU."""
     key, count = np.unique(window * cpus + cpu, return_counts=True)
     loads = np.zeros(windows, np.int64)
     np.maximum.at(loads, key // cpus, count)
@@ -318,8 +318,8 @@ class _Evicting:
         self._classes = _runs(changes, entry, leaves)
         self._cpus = windows.cpus
 
-    def of_window(self, number: int) -> tuple[tuple[DispatchClass, ...], ...]:
+    def of_window(self, index: int) -> tuple[tuple[DispatchClass, ...], ...]:
         """Return the classes on each CPU."""
-        first = number * self._cpus
+        first = index * self._cpus
         ends = np.searchsorted(self._key, np.arange(first, first + self._cpus + 1)).tolist()
         return tuple(tuple(self._classes[begin:end]) for begin, end in pairwise(ends))

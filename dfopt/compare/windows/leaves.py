@@ -1,10 +1,10 @@
 """Windows whose dispatches leave their fragments in different states.
 
-What a visit costs then depends on which dispatches come first and last in it, so numbers of
-dispatches are not enough. The best order on one CPU is known
-(:mod:`dfopt.costs.closed_form`); it remains to be found which dispatches each CPU runs. A packing
-by sizes comes first, then exchanges that pay, then the exact program
-(:mod:`dfopt.compare.windows.leaves_program`), then a local search of fixed length.
+The cost of a visit then depends on its first and its last dispatch, so numbers of dispatches are
+not enough. The best order on one CPU is known (:mod:`dfopt.costs.closed_form`). The question left
+is which dispatches each CPU runs. A packing by sizes comes first, then exchanges that lower the
+cost, then the exact program (:mod:`dfopt.compare.windows.leaves_program`), then a local search of
+fixed length.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ MOST_EXCHANGES = 3_000
 """At most 3,000 changes to the best packing are tried."""
 
 NEVER = Ends(IMPOSSIBLE)
-"""What it costs where a fragment must not stand."""
+"""The cost of a position that a fragment must not take."""
 
 Content = Mapping[int, int]
-"""How many dispatches of which classes one CPU runs."""
+"""The dispatches that one CPU runs: class and number."""
 
 
 class LeavesWindows:
@@ -78,7 +78,7 @@ class LeavesWindows:
         if not found.is_closed and not window.by_worst:
             found = found.improved(*best_contents(leaves_window, found.cost, self._most_steps))
         if not found.is_closed and not window.evicting:
-            # No instance can say that a task stays on its CPU.
+            # No instance can demand that a task stays on its CPU.
             found = found.improved(*searched_locally(leaves_window.instance, self._effort))
         return found
 
@@ -103,12 +103,12 @@ class LeavesWindows:
 
 
 class LeavesCosts(PartCosts):
-    """What CPUs pay in a window, those that run nothing included.
+    """The costs of the CPUs in a window, those that run nothing included.
 
     Parameters
     ----------
     window
-        What is scheduled.
+        The window to schedule.
     """
 
     def __init__(self, window: LeavesWindow) -> None:
@@ -116,7 +116,7 @@ class LeavesCosts(PartCosts):
         self.window = window
 
     def cost(self, cpu: int, parts: Parts) -> int:
-        """Return what a CPU pays for ``parts``."""
+        """Return the cost of a CPU that runs ``parts``."""
         return super().cost(cpu, parts) + self.window.evicted[cpu]
 
     def closer(self, cpu: int, parts: Parts, latest: Sequence[int]) -> tuple[int, int]:
@@ -128,7 +128,7 @@ class LeavesCosts(PartCosts):
             A CPU, and what it runs.
         latest
             For each fragment a number. Of several fragments that may come last, the one with the
-            largest number does; what evicts comes last only if nothing else may.
+            largest number does; a dispatch that evicts comes last only if nothing else may.
         """
         start = self.form.starts[cpu]
         blocks = {fragment: self._priced(part)[1] for fragment, part in parts.items()}
@@ -154,16 +154,17 @@ class LeavesSchedule(WindowSchedule):
     Parameters
     ----------
     leaves_costs
-        What CPUs pay.
+        The costs of CPUs.
     parts
-        How many dispatches of which classes each CPU runs, by fragment, evicting ones included.
+        For each CPU, by fragment, the classes of its dispatches with their numbers, evicting ones
+        included.
     """
 
     leaves_costs: LeavesCosts
     parts: tuple[Parts, ...]
 
     def improved(self, contents: Sequence[Content] | None, bound: int) -> LeavesSchedule:
-        """Return what is known if other contents and another bound are known too."""
+        """Return the better of this schedule and other contents, with the better bound."""
         known = replace(self, lower_bound=max(self.lower_bound, bound))
         if contents is None:
             return known
@@ -180,8 +181,8 @@ class LeavesSchedule(WindowSchedule):
             return None
         fragment, closer = self.leaves_costs.closer(cpu, parts, latest)
         window = self.leaves_costs.window
-        place = closer - window.numbers(fragment)[0][0]
-        leaves = window.fragments[fragment][place].leaves
+        index = closer - window.numbers(fragment)[0][0]
+        leaves = window.fragments[fragment][index].leaves
         return Cache(fragment if fragment < len(latest) else FOREIGN, leaves)
 
     def orders(self) -> tuple[tuple[int, ...], ...]:
@@ -199,12 +200,12 @@ class LeavesSchedule(WindowSchedule):
 
 
 class LeavesPacking:
-    """Packs a window by the sizes of its fragments, and then makes changes that pay.
+    """Packs a window by the sizes of its fragments, and then makes changes that lower the cost.
 
     Parameters
     ----------
     costs
-        What CPUs pay in the window.
+        The costs of CPUs in the window.
     bound
         No schedule costs less.
     """
@@ -249,7 +250,7 @@ class LeavesPacking:
         return Contents(self._costs, contents)
 
     def _shares(self, fragment: int, amounts: Sequence[int]) -> list[Counter[int]]:
-        """Deal a fragment to its visits, each with a good dispatch to begin and one to end with."""
+        """Return the visits of a fragment, each with a good dispatch to begin and to end with."""
         numbers = self._leaves_window.numbers(fragment)
         left = Counter(dict(numbers))
         shares: list[Counter[int]] = [Counter() for _ in amounts]
@@ -261,7 +262,7 @@ class LeavesPacking:
                 share[number] += count
                 left[number] -= count
 
-        # Classes are in the order of what it costs to enter with them.
+        # Classes are in the order of their entry costs.
         for share in shares:
             give(share, next(number for number in left if left[number]), 1)
         for share, amount in zip(shares, amounts, strict=True):
@@ -274,7 +275,7 @@ class LeavesPacking:
         return shares
 
     def _improve(self, contents: Contents) -> bool:
-        """Make the first change that pays; False where none is found."""
+        """Make the first change that lowers the cost; return False where none is found."""
         for cpu in range(self._window.cpus):
             for part in self._parts(contents, cpu):
                 for other in range(self._window.cpus):
@@ -294,7 +295,7 @@ class LeavesPacking:
         return [part for fragment, part in contents.parts[cpu].items() if fragment < free]
 
     def _exchanges(self, contents: Contents, part: Part, other: int) -> Iterator[tuple[Part, Part]]:
-        """Yield what a CPU may give of a part to another one, and what it gets for that."""
+        """Yield the dispatches that a CPU may give of a part, and those it gets in exchange."""
         yield part, NOTHING
         for number in part:
             yield {number: 1}, NOTHING
@@ -302,7 +303,7 @@ class LeavesPacking:
             yield part, another
 
     def _pays(self, contents: Contents, cpu: int, other: int, lost: Part, gained: Part) -> bool:
-        """Exchange tasks if that makes the schedule cheaper and there is room."""
+        """Exchange dispatches if that lowers the cost and there is room; return whether it did."""
         growth = sum(gained.values()) - sum(lost.values())
         if (
             contents.loads[cpu] + growth > self._rooms[cpu]

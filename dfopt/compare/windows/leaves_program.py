@@ -1,9 +1,8 @@
 """The best schedule of a window whose dispatches leave their fragments in different states.
 
-A dynamic program over the fragments. Of what was dealt so far only this matters: how many
-dispatches each CPU runs, and what stands at the ends of its order. So there are few states, and
-most of them are dropped because they cannot lead below a cost that is known already (bounding, as
-in branch and bound).
+A dynamic program over the fragments. A state holds only the number of dispatches on each CPU, and
+what stands at the two ends of its order. So there are few states. Most of them are dropped, because
+they cannot lead to a lower cost than a known one (bounding, as in branch and bound).
 """
 
 from __future__ import annotations
@@ -18,29 +17,29 @@ from dfopt.costs.closed_form import Roles
 from dfopt.costs.role import Role
 
 STEPS_PER_DEALING = 5
-"""To look at one way to deal a fragment takes as long as 5 steps."""
+"""Looking at one way to deal a fragment counts as 5 steps."""
 
 MOST_DEALINGS = 500
 """A fragment that can be dealt in more than 500 ways is only taken as a whole."""
 
 USED = 8
-"""Beside the bits of roles: the CPU runs something."""
+"""The bit, besides those of roles, that says that the CPU runs something."""
 
 FIRST_TAKEN = Role.FIRST | Role.ALONE
 LAST_TAKEN = Role.LAST | Role.ALONE
 
 Contents = tuple[dict[int, int], ...]
-"""For each CPU how many dispatches of which classes it runs."""
+"""For each CPU the dispatches that it runs: class and number."""
 
 Key = tuple[tuple[int, int], ...]
-"""For each CPU how many dispatches it runs, and which bits of roles are taken."""
+"""For each CPU the number of dispatches that it runs, and the bits of the roles taken there."""
 
 Share = tuple[int, int, list[tuple[Role, int]]]
-"""CPU, number of dispatches, and the roles that they can take at what cost."""
+"""CPU, number of dispatches, and the roles that they can take, each with its cost."""
 
 
 class TooManySteps(Exception):  # noqa: N818 - the program gives up, which is no error
-    """There are more steps than are worth their time."""
+    """The program needs more steps than it may take."""
 
 
 class _Transition(NamedTuple):
@@ -55,9 +54,9 @@ def best_contents(window: LeavesWindow, known: int, most_steps: int) -> tuple[Co
     Parameters
     ----------
     window
-        What is scheduled.
+        The window to schedule.
     known
-        What the best schedule so far costs.
+        The cost of the best schedule so far.
     most_steps
         Each of two attempts gives up after this number of steps.
 
@@ -66,11 +65,12 @@ def best_contents(window: LeavesWindow, known: int, most_steps: int) -> tuple[Co
     contents : Contents or None
         None where none was found.
     bound : int
-        No schedule costs less; 0 where too much would have to be looked at.
+        No schedule costs less; 0 where the program gave up.
     """
     contents: Contents | None = None
     bound = 0
-    # Mostly it is enough to keep fragments whole: a fragment that is cut costs one more visit.
+    # First keep fragments whole: a fragment that is cut costs one more visit, so this is mostly
+    # enough.
     for most_dealings in (0, MOST_DEALINGS):
         program = LeavesProgram(window, known, most_dealings, most_steps)
         try:
@@ -92,7 +92,7 @@ class LeavesProgram:
     Parameters
     ----------
     window
-        What is scheduled.
+        The window to schedule.
     known
         The cost of a schedule; only cheaper ones are looked for.
     most_dealings
@@ -121,7 +121,7 @@ class LeavesProgram:
         sizes, problem = window.sizes, window.window
         self._capacity = problem.capacity
         self._order = sorted(range(len(sizes)), key=lambda fragment: -sizes[fragment])
-        self._place = {fragment: place for place, fragment in enumerate(self._order)}
+        self._position = {fragment: position for position, fragment in enumerate(self._order)}
         self._needs = Needs(window, self._order)
         self._cpus = problem.cpus
         self._idle = window.idle
@@ -134,7 +134,7 @@ class LeavesProgram:
         self.kept: list[int] = []
 
     def run(self) -> tuple[int, Contents | None]:
-        """Return what the best schedule costs that is looked at, and itself if it is new.
+        """Return the least cost and its schedule; the known cost and None if none is cheaper.
 
         Raises
         ------
@@ -144,9 +144,9 @@ class LeavesProgram:
         layers: list[dict[Key, _Transition]] = []
         always = self._needs.always + sum(self._window.evicted)
         paid: dict[Key, int] = {((0, 0),) * self._cpus: always}
-        for place, fragment in enumerate(self._order):
+        for position, fragment in enumerate(self._order):
             found: dict[Key, _Transition] = {}
-            tolls = self._tolls(place + 1)
+            tolls = self._tolls(position + 1)
             for dealing, shares in self._dealings(fragment):
                 for key, before in paid.items():
                     self._count(1)
@@ -154,7 +154,7 @@ class LeavesProgram:
                         self._count(1)
                         total = before + cost
                         if (new not in found or total < found[new].cost) and (
-                            total + self._rest(place + 1, tolls, new) < self._known
+                            total + self._rest(position + 1, tolls, new) < self._known
                         ):
                             found[new] = _Transition(total, key, dealing)
             layers.append(found)
@@ -179,7 +179,7 @@ class LeavesProgram:
         return tuple(contents)
 
     def _after(self, key: Key, shares: Sequence[Share]) -> Iterator[tuple[Key, int]]:
-        """Yield what each CPU runs when it has got its share of a fragment, and at what cost."""
+        """Yield the states after a fragment is dealt in these shares, each with its cost."""
         options = []
         for cpu, amount, roles in shares:
             load, taken = key[cpu]
@@ -202,7 +202,7 @@ class LeavesProgram:
                 yield tuple(new), paid
 
     def _is_tidy(self, key: Sequence[tuple[int, int]]) -> bool:
-        """Whether of CPUs that begin alike the first ones are used."""
+        """Whether, among CPUs that begin alike, the first ones are used."""
         return all(key[cpu - 1][1] or not key[cpu][1] for cpu in self._twins)
 
     def _dealings(self, fragment: int) -> Iterator[tuple[Contents, list[Share]]]:
@@ -220,7 +220,7 @@ class LeavesProgram:
             if max(amounts) > self._capacity or key in seen:
                 continue
             seen.add(key)
-            # What evicts needs no room.
+            # A dispatch that evicts needs no room.
             needed = amounts if home is None else [0] * self._cpus
             yield (
                 dealing,
@@ -259,27 +259,28 @@ class LeavesProgram:
             )
 
     def _roles(self, cpu: int, fragment: int, roles: Roles) -> list[tuple[Role, int]]:
-        """Return the roles that a fragment can play on a CPU, and what they cost."""
+        """Return the roles that a fragment can take on a CPU, each with its cost."""
         options = [Role.MIDDLE, Role.LAST]
         if self._form.starts[cpu].spares_entry(fragment):
             options += [Role.FIRST, Role.ALONE, Role.SPLIT]
         return [(role, roles[role].cost) for role in options]
 
-    def _tolls(self, place: int) -> list[tuple[int, int, int]]:
-        """Return what each CPU pays at least for what it holds, the fragments up to a place dealt.
+    def _tolls(self, position: int) -> list[tuple[int, int, int]]:
+        """Return the least cost of what each CPU holds, with the fragments before a position dealt.
 
-        That is if it runs nothing yet, if its first entry is not spared yet, and if it is.
+        A CPU has three costs: if it runs nothing yet, if its first entry is not spared yet, and if
+        it is spared.
         """
         tolls = []
         for start, idle in zip(self._form.starts, self._idle, strict=True):
             arrival, departure = start.tolls
             own = start.free_fragment
-            begun = arrival if own is not None and self._place[own] >= place else departure
+            begun = arrival if own is not None and self._position[own] >= position else departure
             tolls.append((min(begun, idle), begun, arrival))
         return tolls
 
-    def _rest(self, place: int, tolls: Sequence[tuple[int, int, int]], key: Key) -> int:
-        """Return what is paid at least for the fragments from a place on, and for beginnings."""
+    def _rest(self, position: int, tolls: Sequence[tuple[int, int, int]], key: Key) -> int:
+        """Return the least cost of the fragments from a position on, and of beginnings."""
         free = lasts = paid = 0
         for (_, taken), toll, start in zip(key, tolls, self._form.starts, strict=True):
             if taken & FIRST_TAKEN:
@@ -289,10 +290,10 @@ class LeavesProgram:
                 free += start.free_for_all
             if not taken & LAST_TAKEN:
                 lasts += 1
-        return paid + self._needs.least(place, free, lasts)
+        return paid + self._needs.least(position, free, lasts)
 
     def _ended(self, key: Key) -> int:
-        """Return what CPUs pay for what they hold in the beginning."""
+        """Return the cost of what the CPUs hold in the beginning."""
         return sum(
             start.tolls[not taken & FIRST_TAKEN] if taken else idle
             for (_, taken), start, idle in zip(key, self._form.starts, self._idle, strict=True)
@@ -300,7 +301,7 @@ class LeavesProgram:
 
 
 def _has_ends(key: Key) -> bool:
-    """Whether on every CPU that runs something it is known what comes last."""
+    """Whether it is known what comes last on every CPU that runs something."""
     return all(taken & LAST_TAKEN for _, taken in key if taken)
 
 

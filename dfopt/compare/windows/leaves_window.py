@@ -1,4 +1,4 @@
-"""A window in the terms of the closed form, and a bound, for leave states that differ."""
+"""A window in the terms of the closed form, and a lower bound, where leave states differ."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from dfopt.costs.closed_form import ClosedForm
 from dfopt.costs.task_types import task_types
 
 ENDS = 2
-"""Of equal dispatches that evict on a CPU at most 2 can stand at the ends of its order."""
+"""At most 2 of the equal dispatches that evict on a CPU can stand at the ends of its order."""
 
 
 class LeavesWindow:
-    """A window whose evicting dispatches are fragments of their own that stay on their CPUs.
+    """A window in which each evicting dispatch is a fragment of its own that stays on its CPU.
 
     Parameters
     ----------
     window
-        What is to be scheduled.
+        The window to schedule.
 
     Attributes
     ----------
     fragments
-        The classes of dispatches of each fragment; after those of the window one fragment for
-        each evicting dispatch.
+        The classes of dispatches of each fragment: first the fragments of the window, then one
+        fragment for each evicting dispatch.
     sizes
         Number of dispatches of each fragment.
     homes
         For each fragment the CPU on which it stays; None if it may run anywhere.
     evicted
-        What each CPU pays besides: of many equal evicting dispatches only a few have a fragment
-        here, as the others always stand in the middle of an order.
+        The cost on each CPU of the evicting dispatches without a fragment here. Of many equal ones
+        only a few have a fragment, as the others always stand in the middle of an order.
     instance
         The instance whose types of tasks are the classes of all fragments.
     form
         The best orders.
     idle
-        What each CPU pays if it runs nothing.
+        The cost of each CPU if it runs nothing.
     """
 
     def __init__(self, window: WindowProblem) -> None:
@@ -73,8 +73,8 @@ class LeavesWindow:
         for classes in self.fragments:
             self._numbers.append(
                 [
-                    (before + place, dispatch_class.copies)
-                    for place, dispatch_class in enumerate(classes)
+                    (before + position, dispatch_class.copies)
+                    for position, dispatch_class in enumerate(classes)
                 ]
             )
             before += len(classes)
@@ -93,18 +93,18 @@ class LeavesWindow:
 
 
 More = tuple[tuple[int, ...], int]
-"""What one more visit of a fragment needs: entries that are paid, and exits."""
+"""The needs of one more visit of a fragment: entries that are paid, and exits."""
 
 NO_MORE: More = (), 0
 
 
 class Needs:
-    """What the fragments of a window need at least, whatever is done with the others.
+    """The least that the fragments of a window need, however the others are dealt.
 
     Parameters
     ----------
     leaves_window
-        What is scheduled.
+        The window to schedule.
     order
         The fragments, in an order.
 
@@ -122,25 +122,25 @@ class Needs:
         self._holders = Counter(state.fragment for state in window.states)
         self._known: dict[tuple[int, int, int, More], int] = {}
         self._entries: list[tuple[int, int]] = []
-        """Ascending, each with the place of its fragment in the order."""
+        """Ascending, each with the position of its fragment in the order."""
         self._forced = [0]
         self._invalidated = [0]
-        for place, fragment in enumerate(order):
+        for position, fragment in enumerate(order):
             entries, closers, invalidated = self._offers(fragment)
             visits = self._visits(fragment)
             paid = entries[: max(0, visits - self._holders[fragment])]
-            self._entries += ((entry, place) for entry in paid)
+            self._entries += ((entry, position) for entry in paid)
             self._forced.append(max(0, visits - closers))
             self._invalidated.append(invalidated)
         self._entries.sort()
         self.always = window.write_back * sum(self._invalidated)
-        """What is paid for dispatches that leave their fragment invalidated."""
+        """The cost of dispatches that leave their fragment invalidated."""
 
     def _visits(self, fragment: int) -> int:
         return -(-self._sizes[fragment] // self._window.capacity)
 
     def _offers(self, fragment: int) -> tuple[list[int], int, int]:
-        """Return entries, ascending, and how many end visits for nothing or leave invalidated."""
+        """Return a fragment's entries, ascending, its free exits, and its invalidated ones."""
         classes = self._fragments[fragment]
         most = self._window.cpus + 1
         return (
@@ -150,32 +150,34 @@ class Needs:
         )
 
     def more(self, fragment: int) -> More:
-        """Return what a fragment needs if it is visited once more than it must."""
+        """Return the needs of a fragment that is visited once more than it must be."""
         entries, closers, _ = self._offers(fragment)
         visits = self._visits(fragment)
         paid = visits - self._holders[fragment]
         return tuple(entries[paid : paid + 1]) if paid >= 0 else (), int(visits >= closers)
 
-    def least(self, place: int, free: int, lasts: int, more: More = NO_MORE) -> int:
-        """Return what the fragments from a place on cost, besides what is paid always.
+    def least(self, position: int, free: int, lasts: int, more: More = NO_MORE) -> int:
+        """Return the least cost of the fragments from a position on, without ``always``.
 
         Parameters
         ----------
-        place
+        position
             In the order of the fragments.
         free, lasts
-            How many CPUs spare a first visit its entry, and a last one what it leaves.
+            The number of CPUs on which the first visit pays no entry, and the number on which the
+            last visit pays nothing for what it leaves.
         more
-            What they need besides.
+            The needs of further visits.
         """
-        key = place, free, lasts, more
+        key = position, free, lasts, more
         if key not in self._known:
-            entries = [entry for entry, at in self._entries if at >= place]
+            entries = [entry for entry, at in self._entries if at >= position]
             entries = sorted([*entries, *more[0]])
-            writes = sum(self._forced[place + 1 :]) + more[1]
+            writes = sum(self._forced[position + 1 :]) + more[1]
             if not self._window.final:
-                # What was invalidated and comes last on its CPU is not yet written back.
-                spared = min(lasts, sum(self._invalidated[place + 1 :]))
+                # A fragment that is left invalidated, and comes last on its CPU, is not yet written
+                # back.
+                spared = min(lasts, sum(self._invalidated[position + 1 :]))
                 writes = max(0, writes - (lasts - spared)) - spared
             reads = sum(entries[: max(0, len(entries) - free)])
             self._known[key] = reads + self._window.write_back * writes
@@ -183,7 +185,7 @@ class Needs:
 
 
 def lower_bound(leaves_window: LeavesWindow, *, cut: Iterable[int] = ()) -> int:
-    """Return what no schedule of a window undercuts.
+    """Return a lower bound of the cost of a window.
 
     The theorem and its proof are in the documentation under "Where dispatches leave their
     fragments differently".
@@ -191,16 +193,17 @@ def lower_bound(leaves_window: LeavesWindow, *, cut: Iterable[int] = ()) -> int:
     Parameters
     ----------
     leaves_window
-        What is scheduled.
+        The window to schedule.
     cut
-        If there are any: of schedules that visit one of these fragments more often than they must.
+        If not empty, the bound holds for the schedules that visit one of these fragments more often
+        than they must.
     """
     window = leaves_window.window
     needs = Needs(leaves_window, range(len(leaves_window.fragments)))
     cpus = range(window.cpus)
     idle = leaves_window.idle
-    # What a CPU holds costs more, or less, where it runs something. Where dispatches evict, a CPU
-    # always runs something.
+    # The fragment that a CPU holds costs more, or less, if the CPU runs something. A CPU with
+    # dispatches that evict always runs something.
     busy = leaves_window.evicting_cpus
     tolls = [_toll(window, cpu) - idle[cpu] for cpu in cpus]
     always = sum(tolls[cpu] for cpu in busy)
@@ -216,7 +219,7 @@ def lower_bound(leaves_window: LeavesWindow, *, cut: Iterable[int] = ()) -> int:
 
 
 def _toll(window: WindowProblem, cpu: int) -> int:
-    """Return what a CPU pays at least for what it holds, if it runs something."""
+    """Return the least cost of what a CPU holds, if it runs something."""
     fragment, leaves = window.states[cpu]
     stays = fragment >= 0 and leaves == DIRTY
     return 0 if leaves == CLEAN or stays else window.write_back

@@ -1,4 +1,4 @@
-"""Windows under a matrix: what a dispatch pays depends on the type of the one before.
+"""Windows under a matrix: the cost of a dispatch depends on the type of the one before.
 
 The bound and the schedule are those of :mod:`dfopt.solvers.matrix`.
 """
@@ -32,7 +32,7 @@ class MatrixSchedule(WindowSchedule):
     types
         The types of the window.
     trails
-        What each CPU runs.
+        The types that each CPU runs, in order.
     """
 
     types: tuple[int, ...]
@@ -45,7 +45,7 @@ class MatrixSchedule(WindowSchedule):
         return Cache(self.types[trail.last]) if trail.load else None
 
     def orders(self) -> tuple[tuple[int, ...], ...]:
-        """Return for each CPU the types of its dispatches in order, as places in the window."""
+        """Return for each CPU the types of its dispatches in order, as indices into the window."""
         return tuple(trail.order() for trail in self.trails)
 
 
@@ -74,7 +74,7 @@ class MatrixWindows:
     def of_orders(
         self, window: WindowProblem, orders: Sequence[Sequence[int]], costs: Sequence[int]
     ) -> MatrixSchedule:
-        """Return the schedule in which CPUs run types, as places in the window, in these orders."""
+        """Return the schedule in which CPUs run types in these orders (indices into the window)."""
         del costs
         problem = matrix_problem_of(window, self._costs)
         trails = [
@@ -87,7 +87,7 @@ class MatrixWindows:
 def _schedule(
     window: WindowProblem, problem: MatrixProblem, trails: Sequence[Trail], bound: int
 ) -> MatrixSchedule:
-    # Of CPUs that begin alike the first ones pay least.
+    # Among CPUs that begin alike, the first ones pay least.
     ordered = sorted(trails, key=lambda trail: (trail.start, trail.cost))
     costs = [trail.cost for trail in ordered]
     return MatrixSchedule(
@@ -100,7 +100,7 @@ def _schedule(
 
 
 def matrix_problem_of(window: WindowProblem, costs: TypeCosts) -> MatrixProblem:
-    """Return a window, whose states are ascending, in the form that is bounded by flows."""
+    """Return a window with ascending states as the problem that flows bound."""
     types = window.types
     states = {state: number for number, state in enumerate(dict.fromkeys(window.states))}
 

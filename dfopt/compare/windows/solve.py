@@ -1,4 +1,4 @@
-"""Windows solved one after the other, equal ones once."""
+"""Windows solved one after the other; equal windows are solved once."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ MOST_REMEMBERED = 20_000
 """At most 20,000 windows are remembered at once."""
 
 STEPS, STEPS_OF_MANY = 30_000, 10_000
-"""Steps after which exact programs give up: where windows are few, and where they are many."""
+"""Steps after which the exact program gives up: with few windows, and with many."""
 
 TINY = 6
-"""All schedules of at most 6 dispatches are tried, within milliseconds."""
+"""Windows of at most 6 dispatches are solved by trying all schedules, within milliseconds."""
 
 EFFORT = 0.01
 """Length of a local search, as a share of a whole one; a window has few dispatches."""
@@ -33,7 +33,7 @@ EFFORT = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolvedWindow:
-    """The schedule of a window, and how its fragments and CPUs are called there.
+    """The schedule of a window in its canonical form, and the numbers of fragments and CPUs.
 
     Parameters
     ----------
@@ -103,14 +103,14 @@ class WindowSolver:
         Parameters
         ----------
         window
-            What is to be scheduled.
+            The window to schedule.
         paid
-            What each CPU has paid before. Of CPUs that begin alike, the one that has paid most
+            The cost of each CPU so far. Among CPUs that begin alike, the one that has paid most
             pays least now, where the method does not tell them apart.
         """
         cpus: Sequence[int] = range(window.cpus)
         if isinstance(self._method, MatrixWindows):
-            # Types keep their names, so the CPUs are put in order instead.
+            # Types must keep their numbers, so the canonical form sorts the CPUs instead.
             fragments: Sequence[int] = range(len(window.fragments))
             cpus = sorted(cpus, key=lambda cpu: (window.states[cpu], -paid[cpu]))
             canonical = replace(window, states=tuple([window.states[cpu] for cpu in cpus]))
@@ -121,7 +121,7 @@ class WindowSolver:
 
     def _solved(self, window: WindowProblem) -> WindowSchedule:
         found: WindowSchedule = self._method.solve(window)
-        # No instance can keep what evicts on its CPU.
+        # No instance can keep a dispatch that evicts on its CPU.
         if found.is_closed or window.evicting:
             return found
         if sum(window.sizes) <= TINY:
@@ -140,14 +140,14 @@ class WindowSolver:
             found = self._improved(window, found, as_instance.packed(instance, seconds))
         if self._thorough and not found.is_closed:
             found = self._improved(window, found, as_instance.solved(instance, seconds))
-        # Only searches are charged, so that what is found hardly depends on how busy we are.
+        # Only searches use up the time, so the results hardly depend on how busy the machine is.
         self._seconds_left -= time.monotonic() - began
         return found
 
     def _improved(
         self, window: WindowProblem, found: WindowSchedule, known: Knowledge
     ) -> WindowSchedule:
-        """Return what was found, improved by what a solver knows."""
+        """Return the schedule, or the better one of a solver, with the better bound."""
         bound = max(found.lower_bound, known.lower_bound)
         if known.schedule is not None and (known.objective or 0) < found.cost:
             costs = [cpu.cost for cpu in known.schedule.cpus]

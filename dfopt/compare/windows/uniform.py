@@ -1,13 +1,13 @@
 """Windows whose dispatches all leave their fragments in the same state.
 
-Each change of fragment then costs the entry of the dispatch that comes next and the same exit.
-So only the number of a fragment's dispatches counts, and their lowest entries: a placement says
-which fragments a CPU visits, and the cheapest dispatches begin the visits.
+Each change of fragment then costs the entry of the next dispatch, and an exit that is always the
+same. So only the number of a fragment's dispatches and their lowest entries matter. A placement
+says which fragments a CPU visits; the dispatches with the lowest entries begin the visits.
 
-A fragment of s dispatches is visited by at least ⌈s/k⌉ CPUs, where a CPU has room for k. Only
-the first visit of a CPU can be free: of the fragment that its cache holds, or of any fragment
-where nothing is known about the cache. That bounds the cost from below. Fragments that are kept
-whole, packed like bins by best fit decreasing, mostly attain the bound.
+If a CPU has room for k dispatches, at least ⌈s/k⌉ CPUs visit a fragment of s dispatches. Only the
+first visit of a CPU can be free: that of the fragment in its cache, or of any fragment where
+nothing is known about the cache. That bounds the cost from below. Whole fragments, packed like bins
+by best fit decreasing, mostly attain the bound.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ ATTEMPTS = 12
 """At most 12 random orders of the fragments are tried before a solver is asked."""
 
 FRESH = (UNKNOWN.fragment, EMPTY.fragment)
-"""Caches that hold nothing that would have to be written back."""
+"""Caches without anything that would have to be written back."""
 
 Visits = tuple[tuple[int, int], ...]
 """The fragments that a CPU visits, each with the number of its dispatches there."""
@@ -42,14 +42,14 @@ Visits = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement(WindowSchedule):
-    """Where the fragments of a window go, and what that costs.
+    """The CPUs that the fragments of a window go to, and the cost of that.
 
     Parameters
     ----------
     window
-        What was placed.
+        The window that was placed.
     visits
-        What each CPU visits. A free visit comes first; the others may be taken in any order.
+        The visits of each CPU. A free visit comes first; the others may be taken in any order.
     spared
         Whether the first visit of each CPU costs nothing because it comes first.
     """
@@ -76,16 +76,16 @@ class Placement(WindowSchedule):
     def orders(self) -> tuple[tuple[int, ...], ...]:
         """Return for each CPU the classes of its dispatches in order.
 
-        Visits that are paid for begin with the cheapest dispatches.
+        Visits that are paid for begin with the dispatches of lowest entry cost.
         """
         window = self.window
         left: list[list[int]] = [[] for _ in window.fragments]
-        for number, (fragment, (_, _, count)) in enumerate(window.classes()):
-            left[fragment] += [number] * count
+        for class_index, (fragment, (_, _, count)) in enumerate(window.classes()):
+            left[fragment] += [class_index] * count
         openers = [
             [
-                None if place < spared else left[fragment].pop(0)
-                for place, (fragment, _) in enumerate(visits)
+                None if position < spared else left[fragment].pop(0)
+                for position, (fragment, _) in enumerate(visits)
             ]
             for visits, spared in zip(self.visits, self.spared, strict=True)
         ]
@@ -170,12 +170,12 @@ def lowest_entries(window: WindowProblem) -> list[list[int]]:
 
 
 def padded(costs: list[int], length: int) -> list[int]:
-    """Return at most ``length`` costs; the last one fills up what is missing."""
+    """Return the first ``length`` costs; if there are fewer, the last one is repeated."""
     return costs[:length] + costs[-1:] * (length - len(costs))
 
 
 def lower_bound(window: WindowProblem, entries: list[list[int]]) -> int:
-    """Return what no placement of a window's fragments can undercut.
+    """Return a lower bound of the cost of a window.
 
     The theorem and its proof are in the documentation under "How windows are solved".
     """
@@ -186,7 +186,7 @@ def lower_bound(window: WindowProblem, entries: list[list[int]]) -> int:
     for fragment, size in enumerate(window.sizes):
         visits = -(-size // window.capacity) - holders[fragment]
         tokens += [entries[fragment][visit] for visit in range(visits)]
-    # Only one visit of a CPU can be the first; at best it would have been the most expensive.
+    # Only one visit of a CPU can be the first one; at best that spares the most expensive entry.
     tokens.sort()
     unknown, empty = holders[UNKNOWN.fragment], holders[EMPTY.fragment]
     totals = []
@@ -202,14 +202,14 @@ def lower_bound(window: WindowProblem, entries: list[list[int]]) -> int:
 def placed(
     window: WindowProblem, order: Sequence[int], *, by_worst: bool | None = None
 ) -> list[dict[int, int]]:
-    """Return how many dispatches of which fragments each CPU runs, its own fragment first.
+    """Return for each CPU its fragments with their numbers of dispatches, its own fragment first.
 
     Parameters
     ----------
     window
-        What is placed.
+        The window to place.
     order
-        The order in which fragments are placed whole, where they fit most tightly.
+        The order in which whole fragments are placed, each where it fits most tightly.
     by_worst
         Whether to spread visits evenly; by default if the CPU that pays most counts.
     """
@@ -238,7 +238,7 @@ def placed(
         if state.fragment >= 0 and left[state.fragment]:
             put(state.fragment, cpu)
     # Then the most expensive fragments go to CPUs whose first visit is free. CPUs on which
-    # something evicts are taken last: what evicts can be the first as well.
+    # something evicts are taken last: there the dispatch that evicts can be the free first one.
     free_cpus = sorted(
         [cpu for cpu, state in enumerate(window.states) if state.fragment == UNKNOWN.fragment],
         key=evicting.__getitem__,
@@ -249,7 +249,7 @@ def placed(
             put(fragment, free_cpus.pop())
             if left[fragment] <= window.capacity:
                 break
-    # The rest goes where it fits most tightly; what fits nowhere is split.
+    # The other fragments go where they fit most tightly; a fragment that fits nowhere is split.
     for fragment in order:
         while left[fragment]:
             put(fragment, _roomy_cpu(rooms, visits, left[fragment], is_fresh, spreads=spreads))
@@ -264,7 +264,7 @@ def _roomy_cpu(
     *,
     spreads: bool,
 ) -> int:
-    """Return the CPU where a fragment fits best; the roomiest if it fits nowhere."""
+    """Return the CPU where a fragment fits best; the one with most room if it fits nowhere."""
     fitting = [cpu for cpu, room in enumerate(rooms) if room >= size]
     if not fitting:
         return max(range(len(rooms)), key=rooms.__getitem__)
@@ -284,9 +284,9 @@ def priced(
     Parameters
     ----------
     window, entries
-        What is placed, and what visits cost.
+        The window to place, and the costs of visits.
     visited
-        How many dispatches of which fragments each CPU runs.
+        For each CPU its fragments with their numbers of dispatches.
     bound
         A lower bound of the cost.
     """
@@ -302,7 +302,7 @@ def priced(
     for cpu, (own, visits) in enumerate(zip(held, visited, strict=True)):
         first = own if own in visits else None
         if own == UNKNOWN.fragment:
-            # Whatever costs most comes first: a visit, or a dispatch that evicts.
+            # The most expensive comes first: a visit, or a dispatch that evicts.
             most = max(
                 visits, key=lambda fragment: entries[fragment][paid[fragment] - 1], default=None
             )

@@ -20,7 +20,7 @@ FOREIGN = -3
 
 
 class Cache(NamedTuple):
-    """What a cache holds: a fragment of the window, and how it was left (an index)."""
+    """The content of a cache: a fragment of the window, and the state it was left in (an index)."""
 
     fragment: int
     leaves: int = CLEAN
@@ -34,7 +34,7 @@ EMPTY = Cache(-2)
 
 
 class DispatchClass(NamedTuple):
-    """Equal dispatches of one fragment: what each pays to enter, how it leaves, how many."""
+    """Equal dispatches of one fragment: entry cost of each, state it leaves, and their number."""
 
     entry: int
     leaves: int
@@ -52,9 +52,9 @@ class WindowProblem:
     fragments
         The classes of dispatches of each fragment, ascending.
     states
-        What each CPU begins with.
+        The cache with which each CPU begins.
     write_back
-        What a fragment costs that is not left clean, T_w; 0 if nothing is written back.
+        The cost T_w of a fragment that is not left clean; 0 if nothing is written back.
     evicting
         The classes of dispatches that evict on each CPU: each of these dispatches uses a fragment
         of its own and stays on its CPU. Empty if nothing evicts.
@@ -82,7 +82,7 @@ class WindowProblem:
 
     @cached_property
     def least_busy(self) -> int:
-        """At least this number of CPUs runs something that may run anywhere."""
+        """The least number of CPUs that run dispatches, those that evict not counted."""
         return -(-sum(self.sizes) // self.capacity)
 
     @property
@@ -101,11 +101,11 @@ class WindowProblem:
                 yield fragment, dispatch_class
 
     def value(self, costs: Sequence[int]) -> int:
-        """Return what counts of what the CPUs pay."""
+        """Return the largest cost of a CPU, or the sum of all, as ``by_worst`` says."""
         return max(costs) if self.by_worst else sum(costs)
 
     def bound(self, total: int) -> int:
-        """Return what no schedule undercuts where all CPUs together pay at least ``total``."""
+        """Return the lower bound of ``value`` if all CPUs together pay at least ``total``."""
         return -(-total // self.cpus) if self.by_worst else total
 
 
@@ -115,9 +115,9 @@ def canonical_order(window: WindowProblem, rank: Callable[[int], Any]) -> list[i
     Parameters
     ----------
     window
-        Whose fragments.
+        The window with the fragments.
     rank
-        What of a fragment decides; of equal ones those come first that the first CPUs hold.
+        The sort key of a fragment. Of equal fragments, those that the first CPUs hold come first.
     """
     owners = [0] * len(window.fragments)
     for cpu, state in enumerate(window.states):
@@ -143,14 +143,14 @@ def renamed(window: WindowProblem, order: Sequence[int]) -> WindowProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowSchedule(ABC):
-    """A schedule of a window, and what no schedule undercuts.
+    """A schedule of a window, and a lower bound.
 
     Parameters
     ----------
     costs
-        What each CPU pays.
+        The cost of each CPU.
     cost
-        What counts of that: all together, or the CPU that pays most.
+        The sum of these costs, or the largest of them, as the objective says.
     lower_bound
         No schedule costs less.
     """
@@ -171,7 +171,7 @@ class WindowSchedule(ABC):
         Parameters
         ----------
         cpu
-            Which cache.
+            The CPU of the cache.
         latest
             For each fragment a number. Of the fragments that may come last at the same cost, the
             one with the largest number comes last.
