@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 LARGEST_TOTAL = 2**62
-"""No number and no sum of costs may exceed this, so that every solver can use 64 bits."""
+"""The largest number and the largest sum of costs, so that every solver can use 64 bits."""
 
 LONGEST_SHOWN_TEXT = 60
 
@@ -28,11 +28,12 @@ def check_integer(value: object, place: str, *, least: int = 0) -> None:
         raise InstanceError(f"is {described(value)}, more than 2^62", place=place)
 
 
-def check_integers(one: DataclassInstance, **least: int) -> None:
-    """Refuse a dataclass in which an ``int`` is none, or less than ``least`` says: 1 by default."""
-    for field in fields(one):
+def check_integers(parameters: DataclassInstance, /, **least: int) -> None:
+    """Refuse a dataclass whose ``int`` fields hold no integer, or less than ``least``, else 1."""
+    for field in fields(parameters):
         if field.type in ("int", int):
-            check_integer(getattr(one, field.name), field.name, least=least.get(field.name, 1))
+            value = getattr(parameters, field.name)
+            check_integer(value, field.name, least=least.get(field.name, 1))
 
 
 def check_name(value: object, place: str) -> None:

@@ -12,14 +12,14 @@ from typing import Self
 
 
 class DfoptError(Exception):
-    """Base class of every error a user can mend.
+    """Base class of every error that a user can correct.
 
     Parameters
     ----------
     problem
         What is wrong and what to do about it, without a full stop.
     place
-        Where, in the terms of the document or object at hand, such as ``tasks[3].lines``.
+        The place in the document or object, such as ``tasks[3].lines``.
     file
         The file as the user named it.
     """
@@ -61,4 +61,4 @@ class MethodError(DfoptError):
 
 
 class DfoptWarning(UserWarning):
-    """Something legal that is probably not what its author meant."""
+    """A warning of something that is allowed, but probably not meant."""

@@ -1,4 +1,4 @@
-"""What a file holds, as the document ``dfopt-info/1``."""
+"""The contents of a file in figures, as the document ``dfopt-info/1``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMAT = Format.INFO
 
 
 def instance_info(instance: Instance) -> dict[str, Any]:
-    """Return what there is to say about an instance, as a ``dfopt-info/1`` document.
+    """Return the figures of an instance, as a ``dfopt-info/1`` document.
 
     Its fragments, or its types under a matrix, come with the number of their tasks, the largest
     first.
@@ -94,7 +94,7 @@ def _cache(state: InitialState) -> dict[str, str] | str | None:
 
 
 def trace_info(trace: Trace, *, content: str, labels: str | None) -> dict[str, Any]:
-    """Return what there is to say about a trace, as a ``dfopt-info/1`` document.
+    """Return the figures of a trace, as a ``dfopt-info/1`` document.
 
     Its fragments come with the number of their dispatches, the largest first. Times are in the
     trace's unit.
@@ -104,9 +104,9 @@ def trace_info(trace: Trace, *, content: str, labels: str | None) -> dict[str, A
     trace
         Any trace.
     content
-        What its file was taken for, such as ``perf script text``.
+        The kind of file that was recognised, such as ``perf script text``.
     labels
-        Where its fragments come from, such as ``marks``; None where nothing says them.
+        Where its fragments come from, such as ``marks``; None if it has none.
     """
     from dfopt.trace.summary import trace_summary  # loads NumPy, which an instance does not need
 

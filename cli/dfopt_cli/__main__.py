@@ -1,4 +1,4 @@
-"""Where the ``dfopt`` command begins: Ctrl-C ends it without a word while it is still loading."""
+"""The start of the ``dfopt`` command: while it still loads, Ctrl-C ends it without a message."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class DfoptGroup(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that ``ctx`` names."""
-        if isinstance(sys.stdout, io.TextIOWrapper):  # no name in a file is too odd to print
+        if isinstance(sys.stdout, io.TextIOWrapper):  # a name in a file may hold any character
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             with warnings_of("dfopt"):

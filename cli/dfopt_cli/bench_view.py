@@ -1,4 +1,4 @@
-"""How a benchmark is shown to a person: a bar while it runs, a table of figures at the end."""
+"""The view of a benchmark: a bar while it runs, a table of figures at the end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TIMES = ("median\ntime", "max\ntime", "mean\ntime")
 
 
 class TimeLeft(ProgressColumn):
-    """How long it takes yet, if the instances left are like those that are done."""
+    """The time that is left, if the other instances take as long as those that are done."""
 
     def render(self, task: Task) -> Text:
         """Return the time that is left, at the pace so far."""
@@ -45,9 +45,9 @@ class TimeLeft(ProgressColumn):
 def progress_bar(
     *, quiet: bool, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Callable[[RunProgress], None] | None]:
-    """Show a bar on standard error while the block runs, and yield what moves it.
+    """Show a bar on standard error while the block runs, and yield the function that moves it.
 
-    Where nobody would see a bar there is none, and nothing to move it.
+    Where nobody would see a bar, none is shown, and None takes the place of the function.
     """
     if not shows_progress(quiet=quiet):
         yield None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dfopt.compare import Comparison
 
 DEFAULT_SECONDS = 60.0
-"""How long the optimum of an instance is searched for."""
+"""Seconds that the search for the optimum of an instance may take."""
 
 
 @with_option_groups
@@ -69,7 +69,7 @@ def compare(
 
 
 def holds_instance(files: Sequence[str]) -> bool:
-    """Whether the first file is an instance and the others are its results, not traces."""
+    """Return whether the first file is an instance and the others are its results, not traces."""
     refuse_second_reading(files)
     formats = {}
     for file in files:

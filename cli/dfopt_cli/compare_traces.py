@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """How every trace is compared.
+    """The settings under which every trace is compared.
 
     Parameters
     ----------
     labels, windows
         The options.
     choice, instance
-        What they say of the model.
+        The model that they ask for.
     lengths
         The windows; None for the ladder of the foresight curve.
     has_options
@@ -119,7 +119,7 @@ def compare_traces(
 
 
 def told_apart(done: Sequence[tuple[str, Comparison]]) -> list[Comparison]:
-    """Return comparisons; those whose traces call themselves the same are called by their files."""
+    """Return comparisons; where traces have the same name, each gets the name of its file."""
     count = Counter(comparison.name for _, comparison in done)
     return [
         replace(comparison, name=name) if count[comparison.name] > 1 else comparison
@@ -143,7 +143,7 @@ def saved_among(files: Sequence[str]) -> set[str]:
 
 
 def refuse_second_reading(files: Sequence[str]) -> None:
-    """Refuse standard input twice, which nobody can read twice."""
+    """Refuse standard input that is named twice: it can be read only once."""
     if files.count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read once only; name files")
 
@@ -155,7 +155,7 @@ def compare_file(
     labels: LabelOptions,
     on_progress: Callable[[CompareProgress], None] | None,
 ) -> Comparison:
-    """Return the comparison of one trace; what makes it doubtful goes to standard error."""
+    """Return the comparison of one trace; doubts about the trace go to standard error."""
     from dfopt.compare import compare_trace, foresight_windows
     from dfopt.compare.cost_model_choice import chosen_model
 

@@ -1,4 +1,4 @@
-"""How a comparison is shown to a person: tables from what was compared to where it was lost."""
+"""The view of a comparison: tables, from the trace and its costs to where they were lost."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHORT = {
     Cause.WRITE_BACK: "write-back",
     Cause.SAME_TYPE: "same type",
 }
-"""Causes where there is little room."""
+"""Short names of the causes, for narrow columns."""
 
 MOST_FRAGMENTS = 10
 MOST_CPUS = 16
@@ -161,7 +161,7 @@ def explanation_table() -> Table:
 
 
 def causes_table(comparison: Comparison) -> Table:
-    """Return what was paid by cause."""
+    """Return the cost of each cause."""
     table = plain_table()
     table.add_column("lost to")
     table.add_column("cost", justify="right")

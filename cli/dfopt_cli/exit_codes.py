@@ -1,4 +1,4 @@
-"""What the exit codes of the commands mean; 0 is success, and 2 a wrong command line."""
+"""The exit codes of the commands; 0 is success, and 2 a wrong command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How errors, warnings and signals reach the person at the terminal."""
+"""Errors, warnings and signals, as the terminal shows them."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ Fragments = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawOptions:
-    """What switches cost, and what each task draws."""
+    """Options about the switch costs, and about what each task draws."""
 
     penalty: Annotated[
         Literal["f", "g"],
@@ -84,7 +84,7 @@ class DrawOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceOptions:
-    """What every family has, and where the instance goes."""
+    """Options that every family has, and the file to write."""
 
     exec: Annotated[
         int,

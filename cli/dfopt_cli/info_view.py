@@ -1,4 +1,4 @@
-"""How ``dfopt info`` shows its document to a person: the figures, then the largest fragments."""
+"""The view of ``dfopt info``: the figures, then the largest fragments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How response times and crossovers are shown to a person."""
+"""Tables of response times and of crossovers."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def response_time_tables(
 
 
 def has_own(model: ResponseModel) -> bool:
-    """Whether the baseline has values of its own for some policy."""
+    """Return whether the baseline has values of its own for some policy."""
     return any(policy.baseline for job in model.jobs for policy in job.policies.values())
 
 

@@ -1,4 +1,4 @@
-"""Where commands write: refused before the work begins if nothing can be written there."""
+"""Checks of the files to write, made before the work begins."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def refuse_overwriting(output: str, *inputs: str) -> None:
     Raises
     ------
     FileError
-        When ``output`` is one of ``inputs``, under whatever name.
+        When ``output`` is one of ``inputs``, under any name.
     """
     for given in inputs:
-        # What is missing is for its reader to say.
+        # If a file is missing, its reader says so.
         if given == "-" or not (os.path.exists(output) and os.path.exists(given)):
             continue
         if os.path.samefile(output, given):

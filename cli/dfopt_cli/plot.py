@@ -118,7 +118,7 @@ def gap(
 
 
 def refuse_mixed(plan: Plan) -> None:
-    """Refuse windows that share no axis, before any is compared under."""
+    """Refuse windows that share no axis, before the comparison begins."""
     from dfopt.compare.window_length import WindowKind
 
     if len({window.kind for window in plan.lengths or ()} - {WindowKind.WHOLE}) > 1:
@@ -195,7 +195,7 @@ def draw(
         comparisons, interrupted = compare_traces(files, plan, saved=saved, quiet=quiet)
     if interrupted:
         whole = [comparison for comparison in comparisons if comparison.is_complete]
-        # Beside others one without its last window would seem to be further from its bound.
+        # A trace without its last window would seem further from its bound than the others.
         comparisons = whole or [comparison for comparison in comparisons if comparison.windows]
         if not comparisons:
             raise KeyboardInterrupt
@@ -209,7 +209,7 @@ def draw(
 
 
 def tell_different_costs(comparisons: Sequence[Comparison]) -> None:
-    """Say that costs stand beside each other which cannot be compared."""
+    """Warn if costs stand side by side that cannot be compared."""
     costs = {
         (repr(compared.model.penalty), compared.model.objective, compared.cost_unit)
         for compared in comparisons

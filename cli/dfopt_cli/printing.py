@@ -1,4 +1,4 @@
-"""How commands print: results to standard output, everything else to standard error."""
+"""Printing: results go to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dfopt.errors import FileError
 from dfopt.files import document_text
 
 USUAL_WIDTH, LEAST_WIDTH = 80, 40
-"""Of a terminal, in characters: where it says 0, and below which no words are broken."""
+"""Characters in a line of a terminal that reports 0, and in the narrowest line."""
 
 
 def printable(name: object) -> str:
@@ -26,8 +26,8 @@ def printable(name: object) -> str:
 def say(text: str) -> None:
     """Write a line to standard error, above a live line if there is one.
 
-    Names of files are part of it, and may hold anything. Not Typer's ``echo``: it would find the
-    file behind the live line and write into its midst.
+    It may hold names of files, and so any character. Typer's ``echo`` would write to the file
+    behind the live line, and so into the middle of that line.
     """
     if sys.stderr is not None:
         print(printable(text), file=sys.stderr, flush=True)
@@ -49,7 +49,7 @@ def print_text(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        # What is still buffered must not fail a second time when Python shuts down.
+        # The rest of the buffer must not fail a second time when Python shuts down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise FileError(error.strerror or str(error), file="standard output") from error
 
@@ -69,7 +69,7 @@ def print_rich(*renderables: object) -> None:
         file=drawn,
         width=max(terminal.width or USUAL_WIDTH, LEAST_WIDTH),
         force_terminal=terminal.is_terminal,
-        # Names in files are names, whatever brackets and colons they hold.
+        # Brackets and colons in a name are part of the name.
         highlight=False,
         markup=False,
         emoji=False,

@@ -44,7 +44,7 @@ class LiveLine:
 
 
 def shows_progress(*, quiet: bool) -> bool:
-    """Whether anybody would see a live line: standard error is a terminal, and not ``quiet``."""
+    """Return whether to show a live line: standard error is a terminal, and not ``quiet``."""
     return not quiet and sys.stderr is not None and sys.stderr.isatty()
 
 
@@ -63,8 +63,8 @@ def live_line(
 ) -> Iterator[Callable[Parameters, None] | None]:
     """Show a live line on standard error while the block runs.
 
-    Yields what changes the line: it takes what ``describe`` takes, and shows what that returns.
-    Where nobody would see a line there is none, and nothing to change it.
+    Yields a function that changes the line: it takes the arguments of ``describe``, and shows the
+    text that this returns. Where nobody would see a line, it yields None.
     """
     if not shows_progress(quiet=quiet):
         yield None

@@ -36,13 +36,13 @@ TOML = ".toml"
 CPUS = "machine.cpus"
 
 BARE_WORD = re.compile(r"[A-Za-z][\w./-]*")
-"""A value that needs no quotes here, unlike in TOML."""
+"""A text that needs no quotes on the command line, unlike in TOML."""
 
 
 def settings_of(texts: Sequence[str], *, cpus: int | None = None) -> dict[str, object]:
     """Return the values that ``KEY=VALUE`` set, and ``--cpus``.
 
-    What is none such, or sets a key to two values, is wrong usage.
+    Any other text is wrong usage, and so are two values for one key.
     """
     settings: dict[str, object] = {}
     given = [("--cpus", CPUS, cpus)] if cpus is not None else []
@@ -120,7 +120,7 @@ def scenarios_of(
 
 
 def is_recorded(name: str) -> bool:
-    """Whether a name means a recorded trace."""
+    """Return whether a name means a recorded trace."""
     from dfopt.simulate.run_queue.scenario_document import SCENARIOS
 
     is_file = name == STANDARD_INPUT or Path(name).exists()
@@ -131,7 +131,7 @@ def is_recorded(name: str) -> bool:
 
 
 def short_names(files: Sequence[str]) -> list[str]:
-    """Return what to call recordings: no more of their files' names than tells them apart."""
+    """Return a name for each recording: the shortest part of its file's name that is unique."""
     whole = names_of(files)
     short = [_without_endings(name) for name in whole]
     count = Counter(short)

@@ -26,7 +26,7 @@ SPACE_SHARING_POLICIES = ("equipartition", "dynamic", "dyn-aff", "dyn-aff-nopri"
 HINT = "Ctrl-C stops with those that are finished"
 
 MOST_REPLICATIONS = 100_000
-"""All of them are kept in memory."""
+"""At most this many, since all of them are kept in memory."""
 
 ReplicationsOption = Annotated[
     int,
@@ -151,7 +151,7 @@ def run_queue(
 
 
 def tell_skipped(done: Runs) -> None:
-    """Say in a line each which policies were left out, and why."""
+    """Say for each policy that was left out why it was, in one line."""
     for left_out in done.skipped:
         scenario = printable(left_out.scenario)
         say(f"dfopt: {scenario}: {left_out.policy} is left out: {left_out.why}")

@@ -1,4 +1,4 @@
-"""How the figures of simulations are printed: of run queues, and of space sharing."""
+"""Tables of the figures of simulations: of run queues, and of space sharing."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 NANOSECONDS = "ns"
 SCALES = ((1_000_000, "ms"), (1_000, "µs"))
-"""Nanoseconds are too fine to be read, unless all ends within the first few."""
+"""Units for times in nanoseconds: the first one that is not longer than the simulation."""
 
 Figure = Callable[["Run"], float]
 
 LARGE, SMALL = 1000, 10
-"""From here on nobody wants decimal places, and below there that one is enough."""
+"""A figure has no decimal places from the first value on, and one from the second on."""
 
 PENALTY_NOTE = "penalty: of all dispatches, and of each on average"
 RESPONSE_NOTE = "response: mean time from woken up to blocked again"
@@ -55,7 +55,7 @@ def scenario_tables(scenario: Scenario, runs: Sequence[Run]) -> list[RenderableT
 
 
 def counts_switches_only(scenario: Scenario) -> bool:
-    """Whether every change of fragment costs 1, which says no more than how many there are."""
+    """Return whether every change of fragment costs 1; then costs only count the changes."""
     from dfopt.compare.cost_model import COUNTING
 
     return scenario.penalty == COUNTING and scenario.caches is None

@@ -1,4 +1,4 @@
-"""How a result is shown to a person: per CPU its fragments in order, then the proof."""
+"""The view of a result: the fragments of each CPU in order, then the proof."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dfopt_cli.tables import plain_table
 COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "red", "bright_cyan", "bright_yellow")
 
 COUNTING_BOUNDS = ("area", "parts", "critical path", "arrivals", "configuration LP")
-"""What proves a bound without a search, but by no weights that a checker could add up."""
+"""Bounds that need no search, but have no weights that a checker could add up."""
 
 ENDINGS = {
     StopReason.PROOF: "proven",

@@ -1,4 +1,4 @@
-"""How tables and the numbers in them look."""
+"""The layout of tables and of the numbers in them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Column, Table
 
 LARGE = 100
-"""From here on nobody wants decimal places."""
+"""Ratios from here on have no decimal places."""
 
 GAP = 2
 """Blanks between columns."""
 
 SHORTEST_NAME = 14
-"""Columns of text that may be broken keep this width, or their own."""
+"""Columns whose names may be broken keep this width, or that of their longest name."""
 
 
 class WholeTable(Table):
-    """A table that is wider than the terminal rather than without the ends of its numbers.
+    """A table whose numbers always keep their ends; it may be wider than the terminal.
 
-    Rich takes from all columns alike where there is no room; a number that loses its end is
-    another one. So only columns of names are broken (``overflow="fold"``), and not into letters.
+    Where there is no room, Rich narrows all columns alike, and a number without its end is
+    another number. So only columns of names are broken (``overflow="fold"``), and these keep
+    a least width.
     """
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -55,19 +56,19 @@ def pairs(rows: Mapping[str, str], *, style: str = "") -> Table:
     return table
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun."""
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun."""
     plural = f"{noun}es" if noun.endswith("ch") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"
+    return f"{count:,} {noun if count == 1 else plural}"
 
 
 def times(ratio: float | None) -> str:
-    """Return a ratio; where only the bound is 0 there is none."""
+    """Return a ratio as text; None, where only the bound is 0, is a dash."""
     if ratio is None:
         return "–"
     return f"{ratio:.2f}" if ratio < LARGE else f"{ratio:,.0f}"
 
 
 def share(part: int, whole: int) -> str:
-    """Return a part as a percentage; of nothing it is nothing."""
+    """Return a part as a percentage; a dash if the whole is 0."""
     return f"{part / whole:.1%}" if whole else "–"

@@ -125,7 +125,7 @@ def to_instance(
     if (length is None) != (number is None):
         raise typer.BadParameter("--window and --number belong together; give both")
     choice, instance = model_choice(model), model_instance(model)
-    # Costs know no makespan; only the instance does.
+    # The costs have no makespan as objective; only the instance has.
     timed = choice.objective is Objective.MAKESPAN
     if timed:
         choice = replace(choice, objective=Objective.TOTAL_PENALTY)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def read_trace_file(path: str) -> Trace:
-    """Return the trace in a file; what another command reads is told apart from it."""
+    """Return the trace in a file; the error for another document says what it is."""
     from dfopt.trace.reading import read_trace
 
     with naming(path):
@@ -66,7 +66,7 @@ def naming_both(path: str) -> Iterator[None]:
 
 
 def labelled_if_possible(path: str, options: LabelOptions) -> tuple[Trace, str | None]:
-    """Return a trace and where its labels come from; it goes without if nobody asks for them."""
+    """Return a trace and the source of its labels, None if it has none and none is asked for."""
     from dfopt.trace.labels import default_source, labelled
 
     if options != LabelOptions():
@@ -83,7 +83,7 @@ def labelled_if_possible(path: str, options: LabelOptions) -> tuple[Trace, str |
 
 
 def tell_source(path: str, source: str | None) -> None:
-    """Say where labels come from that nobody asked for and that the trace does not have."""
+    """Say where labels come from that are not the trace's own and that no option asked for."""
     if source not in (None, "own"):
         say(f"dfopt: {shown_name(path)}: labels are taken from {source}; --df takes others")
 
@@ -96,14 +96,14 @@ def named(trace: Trace, name: str) -> Trace:
 
 
 def names_of(files: Sequence[str]) -> list[str]:
-    """Return what to call traces that do not name themselves: no longer than needed."""
+    """Return short names for traces that have none of their own."""
     files = ["standard input" if file == "-" else file for file in files]
-    # Of descriptors, such as of <(zcat …), the last part says nothing.
+    # The last part of a descriptor, such as that of <(zcat …), says nothing.
     short = [file if file.startswith("/dev/") else PurePath(file).name for file in files]
     return short if len(set(short)) == len(short) else list(files)
 
 
 def tell_warnings(file: str, warnings: Sequence[str]) -> None:
-    """Say in a line each what makes a trace doubtful."""
+    """Show each warning about a trace in one line."""
     for warning in warnings:
         say(f"dfopt: {shown_name(file)}: warning: {warning}")

@@ -1,4 +1,4 @@
-"""Arguments and options that the commands about traces share, and what they ask for."""
+"""Arguments and options that the commands about traces share, and their meaning."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TraceArgument = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelOptions:
-    """Which fragment a dispatch uses."""
+    """Options about the fragment that each dispatch uses."""
 
     df: Annotated[
         list[str] | None,
@@ -90,7 +90,7 @@ class LabelOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostOptions:
-    """What switches cost."""
+    """Options about switch costs."""
 
     penalty: Annotated[
         Literal["f", "g", "matrix"] | None,
@@ -158,7 +158,7 @@ class CostOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions(CostOptions):
-    """What switches cost, and what is minimised."""
+    """Options about switch costs and about what is minimised."""
 
     objective: Annotated[
         Literal["total-penalty", "max-penalty", "makespan"] | None,
@@ -197,7 +197,7 @@ class ModelOptions(CostOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowOptions:
-    """How far ahead one may look, and what the search for the best may take."""
+    """Options about look-ahead, and about the time and the processes of the search."""
 
     window: Annotated[
         list[str] | None,

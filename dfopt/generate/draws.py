@@ -46,7 +46,7 @@ class Draws:
         return bisect_right(bounds, self.below(bounds[-1]))
 
     def distinct(self, count: int, below: int) -> list[int]:
-        """Return ``count`` distinct ones of 0 … below − 1 in ascending order (Floyd's way)."""
+        """Return ``count`` distinct numbers of 0 … below − 1, ascending (Floyd's algorithm)."""
         chosen: set[int] = set()
         for last in range(below - count, below):
             candidate = self.below(last + 1)

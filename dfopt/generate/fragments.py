@@ -108,7 +108,7 @@ def uniform(
 def tight(
     *, cpus: int, per_cpu: int, fragments: int, seed: int = 0, **options: Unpack[FragmentOptions]
 ) -> Instance:
-    """Return an instance without slack, in which next to nothing fits evenly.
+    """Return an instance without slack, whose fragments hardly ever fit evenly.
 
     cpus · per_cpu tasks in a row are cut into fragments at fragments − 1 distinct places, every
     choice of places equally likely. With the capacity ``"balanced"`` every CPU must then hold

@@ -1,4 +1,4 @@
-"""The parameters that the families of random instances share, and what they have in common."""
+"""The parameters that the families of random instances share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dfopt.problem.penalties import PenaltyF, PenaltyG
 
 
 class MachineOptions(TypedDict, total=False):
-    """What goes into the :class:`~dfopt.problem.instance.Instance` as it is, with its defaults."""
+    """Attributes of the :class:`~dfopt.problem.instance.Instance`, with the same defaults."""
 
     capacity: int | Literal["balanced", "unlimited"]
     objective: Objective
@@ -20,7 +20,7 @@ class MachineOptions(TypedDict, total=False):
 
 
 class FragmentOptions(MachineOptions, total=False):
-    """What the families with fragments share, besides :class:`MachineOptions`.
+    """Parameters of the families with fragments, besides :class:`MachineOptions`.
 
     Parameters
     ----------

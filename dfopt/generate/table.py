@@ -39,7 +39,7 @@ def matrix(  # noqa: PLR0913
     largest
         Largest cost, ≥ 1.
     triangle
-        Whether each cost is replaced by that of the cheapest way round, so that passing through
+        Whether each cost is replaced by that of the cheapest path, so that a detour through
         another type never pays: switch[a][c] ≤ switch[a][b] + switch[b][c] for all a, b, c.
     exec
         Execution times are uniform on 1 … exec; 0 gives every task 0.

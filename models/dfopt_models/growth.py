@@ -1,4 +1,4 @@
-"""How speed and cache of future machines grow together."""
+"""Speed and cache of future machines: the paths along which they grow."""
 
 from __future__ import annotations
 

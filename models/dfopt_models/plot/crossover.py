@@ -42,25 +42,25 @@ MOST_COLUMNS = 3
 """At most this many pictures stand side by side."""
 
 LONGEST_MODEL = 32
-"""At most this many characters of a title name the model."""
+"""At most this many characters of a model's name stand in a title."""
 
 SHORTEST, LONGEST = 1e3, 1e7
-"""The axis of products ends between these."""
+"""The axis of products ends at least at the first and at most at the second."""
 
 BEYOND = 3.0
-"""The end of the axis over the last crossover, at least."""
+"""The axis ends at least at the last crossover times this."""
 
 ABOVE = 1.5
 """Room above the baseline, as a multiple of the room below it."""
 
 LEAST_ROOM = 0.04
-"""Room below the baseline, at least."""
+"""The least room below the baseline."""
 
 IN_VIEW = 1.2
-"""Room above the baseline over the lowest point of a curve that is above it everywhere."""
+"""Room above the baseline, as a multiple of the height of the lowest point of every curve."""
 
 EARLY = 0.55
-"""A curve that reaches the baseline in this share of the axis leaves room behind it."""
+"""If all curves rise above the baseline within this share of the axis, the legend is below."""
 
 SHADING = 0.28
 """Opacity of the shading of ranges."""
@@ -193,7 +193,7 @@ def draw_crossovers(  # noqa: PLR0913, PLR0917 - a picture, and what is alike in
         f"{shown_name(row.policy, longest=LONGEST_NAME)}: {crossovers_text(row)}" for row in rows
     ]
     keys = [legend_key(shade(colours[row.policy]), **look_of(row.policy, colours)) for row in rows]
-    # Curves that rise early leave room behind them, the others above them.
+    # Below curves that rise early there is room for the legend, and above the others.
     rises = [float(products[curve >= 1.0].min(initial=largest)) for curve in curves]
     early = max([1.0, *rises]) < largest**EARLY
     add_legend(axes, keys, names, loc="lower right" if early else "upper left")

@@ -1,4 +1,4 @@
-"""How far each policy is from the ideal as machines grow, and what affinity could save of it."""
+"""The distance of each policy from the ideal as machines grow, and what affinity could save."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far relative response times depend on more than the product of speed and cache."""
+"""Relative response times of machines with one product of speed and cache: how they differ."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 STYLES = {Region.GROWING: "--", Region.GROWING_LARGE_CACHE: "-"}
 MEANINGS = {"--": "any s, c ≥ 1", "-": "c ≥ s ≥ 1"}
 THRESHOLD = 1e-3
-"""Above this the third digit after the point differs."""
+"""A spread above this changes the third digit after the point."""
 
 LARGEST, LEAST = 1e4, 1e-5
 

@@ -1,4 +1,4 @@
-"""What the pictures of the models have in common: axes, curves and legends."""
+"""Axes, curves and legends of all pictures of the models."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def decade_text(product: float) -> str:
 
 
 def legend_key(colour: Colour, **style: Any) -> Line2D:
-    """Return what stands for a curve in the legend."""
+    """Return the sign of a curve in the legend."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], color=colour, linewidth=LINE_WIDTH, **style)

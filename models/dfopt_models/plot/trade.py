@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PRODUCTS = (1.0, 100.0, 1000.0)
 STYLES = ("-", "--", ":", "-.")
 ROOM = 1.6
-"""The end of the axis of reallocations over those of the policy with the most."""
+"""The axis of reallocations ends at the largest number of a policy times this."""
 
 
 def plot_trade(

@@ -1,4 +1,4 @@
-"""Where a policy falls behind, as a function of how much the baseline wastes."""
+"""The crossover at which a policy falls behind, as a function of the baseline's waste."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast a job could be under an online policy, and what a policy can afford.
+"""Bounds on the response time under an online policy, and what a policy can afford.
 
 On a given machine equal response times lie on straight lines in the plane of reallocations and
 waste. Their slope is the exchange rate, see :func:`.exchange_rate`. The line on which a policy is

@@ -25,7 +25,7 @@ from dfopt_models.response_time.model import PolicyComparison
 from dfopt_models.response_time.numeric import Numbers
 
 LARGEST_PRODUCT = 1e100
-"""A crossover on a machine beyond this counts as none."""
+"""A crossover on a machine with a larger product does not count."""
 
 CLOSED_FORMS = (GrowthPath.LIMIT, GrowthPath.SPEED)
 """The paths along which the crossover has a closed form."""
@@ -37,14 +37,14 @@ RELATIVE = 4 * 2.0**-52
 """Relative error of a root."""
 
 MOST_STEPS = 5000
-"""At most this many steps lead to a root."""
+"""At most this many steps of the search for a root."""
 
 ROUNDING = 16 * 2.0**-52
 """Error of a sum of a few terms, as a share of the largest of them."""
 
 
 class Direction(StrEnum):
-    """What happens at a crossover as machines grow."""
+    """The change at a crossover as machines grow."""
 
     FALLS_BEHIND = "falls behind"
     """The policy is faster than the baseline before, and slower after."""

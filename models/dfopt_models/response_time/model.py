@@ -28,7 +28,7 @@ POSITIVE = ("work", "allocation")
 """Parameters that must be more than 0, so that no division is by 0."""
 
 LEAST_POSITIVE = 1 / LARGEST_TOTAL
-"""Less than this counts as 0: its reciprocal may be infinite."""
+"""A smaller value counts as 0, because its reciprocal may be infinite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Whether relative response times depend only on the product of speed and cache.
+"""The claim that relative response times depend only on the product of speed and cache.
 
 At a fixed product x they depend on the cache c through √x · c^(−3/2) alone, and both numerator and
 denominator are linear in it. So they are monotone along any stretch of caches, and the spread is
@@ -29,7 +29,7 @@ STEPS = 4001
 
 
 class Region(StrEnum):
-    """Which machines of a product are compared."""
+    """The machines of a product that are compared."""
 
     ANY_CACHE = "any cache"
     """c from 1 to infinity; where c > x, processors are slower than today's."""

@@ -1,4 +1,4 @@
-"""What is possible with parameters that are known within ranges only.
+"""Response times and crossovers that are possible with parameters known within ranges only.
 
 The difference of two response times, times the factor that makes a polynomial of it, is linear in
 every single parameter but the allocations, and it is linear in the reciprocals of those. So its

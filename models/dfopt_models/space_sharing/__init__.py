@@ -1,4 +1,4 @@
-"""Space sharing: processors are shared out among jobs, and move between them."""
+"""Space sharing: jobs share the processors of a machine, and processors move between them."""
 
 from dfopt_models.space_sharing.engine import Engine
 from dfopt_models.space_sharing.job import ConservationError, JobFigures, ParallelJob, Worker

@@ -20,16 +20,16 @@ from dfopt_models.space_sharing.policy import AllocationPolicy
 from dfopt_models.space_sharing.programs import Thread
 
 CANCELLED = -1
-"""The number that stands for no event, for a processor that waits for none."""
+"""The event number of a processor that waits for no event."""
 
 MOST_CUT_SHORT = 10_000
-"""At most this many start-ups per processor are cut short while none ends.
+"""At most this many start-ups per processor may be cut short while none ends.
 
-Beyond that the policy keeps all jobs from ever doing anything.
+If there are more, the policy lets no job do anything.
 """
 
 Event = tuple[float, int, "int | Callable[[], None]"]
-"""Its time, a unique number, and the processor that it happens on, or the function to call."""
+"""The time of an event, a unique number, and the event's processor or the function to call."""
 
 StayListener = Callable[[Worker, int, float, float], None]
 """Called with a worker, a processor, and the start and end of its stay there, in seconds."""
@@ -92,7 +92,7 @@ class Engine:
         self._given = [0.0] * processors
         self._overhead = [0.0] * processors
 
-    # What policies see and do.
+    # Reads and requests of policies.
 
     def owner(self, processor: int) -> ParallelJob | None:
         """Return the job that holds a processor, or None."""

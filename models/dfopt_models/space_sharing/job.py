@@ -9,7 +9,7 @@ from dfopt_models.space_sharing.mix import Application
 from dfopt_models.space_sharing.programs import Thread, ThreadProgram
 
 ROUNDING = 1e-9
-"""Relative error that a sum of a million floats may have."""
+"""The largest relative error that the sum of a million floats may have."""
 
 
 class ConservationError(RuntimeError):

@@ -10,11 +10,11 @@ from dfopt.errors import InstanceError
 from dfopt_models.space_sharing.programs import Structure
 
 ANY_OTHER = "*"
-"""Stands among the penalties for every application that is not named."""
+"""The key of the penalty that holds for every application that is not named."""
 
 
 class TieBreak(StrEnum):
-    """Which of several equal candidates a policy takes."""
+    """The rule by which a policy chooses among equal candidates."""
 
     RANDOM = "random"
     LATEST = "latest"
@@ -36,7 +36,7 @@ class Multiprocessor:
         Seconds from the decision until the reallocation begins. The processor waits in this time,
         which counts as waste of the job that gets it.
     quantum
-        Seconds. The applications' penalties that were measured with this quantum Q hold.
+        Seconds. It selects the penalties that were measured with this quantum Q.
     """
 
     processors: int = 16

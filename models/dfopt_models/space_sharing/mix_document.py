@@ -39,13 +39,13 @@ from dfopt_models.space_sharing.thread_graph import read_thread_graph
 FORMAT = Format.MIX
 
 MOST_THREADS = 10**7
-"""At most this many threads are in a structure, and as many in any other count."""
+"""At most this many threads in a structure; the limit of every other count too."""
 
 LATEST_ARRIVAL = 1e9
-"""Seconds at which floats still differ by a tenth of a microsecond."""
+"""Seconds; up to here the clock, a float, has steps of about a tenth of a microsecond."""
 
 SHORTEST_REVIEW = 1e-6
-"""Seconds; the clock would hardly move with a shorter interval, or not at all."""
+"""Seconds; a shorter interval might be lost when it is added to the clock."""
 
 
 def read_mix(path: str | Path) -> Mix:
@@ -192,7 +192,7 @@ STRUCTURES: dict[str, tuple[Callable[..., Structure], dict[str, Reader]]] = {
     ),
     "graph": (lambda *, file: read_thread_graph(file), {"file": string}),
 }
-"""By name: what makes the structure, and the keys that it needs."""
+"""By name: the function that makes the structure, and the keys that it needs."""
 
 
 def _structure_name(value: object) -> str:

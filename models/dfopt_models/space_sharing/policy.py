@@ -11,7 +11,7 @@ from dfopt_models.space_sharing.mix import AllocationParameters, Multiprocessor,
 
 
 class EngineView(Protocol):
-    """What an allocation policy sees of the simulation, and what it may do.
+    """The simulation as an allocation policy sees it, with the actions that it may take.
 
     Attributes
     ----------
@@ -86,8 +86,8 @@ class AllocationPolicy:
 
     Every callback may look at the engine, give processors with :meth:`~EngineView.give`, take
     them with :meth:`~EngineView.take`, and ask to be called later with
-    :meth:`~EngineView.call_after`. A job keeps a processor that it has no work for until it is
-    taken away.
+    :meth:`~EngineView.call_after`. A job keeps an idle processor until the policy takes it
+    away.
 
     Parameters
     ----------

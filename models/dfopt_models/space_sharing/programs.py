@@ -12,7 +12,7 @@ Thread = tuple[float, int]
 """Seconds of work left, and the thread's number within its job."""
 
 DONE: list[Thread] = []
-"""What the last thread of a job releases."""
+"""The list that the end of a job's last thread returns."""
 
 
 class ThreadProgram(Protocol):
@@ -33,7 +33,7 @@ class ThreadProgram(Protocol):
 
 
 class Structure(Protocol):
-    """What the programs of all runs of an application have in common."""
+    """How the threads of an application depend on each other, in all of its runs."""
 
     @property
     def most_parallel(self) -> int:

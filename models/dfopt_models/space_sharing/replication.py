@@ -42,7 +42,7 @@ class EndedJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replication:
-    """What one replication measured.
+    """The figures of one replication.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def replicate(
     """
     try:
         made = policy(mix.policy)
-    except (TypeError, ValueError) as error:  # of a policy of one's own
+    except (TypeError, ValueError) as error:  # raised by a policy of the user
         raise DfoptError(
             f"the policy cannot be made of the mix's parameters ({error}); correct its constructor"
         ) from error

@@ -13,7 +13,7 @@ BASELINE = "equipartition"
 FIGURES = ("work", "waste", "reallocations", "affinity", "allocation")
 
 ROUNDING = 1e-9
-"""A range that is narrower, relative to what is in it, is none."""
+"""A range counts as one value if its width, relative to this value, is less."""
 
 
 def response_model(mix: Mix, summaries: Sequence[PolicySummary]) -> ResponseModel:
@@ -24,9 +24,9 @@ def response_model(mix: Mix, summaries: Sequence[PolicySummary]) -> ResponseMode
     Parameters
     ----------
     mix
-        What was simulated.
+        The simulated mix.
     summaries
-        What it gave.
+        The figures of each policy.
     """
     names = [summary.policy for summary in summaries]
     applications = {entry.application.name: entry.application for entry in mix.jobs}
@@ -47,8 +47,8 @@ def _job(name: str, no_affinity: float, summaries: Sequence[PolicySummary]) -> J
         policy: {figure: interval.mean for figure, interval in job.figures.items()}
         for policy, job in jobs.items()
     }
-    # What a reallocation with affinity costs depends on who was there in between, and so a
-    # little on the policy; the model has one number for all.
+    # The cost of a reallocation with affinity depends on the job that ran there in between, and
+    # so a little on the policy; the model has one number for all.
     returning = {
         policy: (mean["affinity_penalty"], mean["affinity"] * mean["reallocations"])
         for policy, mean in means.items()

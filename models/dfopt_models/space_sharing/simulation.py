@@ -43,7 +43,7 @@ class ReplicationTask:
         """Simulate, and write the trace."""
         policy = policy_named(self.policy)
         stays = Stays() if self.trace is not None else None
-        # What a policy of dfopt raises is a defect of dfopt, whose traceback is wanted.
+        # An error of a policy of dfopt is a defect of dfopt, so keep its traceback.
         is_own = policy not in POLICIES.values()
         with naming_policy(policy) if is_own else nullcontext():
             done = replicate(self.mix, policy, seed=self.seed, stays=stays)

@@ -19,11 +19,11 @@ def simulation_document(
     Parameters
     ----------
     mix
-        What was simulated.
+        The simulated mix.
     summaries
-        What it gave, one for each policy.
+        The figures, one summary for each policy.
     seed
-        Of the first replication.
+        The seed of the first replication.
     """
     return {
         "format": Format.SIMULATION,

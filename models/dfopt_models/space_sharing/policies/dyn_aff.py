@@ -45,7 +45,7 @@ class DynAff(Dynamic):
         return first is None or self.credits.priority(job) >= self.credits.priority(first)
 
     def _may_return(self, engine: EngineView, last: Worker) -> bool:
-        """Whether a processor's last task is inactive, has work to do, and has the priority."""
+        """Return whether a processor's last task is inactive and has both work and priority."""
         job = last.job
         return last in job.inactive and job.wants > 0 and self.outranks(engine, job)
 

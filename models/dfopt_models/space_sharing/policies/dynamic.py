@@ -159,7 +159,7 @@ class Dynamic(AllocationPolicy):
         if requester is not None:
             engine.give(processor, requester)
 
-    # What the rules ask.
+    # Questions of the rules.
 
     def yielded(self, engine: EngineView, job: ParallelJob) -> Iterator[int]:
         """Yield the processors that other jobs are willing to yield."""
