@@ -1,4 +1,4 @@
-"""What every test may ask for."""
+"""Fixtures and settings for all tests."""
 
 import os
 import signal
@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How long it takes to draw or to try an example says nothing about correctness.
+# The time to draw or to try an example says nothing about correctness.
 # (Where CI is set, Hypothesis loads a profile of its own, which holds that too and fixes the seed.)
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 if "CI" not in os.environ:
     settings.load_profile("local")
 
-# What a script starts in the background ignores Ctrl-C, and so does everything that it starts. With
+# A process that a script starts in the background ignores Ctrl-C, and so do its children. With
 # a handler here, the processes that tests start have the default again.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

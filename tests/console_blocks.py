@@ -82,7 +82,7 @@ def printed_by(commands: list[Command], examples: Path) -> list[str]:
 
 
 def is_as_shown(shown: str, printed: str) -> bool:
-    """Whether a command printed what the page shows, times aside."""
+    """Return whether a command printed what the page shows, times aside."""
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     wanted, got = (SECONDS.sub("0 s", text) for text in (shown, printed))
     return doctest.OutputChecker().check_output(wanted, got, flags)

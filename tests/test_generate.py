@@ -192,7 +192,7 @@ def test_same_seed_same_document(family: str) -> None:
     ],
 )
 def test_documents_never_change(family: str, digest: str) -> None:
-    """What a seed stands for in a paper must still be that after an upgrade of Python."""
+    """A seed that a paper names must give the same instance after an upgrade of Python."""
     assert fingerprint(GOLDEN[family](0)) == digest
 
 

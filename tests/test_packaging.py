@@ -63,6 +63,6 @@ def test_locks_cover_the_dependencies_and_agree() -> None:
     ids=lambda file: file.name,
 )
 def test_no_registry_is_named(file: Path) -> None:
-    # Where packages come from is the installer's configuration, not the project's.
+    # The source of packages is the configuration of the installer, not of the project.
     assert "://" not in file.read_text()
     assert "index-url" not in file.read_text()

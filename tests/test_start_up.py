@@ -1,4 +1,4 @@
-"""What starts without the packages that take long to load."""
+"""Commands that start without the packages that take long to load."""
 
 import subprocess
 import sys
@@ -46,7 +46,7 @@ def test_help_is_light(command: str) -> None:
 
 
 def test_small_instances_are_light() -> None:
-    """What closes without compiled loops does not load what compiles them, nor NumPy."""
+    """A search that ends without compiled loops loads neither the compiler nor NumPy."""
     files = sorted((ROOT / "instances/small").glob("*.json"))
     commands = [f"{command} {file}" for file in files for command in ("solve", "info")]
     assert (HEAVY | {"numpy"}).isdisjoint(loaded_by(*commands))

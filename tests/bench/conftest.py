@@ -125,7 +125,7 @@ def wait_for_id(file: Path) -> int:
 
 
 def ends(process_id: int) -> bool:
-    """Whether a process ends soon."""
+    """Return whether a process ends soon."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         try:

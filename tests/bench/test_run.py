@@ -85,7 +85,7 @@ def test_rows_of_other_settings_are_kept_and_do_not_count(
         report = run(entries[:1], csv, one, resume=True)
         assert (report.total, report.resumed, len(report.rows)) == (1, 0, 1)
     assert len({row.key for row in read_rows(csv)}) == len(settings)
-    assert len({one.label for one in settings}) == len(settings)
+    assert len({setting.label for setting in settings}) == len(settings)
 
 
 def test_results_are_kept_and_true(entries: tuple[Entry, ...], tmp_path: Path) -> None:
@@ -202,13 +202,13 @@ def test_progress_is_told(entries: tuple[Entry, ...], tmp_path: Path) -> None:
     run(entries[:1], csv, QUICK)
     told: list[RunProgress] = []
     run(entries, csv, QUICK, resume=True, on_progress=told.append)
-    assert [(one.done, one.at_work) for one in told] == [
+    assert [(progress.done, progress.at_work) for progress in told] == [
         (1, ("plain-2",)),
         (2, ()),
         (2, ("table",)),
         (3, ()),
     ]
-    assert {(one.total, one.resumed) for one in told} == {(3, 1)}
+    assert {(progress.total, progress.resumed) for progress in told} == {(3, 1)}
 
 
 def test_an_interrupt_ends_with_what_is_done(entries: tuple[Entry, ...], tmp_path: Path) -> None:

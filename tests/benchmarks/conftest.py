@@ -16,7 +16,7 @@ TABLES = pytest.StashKey[dict[str, Table]]()
 
 @pytest.fixture(scope="session")
 def report(pytestconfig: pytest.Config) -> Callable[[Table], None]:
-    """Takes a table, in place of an earlier one of its name, whatever the test makes of it."""
+    """Keeps a table in place of an earlier one of this name, also if the test fails."""
     tables = pytestconfig.stash.setdefault(TABLES, {})
 
     def keep(table: Table) -> None:

@@ -36,7 +36,9 @@ def hard_instance(source: Random) -> Instance:
             leaves=source.choice(list(Leaves)),
             exec=source.randint(0, largest),
             release=source.randint(0, 9 * largest) if is_timed and source.random() < 0.3 else 0,
-            after=tuple(f"t{one}" for one in before if is_timed and source.random() < 0.03),
+            after=tuple(
+                f"t{predecessor}" for predecessor in before if is_timed and source.random() < 0.03
+            ),
         )
 
     return Instance(

@@ -1,4 +1,4 @@
-"""What the benchmarks measured, as tables: one JSON file a table, and all of them as Markdown."""
+"""Tables of measurements: one JSON file for each table, and all of them as Markdown."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ CPUS = 8
 THREADS = 320
 PROGRAMS = 24
 RUN_US = 400
-"""A thread runs so long on average."""
+"""Microseconds that a thread runs on average."""
 
 LABELS = "comm:^([a-z]+)/"
 WINDOW = parse_window("10ms")

@@ -46,7 +46,7 @@ COLUMNS = [
 
 @pytest.fixture(scope="module")
 def rows() -> dict[str, list[list[object]]]:
-    """What the seeds of this run gave, by penalty."""
+    """The outcomes of the seeds of this run, by penalty."""
     return {penalty: [] for penalty in FAMILIES}
 
 

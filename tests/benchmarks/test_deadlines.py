@@ -1,4 +1,4 @@
-"""How long after its limit, or after Ctrl-C, a search ends, and a walk in the background.
+"""Delays: the end of a search after its limit or Ctrl-C, and of a walk in the background.
 
 ``DFOPT_BENCH_SEEDS=100,101`` takes other hard instances.
 """

@@ -1,4 +1,4 @@
-"""How the dynamic program grows with the number of tasks, for fixed numbers of CPUs.
+"""Growth of the dynamic program with the number of tasks, for fixed numbers of CPUs.
 
 The start is the worst schedule that is easily written down, every switch between fragments, so
 that next to no state is dropped because of a good incumbent: what is shown is the program's own

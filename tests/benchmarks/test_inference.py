@@ -1,4 +1,4 @@
-"""How often the groups of ``perf bench sched messaging`` are recovered from fresh recordings.
+"""The groups of ``perf bench sched messaging``, recovered from fresh recordings.
 
 Needs perf and the permission to record the scheduler's events; takes about two seconds a recording.
 """
@@ -20,7 +20,7 @@ from tests.trace.labels.hackbench import Score, groups_by_fork_order, score
 ROUNDS = 2
 LONGEST_S = 60
 ENOUGH_MESSAGES = 100
-"""With so many messages for each sender, every group shows itself."""
+"""At least this many messages for each sender make every group visible."""
 
 SURE = (0.5, 0.8, 0.95, 0.99, 1.01)
 """Limits of confidence between which labels are counted together."""

@@ -1,4 +1,4 @@
-"""How many dispatches a second are simulated when bursts pay for cache lines."""
+"""Simulated dispatches a second when bursts pay for cache lines."""
 
 import time
 from collections.abc import Callable

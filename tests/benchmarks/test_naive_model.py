@@ -1,4 +1,4 @@
-"""What the count model gains over the naive one, a circuit per CPU, from the same start."""
+"""The count model against the naive one, a circuit per CPU, from the same start."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How many dispatches of run queues are simulated in a second, on one processor."""
+"""Simulated dispatches of run queues in a second, on one processor."""
 
 import time
 from collections.abc import Callable, Iterator

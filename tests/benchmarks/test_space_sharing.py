@@ -1,4 +1,4 @@
-"""How many events a second the space-sharing simulator deals with, on one processor."""
+"""Events of the space-sharing simulator in a second, on one processor."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a command costs before and besides the work: whole processes, against a bare Python."""
+"""The start-up of commands: whole processes, against a bare Python."""
 
 import sys
 import sysconfig

@@ -1,4 +1,4 @@
-"""How to run ``dfopt``, in this process or in one of its own, and files to run it on."""
+"""Fixtures that run ``dfopt``, in this process or in one of its own, and files to run it on."""
 
 import os
 import subprocess

@@ -111,7 +111,7 @@ def test_a_header_with_a_matrix_compares_types(run: Run, tmp_path: Path) -> None
     # CPU 0: A B A A; CPU 1: B A B.
     assert found["realised"] == {"total": (3 + 7 + 5 + 1) + (4 + 5 + 7), "max": 16, "switches": 4}
     # A A A A and B B B.
-    assert [one["bound"] for one in found["windows"]] == [(3 + 1 + 1 + 1) + (4 + 2 + 2)]
+    assert [window["bound"] for window in found["windows"]] == [(3 + 1 + 1 + 1) + (4 + 2 + 2)]
     assert found["causes"]["same type again"] == 1
     assert document(run, trace, "--penalty", "matrix") == found
     assert document(run, trace, "--penalty", "g")["realised"]["total"] == 6
@@ -169,13 +169,13 @@ def test_several_traces_stand_side_by_side(run: Run, tmp_path: Path, trace: Path
     assert lines[0].split()[:4] == ["trace", "realised", "bound", "ratio"]
     assert [line.split()[:2] for line in lines[1:3]] == [["trace.jsonl", "4"], ["other.jsonl", "1"]]
     found = document(run, trace, other)
-    assert [one["trace"] for one in found["traces"]] == ["trace.jsonl", "other.jsonl"]
+    assert [trace_row["trace"] for trace_row in found["traces"]] == ["trace.jsonl", "other.jsonl"]
 
 
 def test_equal_names_are_told_apart(run: Run, tmp_path: Path, trace: Path) -> None:
     (tmp_path / "new").mkdir()
     other = write_trace(tmp_path / "new" / trace.name)
-    assert [one["trace"] for one in document(run, trace, other)["traces"]] == [
+    assert [trace_row["trace"] for trace_row in document(run, trace, other)["traces"]] == [
         str(trace), str(other),
     ]  # fmt: skip
 
@@ -189,7 +189,7 @@ def test_equal_names_in_headers_are_told_apart(run: Run, tmp_path: Path) -> None
             ("other", {"name": "mine"}),
         ]
     ]
-    assert [one["trace"] for one in document(run, *paths)["traces"]] == [
+    assert [trace_row["trace"] for trace_row in document(run, *paths)["traces"]] == [
         "run.jsonl", "best.jsonl", "mine",
     ]  # fmt: skip
     rows = pairs(run("compare", *paths)[1])

@@ -1,4 +1,4 @@
-"""What the tables of a comparison say about what is not known."""
+"""Tables of a comparison, where something is not known."""
 
 import io
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""How errors of the library reach the command line."""
+"""Errors of the library, as the command line shows them."""
 
 import pytest
 from typer.main import get_command

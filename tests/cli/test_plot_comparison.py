@@ -83,7 +83,7 @@ def test_what_is_not_finished_is_not_drawn_beside_what_is(
         )
     code, out, err = run("plot", picture, first, second, "-o", tmp_path / "a.svg")
     assert (code, out, err) == (4, "", "dfopt: interrupted; what is finished is drawn\n")
-    assert [one.is_complete for one in drawn] == [True]
+    assert [comparison.is_complete for comparison in drawn] == [True]
 
 
 @pytest.mark.parametrize("picture", ["foresight", "gap"])

@@ -1,4 +1,4 @@
-"""What a person sees of a command at work; a view draws its last state in any case."""
+"""Live lines and bars of commands at work; the last state is always drawn."""
 
 import io
 import re
@@ -46,7 +46,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[..., io.StringIO]:
 @pytest.fixture
 def bar_after(terminal: Callable[..., io.StringIO]) -> Callable[..., str]:
     def bar(*steps: RunProgress, seconds: float = 0, width: int = 80) -> str:
-        """Return what the bar of a benchmark shows after some steps and so much time."""
+        """Return what the bar of a benchmark shows after some steps and some seconds."""
         drawn, clock = terminal(width), Clock()
         with progress_bar(quiet=False, clock=clock) as show:
             assert show is not None

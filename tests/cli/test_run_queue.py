@@ -44,7 +44,7 @@ from dfopt.simulate.run_queue import Policy
 
 
 class Newest(Policy):
-    """Whoever came last runs first."""
+    """The thread that came last runs first."""
 
     name = "newest"
 
@@ -107,7 +107,7 @@ def test_json_is_the_summary(run, small, tmp_path):
     assert (code, said) == (0, "")
     document = json.loads(printed)
     Draft202012Validator(schema("run-queue")).validate(document)
-    assert [one["seed"] for one in document["runs"]] == [7, 8]
+    assert [row["seed"] for row in document["runs"]] == [7, 8]
     assert run(*arguments, "--json", "--workers", "2")[1] == printed
     folder = tmp_path / "plain"
     assert run(*arguments, "-o", folder, "--plain")[0] == 0
@@ -167,7 +167,7 @@ def test_what_a_policy_prints_is_no_figure(run, tmp_path):
     little = ("--set", "rooms=1", "--set", "messages=1")
     code, printed, said = run(*RUN_QUEUE, "chat", "--policy", file, "--json", *little)
     assert code == 0
-    assert [one["policy"] for one in json.loads(printed)["runs"]] == ["newest"]
+    assert [row["policy"] for row in json.loads(printed)["runs"]] == ["newest"]
     assert {"loaded", "picks"} == set(said.split())
 
 
@@ -198,8 +198,8 @@ def test_all_scenarios_and_all_policies(run):
     code, printed, said = run(*RUN_QUEUE, "all", "--policy", "all", "--json", *tiny)
     assert code == 0
     document = json.loads(printed)
-    assert {one["scenario"] for one in document["runs"]} == set(shipped_scenarios())
-    skipped = [(one["scenario"], one["policy"]) for one in document["skipped"]]
+    assert {row["scenario"] for row in document["runs"]} == set(shipped_scenarios())
+    skipped = [(entry["scenario"], entry["policy"]) for entry in document["skipped"]]
     assert ("chat", "segregation") in skipped
     assert "dfopt: chat: segregation is left out: " in said
     assert said.count("\n") == len(skipped)
@@ -291,7 +291,7 @@ def test_a_policy_from_a_file_outside_the_repository(tmp_path):
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
         runs = json.loads(done.stdout)["runs"]
-        assert [one["policy"] for one in runs] == ["newest", "newest", "lifo", "lifo"]
+        assert [row["policy"] for row in runs] == ["newest", "newest", "lifo", "lifo"]
         assert read_trace(folder / "traces" / runs[0]["trace"]).header.policy == "newest"
     done = subprocess.run(
         [EXECUTABLE, *RUN_QUEUE, "chat", "--policy", "newest.py", "--set", "policy.newest.x=3"],
@@ -327,7 +327,7 @@ def test_a_scenario_on_a_base_is_called_like_its_file(run, small):
     other.write_text('format = "dfopt-scenario/1"\nbase = "small.toml"\n')
     code, printed, _ = run(*RUN_QUEUE, small, other, "--policy", "fcfs", "--json")
     assert code == 0
-    assert [one["scenario"] for one in json.loads(printed)["runs"]] == ["small", "other"]
+    assert [row["scenario"] for row in json.loads(printed)["runs"]] == ["small", "other"]
 
 
 @pytest.mark.parametrize(
@@ -380,4 +380,4 @@ def test_interrupt_keeps_what_is_finished(terminal, tmp_path):
     assert 1 <= len(document["runs"]) < 2000
     assert b"interrupted" in terminal.all_shown()
     names = {file.name for file in tmp_path.iterdir()}
-    assert names == {*(one["trace"] for one in document["runs"]), "summary.json"}
+    assert names == {*(row["trace"] for row in document["runs"]), "summary.json"}

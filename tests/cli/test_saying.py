@@ -1,4 +1,4 @@
-"""What is said on standard error while a live line is there, or nobody listens."""
+"""Messages on standard error beside a live line, and where standard error is closed."""
 
 import io
 import sys
@@ -14,7 +14,7 @@ def test_what_is_said_meanwhile_stands_on_a_line_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Terminal(io.TextIOWrapper):
-        """What has a buffer, as files have, that Typer would write to directly."""
+        """A stream with a buffer, as files have, to which Typer would write directly."""
 
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stderr", Terminal(written, encoding="utf-8"))

@@ -47,7 +47,7 @@ def test_json(run, mix):
     document = json.loads(printed)
     Draft202012Validator(schema("simulation")).validate(document)
     assert document["seed"] == 7
-    assert [one["policy"] for one in document["policies"]] == ["dynamic", "dyn-aff"]
+    assert [policy["policy"] for policy in document["policies"]] == ["dynamic", "dyn-aff"]
     for policy in document["policies"]:
         assert policy["replications"] == 3
         (job,) = policy["jobs"]

@@ -1,4 +1,4 @@
-"""How tables look where there is little room."""
+"""Tables where there is little room."""
 
 import pytest
 

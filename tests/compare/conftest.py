@@ -1,4 +1,4 @@
-"""What holds for all comparisons."""
+"""Settings for all tests of comparisons."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What traces and windows cost, from the definition of a switch alone."""
+"""Costs of traces and windows, from the definition of a switch alone."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from dfopt.trace import Trace
 from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, NOT_GIVEN, UNMANAGED
 
 State = CacheState | Task | Cache
-"""What a cache holds: a fragment in its state, ``UNKNOWN`` or ``EMPTY``."""
+"""The content of a cache: a fragment in its state, ``UNKNOWN`` or ``EMPTY``."""
 
 
 def first_cost(penalty: Penalty, state: State, task: Task) -> int:
@@ -48,7 +48,7 @@ class Dispatch:
     task: Task
     managed: bool
     freed: bool
-    """Whether something is missing between it and the one before on its CPU."""
+    """Return whether something is missing between it and the one before on its CPU."""
 
 
 def gap_ends(trace: Trace, model: CostModel, cpu: int) -> list[int]:
@@ -126,7 +126,7 @@ def switches(trace: Trace, model: CostModel) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """What is to be scheduled: tasks wherever there is room, and those that stay where they are."""
+    """The tasks to schedule: those that may run on any CPU, and those that stay on theirs."""
 
     penalty: Penalty
     tasks: tuple[Task, ...]

@@ -53,8 +53,8 @@ def naive_windows(
     for number in range(len(table)):
         begin, end = table.rows(number)
         own = dispatches[begin:end]
-        managed = [one for one in own if one.managed]
-        loads = [sum(one.cpu == cpu for one in managed) for cpu in range(trace.cpus)]
+        managed = [dispatch for dispatch in own if dispatch.managed]
+        loads = [sum(dispatch.cpu == cpu for dispatch in managed) for cpu in range(trace.cpus)]
         begins: list[naive.State] = [UNKNOWN] * trace.cpus
         if number == 0 and model.cold_start:
             begins = [
@@ -63,10 +63,14 @@ def naive_windows(
         found.append(
             naive.Window(
                 penalty=model.penalty,
-                tasks=tuple(one.task for one in managed),
+                tasks=tuple(dispatch.task for dispatch in managed),
                 states=tuple(begins),
                 fixed=tuple(
-                    tuple(one.task for one in own if not one.managed and one.cpu == cpu)
+                    tuple(
+                        dispatch.task
+                        for dispatch in own
+                        if not dispatch.managed and dispatch.cpu == cpu
+                    )
                     for cpu in range(trace.cpus)
                 ),
                 capacity=max(loads),
@@ -87,7 +91,7 @@ def test_bounds_lie_below_every_schedule(trace: Trace, model: CostModel, window:
     one_by_one = naive_windows(trace, model, table, by_worst=worst and len(table) == 1)
     least = sum(map(least_cost, one_by_one))
     if worst and len(table) > 1:
-        # No CPU pays less than an even share, and none less than in its dearest window.
+        # No CPU pays less than an even share, and none less than in its most expensive window.
         least = -(-least // trace.cpus)
     assert result.bound <= least
     assert result.bound <= result.rolling
@@ -104,7 +108,7 @@ def test_worst_cpu_of_several_windows(trace: Trace, model: CostModel) -> None:
     (result,) = compared(trace, model, parse_window("3")).windows
     table = table_of(trace, model, parse_window("3"))
     alone = naive_windows(trace, model, table, by_worst=True)
-    # The worst CPU of the dearest window is no worse than the worst of all.
+    # The worst CPU of the most expensive window costs at most as much as the worst of all.
     assert max(map(least_cost, alone)) <= result.rolling
     assert result.bound <= min(result.rolling, result.realised)
 
@@ -175,7 +179,7 @@ def test_lengths_of_windows_are_compared_one_by_one() -> None:
     lengths = [parse_window(text) for text in ("5", "20", "2ns", "whole")]
     seen: list[CompareProgress] = []
     found = compare_trace(BUSY, windows=lengths, workers=1, on_progress=seen.append)
-    assert [one.window for one in found.windows] == ["5", "20", "2ns", "whole"]
+    assert [window.window for window in found.windows] == ["5", "20", "2ns", "whole"]
     assert found.is_complete
     assert seen[-1].done == seen[-1].total
     assert all(before.done < after.done for before, after in pairwise(seen))
@@ -201,7 +205,7 @@ def test_an_interrupt_leaves_the_lengths_that_are_done(monkeypatch: pytest.Monke
     monkeypatch.setattr(WindowJob, "perform", interrupted)
     found = compare_trace(BUSY, windows=[parse_window("5"), WHOLE], workers=1)
     assert not found.is_complete
-    assert [one.window for one in found.windows] == ["5"]
+    assert [window.window for window in found.windows] == ["5"]
     assert found.realised == compare_trace(BUSY).realised
 
 
@@ -271,9 +275,9 @@ def test_windows_in_which_everything_evicts(unmanaged) -> None:
 def test_one_dispatch_and_more_cpus() -> None:
     trace = trace_from_rows([(3, 0, 1, "t", "A", None, None)], cpus=64)
     found = compare_trace(trace)
-    assert [(one.realised, one.bound, one.rolling, one.ratio) for one in found.windows] == [
-        (0, 0, 0, 1.0)
-    ]
+    assert [
+        (window.realised, window.bound, window.rolling, window.ratio) for window in found.windows
+    ] == [(0, 0, 0, 1.0)]
     assert [cpu.managed for cpu in found.cpus] == [int(cpu == 3) for cpu in range(64)]
 
 

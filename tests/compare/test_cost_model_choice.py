@@ -1,4 +1,4 @@
-"""Which costs hold: what is asked for, then an instance's, then the trace's, then none."""
+"""The choice of costs: those asked for, then an instance's, then the trace's, then none."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a change of names, units, clocks or of the number of jobs does to a comparison."""
+"""Comparisons after a change of names, units, clocks or of the number of jobs."""
 
 from dataclasses import replace
 
@@ -22,7 +22,8 @@ from tests.compare.quick import compared
 def results(comparison: Comparison) -> list[tuple[int, ...]]:
     """Return the figures that do not depend on names."""
     return [
-        (one.count, one.realised, one.bound, one.balanced, one.closed) for one in comparison.windows
+        (window.count, window.realised, window.bound, window.balanced, window.closed)
+        for window in comparison.windows
     ]
 
 

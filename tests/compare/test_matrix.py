@@ -104,7 +104,7 @@ def test_without_ends_only_switches_cost() -> None:
     found = compared(TRACE, CostModel(penalty=WEB), parse_window("whole"))
     assert found.realised.total == 1 + 9 + 7 + 5
     # short HTTP HTTP HTTP and long long, both from a free start.
-    assert [(one.bound, one.rolling) for one in found.windows] == [(4 + 1 + 1 + 3, 9)]
+    assert [(window.bound, window.rolling) for window in found.windows] == [(4 + 1 + 1 + 3, 9)]
 
 
 def test_nothing_is_paid_across_a_gap() -> None:
@@ -115,7 +115,9 @@ def test_nothing_is_paid_across_a_gap() -> None:
     )
     found = compared(gap, CostModel(penalty=WEB, cold_start=True), parse_window("whole"))
     assert found.realised.total == 10
-    assert [(one.count, one.bound, one.rolling) for one in found.windows] == [(2, 10, 10)]
+    assert [(window.count, window.bound, window.rolling) for window in found.windows] == [
+        (2, 10, 10)
+    ]
 
 
 @given(labelled_traces(most=7, mixed=False), models(capacity="observed"), windows)
@@ -128,7 +130,7 @@ def test_what_is_paid_and_what_bounds_it(trace: Trace, model: CostModel, window:
         by_cpu[trace.cpu[row]] += cost
     assert [cpu.cost for cpu in found.cpus] == by_cpu
     assert sum(found.causes.values()) == found.realised.total == sum(by_cpu)
-    assert sum(one.cost for one in found.fragments) == sum(by_cpu)
+    assert sum(fragment.cost for fragment in found.fragments) == sum(by_cpu)
     (result,) = found.windows
     assert result.bound <= min(result.realised, result.rolling)
     assert result.ratio is None or result.ratio >= 1

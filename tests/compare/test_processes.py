@@ -59,14 +59,14 @@ def compared(**how: object) -> Comparison:
 
 @pytest.fixture(scope="module")
 def here() -> Comparison:
-    """What this process finds on its own."""
+    """Return the comparison that this process finds on its own."""
     return compared(workers=1)
 
 
 def figures(comparison: Comparison) -> list[tuple[int, ...]]:
     return [
-        (one.count, one.realised, one.bound, one.rolling, one.balanced)
-        for one in comparison.windows
+        (window.count, window.realised, window.bound, window.rolling, window.balanced)
+        for window in comparison.windows
     ]
 
 

@@ -1,4 +1,4 @@
-"""What traces paid, against a simulator that walks them dispatch by dispatch."""
+"""The costs that traces paid, against a simulator of every dispatch in turn."""
 
 from collections import Counter
 from typing import Any
@@ -47,10 +47,10 @@ def test_realised_is_what_a_walk_through_the_trace_pays(trace: Trace, model: Cos
     assert (realised.total, realised.worst) == (sum(by_cpu), max(by_cpu))
     assert realised.switches == switches(trace, model)
     cpus = cpu_results(trace, dispatches, charges)
-    assert [one.cost for one in cpus] == by_cpu
-    assert sum(one.switches for one in cpus) == realised.switches
-    assert sum(one.dispatches for one in cpus) == len(trace)
-    assert sum(one.run_time for one in cpus) == trace.run_time
+    assert [cpu.cost for cpu in cpus] == by_cpu
+    assert sum(cpu.switches for cpu in cpus) == realised.switches
+    assert sum(cpu.dispatches for cpu in cpus) == len(trace)
+    assert sum(cpu.run_time for cpu in cpus) == trace.run_time
 
 
 @given(labelled_traces(), models())
@@ -63,12 +63,14 @@ def test_causes_add_up(trace: Trace, model: CostModel) -> None:
     fragments = fragment_results(trace, dispatches, charges)
     unmanaged = causes_of(charges, charges.fragment < 0)
     for cause in Cause:
-        assert causes[cause] == sum(one.causes[cause] for one in cpus)
-        of_fragments = sum(one.causes[cause] for one in fragments)
+        assert causes[cause] == sum(cpu.causes[cause] for cpu in cpus)
+        of_fragments = sum(fragment.causes[cause] for fragment in fragments)
         assert causes[cause] == of_fragments + unmanaged[cause]
     assert all(one.cost == sum(one.causes.values()) for one in (*cpus, *fragments))
-    assert sum(one.dispatches for one in fragments) == dispatches.managed.sum()
-    assert [one.cost for one in fragments] == sorted((one.cost for one in fragments), reverse=True)
+    assert sum(fragment.dispatches for fragment in fragments) == dispatches.managed.sum()
+    assert [fragment.cost for fragment in fragments] == sorted(
+        (fragment.cost for fragment in fragments), reverse=True
+    )
 
 
 def charged(

@@ -33,7 +33,7 @@ TRACES = {
     "public-traces/lisa_tests_trace_txt": PROGRAMS,
     "public-traces/trappy_surfaceflinger_systrace": PROGRAMS,
 }
-"""Where fragments come from, for each trace; a CSV file lies beside it."""
+"""The source of the fragments of each trace; a CSV file lies beside it."""
 
 MODELS = {
     "switches": CostModel(),
@@ -89,4 +89,4 @@ def test_known_numbers_of_switches(name: str, managed: int, switches: int, share
     assert (found.managed, found.realised.switches, found.realised.total) == (
         managed, switches, switches,
     )  # fmt: skip
-    assert [one.closed for one in found.windows] == [1]
+    assert [window.closed for window in found.windows] == [1]

@@ -44,10 +44,10 @@ def result(orders: list[list[str]], **changes: object) -> Result:
 def test_each_schedule_stands_beside_the_optimum() -> None:
     compared = compare_results(INSTANCE, {"good": result(APART), "bad": result(MIXED)})
     assert (compared.lower_bound, compared.best, compared.is_proven) == (8, 8, True)
-    assert [(one.name, one.objective, one.worst, one.total) for one in compared.schedules] == [
+    assert [(row.name, row.objective, row.worst, row.total) for row in compared.schedules] == [
         ("good", 8, 4, 8), ("bad", 16, 8, 16),
     ]  # fmt: skip
-    assert [compared.ratio(one) for one in compared.schedules] == [1, 2]
+    assert [compared.ratio(schedule) for schedule in compared.schedules] == [1, 2]
     Draft202012Validator(schema("comparison")).validate(compared.to_document())
 
 

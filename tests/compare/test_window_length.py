@@ -1,4 +1,4 @@
-"""Where windows begin and end."""
+"""The beginnings and ends of windows."""
 
 import numpy as np
 import pytest

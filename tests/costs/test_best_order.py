@@ -47,7 +47,7 @@ def blocks(instance: Instance, order: Sequence[str]) -> list[tuple[str | None, i
 
 
 def is_split(instance: Instance, order: Sequence[str]) -> bool:
-    """Whether the order visits some fragment twice."""
+    """Return whether the order visits some fragment twice."""
     visited = [df for df, _ in blocks(instance, order)]
     return len(visited) > len(set(visited))
 

@@ -132,7 +132,7 @@ def test_what_is_written_of_a_result_is_valid(result):
 
 
 def accepted(read, document):
-    """Whether the reader takes a document; what it says otherwise."""
+    """Return whether the reader takes a document, and its message if not."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DfoptWarning)
@@ -159,7 +159,7 @@ BEYOND_THE_SCHEMA = (
 
 
 def has_whole_floats(value):
-    """Whether a document holds numbers such as 4.0, which a schema takes for integers."""
+    """Return whether a document holds numbers such as 4.0, which a schema takes for integers."""
     if isinstance(value, dict):
         return any(has_whole_floats(item) for item in value.values())
     if isinstance(value, list):

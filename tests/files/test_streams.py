@@ -1,4 +1,4 @@
-"""What is looked at is still there for its reader, also where it can be read only once."""
+"""A reader gets all of a file after a look at its beginning, even if it can be read only once."""
 
 import gzip
 import io

@@ -1,4 +1,4 @@
-"""Whether a Dask cluster can be used, and what happens to work there."""
+"""Work on a Dask cluster, and clusters that cannot be used."""
 
 import sys
 

@@ -85,7 +85,7 @@ def chores(tmp_path, monkeypatch) -> ModuleType:
 
 
 def tasks(*policies):
-    return [ReplicationTask(mix=read_mix("mix-1"), policy=one, seed=0) for one in policies]
+    return [ReplicationTask(mix=read_mix("mix-1"), policy=policy, seed=0) for policy in policies]
 
 
 def test_processes_answer_what_one_would():

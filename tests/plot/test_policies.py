@@ -71,7 +71,7 @@ def test_long_costs_do_not_touch_each_other() -> None:
         policy="smpbatch-smash",
         realised=Realised(total=paid, worst=paid, switches=9),
         causes=causes(first_load=paid),
-        windows=tuple(replace(one, rolling=paid // 5) for one in FIRST.windows),
+        windows=tuple(replace(window, rolling=paid // 5) for window in FIRST.windows),
     )
     ax = plot_policies([long, replace(long, policy="data-affinity")])
     lay_out(ax)

@@ -1,4 +1,4 @@
-"""What stands where in a picture, before anything is drawn."""
+"""The layout of a picture, before anything is drawn."""
 
 from dataclasses import replace
 from itertools import pairwise

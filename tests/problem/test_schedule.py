@@ -1,4 +1,4 @@
-"""What schedules cost, and when their tasks start."""
+"""The costs of schedules, and the starts of their tasks."""
 
 import pytest
 from hypothesis import given

@@ -73,7 +73,7 @@ def _tasks(source: random.Random, total: int, *, timed: bool) -> list[Task]:
                 leaves=source.choice(list(Leaves)),
                 exec=source.randint(0, 3),
                 release=source.randint(0, 6) if timed and source.random() < 0.4 else 0,
-                after=tuple(one.id for one in tasks if precedence and source.random() < 0.3),
+                after=tuple(task.id for task in tasks if precedence and source.random() < 0.3),
                 count=count,
             )
         )

@@ -38,7 +38,7 @@ KIND_OF: dict[type, str] = {PenaltyF: "f", PenaltyG: "g", PenaltyMatrix: "matrix
 
 
 def fits(method: str, instance: Instance) -> bool:
-    """Whether ``method`` is made for such instances, as the documentation says."""
+    """Return whether ``method`` is made for such instances, as the documentation says."""
     if method in ("dp", "configuration"):
         return not isinstance(instance.penalty, PenaltyMatrix) and not instance.is_timed
     return True
@@ -55,7 +55,7 @@ def check(search: Search, instance: Instance) -> None:
 
 
 def has_cost_when_idle(instance: Instance) -> bool:
-    """Whether some CPU pays for its initial state though it runs nothing."""
+    """Return whether some CPU pays for its initial state though it runs nothing."""
     return any(order_cost(instance, cpu, ()) for cpu in range(instance.cpus))
 
 
@@ -63,31 +63,36 @@ def test_every_combination_was_drawn() -> None:
     assert len(DRAWN) >= 500
     drawn = Counter(
         (
-            KIND_OF[type(one.penalty)],
-            one.objective,
-            one.cold_start,
-            one.final_write_back,
+            KIND_OF[type(instance.penalty)],
+            instance.objective,
+            instance.cold_start,
+            instance.final_write_back,
         )
-        for one in DRAWN
+        for instance in DRAWN
     )
     assert set(drawn) == set(product(KINDS, Objective, FLAGS, FLAGS))
     assert min(drawn.values()) >= 10
     assert len(TURNS) == 3 * 3 * 2 * 2 * 4
-    assert {one.capacity for one in DRAWN} >= {"balanced", "unlimited", 1, 2, 3, 4}
+    assert {instance.capacity for instance in DRAWN} >= {"balanced", "unlimited", 1, 2, 3, 4}
     for kind in KINDS:
-        of_kind = [one for one in DRAWN if KIND_OF[type(one.penalty)] == kind]
-        assert {one.cpus for one in of_kind} == {1, 2, 3}
-        assert any(one.initial and None in one.initial for one in of_kind)
-        assert any(one.initial and None not in one.initial for one in of_kind)
-        assert sum(one.cold_start and "unknown" in one.initial for one in of_kind) >= 10
+        of_kind = [instance for instance in DRAWN if KIND_OF[type(instance.penalty)] == kind]
+        assert {instance.cpus for instance in of_kind} == {1, 2, 3}
+        assert any(instance.initial and None in instance.initial for instance in of_kind)
+        assert any(instance.initial and None not in instance.initial for instance in of_kind)
+        assert (
+            sum(instance.cold_start and "unknown" in instance.initial for instance in of_kind) >= 10
+        )
         if kind != "g":
-            assert sum(has_cost_when_idle(one) for one in of_kind) >= 15
+            assert sum(has_cost_when_idle(instance) for instance in of_kind) >= 15
         assert any(task.count for one in of_kind for task in one.tasks)
-        assert sum(one.has_precedence for one in of_kind) >= 5
-        assert sum(one.is_timed and not one.has_precedence for one in of_kind) >= 5
+        assert sum(instance.has_precedence for instance in of_kind) >= 5
+        assert sum(instance.is_timed and not instance.has_precedence for instance in of_kind) >= 5
     # Neither trivial nor all alike.
-    assert sum(known_optimum(one) > 0 for one in DRAWN) >= NUMBER // 2
-    assert sum(badly_started(one).objective != known_optimum(one) for one in DRAWN) >= 200
+    assert sum(known_optimum(instance) > 0 for instance in DRAWN) >= NUMBER // 2
+    assert (
+        sum(badly_started(instance).objective != known_optimum(instance) for instance in DRAWN)
+        >= 200
+    )
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "exhaustive"])
@@ -107,7 +112,7 @@ def test_every_solver_finds_and_proves_the_optimum_by_itself(method: str) -> Non
 
 
 def test_branch_and_bound_finds_and_proves_the_optimum_by_itself() -> None:
-    timed = [one for one in DRAWN if one.is_timed]
+    timed = [instance for instance in DRAWN if instance.is_timed]
     assert len(timed) >= 60
     for instance in timed:
         search = badly_started(instance)
@@ -130,7 +135,7 @@ def check_completed(tree: BranchAndBound) -> None:
 def test_models_agree_also_where_another_one_would_be_chosen(
     model: Callable[..., CountModel | CircuitModel], suits: Callable[[Instance], bool]
 ) -> None:
-    suited = [one for one in DRAWN if suits(one)]
+    suited = [instance for instance in DRAWN if suits(instance)]
     for instance in suited[::4]:
         search = badly_started(instance)
         if not search.is_closed:

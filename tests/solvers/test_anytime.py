@@ -242,7 +242,7 @@ def noting(monkeypatch: pytest.MonkeyPatch) -> Noting:
 def test_ctrl_c_gives_the_best_schedule_so_far(
     instance: Instance, busy: str, calls: int, noting: Noting
 ) -> None:
-    """It comes amid the work, which has begun for the second time or takes long."""
+    """The signal comes during the work, which has begun for the second time or takes long."""
     numbers = itertools.count(1)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
 

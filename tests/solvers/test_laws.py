@@ -1,4 +1,4 @@
-"""What must hold between an instance's optimum and those of its relatives."""
+"""Laws between the optimum of an instance and the optima of similar instances."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What solvers log at debug level."""
+"""The debug log of the solvers."""
 
 import logging
 
@@ -23,8 +23,10 @@ def test_incumbents_and_bounds_are_logged(method: str, caplog: pytest.LogCapture
     messages = [record.getMessage() for record in caplog.records]
     assert messages[0] == f"method {method}: 6 tasks of 3 types on 2 CPUs, at most 1 threads"
     assert messages[-1].startswith("optimal after ")
-    assert any(one.startswith(f"incumbent with objective {result.objective},") for one in messages)
-    assert any(one.startswith(f"lower bound {result.lower_bound} by ") for one in messages)
+    assert any(
+        message.startswith(f"incumbent with objective {result.objective},") for message in messages
+    )
+    assert any(message.startswith(f"lower bound {result.lower_bound} by ") for message in messages)
 
 
 def test_nothing_is_logged_above_debug_level(caplog: pytest.LogCaptureFixture) -> None:

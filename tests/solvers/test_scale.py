@@ -1,4 +1,4 @@
-"""What must not grow out of hand, and what must not be done at all, on odd sizes of instances."""
+"""Limits of memory and work on instances of unusual sizes."""
 
 import subprocess
 import sys

@@ -17,7 +17,7 @@ def beside() -> set[threading.Thread]:
 
 
 def all_end(before: set[threading.Thread]) -> bool:
-    """Whether the threads end that were not there before."""
+    """Return whether all threads end that were not there before."""
     patience = time.monotonic() + PATIENCE_S
     while beside() - before and time.monotonic() < patience:
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""What the checker calls proven is true, and what is true it can be shown to be."""
+"""Every bound that the checker calls proven is true, and every true bound can be proven."""
 
 import random
 from collections.abc import Iterator, Sequence

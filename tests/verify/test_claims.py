@@ -1,4 +1,4 @@
-"""What a result may leave out, what it then claims, and what contradicts itself."""
+"""Results with missing keys, their claims, and results that contradict themselves."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What visits alone say about a CPU's value is never less than what it can hold."""
+"""The bound by visits alone is never less than the largest value that a CPU can hold."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

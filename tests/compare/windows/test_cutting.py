@@ -1,4 +1,4 @@
-"""What each window of a trace demands."""
+"""The demands of each window of a trace."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def test_demands_are_those_of_a_count(trace: Trace, model: CostModel, window: Wi
     for rows, demand in zip(naive_windows(trace, model, window), demands(table), strict=True):
         managed = [row for row in rows if trace.fragment[row] != UNMANAGED]
         sizes = Counter(int(trace.fragment[row]) for row in managed)
-        counts = [sum(one.copies for one in classes) for classes in demand.classes]
+        counts = [sum(task_class.copies for task_class in classes) for classes in demand.classes]
         assert dict(zip(demand.fragments, counts, strict=True)) == sizes
         assert demand.fragments == sorted(demand.fragments)
         loads = Counter(int(trace.cpu[row]) for row in managed)

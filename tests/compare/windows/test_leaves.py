@@ -135,7 +135,7 @@ def test_of_cheapest_orders_the_one_that_ends_with_the_latest_fragment(
             *(
                 task
                 for number in set(order)
-                for task in [one for one in one_by_one.tasks if one.id.startswith(f"{number}.")][
+                for task in [task for task in one_by_one.tasks if task.id.startswith(f"{number}.")][
                     : order.count(number)
                 ]
             ),

@@ -72,7 +72,7 @@ def test_pictures_are_saved(plot, ending: str, tmp_path: Path) -> None:
 def test_crossovers_are_marked_and_named(path: GrowthPath) -> None:
     axes = plot_crossover(MIX_5, "MATRIX", path=path)
     rows = [row for row in crossover_table(MIX_5, path) if row.job == "MATRIX"]
-    assert dots_of(axes) == [[one.product for one in row.crossovers] for row in rows]
+    assert dots_of(axes) == [[crossover.product for crossover in row.crossovers] for row in rows]
     assert [text.split(":")[0] for text in legend_of(axes)] == POLICIES
     assert axes.get_xscale() == "log"
     assert axes.get_ylabel() == "response time ÷ equipartition"

@@ -1,4 +1,4 @@
-"""What holds in every simulation, on random mixes."""
+"""Laws of every simulation, on random mixes."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -233,7 +233,7 @@ def test_threads_are_the_same_under_every_policy():
     works = set()
     for policy in POLICIES.values():
         done = replicate(subject, policy, seed=1)
-        (job,) = (one for one in done.jobs if one.application == "A")
+        (job,) = (job for job in done.jobs if job.application == "A")
         works.add(round(job.figures.work, 9))
     assert len(works) == 1
 

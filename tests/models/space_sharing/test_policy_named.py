@@ -9,7 +9,7 @@ OWN = '''
 from dfopt_models.space_sharing import AllocationPolicy
 
 class Greedy(AllocationPolicy):
-    """Whoever asks first gets all that is unallocated."""
+    """The job that asks first gets all unallocated processors."""
 
     def arrived(self, engine, job):
         self.wants(engine, job)

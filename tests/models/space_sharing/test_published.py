@@ -1,4 +1,4 @@
-"""What is said of Tables 3 and 4 of Vaswani and Zahorjan: reached with the shipped parameters."""
+"""Tables 3 and 4 of Vaswani and Zahorjan, as far as the shipped parameters reproduce them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What batches gain on one CPU is arithmetic, while a batch fits the cache and the whole does not.
+"""The gain of batches on one CPU follows by arithmetic, if only a batch fits the cache.
 
 A thread touches f = stack lines + granularity / 8 lines in a dispatch. In one queue it finds none
 of them again; in a batch it does in all but one of MAXBCOUNT / MAXBSIZE passes.

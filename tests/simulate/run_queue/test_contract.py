@@ -52,7 +52,7 @@ def test_preemption() -> None:
 
 
 class Eager(FirstComeFirstServed):
-    """Whoever wakes up preempts the one that wakes it."""
+    """A thread that wakes up preempts the thread that wakes it."""
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
         super().ready(thread, why, cpu)

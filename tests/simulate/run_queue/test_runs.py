@@ -106,10 +106,10 @@ def test_progress():
 
 def test_all_leaves_out_what_does_not_fit():
     done = simulate_all([small()], ["all"], processes=1)
-    (skipped,) = [one for one in done.skipped if one.policy == "segregation"]
+    (skipped,) = [entry for entry in done.skipped if entry.policy == "segregation"]
     assert "HTTP" in skipped.why
     names = [run.policy for run in done.runs]
-    assert {*names, *(one.policy for one in done.skipped)} == set(POLICIES)
+    assert {*names, *(entry.policy for entry in done.skipped)} == set(POLICIES)
     VALIDATOR.validate(done.to_document())
 
 

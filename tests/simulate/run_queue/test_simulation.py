@@ -1,4 +1,4 @@
-"""What one simulation leaves, under a penalty and with caches of lines."""
+"""The results of one simulation, under a penalty and with caches of lines."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tests.solvers.configuration.aggregated import aggregation_of
 from tests.solvers.drawn import drawn_instances
 
 Offered = tuple[tuple[int, ...], tuple[int, ...]]
-"""How many tasks of each class, and the tokens that are paid for."""
+"""The number of tasks of each class, and the tokens that are paid for."""
 
 Offers = Mapping[Offered, int]
 """The least cost of each."""
@@ -73,7 +73,7 @@ class Enumeration:
         fragment of a free first one, and only if what comes last can be spared something.
         """
         classes = self.aggregation.classes
-        may_return = any(one.exit != one.end for one in classes)
+        may_return = any(task_class.exit != task_class.end for task_class in classes)
         found: dict[Offered, int] = {}
 
         def go_on(
@@ -137,7 +137,7 @@ class Enumeration:
 
 
 def keeps_rules(problem: Subproblem, content: CpuContent) -> bool:
-    """Whether a CPU may hold ``content`` by what the limits say about any one CPU."""
+    """Return whether a CPU may hold ``content`` by what the limits say about any one CPU."""
     limits = problem.limits
     numbers = dict(content.tasks)
 

@@ -1,4 +1,4 @@
-"""What a search knows, as a result that the checker looks at."""
+"""The state of a search, as a result for the checker."""
 
 from dfopt.files import fingerprint
 from dfopt.problem.instance import Instance

@@ -40,7 +40,7 @@ known_optimum = cache(optimum)
 
 def untimed(number: int, seed: int, most_tasks: int = 6) -> list[Instance]:
     drawn = drawn_instances(number, seed=seed, most_tasks=most_tasks, kinds=("f", "g"))
-    return [one for one in drawn if not one.is_timed]
+    return [instance for instance in drawn if not instance.is_timed]
 
 
 def bounded(search: Search) -> ConfigurationSearch:

@@ -43,7 +43,7 @@ Rule = type[VisitsFragment] | type[OpensWithToken] | type[VisitsPair] | type[Hol
 
 def untimed(number: int, seed: int, most_tasks: int) -> Iterator[Instance]:
     drawn = drawn_instances(number, seed=seed, most_tasks=most_tasks, kinds=("f", "g"))
-    return (one for one in drawn if not one.is_timed)
+    return (instance for instance in drawn if not instance.is_timed)
 
 
 def branch_only(search: Search) -> None:

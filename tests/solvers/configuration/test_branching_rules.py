@@ -55,7 +55,7 @@ def having(feature: Feature, schedule: Schedule) -> int:
 
 
 def keeps(problem: Subproblem, schedule: Schedule) -> bool:
-    """Whether pricing can find all columns of a schedule, and the schedule keeps all limits."""
+    """Return whether pricing finds all columns of a schedule, and the schedule keeps all limits."""
     return all(map(problem.admits, schedule)) and all(
         least <= having(feature, schedule) <= most
         for feature, (least, most) in problem.limits.items()
@@ -88,9 +88,16 @@ def test_the_children_share_all_schedules_and_exclude_the_fraction(rule: Rule) -
                 break
             fraction = source.randrange(least, most) + 0.5
             fewer, more = children(node, feature, fraction)
-            kept = [[one for one in schedules if keeps(child, one)] for child in (fewer, more)]
-            assert kept[0] == [one for one in schedules if having(feature, one) < fraction]
-            assert kept[1] == [one for one in schedules if having(feature, one) > fraction]
+            kept = [
+                [schedule for schedule in schedules if keeps(child, schedule)]
+                for child in (fewer, more)
+            ]
+            assert kept[0] == [
+                schedule for schedule in schedules if having(feature, schedule) < fraction
+            ]
+            assert kept[1] == [
+                schedule for schedule in schedules if having(feature, schedule) > fraction
+            ]
             assert not fewer.limits[feature][0] <= fraction <= fewer.limits[feature][1]
             assert not more.limits[feature][0] <= fraction <= more.limits[feature][1]
             tried += 1

@@ -243,7 +243,11 @@ def test_classes_differ_in_what_counts_and_tokens_are_the_cheapest() -> None:
         cpus=3,
     )
     classes = Aggregation.of(Search(instance)).classes
-    assert [(one.fragment, one.count) for one in classes] == [(0, 4), (0, 1), (1, 1)]
+    assert [(task_class.fragment, task_class.count) for task_class in classes] == [
+        (0, 4),
+        (0, 1),
+        (1, 1),
+    ]
     assert [[(t.entry, t.count) for t in one.tokens] for one in classes] == [
         [(3, 2), (5, 1)],
         [(2, 1)],
@@ -251,7 +255,7 @@ def test_classes_differ_in_what_counts_and_tokens_are_the_cheapest() -> None:
     ]
     # Under g no task of a fragment differs from another.
     in_g = replace(instance, penalty=PenaltyG(fill=1, write_back=1))
-    assert [one.count for one in Aggregation.of(Search(in_g)).classes] == [5, 1]
+    assert [task_class.count for task_class in Aggregation.of(Search(in_g)).classes] == [5, 1]
 
 
 def g_instance(*sizes: int, cpus: int = 2, **fields: object) -> Instance:
@@ -336,7 +340,7 @@ def test_parts_of_drawn_instances() -> None:
 
 
 def test_most_fragments_stay_whole() -> None:
-    """What makes the model small: no more cuts than CPUs and fragments joined without cycles."""
+    """The model is small: at most as many cuts as CPUs and fragments joined without cycles."""
     model = PartsModel(Search(g_instance(*(3,) * 20, cpus=4, cold_start=True)), threshold=60)
     assert not model.forced
     assert len(model.optional) == 3

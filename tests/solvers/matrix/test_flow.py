@@ -103,7 +103,7 @@ def test_a_search_that_ends_early_still_bounds() -> None:
 
 
 class OutOfTimeError(Exception):
-    """What ends the search."""
+    """The end of the search."""
 
 
 def test_a_search_can_be_ended_anywhere() -> None:

@@ -19,7 +19,7 @@ GROUP = 40
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """How inferred labels compare with the truth.
+    """The agreement of inferred labels with the truth.
 
     Parameters
     ----------

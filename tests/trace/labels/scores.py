@@ -1,4 +1,4 @@
-"""How well labels agree with the truth."""
+"""The agreement of labels with the truth."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence

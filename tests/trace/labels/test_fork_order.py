@@ -33,7 +33,7 @@ def filled(text, confidence=1.0):
         (".aaaaaaaa.bbbbbbbbbb.cccccccccdddddddd..", "a" * 10 + "b" * 10 + "c" * 10 + "d" * 10),
         # One of the boundaries contradicts blocks of one length.
         ("aaaaaaaaabbbbbbbbbbb.ccccccccddddddddddd", None),
-        # Two blocks, and so many places for the boundary that it proves nothing.
+        # Two blocks; the boundary may be at many places, and so it proves nothing.
         ("aaaaaaaa....bbbbbbbb", None),
         # Fragments take turns, so that neighbours mean nothing.
         ("abcabcab.abcabcabcabcabcabcabcabc", None),
@@ -70,7 +70,7 @@ def test_the_weak_amid_others_are_contradicted():
     weak = np.isin(siblings, (3, 9, 10, 30))
     assert contradicted(order, weak, siblings).tolist() == [9, 10]
     assert contradicted(order, ~weak & (siblings > 10), siblings).tolist() == []
-    # Where fragments take turns, the order contradicts nobody.
+    # If fragments take turns, the order contradicts no label.
     in_turns = order_of("ab" * 20)
     assert contradicted(in_turns, siblings == 10, siblings).tolist() == []
 

@@ -131,7 +131,7 @@ def test_confidence_tells_the_torn_from_the_clear():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_who_is_torn_evenly_joins_nobody(seed):
-    """Neither the order of wake-ups nor the last bit of a sum says where he belongs."""
+    """Neither the order of wake-ups nor the last bit of a sum says where a task belongs."""
     torn = 109
     wakeups = among(ONE, OTHER) + [(1, torn, 101), (1, torn, 105)] * 5
     random.Random(seed).shuffle(wakeups)
@@ -139,7 +139,7 @@ def test_who_is_torn_evenly_joins_nobody(seed):
 
 
 def test_what_may_as_well_be_two_fragments_is_none_for_all_its_tasks():
-    """How sure each is that it belongs to the whole must not part them."""
+    """Different confidences that tasks belong to the whole must not separate them."""
     bridges = [(1, 101, 105), (1, 101, 106)]
     others = (201, 202, 203, 204)
     found = inferred(among(ONE, OTHER, times=4) + bridges + among(others, times=20))

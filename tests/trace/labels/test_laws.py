@@ -1,4 +1,4 @@
-"""What holds whatever the labels are."""
+"""Laws that hold for all labels."""
 
 import numpy as np
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What tracefs and trace-cmd report print besides switches."""
+"""Lines of tracefs and of trace-cmd report other than switches."""
 
 from io import BytesIO
 

@@ -1,4 +1,4 @@
-"""What perf script prints besides switches."""
+"""Lines of perf script other than switches."""
 
 from io import BytesIO
 

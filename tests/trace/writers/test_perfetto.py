@@ -1,4 +1,4 @@
-"""What is written for Perfetto's viewer, read again with the classes of its messages."""
+"""Files for Perfetto's viewer, read again with the classes of its messages."""
 
 import io
 import sys
@@ -35,8 +35,8 @@ def test_what_is_written_is_to_look_at_only():
 def tracks(found):
     """Return the names of the tracks by their numbers."""
     descriptors = [p.track_descriptor for p in found if p.HasField("track_descriptor")]
-    assert len({one.uuid for one in descriptors}) == len(descriptors)
-    return {one.uuid: one.name for one in descriptors}
+    assert len({descriptor.uuid for descriptor in descriptors}) == len(descriptors)
+    return {descriptor.uuid: descriptor.name for descriptor in descriptors}
 
 
 def slices(found):

@@ -154,7 +154,7 @@ def test_a_thread_that_yields_until_another_has_begun_lets_it_begin() -> None:
     done = simulated(Clairvoyant, make, cpus=2, penalty=UNIT)
     # It is taken to use again what it used before, and waits for that.
     assert paid(done) == LOAD
-    assert all(one.state is State.ENDED for one in done.engine.threads)
+    assert all(thread.state is State.ENDED for thread in done.engine.threads)
     ((_, began),) = places(done, "spins")
     assert began == places(done, "awaited")[1][1] == 40
 
@@ -188,7 +188,7 @@ def test_no_window_or_slice_loses_a_thread(
             time_slice=2,
         )
         threads = done.engine.threads
-        assert {one.name: one.run_time for one in threads} == workload.executed()
+        assert {thread.name: thread.run_time for thread in threads} == workload.executed()
 
 
 @pytest.mark.parametrize(

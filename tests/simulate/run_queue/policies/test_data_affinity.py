@@ -295,8 +295,8 @@ def test_nothing_is_lost_however_short_the_times(
     done = simulate_once(any_times, DataAffinity)
     policy = done.engine.policy
     assert isinstance(policy, DataAffinity)
-    assert all(one.state is State.ENDED for one in done.engine.threads)
-    assert {one.name: one.run_time for one in done.engine.threads} == workload.executed()
+    assert all(thread.state is State.ENDED for thread in done.engine.threads)
+    assert {thread.name: thread.run_time for thread in done.engine.threads} == workload.executed()
     assert all(policy.load(cpu) == 0 for cpu in range(cpus))
     check_trace(done.trace)
     check_counters(done.trace, done.engine)

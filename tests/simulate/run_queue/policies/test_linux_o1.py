@@ -34,7 +34,7 @@ def run(make: Make, *, cpus: int = 1, **parameters: Any) -> Simulation:
 
 
 def entity(done: Simulation, name: str) -> Entity:
-    own = next(one.own for one in done.engine.threads if one.name == name)
+    own = next(thread.own for thread in done.engine.threads if thread.name == name)
     assert isinstance(own, Entity)
     return own
 
@@ -326,8 +326,8 @@ def test_nothing_is_lost_however_short_the_times(
     done = simulate_once(scenario, LinuxO1)
     policy = done.engine.policy
     assert isinstance(policy, LinuxO1)
-    assert all(one.state is State.ENDED for one in done.engine.threads)
-    assert {one.name: one.run_time for one in done.engine.threads} == workload.executed()
+    assert all(thread.state is State.ENDED for thread in done.engine.threads)
+    assert {thread.name: thread.run_time for thread in done.engine.threads} == workload.executed()
     assert all(policy.load(cpu) == 0 for cpu in range(cpus))
     check_trace(done.trace)
     check_counters(done.trace, done.engine)

@@ -1,4 +1,4 @@
-"""What all policies with time slices have in common."""
+"""The behaviour that all policies with time slices share."""
 
 from __future__ import annotations
 
