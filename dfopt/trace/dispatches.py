@@ -31,7 +31,7 @@ from dfopt.trace.trace import (
 )
 
 NEVER = np.iinfo(np.int64).max
-"""Later than any event."""
+"""A time after all events."""
 
 IDLE = 0
 """The number of every idle thread."""
@@ -46,12 +46,12 @@ FEW_CLOCK_STEPS = 10
 
 
 def trace_of(events: KernelEvents, *, name: str | None = None) -> Trace:
-    """Return the trace that the kernel's events tell of.
+    """Return the trace that the kernel's events describe.
 
     Parameters
     ----------
     events
-        All that a reader found.
+        The events that a reader found.
     name
         The name of the trace.
 
@@ -217,7 +217,7 @@ class _Tasks:
         return number
 
     def wakeups(self) -> TaskWakeups:
-        """Return which task wakes which, by time."""
+        """Return the wake-ups between tasks, by time."""
         wakeups = self._events.wakeups
         order = np.argsort(wakeups.time, kind="stable")
         time = wakeups.time[order]
@@ -228,7 +228,7 @@ class _Tasks:
         )
 
     def forks(self) -> TaskForks:
-        """Return which task makes which, by time."""
+        """Return the forks of tasks, by time."""
         forks = self._events.forks
         order = np.argsort(forks.time, kind="stable")
         time = forks.time[order]
@@ -239,7 +239,7 @@ class _Tasks:
         )
 
     def marks(self) -> TaskMarks:
-        """Return which fragments tasks say they use, by time."""
+        """Return the marks in which tasks name their fragments, by time."""
         marks = self._events.marks
         order = np.argsort(marks.time, kind="stable")
         time = marks.time[order]
@@ -265,11 +265,11 @@ class Lives:
     time: Integers
 
     def of(self, pid: Numbers, time: Integers) -> Integers:
-        """Return for each event how many lives the number of its thread has begun by then."""
+        """Return for each event the number of lives that its thread's number has begun by then."""
         if not len(self.pid):
             return np.zeros(len(pid), np.int64)
-        # Thread and time together are one number. Of a time only one thing matters: which lives
-        # have begun by then. An event in the nanosecond of a beginning comes after it.
+        # Thread and time together are one number. Of a time, only the lives that have begun by then
+        # matter. An event in the nanosecond in which a life begins comes after its beginning.
         moments = np.unique(self.time)
         width = len(moments) + 1
         begins = self.pid * np.int64(width) + np.searchsorted(moments, self.time, "right")

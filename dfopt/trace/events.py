@@ -1,4 +1,4 @@
-"""What a kernel trace says, event by event, before anything is made of it.
+"""The events of a kernel trace, as columns, before any conclusion is drawn from them.
 
 Readers of kernel traces fill these columns in the order of the file and draw no conclusions;
 :mod:`dfopt.trace.dispatches` turns them into a :class:`~dfopt.trace.trace.Trace`.
@@ -16,7 +16,7 @@ Numbers = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 
 ANY_CPU = -1
-"""The CPU of a loss where the trace does not say which one."""
+"""The CPU of a loss where the trace does not name the CPU."""
 
 
 def no_times() -> Integers:
@@ -58,7 +58,7 @@ class Switches:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Wakeups:
-    """Which thread wakes which: ``sched_waking``, or ``sched_wakeup`` where there is no such event.
+    """The wake-ups: ``sched_waking``, or ``sched_wakeup`` where there is no such event.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Exits:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ThreadGroups:
-    """Which process a thread belongs to: the time it was first seen so, its pid and its tgid."""
+    """The processes of threads: the time when it was first seen, the thread's pid and its tgid."""
 
     time: Integers = field(default_factory=no_times)
     pid: Numbers = field(default_factory=no_numbers)
@@ -130,11 +130,11 @@ class Loss:
     Parameters
     ----------
     cpu
-        Where, or :data:`ANY_CPU`.
+        The CPU, or :data:`ANY_CPU`.
     switches_before
-        How many switches, of all CPUs, the file has before the record.
+        The number of switches, of all CPUs, that the file has before the record.
     events
-        How many events were lost; 0 if the record does not say.
+        The number of lost events; 0 if the record does not say.
     """
 
     cpu: int
@@ -144,7 +144,7 @@ class Loss:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class KernelEvents:
-    """All that a reader takes from a kernel trace.
+    """The events and figures that a reader takes from a kernel trace.
 
     Parameters
     ----------
@@ -161,9 +161,9 @@ class KernelEvents:
     lines
         Number of lines, or of packets, in the file.
     unparsed
-        How many of them could not be understood, and ...
+        The number of lines that could not be understood.
     first_unparsed
-        ... the number of the first of these, counted from 1.
+        The number of the first of these lines, counted from 1.
     """
 
     switches: Switches

@@ -1,4 +1,4 @@
-"""Any schedule of an instance as a trace: one of a solver, a policy, or made by hand."""
+"""A schedule of an instance as a trace: made by a solver, by a policy or by hand."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def trace_from_schedule(
     instance, schedule
         A schedule and the instance it belongs to.
     policy
-        Name of what made the schedule, for the header.
+        Name of the policy that made the schedule, for the header.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def trace_from_schedule(
 
     See Also
     --------
-    schedule_costs : What the switch to each of its dispatches costs.
+    schedule_costs : The cost of the switch to each of its dispatches.
     """
     dispatches = _placed(instance, schedule)
     tasks, fragments = Numbering(), Numbering()
@@ -77,10 +77,10 @@ def trace_from_schedule(
 
 
 def schedule_costs(instance: Instance, schedule: Schedule) -> Integers:
-    """Return what the switch to each dispatch of a schedule's trace costs, row by row.
+    """Return the cost of the switch to each dispatch of a schedule's trace, row by row.
 
-    What a CPU pays after its last task counts with that task, so that all together are the
-    schedule's penalties.
+    The cost after the last task of a CPU counts with that task. So the sum of all rows is the sum
+    of the schedule's penalties.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def schedule_costs(instance: Instance, schedule: Schedule) -> Integers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Placed:
-    """A dispatch of a schedule, and what the switch to it costs."""
+    """A dispatch of a schedule, and the cost of the switch to it."""
 
     cpu: int
     name: str

@@ -1,4 +1,4 @@
-"""Packets of Perfetto's traces: their classes, and how they stand in a file."""
+"""Packets of Perfetto's traces: their classes, and their form in a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKET_TAG = b"\x0a"
 
 LONGEST_VARINT = 10
 MORE = 0x80
-"""The bit of a varint's byte that says that another one follows."""
+"""The bit of a varint's byte that says that another byte follows."""
 
 LARGEST_PACKET = (1 << 28) - 1
 """Bytes of the longest packet: Perfetto writes lengths as four bytes of seven bits each."""
@@ -78,7 +78,8 @@ def packets(stream: BinaryIO) -> Iterator[tuple[int, Any]]:
     """Yield the packets of a file with their numbers, counted from 1.
 
     Packets that are compressed together are unpacked. They have the number of the packet that
-    held them. No more memory is taken than the file has bytes, whatever the lengths in it say.
+    held them. The lengths in the file are not trusted: the memory taken is at most the size of the
+    file.
 
     Raises
     ------

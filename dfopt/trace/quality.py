@@ -9,16 +9,16 @@ from itertools import groupby
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """What became of the lines and events of a trace.
+    """The numbers of lines and events of a trace that were read, lost or not understood.
 
     Parameters
     ----------
     lines
         Lines of the file, or packets.
     unparsed
-        Those that could not be understood.
+        Lines that could not be understood.
     first_unparsed
-        Number of the first of them, counted from 1; None if there is none.
+        Number of the first of these lines, counted from 1; None if there is none.
     events
         Switches that were read, or dispatches where a format has no switches.
     breaks
@@ -49,7 +49,7 @@ class Quality:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a user should know before trusting figures from this trace, a line each."""
+        """The warnings that a user needs before trusting figures from this trace, a line each."""
         found = []
         if self.unparsed == 1 and self.first_unparsed == self.lines:
             found.append(

@@ -1,4 +1,4 @@
-"""Reads traces of every format; the content of a file tells in which one it is."""
+"""Reads traces of every format; the content of a file tells its format."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dfopt.trace.trace_format import TraceFormat, format_of
 
 
 def read_trace(path: str | Path, *, name: str | None = None) -> Trace:
-    """Read a trace in any format that dfopt knows; its content tells which one it is.
+    """Return the trace in a file of any format that dfopt knows; the content tells the format.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def read_trace(path: str | Path, *, name: str | None = None) -> Trace:
     Raises
     ------
     DfoptError
-        When there is no such file, or it is no trace that can be trusted.
+        When there is no such file, or when it holds no trace that can be trusted.
     """
     try:
         with opened(path) as stream:

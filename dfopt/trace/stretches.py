@@ -1,4 +1,4 @@
-"""The dispatches and gaps of CPUs: whether all can be true, and in which order they come."""
+"""The dispatches and gaps of CPUs: a check that they do not overlap, and their order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Disorder:
     is_gap
         Whether it is a gap.
     problem
-        What is wrong, and what to do about it.
+        The mistake, and its remedy.
     """
 
     row: int
@@ -83,14 +83,14 @@ def stretches_in_order(trace: Trace) -> Integers:
 
 
 def quality_of(*, cpus: int, cpu: Numbers, gaps: Gaps, lines: int) -> Quality:
-    """Return the quality of a trace whose format tells nothing about it but gaps.
+    """Return the quality of a trace in a format that tells only about gaps.
 
     Parameters
     ----------
     cpus
         Number of CPUs.
     cpu
-        Where each dispatch ran.
+        The CPU of each dispatch.
     gaps
         Stretches about which nothing is known.
     lines

@@ -1,4 +1,4 @@
-"""What a trace holds, in figures."""
+"""A trace in figures."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _fragments(trace: Trace) -> list[dict[str, Any]]:
 
 
 def _gaps(trace: Trace) -> dict[str, int]:
-    """Return how many gaps there are for each reason."""
+    """Return the number of gaps for each reason."""
     count = np.bincount(trace.gaps.reason, minlength=len(trace.gaps.reasons)).tolist()
     return {
         reason: number for reason, number in zip(trace.gaps.reasons, count, strict=True) if number

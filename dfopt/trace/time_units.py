@@ -12,7 +12,7 @@ NANOSECONDS = {"ns": 1, "us": 1_000, "µs": 1_000, "μs": 1_000, "ms": 1_000_000
 
 
 def nanoseconds_per_unit(trace: Trace) -> int:
-    """Return how many nanoseconds a trace's unit of time has.
+    """Return the number of nanoseconds in a trace's unit of time.
 
     It is 1 for units that are no fraction of a second, such as cycles or lines.
 

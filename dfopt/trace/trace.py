@@ -1,4 +1,4 @@
-"""A trace: which task ran where and when, as columns.
+"""A trace: the dispatches of tasks on CPUs, as columns.
 
 Dispatches are rows of parallel NumPy columns, ordered by start. Names (of tasks, comms and
 fragments) stand in a tuple once, and columns hold their indices.
@@ -62,7 +62,7 @@ class Gaps:
     reason
         ``int32``: index into ``reasons``.
     reasons
-        Such as ``"lost events"`` and ``"broken chain"``.
+        The reasons, such as ``"lost events"`` and ``"broken chain"``.
     """
 
     cpu: Numbers = field(default_factory=no_numbers)
@@ -72,13 +72,13 @@ class Gaps:
     reasons: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        """Return how many gaps there are."""
+        """Return the number of gaps."""
         return len(self.cpu)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TaskWakeups:
-    """Which task wakes which, ordered by time.
+    """The wake-ups between tasks, ordered by time.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class TaskWakeups:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TaskForks:
-    """Which task made which, ordered by time.
+    """The tasks that other tasks made, ordered by time.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class TaskMarks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceHeader:
-    """What a trace says about itself; None where it says nothing.
+    """The header of a trace; a field is None where the trace does not give it.
 
     Penalty, objective, flags and capacity mean the same as in an :class:`~dfopt.Instance`.
     """
@@ -228,7 +228,7 @@ class Trace:
 
 
 class Numbering(dict[str, int]):
-    """A number for each name; the first question about a name gives it the next number."""
+    """A number for each name; a new name gets the next number when it is first looked up."""
 
     def __missing__(self, name: str) -> int:
         number = self[name] = len(self)
@@ -241,5 +241,5 @@ class Numbering(dict[str, int]):
 
     @property
     def tasks(self) -> tuple[TraceTask, ...]:
-        """The names as those of tasks."""
+        """The names as tasks."""
         return tuple(TraceTask(name=name) for name in self)

@@ -1,4 +1,4 @@
-"""In which format a trace is: the first bytes of its file tell, not the name."""
+"""The format of a trace: the first bytes of its file tell it, not the name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FOREIGN = {
     BYTE_ORDER_MARK: "begins with a byte order mark; save it as UTF-8 without one",
     b"\xff\xfe": "is UTF-16 text; save it as UTF-8",
 }
-"""How files begin that may hold a trace, but not in a form that dfopt reads."""
+"""The beginnings of files that may hold a trace, but in a form that dfopt does not read."""
 
 _REPORTS = (
     (
@@ -55,7 +55,7 @@ _REPORTS = (
         "is about several recordings; make a report of each (trace-cmd report -i FILE)",
     ),
 )
-"""What looks like a trace, or is made of one, but is no trace that can be read."""
+"""Files that look like a trace, or are made from one, but cannot be read as a trace."""
 
 _DFOPT_DOCUMENT = re.compile(rb'"format"\s*:\s*"(dfopt-[a-z-]+/[0-9]+)"')
 _HTML = re.compile(rb"\s*<(!doctype|html|head|script)\b", re.IGNORECASE)

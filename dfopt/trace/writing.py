@@ -1,4 +1,4 @@
-"""Writes traces; the ending of a file's name says in which format."""
+"""Writes traces; the ending of a file's name tells the format."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WRITERS: dict[str, Callable[..., None]] = {
 """The writer for each ending; it gets the trace and a stream."""
 
 WITH_COSTS = (write_perfetto, write_chrome)
-"""Writers of formats that can show what switches cost."""
+"""Writers of formats that can show the costs of switches."""
 
 
 def write_trace(trace: Trace, path: str | Path, *, costs: Integers | None = None) -> None:
@@ -46,7 +46,7 @@ def write_trace(trace: Trace, path: str | Path, *, costs: Integers | None = None
     path
         The file.
     costs
-        What the switch to each dispatch costs, for the counters of viewers; other formats leave
+        The cost of the switch to each dispatch, for the counters of viewers; other formats leave
         it out.
 
     Raises
@@ -71,7 +71,7 @@ def write_trace(trace: Trace, path: str | Path, *, costs: Integers | None = None
 
 
 def writer_of(path: str | Path) -> Callable[..., None]:
-    """Return the writer of the format that the ending of a name asks for.
+    """Return the writer of the format that the ending of a file's name means.
 
     Raises
     ------

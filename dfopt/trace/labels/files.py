@@ -18,10 +18,10 @@ from dfopt.trace.labels.threads import Tids, report_unknown
 from dfopt.trace.trace import UNMANAGED, Trace
 
 NO_CGROUP = "-"
-"""What ``ps`` prints for a thread in none, such as one of the kernel."""
+"""``ps`` prints this for a thread in no control group, such as a thread of the kernel."""
 
 UNIFIED = "0::"
-"""What stands before the path in the one hierarchy of version 2."""
+"""Stands before the path in the single hierarchy of version 2."""
 
 
 def label_by_file(trace: Trace, path: str | Path) -> Trace:
@@ -30,7 +30,7 @@ def label_by_file(trace: Trace, path: str | Path) -> Trace:
     Parameters
     ----------
     trace
-        What to label.
+        The trace to label.
     path
         Its first line names the columns: ``tid`` (or ``pid``) and ``df`` (or ``group``), with
         ``start`` and ``end`` if labels hold for a time only; other columns do not matter. Times
@@ -55,7 +55,7 @@ def label_by_cgroup(trace: Trace, path: str | Path) -> Trace:
     Parameters
     ----------
     trace
-        What to label.
+        The trace to label.
     path
         A thread's number and its control group on each line, as ``ps -eLo tid=,cgroup=`` prints
         them (``-`` is none), or a CSV file with the columns ``tid`` and ``cgroup``.

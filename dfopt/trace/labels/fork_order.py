@@ -9,7 +9,7 @@ from dfopt.trace.labels.communities import UNASSIGNED
 from dfopt.trace.labels.wakeup_graph import Reals
 
 LEAST_TRUST = 0.9
-"""The order decides only where at least this share of what it says is right."""
+"""The order decides only where it is right in at least this share of the known cases."""
 
 
 def fill_in_order(community: Numbers, confidence: Reals, siblings: Numbers) -> None:
@@ -24,27 +24,29 @@ def fill_in_order(community: Numbers, confidence: Reals, siblings: Numbers) -> N
         Tasks in the order in which they were made.
     """
     order, sure = community[siblings], confidence[siblings]
-    known, places = np.flatnonzero(order != UNASSIGNED), np.flatnonzero(order == UNASSIGNED)
-    if not len(known) or not len(places):
+    known, positions = np.flatnonzero(order != UNASSIGNED), np.flatnonzero(order == UNASSIGNED)
+    if not len(known) or not len(positions):
         return
-    following = np.searchsorted(known, places)
+    following = np.searchsorted(known, positions)
     left = known[np.maximum(following - 1, 0)]
     right = known[np.minimum(following, len(known) - 1)]
     blocks, trust = equal_blocks(order)
-    for place, before, behind in zip(places.tolist(), left.tolist(), right.tolist(), strict=True):
+    for position, before, behind in zip(
+        positions.tolist(), left.tolist(), right.tolist(), strict=True
+    ):
         joined = before
         if blocks:
             length = len(order) // blocks
-            joined = before if before // length == place // length else behind
+            joined = before if before // length == position // length else behind
             believed = trust
         else:
             # At either end of the order a fragment may begin among the unassigned tasks. So the
             # outermost of them decides for all.
-            last = 0 if place < before else len(order) - 1 if place > behind else place
+            last = 0 if position < before else len(order) - 1 if position > behind else position
             believed = trust_in_neighbours(order, last, before, behind)
         if believed >= LEAST_TRUST:
-            community[siblings[place]] = order[joined]
-            confidence[siblings[place]] = believed * sure[joined]
+            community[siblings[position]] = order[joined]
+            confidence[siblings[position]] = believed * sure[joined]
 
 
 def contradicted(community: Numbers, is_weak: Flags, siblings: Numbers) -> Numbers:
@@ -55,21 +57,23 @@ def contradicted(community: Numbers, is_weak: Flags, siblings: Numbers) -> Numbe
     community
         Of all tasks.
     is_weak
-        Which tasks have so few wake-ups within their community that interrupts may explain all.
+        Whether a task has only a few wake-ups in its community: interrupts may explain them all.
     siblings
         Tasks in the order in which one coordinator made them.
     """
     order = community[siblings]
     weak = is_weak[siblings] & (order != UNASSIGNED)
     known = np.flatnonzero((order != UNASSIGNED) & ~weak)
-    places = np.flatnonzero(weak)
-    following = np.searchsorted(known, places)
-    amid = (following > 0) & (following < len(known))
+    positions = np.flatnonzero(weak)
+    following = np.searchsorted(known, positions)
+    inside = (following > 0) & (following < len(known))
     found = [
-        place
-        for place, behind in zip(places[amid].tolist(), following[amid].tolist(), strict=True)
-        if order[known[behind]] != order[place]
-        and trust_in_neighbours(order, place, int(known[behind - 1]), int(known[behind]))
+        position
+        for position, behind in zip(
+            positions[inside].tolist(), following[inside].tolist(), strict=True
+        )
+        if order[known[behind]] != order[position]
+        and trust_in_neighbours(order, position, int(known[behind - 1]), int(known[behind]))
         >= LEAST_TRUST
     ]
     return siblings[found]
@@ -99,18 +103,18 @@ def equal_blocks(order: Numbers) -> tuple[int, float]:
     return (blocks, 1 - chance) if 1 - chance >= LEAST_TRUST else (0, 0.0)
 
 
-def trust_in_neighbours(order: Numbers, place: int, before: int, behind: int) -> float:
+def trust_in_neighbours(order: Numbers, position: int, before: int, behind: int) -> float:
     """Return the share of tasks that are in the community on which their two neighbours agree.
 
     Neighbours are the tasks at the same distances as ``before`` and ``behind`` have from
-    ``place``. Only tasks count whose own community is known and whose neighbours agree. One right
-    and one wrong case are added (Laplace's rule of succession). The share is 0 if ``before`` and
-    ``behind`` do not agree. At either end of the order both are the same task.
+    ``position``. A task counts only if its own community is known and its neighbours agree. One
+    right and one wrong case are added (Laplace's rule of succession). The share is 0 if ``before``
+    and ``behind`` do not agree. At either end of the order both are the same task.
     """
     if order[before] != order[behind]:
         return 0.0
     middle = np.arange(len(order))
-    first, last = middle + (before - place), middle + (behind - place)
+    first, last = middle + (before - position), middle + (behind - position)
     inside = (np.minimum(first, last) >= 0) & (np.maximum(first, last) < len(order))
     middle, first, last = middle[inside], first[inside], last[inside]
     counted = (order[middle] != UNASSIGNED) & (order[first] != UNASSIGNED)

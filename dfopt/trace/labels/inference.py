@@ -27,7 +27,7 @@ WEAK = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inferred:
-    """What was inferred about one task.
+    """The fragment that was inferred for one task, and the confidence in it.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def label_by_wakeups(trace: Trace) -> Trace:
 
 
 def label_by_inferred(trace: Trace, inferred: Sequence[Inferred]) -> Trace:
-    """Return a trace labelled by what was inferred about its tasks."""
+    """Return a trace labelled by the inferred fragments of its tasks."""
     return label_tasks(trace, [found.fragment for found in inferred])
 
 

@@ -44,7 +44,7 @@ def with_fragments(trace: Trace, fragment: Numbers, names: Sequence[str]) -> Tra
         Names of fragments; the same name may stand there twice.
     """
     numbers: dict[str, int] = {}
-    # One more at the end, for index -1.
+    # One more entry at the end, for index -1.
     new = np.full(len(names) + 1, UNMANAGED, np.int32)
     used = np.unique(fragment)
     for index in used[used != UNMANAGED].tolist():

@@ -22,7 +22,7 @@ from dfopt.trace.labels.threads import compiled_pattern
 from dfopt.trace.trace import UNMANAGED, Trace
 
 GROUP = "df"
-"""The group of a regular expression that names the fragment, if it has one of this name."""
+"""The group of a regular expression that names the fragment, if it has a group of this name."""
 
 INFERRED = "wakeups"
 
@@ -38,9 +38,9 @@ class Labelled:
     trace
         Each dispatch says which fragment it used.
     source
-        Where the labels were taken from.
+        The source of the labels.
     inferred
-        What was inferred about its tasks if the source is ``wakeups``; else None.
+        The inferred fragments of its tasks if the source is ``wakeups``; else None.
     """
 
     trace: Trace
@@ -67,7 +67,7 @@ def label(trace: Trace, source: str | None = None) -> Trace:
     Parameters
     ----------
     trace
-        Labels that it has already are replaced.
+        The trace to label. Labels that it has already are replaced.
     source
         ``own`` (the trace's own labels), ``tgid`` (the process), ``marks``, ``wakeups`` (inferred
         from wake-ups), ``comm:REGEX``, ``cgroup:FILE``, ``csv:FILE``, or the name of a CSV
@@ -89,7 +89,7 @@ def label(trace: Trace, source: str | None = None) -> Trace:
 
 
 def labelled(trace: Trace, source: str | None = None) -> Labelled:
-    """Label a trace like :func:`label`, and say where the labels come from.
+    """Return a trace labelled as by :func:`label`, with the source of its labels.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def label_by_comm(trace: Trace, pattern: str) -> Trace:
     Parameters
     ----------
     trace
-        What to label.
+        The trace to label.
     pattern
         Searched for in the comm of each dispatch. The fragment is its group ``df``, or its first
         group, or the whole match. Where nothing matches, or the group is empty, the dispatch is
@@ -192,7 +192,7 @@ def label_by_comm(trace: Trace, pattern: str) -> Trace:
     Raises
     ------
     FileError
-        When the expression is none, or the trace has no comms.
+        When the expression is invalid, or the trace has no comms.
     """
     expression = compiled_pattern(pattern)
     if trace.comm is None:
@@ -214,17 +214,17 @@ PLAIN: dict[str, Callable[[Trace], Trace]] = {
     "tgid": label_by_process,
     "marks": label_by_marks,
 }
-"""Sources that need nothing but the trace, apart from ``wakeups``."""
+"""Sources that need only the trace, except ``wakeups``."""
 
 WITH_ARGUMENT: dict[str, Callable[[Trace, str], Trace]] = {
     "comm": label_by_comm,
     "cgroup": label_by_cgroup,
     "csv": label_by_file,
 }
-"""Sources written with a colon and what follows it."""
+"""Sources that are written with a colon and a value."""
 
 WITH_FILE = ("cgroup", "csv")
-"""Those of them that name a file."""
+"""The sources whose value is the name of a file."""
 
 
 def in_folder(source: str, folder: Path) -> str:

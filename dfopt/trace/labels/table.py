@@ -54,7 +54,7 @@ def read_table(path: str | Path) -> tuple[LabelRow, ...]:
     Raises
     ------
     FileError
-        When the file is none, lacks a column or a value, or a row's time is no interval.
+        When the file is no table, lacks a column or a value, or the time of a row is no interval.
     """
     file = shown_name(path)
     lines = csv.reader(io.StringIO(read_text(path)), strict=True)
@@ -79,7 +79,7 @@ def read_table(path: str | Path) -> tuple[LabelRow, ...]:
 
 
 def _columns(header: Sequence[str]) -> tuple[int, int, int | None, int | None]:
-    """Return the places of tid, df, start and end."""
+    """Return the indices of the columns tid, df, start and end."""
     required = []
     for names in (TID, DF):
         places = [header.index(name) for name in names if name in header]
@@ -142,8 +142,8 @@ def save_labels(path: str | Path, trace: Trace, inferred: Sequence[Inferred] | N
     trace
         With labels.
     inferred
-        What was inferred about its tasks, if its labels were inferred. A task without a managed
-        dispatch is written without a label, whatever was inferred about it.
+        The inferred fragments of its tasks, if its labels were inferred. A task without a managed
+        dispatch is written without a label, even if a fragment was inferred for it.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def save_labels(path: str | Path, trace: Trace, inferred: Sequence[Inferred] | N
     if inferred is None:
         _write(path, ("tid", "start", "end", "df"), _stretches(trace))
         return
-    # A task that never ran keeps its label: nobody has left it out.
+    # A task that never ran keeps its label: the user has not left it out.
     left_out = set(trace.task.tolist()) - set(trace.task[trace.fragment != UNMANAGED].tolist())
     kept = [
         replace(found, fragment=None) if task in left_out else found
@@ -163,7 +163,7 @@ def save_labels(path: str | Path, trace: Trace, inferred: Sequence[Inferred] | N
 
 
 def write_labels(path: str | Path, trace: Trace, inferred: Sequence[Inferred]) -> None:
-    """Write what was inferred about the tasks of a trace as a CSV file.
+    """Write the inferred fragments of the tasks of a trace as a CSV file.
 
     Its columns are ``tid``, ``df`` (empty for a task that is not managed), ``confidence`` and
     ``comm`` (the last that the task had). :func:`~dfopt.trace.labels.label` reads it.

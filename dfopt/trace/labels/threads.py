@@ -1,4 +1,4 @@
-"""Which tasks of a trace are meant by the number of a thread, or by an expression on the comm."""
+"""The tasks of a trace that a thread's number means, or an expression on the comm."""
 
 from __future__ import annotations
 
@@ -48,21 +48,21 @@ class Tids:
 
 
 def report_unknown(unknown: Sequence[tuple[int, str]], named: int, file: str) -> None:
-    """Warn of lines whose thread is not in the trace; if no line's thread is, that is an error.
+    """Warn of lines about threads that are not in the trace; refuse a file with only such lines.
 
     Parameters
     ----------
     unknown
         Line and ``tid``, in the order of the file.
     named
-        How many lines there are in all.
+        The number of lines in all.
     file
         The name of the file in errors.
 
     Raises
     ------
     FileError
-        When no thread is known.
+        When the trace has no thread of the file.
     """
     if not unknown:
         return
@@ -96,8 +96,8 @@ def keep_only(trace: Trace, chosen: str) -> Trace:
     Raises
     ------
     FileError
-        When the expression is none, the trace has no comms or no such thread, or no dispatch is
-        left managed.
+        When the expression is invalid, when the trace has no comms or no such thread, or when no
+        dispatch is left managed.
     """
     kept = _by_tid(trace, chosen.split(",")) if TIDS.fullmatch(chosen) else _by_comm(trace, chosen)
     fragment = np.where(kept, trace.fragment, np.int32(UNMANAGED))
@@ -134,7 +134,7 @@ def compiled_pattern(pattern: str) -> re.Pattern[str]:
     Raises
     ------
     FileError
-        When it is none, with the position of the mistake.
+        When the expression is invalid, with the position of the mistake.
     """
     try:
         return re.compile(pattern)

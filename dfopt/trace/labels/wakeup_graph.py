@@ -18,12 +18,12 @@ Reals = NDArray[np.float64]
 UNITS = 1 << 10
 """Weights are multiples of 1 / UNITS, so that their sums are exact.
 
-Otherwise sums would depend on the order of addition and on the version of Python. Then so would the
+Otherwise sums would depend on the order of addition and on the version of Python, and so would the
 choice between two equally good cuts.
 """
 
 FEWEST_CHILDREN = 3
-"""A task that has made fewer others is no coordinator."""
+"""A coordinator has made at least this number of other tasks."""
 
 COORDINATING_SHARE = 0.5
 """A coordinator has made at least this share of the number of tasks that any task has made."""
@@ -43,12 +43,12 @@ class WakeupGraph:
     first, second
         Two tasks, ``first < second``, ...
     weight
-        ... and the square root of the number of wake-ups between them. Wake-ups come in bursts, so
-        that a hundred of them say more than one, but not a hundred times as much.
+        ... and the square root of the number of wake-ups between them. Wake-ups come in bursts: a
+        hundred of them are stronger evidence than one, but not a hundred times as strong.
     siblings
         For each coordinator the tasks that it made, in the order in which it made them.
     is_managed
-        Which tasks descend from a coordinator; all, if there is none.
+        Whether a task descends from a coordinator; true for all tasks if there is none.
     """
 
     first: Numbers
@@ -107,7 +107,7 @@ def _key(first: Numbers, second: Numbers) -> Integers:
 
 
 def _parents(trace: Trace) -> Numbers:
-    """Return which task made each task, -1 where that is not known."""
+    """Return for each task the task that made it; -1 where that is not known."""
     parent = np.full(len(trace.tasks) + 1, -1, np.int32)  # one more at the end, for index -1
     parent[trace.forks.child] = trace.forks.parent
     return parent[:-1]
@@ -166,6 +166,6 @@ def _hub(trace: Trace, waker: Numbers, woken: Numbers) -> tuple[list[int], tuple
         return [], ()
     hub = int(tasks[np.argmax(partners)])
     others = tasks[tasks != hub]
-    # The kernel counts its threads up, so their numbers tell in which order they were made.
+    # The kernel numbers its threads in ascending order, so the numbers tell the order of making.
     tids = [trace.tasks[task].tid or 0 for task in others.tolist()]
     return [hub], (others[np.argsort(tids, kind="stable")].astype(np.int32),)

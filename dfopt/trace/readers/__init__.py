@@ -1,1 +1,1 @@
-"""Readers of traces, one kind a module."""
+"""Readers of traces, one module for each format."""

@@ -1,8 +1,8 @@
-"""Chrome's trace events, where they tell what runs on each CPU.
+"""Traces as Chrome's trace events, if the events say which tasks run on each CPU.
 
-They are complete events (``ph`` is X) of one process: that with the name ``CPUs``, or the only
-process in the file. Its threads are the CPUs. The name of an event is the task, its category the
-fragment.
+These are the complete events (``ph`` is X) of one process: the process with the name ``CPUs``, or
+the only one in the file. Its threads are the CPUs. The name of an event is the task, its category
+the fragment.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class _Slice:
 
 
 def _slices(events: Sequence[Event]) -> tuple[list[_Slice], int]:
-    """Return what runs on the CPUs, and how many of these there are."""
+    """Return the dispatches and gaps of all CPUs, and the number of CPUs."""
     complete = [(place, event) for place, event in events if event.get("ph") == "X"]
     names = [
         (place, event)
@@ -145,7 +145,7 @@ def _slices(events: Sequence[Event]) -> tuple[list[_Slice], int]:
 
 
 def _process(complete: Sequence[Event], names: Sequence[Event]) -> object:
-    """Return the process whose threads are the CPUs."""
+    """Return the process that has the CPUs as its threads."""
     for place, event in names:
         args = event.get("args")
         if not isinstance(args, dict):
@@ -219,7 +219,7 @@ def _microseconds(value: object) -> int | Decimal:
 
 
 def _nanoseconds(microseconds: int | Decimal) -> int:
-    # Rounded only here, so that slices which touch still do.
+    # Rounded only here, so that two slices that touch each other still do so afterwards.
     nanoseconds = round(microseconds * PER_MICROSECOND)
     if nanoseconds > LARGEST_TOTAL:
         raise FileError("ends beyond 2^62 nanoseconds; shift the times")
@@ -241,7 +241,7 @@ def _events(data: bytes) -> list[Event]:
     Raises
     ------
     FileError
-        When the file is no JSON, or no such array.
+        When the file is not JSON, or has no such array.
     """
     document = _document(data)
     if isinstance(document, dict):

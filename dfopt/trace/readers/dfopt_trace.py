@@ -1,7 +1,7 @@
 """Traces of the format ``dfopt-trace/1``: JSON Lines, a header and then a dispatch a line.
 
-Many lines are parsed together and checked column by column. If that finds anything odd, these
-lines are read again one by one, to say what is wrong and where.
+Many lines are parsed together and checked column by column. If this check finds a mistake, the same
+lines are read again one by one, to name the mistake and its line.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class _Rows:
         self._reasons = Numbering()
         # Chunks of cpu, start, end, task, fragment, lines, leaves and the numbers of the lines.
         self._dispatches: list[tuple[np.ndarray[Any, Any], ...]] = []
-        # Those of cpu, start, end, reason and the numbers of the lines.
+        # Chunks of cpu, start, end, reason and the numbers of the lines.
         self._gaps: list[tuple[np.ndarray[Any, Any], ...]] = []
 
     def add(self, lines: list[bytes], first: int) -> None:
@@ -121,7 +121,7 @@ class _Rows:
             raise _OddError
         lines = _column(rows, shapes, "lines", _integers)
         leaves = _column(rows, shapes, "leaves", _leaves_of)
-        # All is checked, so names may get their numbers.
+        # All values are checked now, so names may get their numbers.
         task = [self._tasks[name] for name in tasks]
         number = {None: UNMANAGED} | {
             df: self._fragments[df] for df in dict.fromkeys(dfs) if df is not None
@@ -209,7 +209,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_row, parse_constant=_no_constant)
 
 
 def _decoded(lines: list[bytes]) -> list[Document]:
-    """Return what lines say if each is an object without others inside."""
+    """Return the objects on these lines if no object has another one inside."""
     text = b",".join(lines)
     # Every line begins with a brace and has no objects inside. So it can neither hold two objects
     # nor share one with the next line: the counts would differ. No string spans two lines.
@@ -267,7 +267,7 @@ def _column(
 
 
 def _are_texts(names: Iterable[object]) -> bool:
-    """Whether all are strings that can be written as UTF-8."""
+    """Whether all names are strings that can be written as UTF-8."""
     try:
         "".join(names).encode("utf-8")  # type: ignore[arg-type]
     except (TypeError, UnicodeEncodeError):

@@ -1,6 +1,6 @@
 """The lines of a ``dfopt-trace/1``: its header, and its dispatches and gaps one by one.
 
-Here a single line is read carefully, to say exactly what is wrong with it.
+Each line is checked by itself, so that an error can name the exact mistake.
 """
 
 from __future__ import annotations
@@ -112,12 +112,12 @@ def checked_line(line: bytes, number: int, cpus: int) -> Document:
     line, number
         The line and its number, counted from 1.
     cpus
-        How many CPUs the header declares.
+        The number of CPUs that the header declares.
 
     Raises
     ------
     FileError
-        With line and remedy, when it is neither a dispatch nor a gap.
+        With line and remedy, when the line is neither a dispatch nor a gap.
     """
     document = parsed_line(line, number)
     try:

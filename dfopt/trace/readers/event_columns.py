@@ -52,15 +52,15 @@ _ENDED_BITS = 0x70
 """The same states as bits of a number: X and Z, which changed places once, and x.
 
 In newer kernels 0x40 says that a thread of the kernel is parked. That is far rarer than the end of
-a thread. It does one harm only: that thread gets a second life.
+a thread. Its only effect here is that the parked thread gets a second life.
 """
 
 
 class Fields:
     """Takes columns out of rows by the names of a pattern's groups.
 
-    Where several names are given, the one that took part in a row gives its value. A name that
-    the pattern does not have is that of a group that takes part in no row.
+    Where several names are given, the group that took part in a row gives its value. If the pattern
+    has no group of a name, that group takes part in no row.
     """
 
     def __init__(self, pattern: re.Pattern[bytes]) -> None:
@@ -95,7 +95,7 @@ class Fields:
         return _parsed(b" ".join(self.words(rows, *names))).astype(np.int32)
 
     def times(self, rows: Sequence[Row]) -> Integers:
-        """Return when the lines' events happened, in nanoseconds."""
+        """Return the times of the lines' events, in nanoseconds."""
         # All have six places, so that without the point they are microseconds.
         times = _parsed(b" ".join(self.words(rows, "time")).replace(b".", b"")) * 1000
         if self.have(rows, "nanoseconds"):
@@ -105,7 +105,7 @@ class Fields:
 
 
 def _parsed(numbers: bytes) -> Integers:
-    # NumPy warns where there is nothing to parse.
+    # NumPy warns if there is nothing to parse.
     return np.fromstring(numbers, np.int64, sep=" ") if numbers else np.empty(0, np.int64)
 
 
@@ -143,7 +143,7 @@ class GrowingColumns:
 
 
 class _Names(dict[bytes, int]):
-    """Numbers of names that may be any bytes."""
+    """The numbers of names; a name may be any bytes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -181,7 +181,7 @@ class _Comms(_Names):
 
 
 class _Ended(dict[bytes, bool]):
-    """Which states mean that a thread has ended."""
+    """For each state, whether it means that a thread has ended."""
 
     def __missing__(self, state: bytes) -> bool:
         ended = self[state] = has_ended(state)
@@ -209,7 +209,7 @@ class EventColumns:
         self.switch_count = 0
 
     def add(self, rows: Sequence[Row], fields: Fields) -> None:
-        """Add what was found in the next lines of the file."""
+        """Add the events in the next lines of the file."""
         having = fields.having
         switches = having(rows, "switch")
         wakeups = having(rows, "wakeup")
@@ -226,7 +226,7 @@ class EventColumns:
             self._add_marks(marks, fields)
         known = fields.having([*switches, *wakeups, *forks, *exits, *marks], "tgid")
         if known:
-            # Where no life begins or ends among these lines, one row for each thread is enough.
+            # If no life begins or ends in these lines, one row for each thread is enough.
             self._add_groups(known, fields, once=not (ends or births or forks or exits))
 
     def _add_switches(self, rows: Sequence[Row], fields: Fields) -> bool:
@@ -319,7 +319,7 @@ class EventColumns:
 
 
 def has_ended(state: bytes) -> bool:
-    """Whether a thread that is switched from in this state will never run again."""
+    """Whether a thread that leaves its CPU in this state will never run again."""
     try:
         number = int(state, 0)
     except ValueError:

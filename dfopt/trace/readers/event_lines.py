@@ -1,9 +1,10 @@
-"""What the kernel's scheduling events look like in text, after the head of the line.
+"""Patterns of the kernel's scheduling events in text, after the head of the line.
 
-An event has up to three forms: its fields by name (``perf script``, tracefs, ``trace-cmd report
+An event has at most three forms: its fields by name (``perf script``, tracefs, ``trace-cmd report
 -N`` and ``-R``), the form of trace-cmd's plugin, and the form of kernels before 2.6.34. A comm is
-at most 15 bytes of anything, even of text that these patterns look for. They find the right end of
-a comm all the same: what follows it is longer than 15 bytes, or has to reach the end of the line.
+at most 15 bytes of anything, even of text that these patterns look for. The patterns find the right
+end of a comm all the same: the text after it is longer than 15 bytes, or must reach the end of the
+line.
 """
 
 from __future__ import annotations
@@ -45,16 +46,16 @@ _MARKER = "(?:ftrace:)?+(?:tracing_mark_write|b?print|bputs|0): (?:.*[ :=])?dfop
 _MARK = rf"{_MARKER} *+(?P<mark>[^ \n](?:.*[^ \n])?) *"
 
 _WANTED = "(?:sched:)?sched_(?:switch|waking|wakeup|wakeup_new|process_fork|process_exit):"
-# Events by their names, perf's own records, what the function tracer writes, and beginnings of
+# Events by their names, perf's own records, the lines of the function tracer, and beginnings of
 # stacks.
 _OTHERS = r"(?:[^ \n]+:(?:[ \t].*+)?|PERF_RECORD_.*|[^ \n]+ <-.*|<(?:user )?+stack trace>)"
 
 _FAILED = r"(?:\[FAILED TO PARSE\] )?+"
-"""What trace-cmd writes where it cannot print an event in its own form; fields by name follow."""
+"""trace-cmd writes this if it cannot print an event in its own form; fields by name follow."""
 
 
 def _event(switch: str, wakeup: str, fork: str, ended: str) -> str:
-    # A wanted event that cannot be understood must not pass for one of the others.
+    # A wanted event that cannot be understood must not count as another event.
     return (
         f"(?:sched:)?+sched_(?:(?P<switch>switch): ++{_FAILED}(?:{switch})"
         f"|(?P<wakeup>waking|wakeup_new|wakeup): ++{_FAILED}(?:{wakeup})"

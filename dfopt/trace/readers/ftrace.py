@@ -14,7 +14,7 @@ from dfopt.trace.readers.kernel_text import COMMENT, SURE_COMMENT, Grammar, any_
 _HEAD = (
     rf" *+.*?-(?P<pid>{PID}) ++(?:\( *+(?:(?P<tgid>{PID})|-++)\) ++)?+"
     rf"(?=\[|[0-9]+[^ 0-9\n])\[?+(?P<cpu>[0-9]{{1,5}}+)\]?+ *(?P<flags>[^ 0-9\n][^ \n]*+)?+ ++"
-    # trace-cmd report --ts-diff: how much later than the line before.
+    # trace-cmd report --ts-diff: the time since the line before.
     rf"{TIME} ++(?:\(\+[0-9]++\) ++)?+"
 )
 _USUAL = usual_event("(?P=pid)")
@@ -27,7 +27,7 @@ _AROUND = (
     r"[ \t]*=> .*",
     r" *dummy-0+ +\[\d+\] 0\.0: 0: trace_event_clock_sync: .*",
 )
-"""What these programs write before, between and after the events."""
+"""The lines that these programs write before, between and after the events."""
 
 FTRACE = Grammar(
     name="ftrace text",

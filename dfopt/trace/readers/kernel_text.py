@@ -1,6 +1,6 @@
-"""Kernel traces that are text, whatever program wrote their lines.
+"""Kernel traces that are text.
 
-What a line looks like is a :class:`Grammar`: :data:`dfopt.trace.readers.perf.PERF` or
+A :class:`Grammar` describes the lines of one program: :data:`dfopt.trace.readers.perf.PERF` or
 :data:`dfopt.trace.readers.ftrace.FTRACE`.
 """
 
@@ -23,7 +23,7 @@ Pattern = re.Pattern[bytes]
 
 COMMENT = "#.*"
 SURE_COMMENT = r"#(?!.*\d: ).*"
-"""A comment, where not every event has been tried before: its line may begin with ``#``, too."""
+"""A line that is certainly a comment; the line of an event may begin with ``#``, too."""
 
 GONE = -1
 """The number that perf writes for a thread that no longer exists."""
@@ -33,21 +33,21 @@ MOST_UNPARSED = 0.5
 
 END_OF_LINE = ord("\n")
 PIECE = 1 << 17
-"""Bytes in a piece: all that is made of a piece should fit in the processor's caches."""
+"""Bytes in a piece: a piece and the rows made of it should fit in the processor's caches."""
 
 LONGEST_LINE = 1 << 26
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grammar:
-    """How the lines of one program look.
+    """The form of the lines of one program.
 
     Parameters
     ----------
     name
         The name of such text in errors.
     remedy
-        How a user gets such text.
+        The command by which a user gets such text.
     hints
         Patterns of lines in other forms, each with the way to get this form instead.
     line
@@ -61,8 +61,8 @@ class Grammar:
         Matches the beginning of a line with an event.
     declared
         Finds the number of CPUs that the file declares. The group ``cpus`` counts all of them;
-        ``online`` counts those in use, whose numbers may be higher than that. The groups ``kept``
-        and ``written``, if any, say how many events are still there, and how many there were.
+        ``online`` counts those in use, which may have higher numbers than that. The groups ``kept``
+        and ``written``, if any, are the numbers of events that are still there, and of all events.
     loss
         Finds a line about lost events, with the groups ``loss_cpu`` and ``lost``.
     loss_words
@@ -125,15 +125,15 @@ def read_kernel_text(pieces: Iterable[Piece], grammar: Grammar, other: Grammar) 
     pieces
         The text.
     grammar
-        What its lines must look like.
+        The form that its lines must have.
     other
-        What they must not look like. A trace has one clock and one set of threads, so lines of
+        The form that they must not have. A trace has one clock and one set of threads, so lines of
         another program come from another recording.
 
     Raises
     ------
     FileError
-        When it is no such trace, or more than one.
+        When the text is no such trace, or more than one trace.
     """
     reading = _Reading(grammar, other)
     for piece in pieces:
@@ -234,7 +234,7 @@ class _Reading:
 
     @staticmethod
     def _check_threads(running: list[bytes], left: list[bytes], first_line: int) -> None:
-        """Refuse lines whose own thread is not the one that their switch leaves.
+        """Refuse a line if its own thread is not the one that its switch leaves.
 
         Wake-ups and processes are taken from the lines' own threads, so these must be right.
         """
@@ -259,7 +259,7 @@ class _Reading:
                 )
 
     def events(self) -> KernelEvents:
-        """Return all that was found.
+        """Return the events that were found.
 
         Raises
         ------

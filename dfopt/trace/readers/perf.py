@@ -13,7 +13,7 @@ from dfopt.trace.readers.kernel_text import COMMENT, SURE_COMMENT, Grammar, any_
 
 # Right-aligned, so that an empty comm is nothing but spaces.
 _COMM = r"(?: *+[^ \n]++(?: .*?)?? ++| +)"
-# A thread that is no more is -1. Before the time there may be how the processor ran (-F +misc).
+# A thread that has ended is -1. The mode of the processor may stand before the time (-F +misc).
 _HEAD = (
     rf"{_COMM}(?:(?P<tgid>-1|{PID})/)?+(?P<pid>(?P<gone>-1)|{PID}) ++"
     rf"\[(?P<cpu>[0-9]{{3,5}}+)\] ++(?:[A-Za-z]{{1,5}} ++)?+{TIME} ++"

@@ -62,7 +62,7 @@ SWITCH_COLUMNS = 7
 
 
 def read_perfetto(stream: BinaryIO) -> Trace:
-    """Return the dispatches that the scheduling events in a Perfetto trace tell of.
+    """Return the trace that the scheduling events in a Perfetto trace describe.
 
     If the file ends within a packet, all packets before it are read. The quality of the trace
     then says that its end could not be understood.
@@ -125,20 +125,20 @@ class _Found:
         self._losses: list[Loss] = []
         # For each CPU the sequence of packets that its switches are in.
         self._sources: dict[int, int] = {}
-        # The recorder's own counts; the last ones hold.
+        # The recorder's own counts; the last counts are the valid ones.
         self._statistics: Any = None
         self._cpus: int | None = None
         self._highest = 0
         self._clock: int | None = None
         self._sequences: set[int] = set()
         self.has_tracks = False
-        """Whether there are tracks of a viewer, which say nothing about the kernel."""
+        """Whether there are tracks of a viewer; they hold no events of the kernel."""
 
     def add(self, packet: Any) -> None:
         """Take in a packet."""
         match packet.WhichOneof("data"):
             case "ftrace_events":
-                # Every first packet of a sequence says that there was none before.
+                # The first packet of every sequence says that there was no packet before it.
                 sequence = packet.trusted_packet_sequence_id
                 if packet.previous_packet_dropped and sequence in self._sequences:
                     self._lose(ANY_CPU)
@@ -238,7 +238,7 @@ class _Found:
         if not len(wakings):
             wakings = np.concatenate([self._table(name) for name in WAKEUPS])
         wakeup_time, waker, woken = _by_time(wakings)
-        # task_newtask comes before sched_process_fork, tells of more threads, and of processes.
+        # task_newtask comes before sched_process_fork, for more threads, and names processes.
         forks = self._rows["task_newtask"] or self._rows["sched_process_fork"]
         fork_time, parent, child = _by_time(_table(forks))
         exit_time, ended = _by_time(_table(self._rows["sched_process_exit"], 2))
@@ -264,7 +264,7 @@ class _Found:
     def _groups_at_birth(self) -> list[tuple[int, ...]]:
         """Return the processes in which new threads begin, as rows of time, thread, process.
 
-        The recorder looks at processes only from time to time, and misses those that live shortly.
+        The recorder looks at processes only from time to time, and misses those that end soon.
         """
         process = {thread: group for _, thread, group in reversed(self._groups)}
         found: list[tuple[int, ...]] = []
@@ -276,7 +276,7 @@ class _Found:
         return found
 
     def _add_losses_of_buffers(self) -> None:
-        """Note that the recorder's buffers were full, which only its own counts say.
+        """Note that the recorder's buffers were full; only its own counts show this.
 
         They lose their oldest events or the last ones; no switches are missing in between.
         """
@@ -398,7 +398,7 @@ class _Bundles:
         )
 
     def wakings(self, switches: Switches) -> Integers:
-        """Return the wakeups that stand in columns: rows of time, waker, woken."""
+        """Return the wakeups that are given as columns: rows of time, waker, woken."""
         found = [np.empty((0, 3), np.int64)]
         for cpu in sorted({cpu for cpu, _ in self._wakings}):
             rows = np.concatenate([part for number, part in self._wakings if number == cpu])

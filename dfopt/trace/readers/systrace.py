@@ -26,7 +26,7 @@ _FTRACE = re.compile(
     rb"(?:[ \t\r]*\n)*(?:# tracer|TRACE:|version = |cpus=|%b)" % FTRACE.head.pattern
 )
 _COMPRESSED = re.compile(rb"\s*(?:TRACE:\s*)?(?:eJ|eNo|eF4|eAE|H4sI)[A-Za-z0-9+/]{20}")
-"""How zlib and gzip begin in base64."""
+"""The beginnings of zlib and gzip data in base64."""
 
 _ESCAPE = re.compile(rb"\\(.|\n)")
 _ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r"}
@@ -38,7 +38,7 @@ def read_systrace(stream: BinaryIO) -> Trace:
     Raises
     ------
     FileError
-        With line and remedy, when it holds no text of ftrace.
+        With line and remedy, when the page holds no text of ftrace.
     """
     return read_kernel_text(_sections(pieces_of(stream)), FTRACE, other=PERF)
 
@@ -76,7 +76,7 @@ def _sections(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def _plain(text: bytes, *, escaped: bool) -> bytes:
-    """Return the text that a section stands for, its last line ended."""
+    """Return the text of a section without escapes; its last line has an end."""
     # Some versions escape the ends of lines even outside of strings.
     text = text.replace(b"\\n\\\n", b"\n")
     if escaped:

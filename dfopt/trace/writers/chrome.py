@@ -12,7 +12,7 @@ from dfopt.trace.time_units import nanoseconds_per_unit
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, Trace
 
 CPUS = "CPUs"
-"""The name of the process whose threads are the CPUs."""
+"""The name of the process that has the CPUs as its threads."""
 
 PROCESS = 0
 
@@ -31,7 +31,7 @@ def write_chrome(trace: Trace, stream: BinaryIO, *, costs: Integers | None = Non
     stream
         The file, as :func:`dfopt.files.storage.replacing` opens it.
     costs
-        What the switch to each dispatch costs; a counter for each CPU then shows their sum.
+        The cost of the switch to each dispatch; a counter for each CPU then shows their sum.
 
     Raises
     ------

@@ -15,7 +15,7 @@ AT_ONCE = 20_000
 
 
 def write_dfopt_trace(trace: Trace, stream: BinaryIO) -> None:
-    """Write a trace, without what the format has no room for, such as comms.
+    """Write a trace; data that the format cannot express, such as comms, is left out.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def _json(value: object) -> str:
 
 
 def _ends(trace: Trace, rows: slice) -> list[str]:
-    """Return what stands after the fragment on each line: the optional keys and the brace."""
+    """Return the text after the fragment on each line: the optional keys and the brace."""
     count = len(trace.cpu[rows])
     ends = ["}\n"] * count
     if trace.leaves is not None:

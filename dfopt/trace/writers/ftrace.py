@@ -36,7 +36,7 @@ LARGEST_THREAD = 999_999_999
 """The largest number that readers accept as a thread's."""
 
 NUMBERED = re.compile(r"([1-9][0-9]{0,8})(?:\.[1-9][0-9]*)?")
-"""A thread's number, perhaps with that of its life."""
+"""The number of a thread, perhaps with that of its life."""
 
 Step = tuple[int, str]
 """A time in nanoseconds and the line about it."""
@@ -51,7 +51,7 @@ def write_ftrace(trace: Trace, stream: BinaryIO) -> None:
     Parameters
     ----------
     trace
-        Its tasks become threads. A task whose name is a number keeps it.
+        Its tasks become threads. A task that has a number as its name keeps that number.
     stream
         The file, as :func:`dfopt.files.storage.replacing` opens it.
 
@@ -110,7 +110,7 @@ class _Text:
             if number < len(self._trace):
                 thread = self._thread(number)
                 yield _switch(cpu, start, running, thread)
-                # A name of blanks only cannot be written in such text.
+                # A name that consists of blanks cannot be written in such text.
                 if number in self._marked and (fragment := self._fragment(number)):
                     head = _head(thread, cpu, start)
                     yield start, f"{head} tracing_mark_write: dfopt:df={fragment}\n"
@@ -172,7 +172,7 @@ def _comm(name: str) -> str:
 
 
 def _changes(trace: Trace) -> set[int]:
-    """Return the dispatches whose fragment is not the one that their task used before."""
+    """Return the dispatches with another fragment than their task's dispatch before."""
     managed = np.flatnonzero(trace.fragment != UNMANAGED)
     rows = managed[np.argsort(trace.task[managed], kind="stable")]
     task, fragment = trace.task[rows], trace.fragment[rows]
@@ -213,7 +213,7 @@ def thread_numbers(trace: Trace) -> list[int]:
 
 
 def free_number(numbers: Sequence[int]) -> int:
-    """Return a thread's number that is none of these."""
+    """Return a number for a thread that none of these threads has."""
     above = max(numbers, default=0) + 1
     return above if above <= LARGEST_THREAD else min(set(range(1, len(numbers) + 2)) - set(numbers))
 
@@ -226,7 +226,7 @@ def _wanted(task: TraceTask) -> int | None:
 
 
 def _lifetimes(trace: Trace) -> tuple[list[int], list[int]]:
-    """Return when each task first starts and when it last ends; -1 if it never runs."""
+    """Return for each task its first start and its last end; -1 if it never runs."""
     first = np.full(len(trace.tasks), np.iinfo(np.int64).max)
     last = np.full(len(trace.tasks), -1)
     np.minimum.at(first, trace.task, trace.start)

@@ -1,4 +1,4 @@
-"""Traces for Perfetto's viewer: a track for each CPU, and a counter of what its switches cost."""
+"""Traces for Perfetto's viewer: a track for each CPU, and a counter of its switch costs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def write_perfetto(trace: Trace, stream: BinaryIO, *, costs: Integers | None = N
     stream
         The file, as :func:`dfopt.files.storage.replacing` opens it.
     costs
-        What the switch to each dispatch costs; a counter on each CPU then shows their sum.
+        The cost of the switch to each dispatch; a counter on each CPU then shows their sum.
 
     Raises
     ------
@@ -107,7 +107,7 @@ class _Writer:
             yield self._event(_slices_of(cpu), end, event_class.TYPE_SLICE_END)
 
     def _describe(self, event: Any, row: int) -> None:
-        """Add what a dispatch is: its name, its fragment as category, lines and leaves."""
+        """Add the fields of a dispatch: its name, its fragment as category, lines and leaves."""
         trace = self._trace
         name = trace.tasks[trace.task[row]].name
         comm = "" if trace.comm is None else trace.comms[trace.comm[row]]
