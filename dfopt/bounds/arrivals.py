@@ -24,13 +24,13 @@ def arrivals_bound(instance: Instance, types: Sequence[TaskType]) -> Bound:
     arrivals, starts = _cheapest_arrivals(instance, types), _cheapest_starts(instance, types)
     total = 0
     savings: list[int] = []
-    for one in types:
-        name = one.example.type
+    for equal_tasks in types:
+        name = equal_tasks.example.type
         arrival = arrivals.get(name, starts[name])
         if instance.objective is Objective.MAKESPAN:
-            total += one.example.exec * one.count
-        total += arrival * one.count
-        savings += [max(0, arrival - starts[name])] * min(one.count, instance.cpus)
+            total += equal_tasks.example.exec * equal_tasks.count
+        total += arrival * equal_tasks.count
+        savings += [max(0, arrival - starts[name])] * min(equal_tasks.count, instance.cpus)
     total -= sum(sorted(savings, reverse=True)[: instance.cpus])
     value = total if instance.objective is Objective.TOTAL_PENALTY else -(-total // instance.cpus)
     if value <= 0:
@@ -46,8 +46,8 @@ def _cheapest_arrivals(instance: Instance, types: Sequence[TaskType]) -> dict[st
     penalty = instance.penalty
     assert isinstance(penalty, PenaltyMatrix)
     tasks: Counter[str | None] = Counter()
-    for one in types:
-        tasks[one.example.type] += one.count
+    for equal_tasks in types:
+        tasks[equal_tasks.example.type] += equal_tasks.count
     numbers = {name: number for number, name in enumerate(penalty.types) if name in tasks}
     arrivals: dict[str | None, int] = {}
     for name, column in numbers.items():
@@ -60,7 +60,7 @@ def _cheapest_arrivals(instance: Instance, types: Sequence[TaskType]) -> dict[st
 def _cheapest_starts(instance: Instance, types: Sequence[TaskType]) -> dict[str | None, int]:
     """Return the least that each type of the table costs as a CPU's first one."""
     cpus = {state: cpu for cpu, state in enumerate(instance.initial_states)}.values()
-    examples = {one.example.type: one.example for one in types}
+    examples = {equal_tasks.example.type: equal_tasks.example for equal_tasks in types}
     return {
         name: min(start_cost(instance, cpu, task) for cpu in cpus)
         for name, task in examples.items()

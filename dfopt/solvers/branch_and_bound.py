@@ -60,8 +60,10 @@ class BranchAndBound:
         self.search = search
         self.instance = search.instance
         self.table = search.costs
-        number = {one.example.id: task_type for task_type, one in enumerate(search.types)}
-        tasks = [one.example for one in search.types]
+        number = {
+            equal_tasks.example.id: task_type for task_type, equal_tasks in enumerate(search.types)
+        }
+        tasks = [equal_tasks.example for equal_tasks in search.types]
         self.releases = [task.release for task in tasks]
         self.before = [[number[name] for name in task.after] for task in tasks]
         graph = dict(enumerate(self.before))
@@ -81,7 +83,7 @@ class BranchAndBound:
         """Return whether the search was completed, and so the best schedule is optimal."""
         cpus = self.instance.cpus
         root = Partial(
-            left=tuple(one.count for one in self.search.types),
+            left=tuple(equal_tasks.count for equal_tasks in self.search.types),
             orders=((),) * cpus,
             clocks=(0,) * cpus,
             ends=(0,) * len(self.search.types),
@@ -104,7 +106,7 @@ class BranchAndBound:
                 self.search.found(partial.orders)
                 continue
             # Depth first; of the children the one that ends first comes first.
-            stack += sorted(self._longer(partial), key=lambda one: -sum(one.clocks))
+            stack += sorted(self._longer(partial), key=lambda longer: -sum(longer.clocks))
         return False
 
     def _is_hopeless(self, partial: Partial) -> bool:
@@ -122,7 +124,11 @@ class BranchAndBound:
             if not partial.left[task_type]:
                 continue
             ready = max(
-                [self.releases[task_type], earliest, *(ends[one] for one in self.before[task_type])]
+                [
+                    self.releases[task_type],
+                    earliest,
+                    *(ends[predecessor] for predecessor in self.before[task_type]),
+                ]
             )
             length = self.arrival[task_type] + self.table.exec[task_type]
             ends[task_type] = max(ends[task_type], ready + length)

@@ -193,12 +193,14 @@ class _Partial:
     @classmethod
     def empty(cls, search: Search) -> _Partial:
         cpus = search.instance.cpus
-        left = [one.count for one in search.types]
+        left = [equal_tasks.count for equal_tasks in search.types]
         return cls(left, [[] for _ in range(cpus)], [0] * cpus, {}, 0)
 
     def successors(self, instance: Instance, search: Search) -> Iterator[_Partial]:
         unfinished = {
-            one.example.id for one, left in zip(search.types, self.left, strict=True) if left
+            equal_tasks.example.id
+            for equal_tasks, left in zip(search.types, self.left, strict=True)
+            if left
         }
         for task_type, left in enumerate(self.left):
             task = search.types[task_type].example

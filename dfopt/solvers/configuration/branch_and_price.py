@@ -76,7 +76,7 @@ class BranchAndPrice:
             node, solution = waiting.pop()
             self.nodes += 1
             if _is_schedule(solution):
-                return tuple(one for one, number in solution.used for _ in range(round(number)))
+                return tuple(column for column, use in solution.used for _ in range(round(use)))
             if self.nodes % DIVE_EVERY == 0:
                 found = self._dive(node, solution)
                 if found is not None:
@@ -119,22 +119,22 @@ def _is_schedule(solution: Solution) -> bool:
 def _branch(node: Subproblem, solution: Solution) -> tuple[Feature, float] | None:
     """Return the feature to branch on, and how many CPUs have it; None if there is none.
 
-    Of the first rule with a fractional feature, it is one that few CPUs have, in a number that is
-    far from an integer.
+    The first rule with a fractional feature is used. The feature is one that few CPUs have, and
+    the number of these CPUs is far from an integer.
     """
     for rule in RULES:
         uses: Counter[Feature] = Counter()
         for column, number in solution.used:
             for feature in rule.all_of(column.content):
                 uses[feature] += number  # type: ignore[assignment]
-        fractions = {one: abs(number - round(number)) for one, number in uses.items()}
+        fractions = {feature: abs(number - round(number)) for feature, number in uses.items()}
         candidates = [
-            one
-            for one, fraction in fractions.items()
-            if fraction > FRACTION and _is_affordable(node, one)
+            feature
+            for feature, fraction in fractions.items()
+            if fraction > FRACTION and _is_affordable(node, feature)
         ]
         if candidates:
-            feature = max(candidates, key=lambda one: fractions[one] / uses[one])
+            feature = max(candidates, key=lambda candidate: fractions[candidate] / uses[candidate])
             return feature, uses[feature]
     return None
 

@@ -85,7 +85,7 @@ def _weights(priced: PricedSubproblem, limit: int | None, bound: int | None = No
             gcd(*bins, *(value for _, value in weights), *(value for _, value in charges)) or 1
         )
     return DualWeights(
-        bin_weights=tuple(one // divisor for one in bins),
+        bin_weights=tuple(bin_weight // divisor for bin_weight in bins),
         weights=tuple((row, value // divisor) for row, value in weights),
         entry_charges=tuple((row, value // divisor) for row, value in charges),
         threshold=limit,
@@ -118,7 +118,9 @@ def _charge_rows(data: PricingData, charges: Integers) -> Iterator[tuple[TaskCla
     for token in np.flatnonzero(charges).tolist():
         task_class = aggregation.classes[int(data.token_classes[token])]
         costs, entry = aggregation.form.costs, data.entries[token]
-        types = [one for one in task_class.task_types if costs[one].entry == entry]
+        types = [
+            task_type for task_type in task_class.task_types if costs[task_type].entry == entry
+        ]
         for row in dict.fromkeys(_row(data, task_type, with_lines=True) for task_type in types):
             yield row, int(charges[token])
 

@@ -84,7 +84,7 @@ class ColumnGeneration:
             When rounding errors hide the answer.
         """
         known = self.pool.within(None if self._is_total else limit)
-        columns = [one for one in known if self.problem.admits(one)]
+        columns = [column for column in known if self.problem.admits(column)]
         master = Master(self.problem, columns, self._check)
         enough = float(limit) if self._is_total else 1.0
         first = self._start(limit)
@@ -155,7 +155,7 @@ class ColumnGeneration:
             return []
         rest = self.problem
         for _ in range(complements):
-            rest = rest.without(max(found, key=lambda one: duals.worth(one.content)))
+            rest = rest.without(max(found, key=lambda column: duals.worth(column.content)))
             if not any(rest.cpus) or not rest.stock.tasks.any():
                 break
             further = PricedSubproblem(rest, priced.prices, self._check)
@@ -171,7 +171,7 @@ class ColumnGeneration:
         """Return the integer price of a dual value of 1, such that all sums fit into 64 bits."""
         stock, data = self.problem.stock, self.problem.data
         reach = float(np.abs(duals.weights) @ stock.tasks + duals.charges @ stock.tokens)
-        reach += sum(abs(duals.feature(one)) for one in self.problem.limits)
+        reach += sum(abs(duals.feature(feature)) for feature in self.problem.limits)
         if self._is_total:
             reach += float(data.largest_cost) * float(stock.tasks.sum())
         scale = self._scale
@@ -187,7 +187,7 @@ class ColumnGeneration:
         return Prices(
             np.rint(duals.weights * scale).astype(np.int64),
             np.rint(duals.charges * scale).astype(np.int64),
-            {one: round(duals.feature(one) * scale) for one in self.problem.limits},
+            {feature: round(duals.feature(feature) * scale) for feature in self.problem.limits},
             scale if self._is_total else 0,
         )
 

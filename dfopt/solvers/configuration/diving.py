@@ -78,7 +78,7 @@ class Diving:
             if not chosen:
                 return None
             is_total = left.data.limit is None
-            rest = limit - sum(one.cost for one in chosen) if is_total else limit
+            rest = limit - sum(column.cost for column in chosen) if is_total else limit
             if rest >= 0 and not deeper.stock.tasks.any():
                 return (*fixed, *chosen)
             log.debug("dive: %d columns fixed, %d more chosen", len(fixed), len(chosen))

@@ -97,8 +97,10 @@ class Master:
         exact = self.data.must_be_exact
         limited = self.data.limit is not None
         self._classes = {
-            one: self._solver.Constraint(float(count), float(count) if exact[one] else infinity)
-            for one, count in enumerate(self.stock.tasks.tolist())
+            task_class: self._solver.Constraint(
+                float(count), float(count) if exact[task_class] else infinity
+            )
+            for task_class, count in enumerate(self.stock.tasks.tolist())
             if count
         }
         self._groups = [
@@ -143,8 +145,8 @@ class Master:
             if self.data.limit is None:
                 self._objective.SetCoefficient(variable, column.cost / self._unit)
             self._groups[column.group].SetCoefficient(variable, 1.0)
-            for one, held in column.content.tasks:
-                self._classes[one].SetCoefficient(variable, float(held))
+            for task_class, held in column.content.tasks:
+                self._classes[task_class].SetCoefficient(variable, float(held))
             for token in column.content.tokens:
                 if token in self._tokens:
                     self._tokens[token].SetCoefficient(variable, 1.0)
@@ -207,9 +209,9 @@ class Master:
     def _duals(self) -> Duals:
         weights = np.zeros(len(self.stock.tasks))
         exact = self.data.must_be_exact
-        for one, row in self._classes.items():
+        for task_class, row in self._classes.items():
             value = row.dual_value()
-            weights[one] = value if exact[one] else max(0.0, value)
+            weights[task_class] = value if exact[task_class] else max(0.0, value)
         charges = np.zeros(len(self.stock.tokens))
         for token, row in self._tokens.items():
             charges[token] = max(0.0, -row.dual_value())

@@ -83,10 +83,10 @@ class PricedFragments:
         self.prices = prices
         self.check = check
         base, leaving, entry = data.rounded(data.cost_grid.unit)
-        values = [-prices.cost * one for one in (base, leaving, entry)]
+        values = [-prices.cost * costs for costs in (base, leaving, entry)]
         if data.limit is None:
             # Costs are not limited; they reduce the value instead.
-            base, leaving, entry = (np.zeros_like(one) for one in (base, leaving, entry))
+            base, leaving, entry = (np.zeros_like(costs) for costs in (base, leaving, entry))
         visit = np.zeros(data.fragments, np.int64)
         opening = values[2] - prices.charges
         bonuses = []
@@ -177,7 +177,7 @@ class PricedGroup:
         data = priced.data
         self._grid = data.cost_grid.costs
         fragments = len(data.first_class) - 1
-        spared = np.array([group.start.spares_entry(one) for one in range(fragments)])
+        spared = np.array([group.start.spares_entry(fragment) for fragment in range(fragments)])
         sets = 4 if data.needs_last else 2
         self._tables = data.tables.borrow((fragments + 1, sets, len(self._grid), data.capacity + 1))
         may_miss, may_visit = np.ones(fragments, np.bool_), np.ones(fragments, np.bool_)

@@ -126,19 +126,21 @@ class PricingData:
     @cached_property
     def first_token(self) -> Integers:
         """Where the tokens of each class begin, and the number of tokens."""
-        lengths = [len(one.tokens) for one in self.aggregation.classes]
+        lengths = [len(task_class.tokens) for task_class in self.aggregation.classes]
         return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
     @cached_property
     def counts(self) -> Integers:
         """The number of tasks of each class."""
-        return np.array([one.count for one in self.aggregation.classes], np.int64)
+        return np.array([task_class.count for task_class in self.aggregation.classes], np.int64)
 
     @cached_property
     def token_counts(self) -> Integers:
         """The number of tasks that each token stands for."""
         classes = self.aggregation.classes
-        return np.array([token.count for one in classes for token in one.tokens], np.int64)
+        return np.array(
+            [token.count for task_class in classes for token in task_class.tokens], np.int64
+        )
 
     @cached_property
     def token_classes(self) -> Integers:
@@ -148,7 +150,9 @@ class PricingData:
     @cached_property
     def entries(self) -> list[int]:
         """The cost of each token."""
-        return [token.entry for one in self.aggregation.classes for token in one.tokens]
+        return [
+            token.entry for task_class in self.aggregation.classes for token in task_class.tokens
+        ]
 
     @cached_property
     def token_of(self) -> dict[tuple[int, int], int]:
@@ -170,10 +174,10 @@ class PricingData:
     def exact_costs(self) -> tuple[Integers, Integers, Integers]:
         """Base costs; exit and end costs on top (by set of duties and class); entry costs."""
         classes = self.aggregation.classes
-        base = np.array([one.base for one in classes], np.int64)
+        base = np.array([task_class.base for task_class in classes], np.int64)
         leaving = np.zeros((4, len(classes)), np.int64)
-        leaving[1] = [one.exit for one in classes]
-        leaving[2] = [one.end for one in classes]
+        leaving[1] = [task_class.exit for task_class in classes]
+        leaving[2] = [task_class.end for task_class in classes]
         leaving[3] = leaving[1] + leaving[2]
         entry = np.array(self.entries, np.int64)
         return base, leaving, entry
@@ -205,16 +209,18 @@ class PricingData:
         classes = self.aggregation.classes
         exits: dict[int, int] = {}
         ends: dict[int, int] = {}
-        for one in classes:
-            exits[one.fragment] = max(one.exit, exits.get(one.fragment, 0))
-            ends[one.fragment] = max(one.end, ends.get(one.fragment, one.end))
+        for task_class in classes:
+            exits[task_class.fragment] = max(task_class.exit, exits.get(task_class.fragment, 0))
+            ends[task_class.fragment] = max(
+                task_class.end, ends.get(task_class.fragment, task_class.end)
+            )
         homes = {group.start.free_fragment for group in self.groups if group.start.departure}
         return np.array(
             [
-                one.fragment in homes
-                or exits[one.fragment] - one.exit > one.base
-                or ends[one.fragment] - one.end > one.base
-                for one in classes
+                task_class.fragment in homes
+                or exits[task_class.fragment] - task_class.exit > task_class.base
+                or ends[task_class.fragment] - task_class.end > task_class.base
+                for task_class in classes
             ]
         )
 
@@ -226,7 +232,7 @@ class PricingData:
     @cached_property
     def class_fragments(self) -> Integers:
         """The fragment of each class."""
-        return np.array([one.fragment for one in self.aggregation.classes], np.int64)
+        return np.array([task_class.fragment for task_class in self.aggregation.classes], np.int64)
 
     @cached_property
     def price_scale(self) -> int:
@@ -314,7 +320,9 @@ class PricingData:
     def _common_unit(self) -> int:
         """The greatest common divisor of all costs."""
         base, leaving, entry = self.exact_costs
-        starts = [cost for one in self.groups for cost in (one.start.arrival, one.start.departure)]
+        starts = [
+            cost for group in self.groups for cost in (group.start.arrival, group.start.departure)
+        ]
         return gcd(*base.tolist(), *leaving.ravel().tolist(), *entry.tolist(), *starts) or 1
 
     def steps(self, least: int, most: int) -> list[int]:
@@ -323,7 +331,7 @@ class PricingData:
             costs = self.cost_grid.costs * self.cost_grid.unit
             tolls = {toll for group in self.groups for toll in group.start.tolls}
             sums = np.unique(np.concatenate([costs + toll for toll in sorted(tolls)]))
-            return [int(one) for one in sums[(sums >= least) & (sums <= most)]]
+            return [int(value) for value in sums[(sums >= least) & (sums <= most)]]
         unit = self._common_unit
         first = -(-least // unit) * unit
         return list(range(first, most + 1, unit * max(1, (most - first) // (unit * MOST_ROWS))))
@@ -367,15 +375,15 @@ class PricingData:
         reach = limit - int(min(0, leaving.min()))
         capacity = self.capacity if self.step else int(self.counts.max())
         sums: Integers | None = np.zeros(1, np.int64)
-        for one in classes:
-            if base[one] <= 0:
+        for task_class in classes:
+            if base[task_class] <= 0:
                 continue
-            left = min(int(self.counts[one]), capacity, reach // int(base[one]))
+            left = min(int(self.counts[task_class]), capacity, reach // int(base[task_class]))
             bundle = 1
             while left and sums is not None:
                 # Bundles of 1, 2, 4, … tasks, and one of what is left, make every number.
                 bundle = min(bundle, left)
-                sums = self._added(sums, np.array([0, bundle * base[one]]), reach, most)
+                sums = self._added(sums, np.array([0, bundle * base[task_class]]), reach, most)
                 left -= bundle
                 bundle *= 2
         for duties in (1, 2):

@@ -109,7 +109,7 @@ def _settle_idle_costs(search: Search) -> None:
 @functools.cache
 def first_calls() -> None:
     """Solve something tiny, so that every compiled function is loaded."""
-    tasks = tuple(Task(id=str(one), df=str(one % 2), lines=one) for one in range(4))
+    tasks = tuple(Task(id=str(number), df=str(number % 2), lines=number) for number in range(4))
     tiny = Search(Instance(cpus=2, penalty=PenaltyF(read_line=1, write_back=1), tasks=tasks))
     tiny.found([[0, 1], [2, 3]])
     with suppress(SearchOver):

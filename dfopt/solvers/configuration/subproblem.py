@@ -111,7 +111,7 @@ class Subproblem:
         """
         stock, content = self.stock, column.content
         return (
-            all(stock.tasks[one] >= number for one, number in content.tasks)
+            all(stock.tasks[task_class] >= count for task_class, count in content.tasks)
             and all(stock.tokens[token] > 0 for token in content.tokens)
             and self._may_visit(content.visited)
             and all(
@@ -146,8 +146,8 @@ class Subproblem:
     def without(self, column: Column) -> Subproblem:
         """Return what is left once a CPU holds ``column``."""
         tasks, tokens = self.stock.tasks.copy(), self.stock.tokens.copy()
-        for one, number in column.content.tasks:
-            tasks[one] -= number
+        for task_class, count in column.content.tasks:
+            tasks[task_class] -= count
         for token in column.content.tokens:
             tokens[token] -= 1
         cpus = list(self.cpus)
@@ -191,5 +191,5 @@ class Subproblem:
         if not isinstance(feature, VisitsFragment):
             return True
         first, last = self.data.ranges[feature.fragment]
-        held = sum(number for one, number in content.tasks if first <= one < last)
+        held = sum(count for task_class, count in content.tasks if first <= task_class < last)
         return bool(held == self.stock.tasks[first:last].sum())

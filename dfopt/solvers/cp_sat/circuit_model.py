@@ -32,7 +32,11 @@ class CircuitModel:
     def __init__(self, search: Search, bounds: tuple[int, int]) -> None:
         self.search = search
         self.model = cp_model.CpModel()
-        self.tasks = [task_type for task_type, one in enumerate(search.types) for _ in one.names]
+        self.tasks = [
+            task_type
+            for task_type, equal_tasks in enumerate(search.types)
+            for _ in equal_tasks.names
+        ]
         self.table = search.costs
         self.cpus = range(search.instance.cpus)
         # Variables.
@@ -161,7 +165,9 @@ class CircuitModel:
         groups = self.search.cpu_groups
         fullest = sorted(self.cpus, key=lambda cpu: -len(schedule.cpus[cpu].tasks))
         type_of = {
-            name: task_type for task_type, one in enumerate(self.search.types) for name in one.names
+            name: task_type
+            for task_type, equal_tasks in enumerate(self.search.types)
+            for name in equal_tasks.names
         }
         places: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for group in set(groups):

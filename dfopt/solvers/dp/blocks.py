@@ -57,10 +57,10 @@ class Block:
     """
 
     def __init__(self, members: Sequence[BlockCosts], start: CpuStart) -> None:
-        self.entries = {one.entry for one in members}
-        self.exits = {one.exit for one in members}
-        self.ends = {one.end for one in members}
-        ends_cheaper = any(one.end < one.exit for one in members)
+        self.entries = {costs.entry for costs in members}
+        self.exits = {costs.exit for costs in members}
+        self.ends = {costs.end for costs in members}
+        ends_cheaper = any(costs.end < costs.exit for costs in members)
         self.roles = [Role.MIDDLE]
         if start.spares_entry(members[0].fragment):
             self.roles.append(Role.FIRST)

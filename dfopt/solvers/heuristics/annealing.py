@@ -1,7 +1,8 @@
 """Simulated annealing over the contents of the CPUs, for f and g, where the best order is known.
 
-It looks for a schedule within a target, one less than the best objective so far: every CPU's
-excess over the target is energy, and a little of its cost too, which leads where no excess can.
+It looks for a schedule within a target, one less than the best objective so far. The energy is
+every CPU's excess over the target. A small share of its cost is added, which guides the search
+among schedules of equal excess.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class Annealing:
             candidates.append(next(constructions))
             self._report(candidates[-1])
             self.search.check()
-        return min(candidates, key=lambda one: self._value(one.costs))
+        return min(candidates, key=lambda contents: self._value(contents.costs))
 
     def _value(self, costs: list[int]) -> int:
         return sum(costs) if self.total else max(costs)

@@ -20,8 +20,10 @@ def construct(search: Search, costs: PartCosts, random_source: random.Random) ->
     fewest parts; then whole where one fits; then both with shuffled fragments.
     """
     fragments: dict[int, dict[int, int]] = {}
-    for task_type, one in enumerate(search.types):
-        fragments.setdefault(costs.form.costs[task_type].fragment, {})[task_type] = one.count
+    for task_type, equal_tasks in enumerate(search.types):
+        fragments.setdefault(costs.form.costs[task_type].fragment, {})[task_type] = (
+            equal_tasks.count
+        )
     order = sorted(fragments.values(), key=lambda part: -sum(part.values()))
     while True:
         yield _wrapped(search, costs, order)
@@ -52,7 +54,7 @@ def _best_fit(search: Search, costs: PartCosts, order: Sequence[Part]) -> Conten
                 part = first_of(left, capacity - contents.loads[roomiest])
                 candidates = [roomiest]
             options = {cpu: contents.priced(cpu, {}, part) for cpu in candidates}
-            cpu = min(options, key=lambda one: (options[one][1], -contents.loads[one]))
+            cpu = min(options, key=lambda option: (options[option][1], -contents.loads[option]))
             contents.put(cpu, *options[cpu], growth=sum(part.values()))
             left = {
                 task_type: count - part.get(task_type, 0)

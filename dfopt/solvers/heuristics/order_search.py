@@ -65,7 +65,11 @@ class OrderSearch:
 
     def _sequence(self, *, shuffled: bool) -> list[int]:
         """Return all tasks, predecessors first."""
-        types = [task_type for task_type, one in enumerate(self.search.types) for _ in one.names]
+        types = [
+            task_type
+            for task_type, equal_tasks in enumerate(self.search.types)
+            for _ in equal_tasks.names
+        ]
         if shuffled:
             self.random.shuffle(types)
         if not self.search.instance.has_precedence:
@@ -94,7 +98,9 @@ class OrderSearch:
                 )
                 return max(clocks[cpu], ready) + switch + self.table.exec[task_type]
 
-            cpu = min((one for one in cpus if len(orders[one]) < capacity), key=end_on)
+            cpu = min(
+                (candidate for candidate in cpus if len(orders[candidate]) < capacity), key=end_on
+            )
             clocks[cpu] = end_on(cpu)
             ends[task.id] = max(clocks[cpu], ends.get(task.id, 0))
             orders[cpu].append(task_type)

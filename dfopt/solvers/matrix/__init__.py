@@ -77,11 +77,11 @@ def _by_type_of_matrix(types: Sequence[TaskType]) -> tuple[list[TaskType], list[
     names: dict[str | None, list[str]] = {}
     members: dict[str | None, list[int]] = {}
     examples: dict[str | None, Task] = {}
-    for number, one in enumerate(types):
-        name = one.example.type
-        examples.setdefault(name, one.example)
-        names.setdefault(name, []).extend(one.names)
-        members.setdefault(name, []).extend([number] * one.count)
+    for task_type, equal_tasks in enumerate(types):
+        name = equal_tasks.example.type
+        examples.setdefault(name, equal_tasks.example)
+        names.setdefault(name, []).extend(equal_tasks.names)
+        members.setdefault(name, []).extend([task_type] * equal_tasks.count)
     merged = [
         TaskType(example=example, names=tuple(names[name])) for name, example in examples.items()
     ]
@@ -91,6 +91,6 @@ def _by_type_of_matrix(types: Sequence[TaskType]) -> tuple[list[TaskType], list[
 def _among_members(
     orders: Sequence[Sequence[int]], members: Sequence[Sequence[int]]
 ) -> list[list[int]]:
-    """Return orders of task types for orders of the types that they were put together in."""
+    """Return orders of task types, made from orders of the merged types."""
     left = [iter(numbers) for numbers in members]
-    return [[next(left[one]) for one in order] for order in orders]
+    return [[next(left[task_type]) for task_type in order] for order in orders]

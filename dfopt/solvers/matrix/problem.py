@@ -87,7 +87,7 @@ def matrix_problem(
     order = sorted(range(instance.cpus), key=numbers.__getitem__)
     problem = MatrixProblem(
         capacity=instance.tasks_per_cpu,
-        sizes=tuple(one.count for one in types),
+        sizes=tuple(equal_tasks.count for equal_tasks in types),
         starts=tuple(numbers[cpu] for cpu in order),
         switch=tuple(map(tuple, table.switch)),
         start=tuple(row for row, _ in starts),

@@ -310,29 +310,29 @@ class GroupTable:
         stack = [(self._first_copies(item), row, column, budget)]
         while stack:
             items, row, column, budget = stack[-1]
-            one = self._next_within(items, row, column, budget, first=not chosen)
-            if one is None:
+            following = self._next_within(items, row, column, budget, first=not chosen)
+            if following is None:
                 stack.pop()
                 if stack:
                     chosen.pop()
                 continue
-            chosen.append(one)
-            row, column = self._before(one, row, column)
+            chosen.append(following)
+            row, column = self._before(following, row, column)
             if row == 0 and column == 0:
                 yield chosen
                 if self.counted:
                     chosen.pop()
                     continue
-            budget -= self._prices.fragments[one]
-            stack.append((self._first_copies(one + 1), row, column, budget))
+            budget -= self._prices.fragments[following]
+            stack.append((self._first_copies(following + 1), row, column, budget))
 
     def _next_within(
         self, items: Iterator[int], row: int, column: int, budget: int, *, first: bool
     ) -> int | None:
         """Return the next item with which the budget can be kept."""
-        for one in items:
-            if not first and self._layers[one, row, column] > budget:
+        for item in items:
+            if not first and self._layers[item, row, column] > budget:
                 return None
-            if self._price_with(one, row, column) <= budget:
-                return one
+            if self._price_with(item, row, column) <= budget:
+                return item
         return None

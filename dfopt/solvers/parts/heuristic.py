@@ -189,7 +189,7 @@ def neighbours(pool: Sequence[int], number: int, least: int, most: int) -> list[
     """
     below = list(accumulate(pool, initial=0))
     windows = range(len(pool) - number + 1)
-    first = bisect_right(windows, most, key=lambda one: below[one + number] - below[one]) - 1
+    first = bisect_right(windows, most, key=lambda start: below[start + number] - below[start]) - 1
     if first < 0:
         return None
     chosen = Counter(pool[first : first + number])
@@ -198,17 +198,17 @@ def neighbours(pool: Sequence[int], number: int, least: int, most: int) -> list[
     total = below[first + number] - below[first]
     while total < least:
         distinct = sorted(size for size, count in others.items() if count)
-        gain, one = 0, 0
+        gain, exchanged = 0, 0
         for size in chosen:
             place = bisect_right(distinct, size + most - total)
             if place and distinct[place - 1] - size > gain:
-                gain, one = distinct[place - 1] - size, size
+                gain, exchanged = distinct[place - 1] - size, size
         if not gain:
             return None
-        chosen.subtract([one])
-        chosen.update([one + gain])
-        others.update([one])
-        others.subtract([one + gain])
+        chosen.subtract([exchanged])
+        chosen.update([exchanged + gain])
+        others.update([exchanged])
+        others.subtract([exchanged + gain])
         chosen += Counter()  # drops sizes whose count is 0
         total += gain
     return list(chosen.elements())

@@ -143,7 +143,11 @@ class Packing:
                 continue
             away = whole[fragment]
             size = self.sizes[fragment]
-            other = next(one for one in placed[number] if one in whole and self.sizes[one] == size)
+            other = next(
+                candidate
+                for candidate in placed[number]
+                if candidate in whole and self.sizes[candidate] == size
+            )
             del placed[number][other], placed[away][fragment]
             placed[number][fragment] = placed[away][other] = size
             whole[fragment], whole[other] = number, away

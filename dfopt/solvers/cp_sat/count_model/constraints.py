@@ -33,7 +33,11 @@ class Constraints:
         self.cpus = range(aggregation.instance.cpus)
         self.fragments = range(len(aggregation.form.fragments))
         self.members = [
-            [number for number, one in enumerate(self.classes) if one.fragment == fragment]
+            [
+                number
+                for number, task_class in enumerate(self.classes)
+                if task_class.fragment == fragment
+            ]
             for fragment in self.fragments
         ]
         self.sizes = [sum(self.classes[c].count for c in members) for members in self.members]
@@ -52,8 +56,8 @@ class Constraints:
     def every_task_runs(self) -> None:
         """Add Σ_i count[c, i] = |c|."""
         # All tasks of a class are held by some CPU.
-        for c, one in enumerate(self.classes):
-            self.model.add(sum(self.v.count[c, i] for i in self.cpus) == one.count)
+        for c, task_class in enumerate(self.classes):
+            self.model.add(sum(self.v.count[c, i] for i in self.cpus) == task_class.count)
 
     def capacity(self) -> None:
         """Add Σ_c count[c, i] ≤ k."""
@@ -80,8 +84,8 @@ class Constraints:
 
     def tokens_open_once(self) -> None:
         """Let a token open as many blocks as it stands for, where its class is held."""
-        for c, one in enumerate(self.classes):
-            for t, token in enumerate(one.tokens):
+        for c, task_class in enumerate(self.classes):
+            for t, token in enumerate(task_class.tokens):
                 # A token opens at most as many blocks as it stands for tasks.
                 if token.count < self.instance.cpus:
                     opened = sum(self.v.opens[c, t, i] for i in self.cpus)

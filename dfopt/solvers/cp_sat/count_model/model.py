@@ -54,18 +54,20 @@ class CountModel:
         if schedule is None:
             return
         type_of = {
-            name: task_type for task_type, one in enumerate(self.search.types) for name in one.names
+            name: task_type
+            for task_type, equal_tasks in enumerate(self.search.types)
+            for name in equal_tasks.names
         }
         class_of = {
             task_type: c
-            for c, one in enumerate(self.aggregation.classes)
-            for task_type in one.task_types
+            for c, task_class in enumerate(self.aggregation.classes)
+            for task_type in task_class.task_types
         }
         contents = [Counter(class_of[type_of[name]] for name in cpu.tasks) for cpu in schedule.cpus]
         groups = self.search.cpu_groups
         by_load = sorted(range(len(contents)), key=lambda cpu: -contents[cpu].total())
         for group in set(groups):
-            cpus = [cpu for cpu, one in enumerate(groups) if one == group]
+            cpus = [cpu for cpu, cpu_group in enumerate(groups) if cpu_group == group]
             fullest = [cpu for cpu in by_load if groups[cpu] == group]
             for cpu, source in zip(cpus, fullest, strict=True):
                 visited = {self.aggregation.classes[c].fragment for c in contents[source]}

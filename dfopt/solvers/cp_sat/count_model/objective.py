@@ -27,12 +27,14 @@ def cpu_cost(
     terms: list[Expression] = [start.idle + (start.arrival + start.departure - start.idle) * used]
     if start.departure:
         terms += [-start.departure * v for (_, i), v in variables.first.items() if i == cpu]
-    for c, one in enumerate(classes):
-        terms.append(one.base * variables.count[c, cpu])
-        terms += [token.entry * variables.opens[c, t, cpu] for t, token in enumerate(one.tokens)]
+    for c, task_class in enumerate(classes):
+        terms.append(task_class.base * variables.count[c, cpu])
+        terms += [
+            token.entry * variables.opens[c, t, cpu] for t, token in enumerate(task_class.tokens)
+        ]
     for a in range(len(form.fragments)):
-        exits = max(one.exit for one in classes if one.fragment == a)
-        flush = min(one.end for one in classes if one.fragment == a)
+        exits = max(task_class.exit for task_class in classes if task_class.fragment == a)
+        flush = min(task_class.end for task_class in classes if task_class.fragment == a)
         if exits:
             terms.append(exits * (constraints.closed(a, cpu) - variables.quiet[a, cpu]))
         if flush < 0:

@@ -63,10 +63,10 @@ def create_variables(model: cp_model.CpModel, aggregation: Aggregation) -> Varia
     variables = Variables()
     instance = aggregation.instance
     for cpu in range(instance.cpus):
-        for number, one in enumerate(aggregation.classes):
-            most = min(one.count, instance.tasks_per_cpu)
+        for number, task_class in enumerate(aggregation.classes):
+            most = min(task_class.count, instance.tasks_per_cpu)
             variables.count[number, cpu] = model.new_int_var(0, most, f"count[{number},{cpu}]")
-            for place, _ in enumerate(one.tokens):
+            for place, _ in enumerate(task_class.tokens):
                 variables.opens[number, place, cpu] = model.new_bool_var(
                     f"opens[{number},{place},{cpu}]"
                 )
@@ -82,15 +82,15 @@ def _create_for_fragment(
     pair: Pair,
 ) -> None:
     fragment, cpu = pair
-    members = [one for one in aggregation.classes if one.fragment == fragment]
+    members = [task_class for task_class in aggregation.classes if task_class.fragment == fragment]
 
     def new(name: str) -> cp_model.IntVar:
         return model.new_bool_var(f"{name}[{fragment},{cpu}]")
 
     spares_entry = aggregation.form.starts[cpu].spares_entry(fragment)
-    costs_exit = any(one.exit for one in members)
-    spares_flush = any(one.end < 0 for one in members)
-    spares_exit = any(one.end < one.exit for one in members)
+    costs_exit = any(task_class.exit for task_class in members)
+    spares_flush = any(task_class.end < 0 for task_class in members)
+    spares_exit = any(task_class.end < task_class.exit for task_class in members)
 
     variables.visits[pair] = new("visits")
     if spares_entry:
@@ -105,7 +105,7 @@ def _create_for_fragment(
         variables.single[pair] = new("single")
     if spares_entry and spares_exit:
         variables.alone[pair] = new("alone")
-        if sum(one.count for one in members) > 1:
+        if sum(task_class.count for task_class in members) > 1:
             variables.split[pair] = new("split")
             if spares_flush:
                 variables.same_end[pair] = new("same_end")

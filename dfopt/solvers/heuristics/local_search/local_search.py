@@ -243,7 +243,10 @@ def first_calls() -> None:
 
 def _visit(form: ClosedForm, search: Search) -> float:
     """Return what it costs to visit a fragment, or what tasks differ in if that is more."""
-    weighted = [(one.count, costs) for one, costs in zip(search.types, form.costs, strict=True)]
+    weighted = [
+        (equal_tasks.count, costs)
+        for equal_tasks, costs in zip(search.types, form.costs, strict=True)
+    ]
     tasks = sum(count for count, _ in weighted)
     visit = sum(count * (costs.entry + costs.exit) for count, costs in weighted) / tasks
     mean = sum(count * costs.base for count, costs in weighted) / tasks

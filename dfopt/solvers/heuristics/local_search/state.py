@@ -134,8 +134,8 @@ def empty_state(
     """
     costs = [form.costs[task_type] for task_type in sorted_types(form)]
     sizes = [0] * len(form.fragments)
-    for one, count in zip(costs, counts, strict=True):
-        sizes[one.fragment] += count
+    for block_costs, count in zip(costs, counts, strict=True):
+        sizes[block_costs.fragment] += count
     # One more: the CPU that takes a fragment's last task may have it before another gives it.
     lengths = [min(size, instance.cpus) + 1 for size in sizes]
     cpus, width = instance.cpus, min(instance.tasks_per_cpu, len(costs))
@@ -148,7 +148,17 @@ def empty_state(
         capacity=instance.tasks_per_cpu,
         adds_up=instance.objective is Objective.TOTAL_PENALTY,
         types=np.array(
-            [(one.fragment, one.base, one.entry, one.exit, one.end) for one in costs], np.int64
+            [
+                (
+                    block_costs.fragment,
+                    block_costs.base,
+                    block_costs.entry,
+                    block_costs.exit,
+                    block_costs.end,
+                )
+                for block_costs in costs
+            ],
+            np.int64,
         ),
         cpus=zeros(cpus, 9),
         holdings=zeros(len(sizes), 2),
