@@ -9,7 +9,7 @@ from dfopt.problem.switch_costs import idle_cost
 
 
 def idle_bound(instance: Instance) -> Bound:
-    """Return what the CPUs pay that run nothing, where there are more CPUs than tasks."""
+    """Return a bound from the costs of idle CPUs, where there are more CPUs than tasks."""
     idle = max(0, instance.cpus - instance.task_count)
     if not idle or not instance.initial or not instance.final_write_back:
         return NOTHING

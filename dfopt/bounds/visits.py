@@ -113,7 +113,7 @@ class Visits:
         }
 
     def weight(self, weights: Mapping[int, int]) -> int:
-        """Return what all tasks weigh, given the weight of a task of each type."""
+        """Return the weight of all tasks, given the weight of a task of each type."""
         return sum(weights[index] * task_type.count for index, task_type in enumerate(self.types))
 
     def spread(self, worths: Sequence[int]) -> Fraction:

@@ -26,7 +26,7 @@ class BestOrder(Protocol):
 
 
 def best_order_of_types(instance: Instance, types: Sequence[TaskType]) -> BestOrder:
-    """Return what knows F* for the penalty of ``instance``."""
+    """Return an object that computes F* for the penalty of ``instance``."""
     if isinstance(instance.penalty, PenaltyMatrix):
         return HeldKarp(instance, types)
     return ClosedForm(instance, types)

@@ -236,7 +236,7 @@ def _visiting_sequence(start: CpuStart, roles: Mapping[int, Role]) -> list[int]:
 
 
 def _block(left: dict[int, int], ends: Ends, *, comes_back: bool) -> list[int]:
-    """Take one block's tasks out of ``left``: opener first, closer last."""
+    """Take one block's tasks out of ``left`` and return them: opener first, closer last."""
     if comes_back:
         reserved = {ends.opener, ends.closer}
         taken = _drained(left, reserved=reserved, last=ends.early)
@@ -252,7 +252,7 @@ def _block(left: dict[int, int], ends: Ends, *, comes_back: bool) -> list[int]:
 
 
 def _drained(left: dict[int, int], *, reserved: set[int | None], last: int | None) -> list[int]:
-    """Take out all tasks but one of each reserved type; ``last`` comes last."""
+    """Take out and return all tasks but one of each reserved type; ``last`` comes last."""
     taken: list[int] = []
     for task_type in list(left):
         keep = 1 if task_type in reserved else 0

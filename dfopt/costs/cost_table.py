@@ -73,8 +73,8 @@ def _switch_table(penalty: Penalty, tasks: Sequence[Task]) -> list[list[int]]:
                 rows[task.type] = [switch_cost(penalty, task, after) for after in tasks]
         return [rows[task.type] for task in tasks]
     members: dict[str | None, list[int]] = {}
-    for number, task in enumerate(tasks):
-        members.setdefault(task.df, []).append(number)
+    for index, task in enumerate(tasks):
+        members.setdefault(task.df, []).append(index)
     elsewhere = max((name for name in members if name is not None), default="") + "'"
     away = {
         leaves: [
@@ -85,7 +85,7 @@ def _switch_table(penalty: Penalty, tasks: Sequence[Task]) -> list[list[int]]:
     for task in tasks:
         if (task.df, task.leaves) not in rows:
             row = away[task.leaves].copy()
-            for number in members[task.df]:
-                row[number] = switch_cost(penalty, task, tasks[number])
+            for index in members[task.df]:
+                row[index] = switch_cost(penalty, task, tasks[index])
             rows[task.df, task.leaves] = row
     return [rows[task.df, task.leaves] for task in tasks]

@@ -40,7 +40,7 @@ class Schedule:
     cpus: tuple[CpuSchedule, ...]
 
     def value(self, objective: Objective) -> int:
-        """Return what the schedule is worth under ``objective``."""
+        """Return the schedule's value under ``objective``."""
         return combined_cost(objective, [cpu.cost for cpu in self.cpus])
 
 

@@ -55,7 +55,7 @@ def switch_cost(penalty: Penalty, before: Task | CacheState, after: Task) -> int
 
 
 def reading_cost(penalty: PenaltyF | PenaltyG, task: Task) -> int:
-    """Return what a task pays when it finds another fragment, or none, in a clean cache."""
+    """Return the cost of a task that finds another fragment, or none, in a clean cache."""
     if isinstance(penalty, PenaltyG):
         return penalty.fill + penalty.write_back
     return (task.lines or 0) * penalty.read_line

@@ -105,7 +105,7 @@ def nominal_width(schedule: Schedule) -> float:
 def timeline(
     instance: Instance, schedule: Schedule, *, task_width: float | None = None
 ) -> tuple[CpuTimeline, ...]:
-    """Return what each CPU does from where to where.
+    """Return the tasks and penalties of each CPU, with start and end.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def _row(
 def _switch_parts(
     instance: Instance, cpu: int, before: Task | None, task: Task
 ) -> Iterator[tuple[ChargeKind, str, int]]:
-    """Yield what a switch to ``task`` is paid for: first the write-back, then the reading."""
+    """Yield the parts of a switch to ``task``: first the write-back, then the reading."""
     penalty = instance.penalty
     if before is None:
         held: Task | InitialState = instance.initial_states[cpu]

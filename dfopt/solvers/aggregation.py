@@ -117,7 +117,7 @@ def task_classes(
 def _tokens(
     types: Sequence[TaskType], form: ClosedForm, task_types: Sequence[int], most: int
 ) -> list[Token]:
-    """Merge equal entry costs; no class opens more blocks than there are CPUs."""
+    """Return tokens of equal entry costs; no class opens more blocks than there are CPUs."""
     counts: dict[int, int] = {}
     for task_type in task_types:
         available = min(types[task_type].count, most - sum(counts.values()))

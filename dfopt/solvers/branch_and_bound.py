@@ -60,20 +60,20 @@ class BranchAndBound:
         self.search = search
         self.instance = search.instance
         self.table = search.costs
-        number = {
+        type_of = {
             equal_tasks.example.id: task_type for task_type, equal_tasks in enumerate(search.types)
         }
         tasks = [equal_tasks.example for equal_tasks in search.types]
         self.releases = [task.release for task in tasks]
-        self.before = [[number[name] for name in task.after] for task in tasks]
+        self.before = [[type_of[name] for name in task.after] for task in tasks]
         graph = dict(enumerate(self.before))
         self.topological = list(TopologicalSorter(graph).static_order())
         self.arrival = [
             min(
                 row[task_type]
-                for number, row in enumerate([*self.table.switch, *self.table.start])
-                # Nothing is switched to from itself, unless there are two of it.
-                if number != task_type or search.types[task_type].count > 1
+                for before, row in enumerate([*self.table.switch, *self.table.start])
+                # A task cannot follow itself, only another task of its type.
+                if before != task_type or search.types[task_type].count > 1
             )
             for task_type in range(len(tasks))
         ]
@@ -140,7 +140,7 @@ class BranchAndBound:
         return max(*ends, *finished, -(-work // self.instance.cpus))
 
     def _after(self, cpu: int, order: tuple[int, ...]) -> int:
-        """Return what a CPU pays at its end."""
+        """Return the cost of a CPU's end."""
         return self.table.finish[order[-1]] if order else self.table.idle[cpu]
 
     def _is_dominated(self, partial: Partial) -> bool:

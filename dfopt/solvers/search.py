@@ -183,7 +183,7 @@ class Search:
                 self._on_progress(self._progress(self.known))
 
     def end(self) -> Knowledge:
-        """Return what is known, and let nothing that is still at work change it."""
+        """Return the current knowledge; solvers that are still at work can no longer change it."""
         with self._lock:
             self._ended = True
             return self.known
@@ -217,7 +217,7 @@ class Search:
 
 
 def _reason(certificate: Certificate) -> str:
-    """Return what proves a bound, in a few words."""
+    """Return the kind of proof of a bound, in a few words."""
     if isinstance(certificate, DualWeights):
         return "dual weights"
     if isinstance(certificate, Exhaustive):

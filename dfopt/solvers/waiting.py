@@ -18,7 +18,7 @@ def wait_for(
     check: Callable[[], None],
     halt: Callable[[], None] | None = None,
 ) -> Value:
-    """Return what ``call`` returns; it runs in a thread of its own.
+    """Return the result of ``call``, which runs in a thread of its own.
 
     Parameters
     ----------

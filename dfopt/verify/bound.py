@@ -69,7 +69,7 @@ def check_bound(instance: Instance, result: Result) -> BoundCheck:
 
 
 def _wrong_bounds(instance: Instance, certificate: Certificate, bound: int) -> Iterator[str]:
-    """Compare what the certificate says that it proves with what it should prove."""
+    """Yield the differences between the certificate's claims and the bound of the result."""
     threshold: int | None = bound - 1
     if isinstance(certificate, DualWeights):
         total = instance.objective is Objective.TOTAL_PENALTY
@@ -86,7 +86,7 @@ def _wrong_bounds(instance: Instance, certificate: Certificate, bound: int) -> I
 
 
 def _false_weights(instance: Instance, certificate: DualWeights, bound: int) -> list[str]:
-    """Check the two claims of dual weights, whose thresholds are known to be right."""
+    """Return the errors in the two claims of dual weights; the threshold is known to be right."""
     if isinstance(instance.penalty, PenaltyMatrix):
         return ["certificate.kind: 'dual-weights' is for the penalties f and g"]
     problems: list[str] = []

@@ -20,7 +20,7 @@ STOP_REASONS = {
 
 
 def contradictions(instance: Instance, result: Result, objective: int | None) -> Iterator[str]:
-    """Find what contradicts the instance, the schedule's true ``objective``, or another claim."""
+    """Yield the claims that contradict the instance, the true ``objective`` or each other."""
     status = result.status
     if result.stop_reason not in STOP_REASONS[status]:
         yield f"stop_reason: '{result.stop_reason}' does not go with the status '{status}'"
@@ -63,7 +63,7 @@ def _bound_and_objective(result: Result, bound: int, objective: int) -> Iterator
 
 
 def backslides(result: Result) -> Iterator[str]:
-    """Find times or bounds that fall, objectives that rise, and any beyond the result's."""
+    """Yield times or bounds that fall, objectives that rise, and any beyond the result's."""
     time, bound, objective = 0.0, 0, None
     for position, step in enumerate(result.history):
         place = f"history[{position}]"

@@ -74,7 +74,7 @@ def _subsets(held: int) -> Iterator[int]:
 
 
 def _least_costs(instance: Instance, tasks: Sequence[Task], start: Start) -> list[int]:
-    """Return what the best order of each set of tasks costs, waits for releases included.
+    """Return the cost of the best order of each set of tasks, waits for releases included.
 
     To finish earlier is never worse, so that for each set only the earliest finish with each last
     task matters (Held and Karp).
@@ -88,22 +88,22 @@ def _least_costs(instance: Instance, tasks: Sequence[Task], start: Start) -> lis
             continue
         for last, finish in finishes.items():
             least[held] = min(least[held], finish + finish_cost(instance, tasks[last]))
-        for number, task in enumerate(tasks):
-            if held >> number & 1:
+        for index, task in enumerate(tasks):
+            if held >> index & 1:
                 continue
             begins = [
                 max(finish, task.release) + switch_cost(instance.penalty, tasks[last], task)
                 for last, finish in finishes.items()
             ]
-            begin = min(begins) if held else task.release + switches[number]
-            earliest[held | 1 << number][number] = begin + (task.exec if timed else 0)
+            begin = min(begins) if held else task.release + switches[index]
+            earliest[held | 1 << index][index] = begin + (task.exec if timed else 0)
     return least
 
 
 def _dispatch_below(
     instance: Instance, tasks: Sequence[Task], cpus: Sequence[Start], bound: int
 ) -> bool:
-    """Dispatch all tasks, ready ones first, in every way there is.
+    """Return whether some way to dispatch all tasks, ready ones first, stays below the bound.
 
     A state is when each task has finished (0 if no task waits for it, None if it has not), and
     for each CPU the costs of switching to each task next and of ending now, the number of tasks it
@@ -117,22 +117,22 @@ def _dispatch_below(
     for _ in tasks:
         following = set()
         for finished, running in states:
-            for number, task in enumerate(tasks):
-                awaits = [finished[i] for i in waits_for[number]]
-                if finished[number] is not None or None in awaits:
+            for index, task in enumerate(tasks):
+                awaits = [finished[i] for i in waits_for[index]]
+                if finished[index] is not None or None in awaits:
                     continue
                 ready = max([task.release, *(time or 0 for time in awaits)])
-                for place, (costs, _, count, free) in enumerate(running):
-                    finish = max(free, ready) + costs[number] + task.exec
+                for cpu, (costs, _, count, free) in enumerate(running):
+                    finish = max(free, ready) + costs[index] + task.exec
                     full = count == instance.tasks_per_cpu
-                    if full or finish >= bound or running[place] in running[:place]:
+                    if full or finish >= bound or running[cpu] in running[:cpu]:
                         continue
                     time = finish if task.id in awaited else 0
-                    now = (switches[number], finish_cost(instance, task), count + 1, finish)
-                    others = (*running[:place], *running[place + 1 :])
+                    now = (switches[index], finish_cost(instance, task), count + 1, finish)
+                    others = (*running[:cpu], *running[cpu + 1 :])
                     following.add(
                         (
-                            (*finished[:number], time, *finished[number + 1 :]),
+                            (*finished[:index], time, *finished[index + 1 :]),
                             tuple(sorted((*others, now))),
                         )
                     )

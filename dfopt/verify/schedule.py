@@ -13,7 +13,7 @@ SHOWN_NAMES = 3
 
 
 def recompute(instance: Instance, schedule: Schedule) -> tuple[list[int] | None, list[str]]:
-    """Return what each CPU costs, None if this is no schedule, and what is wrong with it."""
+    """Return the cost of each CPU (None if this is no schedule), and the errors."""
     problems = list(_misplaced(instance, schedule))
     if problems:
         return None, problems

@@ -58,13 +58,13 @@ def most_by_visits(
     return [by_state[state] for state in instance.initial_states]
 
 
-def _largest(counts: dict[int, int], number: int) -> int:
-    """Return the largest value of ``number`` tasks, given how many there are of each weight."""
+def _largest(counts: dict[int, int], wanted: int) -> int:
+    """Return the largest value of ``wanted`` tasks, given how many there are of each weight."""
     value = 0
     for weight in nlargest(len(counts), counts):
         if weight <= 0:
             break
-        taken = min(number, counts[weight])
+        taken = min(wanted, counts[weight])
         value += weight * taken
-        number -= taken
+        wanted -= taken
     return value

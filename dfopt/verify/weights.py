@@ -172,7 +172,7 @@ class Program:
         ]
 
     def blocks(self, kinds: Sequence[Kind], *, free: bool) -> dict[int, list[Choice]]:
-        """Return what a fragment, which may enter ``free`` or not, can add in each place."""
+        """Return the options of a fragment, which may enter ``free`` or not, in each place."""
         roles = {MIDDLE: [ENTERS | EXITS], FIRST: [EXITS] if free else []}
         singles = {MIDDLE: ENTERS | EXITS}
         if not self.final_write_back:

@@ -93,14 +93,14 @@ class BranchAndPrice:
         return None
 
     def _children(
-        self, node: Subproblem, parent: Solution, feature: Feature, number: float
+        self, node: Subproblem, parent: Solution, feature: Feature, use: float
     ) -> Iterator[tuple[Subproblem, Solution]]:
         """Yield the children that are possible: more CPUs have a feature, or fewer have it."""
         least, most = node.limits.get(feature, (0, sum(node.cpus)))
-        if not least <= number < most:
+        if not least <= use < most:
             self._undecided = True  # the LP keeps its limits with rounding errors
             return
-        for low, high in ((floor(number) + 1, most), (least, floor(number))):
+        for low, high in ((floor(use) + 1, most), (least, floor(use))):
             child = node.limited(feature, low, high)
             try:
                 relaxation = ColumnGeneration(child, self._pool, self._check, start=parent.duals)
@@ -113,7 +113,7 @@ class BranchAndPrice:
 
 
 def _is_schedule(solution: Solution) -> bool:
-    return all(abs(number - round(number)) <= FRACTION for _, number in solution.used)
+    return all(abs(use - round(use)) <= FRACTION for _, use in solution.used)
 
 
 def _branch(node: Subproblem, solution: Solution) -> tuple[Feature, float] | None:

@@ -76,7 +76,7 @@ class ColumnGeneration:
         self._best = start
 
     def decide(self, limit: int) -> Solution | None:
-        """Return how contents within ``limit`` provide everything; None when they cannot.
+        """Return a solution of the LP within ``limit``; None if there is none.
 
         Raises
         ------

@@ -108,8 +108,8 @@ class Diving:
         """Return the columns to fix next, whole ones or else large ones, and what is left."""
         whole: list[Column] = []
         left = problem
-        for column, number in solution.used:
-            for _ in range(int(number + 1 - WHOLE)):
+        for column, use in solution.used:
+            for _ in range(int(use + 1 - WHOLE)):
                 # Several columns may hold more of a class than there is, together.
                 if column not in avoided and left.has_room_for(column):
                     whole.append(column)
@@ -117,8 +117,8 @@ class Diving:
         if whole:
             return whole, left
         candidates = [
-            (number + NOISE * self._random.random(), column)
-            for column, number in solution.used
+            (use + NOISE * self._random.random(), column)
+            for column, use in solution.used
             if column not in avoided
         ]
         candidates.sort(key=itemgetter(0), reverse=True)

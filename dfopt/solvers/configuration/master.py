@@ -138,8 +138,8 @@ class Master:
 
     def add(self, columns: Iterable[Column]) -> None:
         """Add columns."""
-        for number, column in enumerate(columns):
-            if number % COLUMNS_PER_CHECK == 0:
+        for index, column in enumerate(columns):
+            if index % COLUMNS_PER_CHECK == 0:
                 self._check()
             variable = self._solver.NumVar(0, self._solver.infinity(), "")
             if self.data.limit is None:
@@ -157,7 +157,7 @@ class Master:
             self._variables.append(variable)
 
     def solve(self) -> Solution:
-        """Solve the LP; rows for tokens are added while some tokens are used too often."""
+        """Return a solution of the LP; rows are added while some tokens are used too often."""
         while True:
             status = self._optimise()
             if status != pywraplp.Solver.OPTIMAL:
@@ -177,23 +177,23 @@ class Master:
         return Solution(self._objective.Value() * self._unit, missing, self._duals(), used)
 
     def _optimise(self) -> int:
-        """Let GLOP solve the LP; end it when the search is over."""
+        """Let GLOP solve the LP and return its status; end it when the search is over."""
         solver = self._solver
         if len(self._variables) <= FEW_COLUMNS:
             return int(solver.Solve())
         return int(wait_for(solver.Solve, self._check, solver.InterruptSolve))
 
     def _add_token_rows(self, used: Sequence[tuple[Column, float]]) -> bool:
-        """Add a row for each token that is used more often than it may be."""
+        """Add a row for each token that is used too often; return whether there was any."""
         uses: Counter[int] = Counter()
-        for column, number in used:
+        for column, use in used:
             for token in column.content.tokens:
-                uses[token] += number  # type: ignore[assignment]
+                uses[token] += use  # type: ignore[assignment]
         counts = self.stock.tokens
         wanted = {
             token
-            for token, number in uses.items()
-            if number > counts[token] + TOLERANCE and token not in self._tokens
+            for token, use in uses.items()
+            if use > counts[token] + TOLERANCE and token not in self._tokens
         }
         for token in sorted(wanted):
             self._tokens[token] = self._solver.Constraint(

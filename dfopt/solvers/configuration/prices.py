@@ -45,7 +45,10 @@ class Duals:
         return self.features.get(feature, 0.0)
 
     def worth(self, content: CpuContent) -> float:
-        """Return what a content is worth; less a CPU and its cost, that is its reduced cost."""
+        """Return the worth of a content.
+
+        The reduced cost of a column is its cost, plus the price of a CPU, less this worth.
+        """
         tasks = sum(self.weights[task_class] * held for task_class, held in content.tasks)
         charges = sum(self.charges[token] for token in content.tokens)
         features = sum(
@@ -101,7 +104,7 @@ class Prices:
     cost: int = 0
 
     def worth(self, content: CpuContent) -> int:
-        """Return what a content is worth, whatever it costs."""
+        """Return the worth of a content, whatever it costs."""
         tasks = sum(int(self.weights[task_class]) * held for task_class, held in content.tasks)
         charges = sum(int(self.charges[token]) for token in content.tokens)
         features = sum(

@@ -49,7 +49,7 @@ Value = TypeVar("Value")
 
 
 def watched(call: Callable[[Flags], Value], steps: int, check: Callable[[], None]) -> Value:
-    """Return what a compiled call returns; end it when ``check`` raises.
+    """Return the result of a compiled call; end it when ``check`` raises.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ class PricedGroup:
         )
 
     def _cost(self, content: CpuContent, limited: int, value: int) -> int:
-        """Return what a content costs; where costs are priced, its value tells."""
+        """Return the cost of a content; where costs are priced, its value gives the cost."""
         prices = self._priced.prices
         if self._priced.data.limit is not None:
             return limited

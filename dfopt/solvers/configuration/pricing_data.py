@@ -326,7 +326,7 @@ class PricingData:
         return gcd(*base.tolist(), *leaving.ravel().tolist(), *entry.tolist(), *starts) or 1
 
     def steps(self, least: int, most: int) -> list[int]:
-        """Return what schedules can cost from ``least`` to ``most``, or numbers evenly spread."""
+        """Return the possible costs from ``least`` to ``most``, or evenly spread numbers."""
         if self.limit is not None and self.cost_grid.is_exact:
             costs = self.cost_grid.costs * self.cost_grid.unit
             tolls = {toll for group in self.groups for toll in group.start.tolls}
@@ -367,7 +367,7 @@ class PricingData:
     def _sums(
         self, base: Integers, leaving: Integers, classes: range, limit: int, most: int
     ) -> Integers | None:
-        """Return what tasks of one fragment other than the opener can cost; None if too many.
+        """Return the possible costs of one fragment's tasks without the opener; None if too many.
 
         Where the last task is spared what it costs elsewhere, a sum may be below 0 before that
         cost is added.

@@ -40,7 +40,7 @@ class VisitPattern:
     missed: frozenset[int] = frozenset()
 
     def worth(self, prices: Prices) -> int:
-        """Return what visiting pairs of these fragments is worth."""
+        """Return the worth of visits to pairs of these fragments."""
         return sum(
             price
             for feature, price in prices.features.items()
@@ -130,7 +130,7 @@ class Subproblem:
         )
 
     def worth(self, prices: Prices) -> int:
-        """Return what everything is worth, less charges, with the features that there must be.
+        """Return the worth of everything, less charges, with the features that there must be.
 
         In Python's integers, since sums of products may outgrow 64 bits.
         """
@@ -144,7 +144,7 @@ class Subproblem:
         return worth
 
     def without(self, column: Column) -> Subproblem:
-        """Return what is left once a CPU holds ``column``."""
+        """Return the subproblem that is left once a CPU holds ``column``."""
         tasks, tokens = self.stock.tasks.copy(), self.stock.tokens.copy()
         for task_class, count in column.content.tasks:
             tasks[task_class] -= count

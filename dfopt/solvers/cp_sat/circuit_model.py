@@ -126,7 +126,7 @@ class CircuitModel:
         return sum(self.runs[task, cpu] for task in range(len(self.tasks)))
 
     def arc_cost(self, cpu: int, before: int, after: int) -> int:
-        """Return what an arc costs, execution times left out."""
+        """Return the cost of an arc, execution times left out."""
         if before == after == DEPOT:
             return self.table.idle[cpu]
         if before == DEPOT:
@@ -173,13 +173,13 @@ class CircuitModel:
         for group in set(groups):
             cpus = [cpu for cpu in self.cpus if groups[cpu] == group]
             for cpu, source in zip(cpus, (c for c in fullest if groups[c] == group), strict=True):
-                for place, name in enumerate(schedule.cpus[source].tasks):
-                    places[type_of[name]].append((cpu, place))
+                for position, name in enumerate(schedule.cpus[source].tasks):
+                    places[type_of[name]].append((cpu, position))
         order: dict[int, list[tuple[int, int]]] = defaultdict(list)
         left = {task_type: iter(sorted(where)) for task_type, where in places.items()}
         for task, task_type in enumerate(self.tasks):
-            cpu, place = next(left[task_type])
-            order[cpu].append((place, task + 1))
+            cpu, position = next(left[task_type])
+            order[cpu].append((position, task + 1))
             for other in self.cpus:
                 self.model.add_hint(self.runs[task, other], other == cpu)
         for cpu in self.cpus:

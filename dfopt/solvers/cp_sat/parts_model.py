@@ -122,10 +122,10 @@ class PartsModel:
         ]
 
     def _spare_parts(self) -> int:
-        """Return how many more parts than necessary any solution needs to have.
+        """Return the most parts that any solution needs beyond the necessary ones.
 
-        The affordable visits bound it; and so does that fragments and CPUs, joined where one
-        visits the other, need form no cycle.
+        Two limits apply: the visits that can be paid for, and that fragments and CPUs, joined by
+        visits, need not form a cycle.
         """
         starts = self.form.starts
         begun = sum(start.free_for_all or start.free_fragment is not None for start in starts)

@@ -114,7 +114,7 @@ class Block:
         return required
 
     def _paid_at_once(self, role: Role) -> int:
-        """Return what the other duties cost, whichever tasks fill them."""
+        """Return the cost of the other duties, whichever tasks fill them."""
         required = self._required(role)
         return sum(min(costs) for duty, costs in self._prices() if role.duties & duty & ~required)
 

@@ -228,7 +228,7 @@ class DynamicProgram:
         return states
 
     def _cheapest(self, states: States) -> States:
-        """Keep one of the states that differ only in what is minimised."""
+        """Return the states without those that another one dominates in the minimised cost."""
         columns = [*states.loads.T, *states.used.T, *states.status.T]
         if self.total:
             last = states.costs.sum(axis=1)

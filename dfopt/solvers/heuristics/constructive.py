@@ -33,7 +33,7 @@ def construct(search: Search, costs: PartCosts, random_source: random.Random) ->
 
 
 def _best_fit(search: Search, costs: PartCosts, order: Sequence[Part]) -> Contents:
-    """Put each fragment where the CPU then costs least; split it when it fits nowhere."""
+    """Return a schedule that puts each fragment where it costs least, split if it fits nowhere."""
     capacity = search.instance.tasks_per_cpu
     contents = Contents(costs, [{} for _ in range(search.instance.cpus)])
     cpus = range(search.instance.cpus)
@@ -65,7 +65,7 @@ def _best_fit(search: Search, costs: PartCosts, order: Sequence[Part]) -> Conten
 
 
 def _wrapped(search: Search, costs: PartCosts, order: Sequence[Part]) -> Contents:
-    """Fill one CPU after the other up to an even share, like McNaughton's wrap-around rule."""
+    """Return a schedule by McNaughton's wrap-around rule: each CPU is filled to an even share."""
     instance = search.instance
     share = min(instance.tasks_per_cpu, -(-instance.task_count // instance.cpus))
     held: list[dict[int, int]] = [{} for _ in range(instance.cpus)]

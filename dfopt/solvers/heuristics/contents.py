@@ -86,7 +86,7 @@ class Contents:
         ]
 
     def priced(self, cpu: int, lost: Part, gained: Part) -> tuple[Parts, int]:
-        """Return what ``cpu`` would hold and cost with some tasks lost and others gained."""
+        """Return the content and cost of ``cpu`` with some tasks lost and others gained."""
         parts = dict(self.parts[cpu])
         self._add(parts, lost, -1)
         self._add(parts, gained, 1)

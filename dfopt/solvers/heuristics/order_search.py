@@ -47,9 +47,9 @@ class OrderSearch:
         """Improve constructed schedules, and shaken copies of the best one."""
         best: Orders | None = None
         best_rank: tuple[int, ...] | None = None
-        for number in range(self.descents):
-            if best is None or number % 8 == 0:
-                orders = self._inserted(self._sequence(shuffled=number > 0))
+        for descent in range(self.descents):
+            if best is None or descent % 8 == 0:
+                orders = self._inserted(self._sequence(shuffled=descent > 0))
             else:
                 orders = self._shaken(best)
             self._report(orders)
@@ -78,7 +78,7 @@ class OrderSearch:
         return sorted(types, key=lambda task_type: depth[self.search.types[task_type].example.id])
 
     def _inserted(self, sequence: Sequence[int]) -> Orders:
-        """Append each task to the CPU that then ends first."""
+        """Return orders in which each task goes to the CPU that then ends first."""
         capacity = self.search.instance.tasks_per_cpu
         cpus = range(self.search.instance.cpus)
         orders: Orders = [[] for _ in cpus]
@@ -107,7 +107,7 @@ class OrderSearch:
         return orders
 
     def _descend(self, orders: Orders) -> tuple[int, ...] | None:
-        """Take improving moves until there is none; orders change in position."""
+        """Take improving moves until there is none; change ``orders`` and return their rank."""
         rank = self.rank(orders)
         improved = True
         while improved:
@@ -166,7 +166,7 @@ class OrderSearch:
 
 
 def untimed_rank(search: Search, table: CostTable) -> Rank:
-    """Rank orders by their CPUs' costs alone."""
+    """Return a rank of orders by their CPUs' costs alone."""
     total = search.instance.objective is Objective.TOTAL_PENALTY
 
     def rank(orders: Orders) -> tuple[int, ...]:
@@ -177,7 +177,7 @@ def untimed_rank(search: Search, table: CostTable) -> Rank:
 
 
 def timed_rank(search: Search) -> Rank:
-    """Rank orders by when the CPUs have finished, waits included."""
+    """Return a rank of orders by the finish times of the CPUs, waits included."""
     tasks = [task_type.example for task_type in search.types]
 
     def rank(orders: Orders) -> tuple[int, ...]:

@@ -54,7 +54,7 @@ def bound_by_flow(search: Search, *, most_branches: int = MOST_BRANCHES) -> None
 
 
 def _bound(search: Search, switching: int) -> int:
-    """Return what bounds the objective where all CPUs together pay at least ``switching``."""
+    """Return a bound on the objective where all CPUs together pay at least ``switching``."""
     working = sum(
         exec_time * task_type.count
         for exec_time, task_type in zip(search.costs.exec, search.types, strict=True)

@@ -122,8 +122,8 @@ def _subsets(size: int) -> list[list[int]]:
     most = size if size <= MOST_TYPES else 2
     return [
         list(subset)
-        for number in range(2, most + 1)
-        for subset in combinations(range(size), number)
+        for members in range(2, most + 1)
+        for subset in combinations(range(size), members)
     ]
 
 

@@ -59,11 +59,11 @@ class MatrixProblem:
         return len(self.starts)
 
     def value(self, costs: Sequence[int]) -> int:
-        """Return what counts of what the CPUs pay."""
+        """Return the value to minimise: the largest of the costs, or their sum."""
         return max(costs, default=0) if self.by_worst else sum(costs)
 
     def bound(self, total: int) -> int:
-        """Return what no schedule undercuts where all CPUs together pay at least ``total``."""
+        """Return a bound on the objective where all CPUs together pay at least ``total``."""
         return -(-total // self.cpus) if self.by_worst else total
 
 

@@ -163,7 +163,7 @@ def _from_flow(
 
 
 def _cost(problem: MatrixProblem, trail: Trail) -> int:
-    """Return what a CPU pays for its trail."""
+    """Return the cost of a CPU's trail."""
     if not trail.load:
         return problem.idle[trail.start]
     return (
@@ -307,7 +307,7 @@ def _deal_cycles(
 
 
 def _piece(problem: MatrixProblem, count: int) -> int:
-    """Return how many to add at once: all, or few where CPUs are to pay much the same."""
+    """Return the number to add at once: all, or few where the CPUs should pay nearly the same."""
     return max(1, count // (PIECES * problem.cpus)) if problem.by_worst else count
 
 
@@ -346,7 +346,7 @@ def _deal_loops(problem: MatrixProblem, trails: Sequence[Trail], loops: dict[int
 
 
 def _missing(problem: MatrixProblem, trails: Sequence[Trail]) -> list[int]:
-    """Return how many tasks of each type are on no trail yet."""
+    """Return the number of tasks of each type that are on no trail yet."""
     left = list(problem.sizes)
     for trail in trails:
         if trail.load:
@@ -388,7 +388,7 @@ def _insert(
 def _positions(
     problem: MatrixProblem, trail: Trail, task_type: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield what inserting a type costs, and between which types; ``NO_TYPE`` at an end."""
+    """Yield the cost of inserting a type, and its two neighbours; ``NO_TYPE`` at an end."""
     switch, start, finish = problem.switch, problem.start[trail.start], problem.finish
     if not trail.load:
         cost = start[task_type] + finish[task_type] - problem.idle[trail.start]

@@ -298,9 +298,9 @@ class GroupTable:
     def _extended(
         self, item: int, row: int, column: int, budget: int, chosen: list[int]
     ) -> Iterator[list[int]]:
-        """Yield what is chosen, with every choice of later items that the budget allows.
+        """Yield the chosen items, with every choice of later items that the budget allows.
 
-        Of fragments of one size the first ones are chosen. What is yielded changes later.
+        Of fragments of one size the first ones are chosen. The yielded list changes later.
         """
         if chosen and row == 0 and column == 0:
             yield chosen

@@ -62,11 +62,11 @@ class GroupGoal:
         return self.cpus * self.capacity - sum(self.sizes)
 
     def room(self, group: FragmentGroup) -> int:
-        """Return how much room a group leaves on its CPUs."""
+        """Return the room that a group leaves on its CPUs."""
         return group.cpus * self.capacity - sum(group.sizes)
 
     def fill(self, groups: Iterable[FragmentGroup]) -> list[dict[int, int]]:
-        """Return what the CPUs hold: these groups, and all other fragments as one more."""
+        """Return the contents of the CPUs: these groups, and all other fragments as one more."""
         left: dict[int, list[int]] = {}
         for fragment, size in enumerate(self.sizes):
             left.setdefault(size, []).append(fragment)
@@ -135,7 +135,7 @@ def goal_within(packing: Packing, visits: int, *, own_are_free: bool) -> GroupGo
 def fill(
     fragments: Iterable[tuple[int, int]], limits: Sequence[int], capacity: int
 ) -> list[dict[int, int]]:
-    """Return what each CPU of a group holds: how many tasks of which fragments.
+    """Return the content of each CPU of a group: the number of tasks of each fragment.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def fill(
 
 
 def _first_window(items: Sequence[tuple[int, int]], length: int, capacity: int) -> int:
-    """Return where the first ``length`` neighbours begin that fill a CPU together."""
+    """Return the start of the first ``length`` neighbours that fill a CPU together."""
     return bisect_left(
         range(len(items) - length + 1),
         capacity,

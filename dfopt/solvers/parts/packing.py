@@ -94,7 +94,7 @@ class Packing:
         return [self._form.order(cpu, parts) for cpu, parts in enumerate(held)]
 
     def _placed(self, contents: Sequence[Parts]) -> list[Parts]:
-        """Return what each CPU holds if contents go where they save the first visit.
+        """Return the content of each CPU if contents go where they save the first visit.
 
         Those with many parts come first.
         """

@@ -40,8 +40,8 @@ class CountModel:
         counts: list[dict[int, int]] = [{} for _ in range(self.search.instance.cpus)]
         openers: list[dict[int, list[int]]] = [{} for _ in counts]
         for (c, cpu), variable in self.variables.count.items():
-            if number := value(variable):
-                counts[cpu][c] = number
+            if held := value(variable):
+                counts[cpu][c] = held
         for (c, t, cpu), variable in self.variables.opens.items():
             if value(variable):
                 openers[cpu].setdefault(c, []).append(self.aggregation.classes[c].tokens[t].entry)

@@ -55,7 +55,7 @@ class Variables:
 
 
 def create_variables(model: cp_model.CpModel, aggregation: Aggregation) -> Variables:
-    """Create the variables; what cannot lower any cost gets none.
+    """Return the variables; a decision that cannot lower any cost gets none.
 
     A missing ``first``, ``last``, ``alone``, ``split``, ``final_flush`` or ``same_end`` stands
     for 0, a missing ``quiet`` for no exit cost at all.
@@ -63,12 +63,14 @@ def create_variables(model: cp_model.CpModel, aggregation: Aggregation) -> Varia
     variables = Variables()
     instance = aggregation.instance
     for cpu in range(instance.cpus):
-        for number, task_class in enumerate(aggregation.classes):
+        for class_index, task_class in enumerate(aggregation.classes):
             most = min(task_class.count, instance.tasks_per_cpu)
-            variables.count[number, cpu] = model.new_int_var(0, most, f"count[{number},{cpu}]")
-            for place, _ in enumerate(task_class.tokens):
-                variables.opens[number, place, cpu] = model.new_bool_var(
-                    f"opens[{number},{place},{cpu}]"
+            variables.count[class_index, cpu] = model.new_int_var(
+                0, most, f"count[{class_index},{cpu}]"
+            )
+            for token_index, _ in enumerate(task_class.tokens):
+                variables.opens[class_index, token_index, cpu] = model.new_bool_var(
+                    f"opens[{class_index},{token_index},{cpu}]"
                 )
         for fragment in range(len(aggregation.form.fragments)):
             _create_for_fragment(model, variables, aggregation, (fragment, cpu))

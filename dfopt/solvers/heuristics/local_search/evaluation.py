@@ -173,7 +173,7 @@ def evaluate_part(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917 - one pass
 def cost_with_best_ends(  # noqa: PLR0912, PLR0915 - one pass
     state: SearchState, cpu: int, side: int
 ) -> int:
-    """Return what ``cpu`` costs with the best first and last fragment after the move."""
+    """Return the cost of ``cpu`` with the best first and last fragment after the move."""
     free = state.cpus[cpu, FREE]
     parts, touched = state.cpus[cpu, PARTS], state.counters[TOUCHED + side]
     fragments = cost = alone = 0

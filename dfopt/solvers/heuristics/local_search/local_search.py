@@ -242,7 +242,7 @@ def first_calls() -> None:
 
 
 def _visit(form: ClosedForm, search: Search) -> float:
-    """Return what it costs to visit a fragment, or what tasks differ in if that is more."""
+    """Return the mean cost of a visit, or the cost by which tasks differ if that is more."""
     weighted = [
         (equal_tasks.count, costs)
         for equal_tasks, costs in zip(search.types, form.costs, strict=True)
