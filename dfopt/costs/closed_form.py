@@ -180,7 +180,7 @@ def best_ends(start: CpuStart, blocks: Mapping[int, Roles]) -> Arrangement:
     Parameters
     ----------
     start
-        What the CPU spares its first task.
+        The start of the CPU, which may spare its first task some costs.
     blocks
         The roles of every fragment on this CPU; at least one.
     """

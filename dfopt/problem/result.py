@@ -42,7 +42,7 @@ class Progress:
     objective
         The objective of the best schedule so far; None while there is none.
     phase
-        What the search is at work on, in words; not part of any document.
+        The current work of the search, in words; not part of any document.
     """
 
     time_s: float
@@ -60,7 +60,7 @@ class Result:
     instance_name, instance_sha256
         The instance of the result; the digest is that of its document.
     status, stop_reason
-        What is known, and why the search ended.
+        The proof status, and why the search ended.
     objective
         The value of ``schedule``; None when no schedule is known.
     lower_bound

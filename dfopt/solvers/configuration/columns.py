@@ -118,7 +118,7 @@ def orders_of(data: PricingData, columns: Sequence[Column]) -> list[list[int]]:
 
 
 def _content(data: PricingData, cpu: int, held: Mapping[int, int]) -> CpuContent:
-    """Return what a CPU holds by classes, with the tokens of its best order."""
+    """Return the content of a CPU by classes, with the tokens of its best order."""
     form = data.aggregation.form
     tasks: Counter[int] = Counter()
     for task_type, count in held.items():

@@ -38,7 +38,7 @@ class Choices(NamedTuple):
 
 @compiled
 def ends_after(ends: int, role: int) -> int:
-    """Return which ends of a CPU are taken (1 the first, 2 the last) once a fragment is added.
+    """Return the ends of a CPU that are taken (1 the first, 2 the last) once a fragment is added.
 
     −1 where it cannot be added. The number of a role is the sum of the ends that it takes.
     """
@@ -150,7 +150,7 @@ def drop_dominated(table: Integers, alive: Flags, reach: int) -> None:
 def trace_knapsack(
     tables: Integers, grid: Integers, choices: Choices, ends: int, row: int, size: int
 ) -> Integers:
-    """Return which option of each fragment leads to an entry of the last table; −1 for none."""
+    """Return the option of each fragment that leads to an entry of the last table; −1 for none."""
     fragments = len(tables) - 1
     chosen = np.full(fragments, -1, np.int64)
     for fragment in range(fragments - 1, -1, -1):

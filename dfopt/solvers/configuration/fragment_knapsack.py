@@ -103,7 +103,7 @@ def row_at_most(rows: Integers, cost: int) -> int:
 
 @compiled
 def bonus(tasks: PricedTasks, task_class: int, number: int) -> int:
-    """Return what holding a number of tasks of a class is worth beside their weights."""
+    """Return the worth of holding a number of tasks of a class, beside their weights."""
     total = 0
     for row in range(len(tasks.bonuses)):
         if tasks.bonuses[row, 0] == task_class and number >= tasks.bonuses[row, 1]:
@@ -115,7 +115,7 @@ def bonus(tasks: PricedTasks, task_class: int, number: int) -> int:
 def number_range(
     tasks: PricedTasks, fragment: FragmentTasks, task_class: int, opener: int
 ) -> tuple[int, int]:
-    """Return how many tasks of a class, beside the opener, must be taken, and how many can."""
+    """Return the least and the most tasks of a class that can be taken beside the opener."""
     available = tasks.sizes[task_class] - (1 if task_class == opener else 0)
     return (available if fragment.whole else 0), available
 
@@ -132,7 +132,7 @@ def fill_members(
         Filled: ``tables[c, r, i, s]`` is the most that tasks of size ``s``, of the first ``c``
         classes, are worth at the cost ``rows[i]`` when the duties ``r`` are done by some of them.
     tasks, fragment
-        What there is.
+        The tasks of the fragment, priced.
     opener
         The class of the opener, which is not among the tasks; −1 if there is none.
     halt
@@ -206,7 +206,7 @@ def add_members(
 
 @compiled
 def worth_of(tasks: PricedTasks, opener: int, task_class: int, added: int, number: int) -> int:
-    """Return what a number of tasks of a class are worth that do the duties ``added``."""
+    """Return the worth of a number of tasks of a class that do the duties ``added``."""
     held = number + (1 if task_class == opener else 0)
     worth: int = tasks.leaving[1, added, task_class] + number * tasks.weight[task_class]
     return worth + bonus(tasks, task_class, held)
@@ -222,7 +222,7 @@ def trace_members(
     row: int,
     size: int,
 ) -> Integers:
-    """Return how many tasks of each class lead to an entry of :func:`fill_members`."""
+    """Return the number of tasks of each class that leads to an entry of :func:`fill_members`."""
     classes = fragment.last - fragment.first
     numbers = np.zeros(classes, np.int64)
     for index in range(classes - 1, -1, -1):
@@ -243,7 +243,7 @@ def members_before(
     row: int,
     size: int,
 ) -> tuple[int, int, int, int]:
-    """Return how many tasks of one class were added, and the entry to which they were."""
+    """Return the number of added tasks of one class, and the entry that they were added to."""
     rows = fragment.rows
     task_class = fragment.first + index
     value = tables[index + 1, done, row, size]

@@ -127,9 +127,9 @@ def offer_opened(
     grid
         The costs of their rows.
     table
-        What the fragment's tasks other than the opener offer, by set of duties, row and size.
+        The value of the fragment's tasks without the opener, by set of duties, row and size.
     tasks, fragment, one
-        What there is, and the opener's class.
+        The tasks of the fragment, priced, and the opener's class.
     halt
         Ends the work once it is true.
     """
@@ -226,7 +226,7 @@ def fragment_options(
     paired: bool,
     halt: Flags,
 ) -> Integers:
-    """Return what one fragment can add to a CPU, see :func:`all_options`.
+    """Return the options of one fragment on a CPU, see :func:`all_options`.
 
     The opener is not among the tasks that fill the block. So each class that can open it needs
     a table of all other tasks. The classes are halved again and again, and the tables of one
@@ -283,16 +283,16 @@ def fragment_options(
 def all_options(
     grid: Integers, capacity: int, tasks: PricedTasks, fragments: AllFragments, halt: Flags
 ) -> tuple[Integers, Integers]:
-    """Return what each fragment can add to a CPU.
+    """Return the options of each fragment on a CPU.
 
     Parameters
     ----------
     grid
-        Sorted costs that an option may have; what lies between two counts as the lower one.
+        Sorted costs that an option may have; a cost between two of them counts as the lower one.
     capacity
         The largest size.
     tasks, fragments
-        What there is.
+        All priced tasks, and the fragments.
     halt
         Ends the work, with options of no use, once it is true.
 
@@ -329,7 +329,7 @@ def all_options(
 def option_content(
     grid: Integers, tasks: PricedTasks, fragment: FragmentTasks, option: Integers, halt: Flags
 ) -> Integers:
-    """Return how many tasks of each class of its fragment an option stands for, opener included.
+    """Return the tasks of an option by class of its fragment, opener included.
 
     Parameters
     ----------

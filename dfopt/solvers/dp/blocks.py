@@ -53,7 +53,7 @@ class Block:
     members
         The costs of the fragment's tasks.
     start
-        What the CPU spares its first task.
+        The start of the CPU, which may spare its first task some costs.
     """
 
     def __init__(self, members: Sequence[BlockCosts], start: CpuStart) -> None:

@@ -35,7 +35,7 @@ class PackingUndecided(Exception):  # noqa: N818 - no error, but the end of what
 
 
 def most_groups(search: Search, packing: Packing, goal: GroupGoal) -> int:
-    """Return how many full groups there can be: fewer than wanted, or all that are wanted.
+    """Return the largest possible number of full groups, but at most the wanted number.
 
     In the second case a schedule is reported.
 
@@ -97,7 +97,7 @@ class SelectionModel:
     packing
         The instance.
     goal
-        What is wanted: one group less is chosen, and what is left over is the last one.
+        The wanted groups: one group less is chosen, and the rest is the last one.
     groups
         Full groups to choose from.
     """
