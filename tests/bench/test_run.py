@@ -81,8 +81,8 @@ def test_rows_of_other_settings_are_kept_and_do_not_count(
         replace(QUICK, gap_limit=0.5),
         replace(QUICK, workers=2),
     ]
-    for one in settings:
-        report = run(entries[:1], csv, one, resume=True)
+    for setting in settings:
+        report = run(entries[:1], csv, setting, resume=True)
         assert (report.total, report.resumed, len(report.rows)) == (1, 0, 1)
     assert len({row.key for row in read_rows(csv)}) == len(settings)
     assert len({setting.label for setting in settings}) == len(settings)

@@ -69,11 +69,11 @@ def test_no_schedule_pays_less_than_the_bound(name: str, model: str, shared: Pat
     found = compared(labelled(name, shared / "data"), MODELS[model])
     assert found.realised.switches > 0
     assert sum(found.causes.values()) == found.realised.total
-    for one in found.windows:
-        assert one.bound <= one.realised, one
-        assert one.bound <= one.rolling, one
-        assert one.bound <= one.balanced, one
-        assert one.ratio is None or one.ratio >= 1
+    for window in found.windows:
+        assert window.bound <= window.realised, window
+        assert window.bound <= window.rolling, window
+        assert window.bound <= window.balanced, window
+        assert window.ratio is None or window.ratio >= 1
 
 
 @pytest.mark.parametrize(

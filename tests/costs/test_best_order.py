@@ -123,7 +123,7 @@ def test_what_a_cpu_without_tasks_costs() -> None:
 
 
 def test_fewer_tasks_may_cost_more() -> None:
-    """A task that reads little opens its fragment's block for one that reads much."""
+    """A task that reads few lines opens the block of its fragment; one that reads many follows."""
     instance = Instance(
         cpus=1,
         penalty=PenaltyF(read_line=1, write_back=0),

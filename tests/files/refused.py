@@ -1,4 +1,4 @@
-"""Good files to damage, and what is said to bad ones."""
+"""Good files to damage, and the errors about bad ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Whatever a file holds, nothing but a DfoptError comes out."""
+"""Any file can be read, or is refused with a DfoptError and no other error."""
 
 import json
 import warnings

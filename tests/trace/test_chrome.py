@@ -51,15 +51,15 @@ def test_events_as_written():
     document = json.loads(written(SMALL, np.array([0, 1, 2, 3, 4])))
     assert document["displayTimeUnit"] == "ns"
     by_kind = {}
-    for one in document["traceEvents"]:
-        by_kind.setdefault(one["ph"], []).append(one)
-    assert [one["args"]["name"] for one in by_kind["M"]] == ["CPUs", "CPU 0", "CPU 1"]
+    for event in document["traceEvents"]:
+        by_kind.setdefault(event["ph"], []).append(event)
+    assert [event["args"]["name"] for event in by_kind["M"]] == ["CPUs", "CPU 0", "CPU 1"]
     assert by_kind["X"][0] == {
         "ph": "X", "pid": 0, "tid": 0, "ts": 0.1, "dur": 0.1, "name": "9229", "cat": "g3",
         "args": {"lines": 64, "leaves": "dirty"},
     }  # fmt: skip
     assert by_kind["X"][-1]["args"] == {"gap": True}
-    assert [(one["name"], one["args"]["penalty"]) for one in by_kind["C"]] == [
+    assert [(event["name"], event["args"]["penalty"]) for event in by_kind["C"]] == [
         ("CPU 0 penalty", 0),
         ("CPU 1 penalty", 1),
         ("CPU 0 penalty", 2),

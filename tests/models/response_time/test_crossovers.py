@@ -47,7 +47,7 @@ def against(policy: Case, baseline: Case = STILL) -> PolicyComparison:
 @EVERY_PATH
 @given(comparison=comparisons())
 def test_every_crossover_is_one(path, comparison):
-    """None is invented, by squaring or otherwise."""
+    """Every crossover that is returned is a root: none comes from squaring, for example."""
     for crossing in crossovers(comparison, path):
         assert crossing.product >= 1
         assert float(relative_along(comparison, crossing.product, path)) == pytest.approx(1)
@@ -56,7 +56,7 @@ def test_every_crossover_is_one(path, comparison):
 @EVERY_PATH
 @given(comparison=comparisons())
 def test_every_change_of_sign_on_a_dense_grid_is_a_crossover(path, comparison):
-    """None is missed."""
+    """No crossover is missed."""
     products = np.geomspace(1, 1e9, 3000)
     excess = relative_along(comparison, products, path) - 1
     found = [crossing.product for crossing in crossovers(comparison, path)]

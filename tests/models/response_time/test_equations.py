@@ -154,7 +154,7 @@ def test_the_limit_is_where_caches_lead_at_a_fixed_product(comparison, product):
 
 @given(case=cases(), speed=machines, cache=machines, factor=st.floats(0.01, 100.0))
 def test_longer_times_give_longer_response_times(case, speed, cache, factor):
-    """All times by a factor: the response time by the same factor."""
+    """If all times grow by a factor, the response time grows by the same factor."""
     times = ("work", "waste", "reallocation_time", "penalty_affinity", "penalty_no_affinity")
     scaled = Case(
         **{

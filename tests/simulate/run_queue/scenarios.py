@@ -54,7 +54,7 @@ def small_replay() -> Replay:
 
 
 def small_scenarios() -> list[Scenario]:
-    """Return scenarios with all kinds of workloads, none of which takes longer than a blink."""
+    """Return scenarios with all kinds of workloads, each of which takes a moment at most."""
     return [
         small_scenario(Aim(users=3, jobs=2, round_trips=3, forks=2, blocks=2, lines=10)),
         small_scenario(small_chat()),

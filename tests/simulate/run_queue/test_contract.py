@@ -1,4 +1,4 @@
-"""The kernel under policies, by hand: what they may do, and what goes wrong is said."""
+"""The kernel under policies, by hand: what they may do, and the errors about what they may not."""
 
 from __future__ import annotations
 

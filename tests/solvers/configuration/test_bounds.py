@@ -52,7 +52,7 @@ def bounded(search: Search) -> ConfigurationSearch:
 
 
 def check_weights(certificate: DualWeights) -> None:
-    """Check that a certificate says nothing needless, in numbers no larger than necessary."""
+    """Check that a certificate has no needless row, and no larger numbers than necessary."""
     weights = [weight for _, weight in certificate.weights]
     charges = [charge for _, charge in certificate.entry_charges]
     assert 0 not in weights

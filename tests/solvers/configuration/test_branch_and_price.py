@@ -112,7 +112,7 @@ def test_branching_alone_finds_and_proves_the_optimum(
 def test_what_rounding_errors_hide_is_left_to_cp_sat(
     broken: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every LP, or all branching, is without an answer."""
+    """No LP has an answer, or no branching has one."""
     asked: list[int] = []
 
     def undecided(*_: object) -> None:

@@ -72,7 +72,7 @@ def drawn_prices(problem: Subproblem, source: random.Random, *, cost: int = 0) -
 
 
 def without_rewards(prices: Prices) -> Prices:
-    """Return prices at which no order pays for an entry with pleasure."""
+    """Return prices at which no order gains by paying for an entry."""
     features = {
         one: -abs(price) if isinstance(one, OpensWithToken) else price
         for one, price in prices.features.items()

@@ -15,7 +15,7 @@ from tests.simulate.run_queue.programs import Programs, programs
 
 
 def three_wait() -> list[NewThread]:
-    """While a thread runs, one that never ran becomes ready, then the last but one, the last."""
+    """While a thread runs, three become ready: one that never ran, the last but one, the last."""
     return [
         thread("x", Burst(1), Sleep(4), Burst(1)),
         thread("y", Burst(1), Sleep(4), Burst(1)),

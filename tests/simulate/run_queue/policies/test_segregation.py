@@ -1,4 +1,4 @@
-"""Segregation: CPUs of one class run no other, whatever they could do instead."""
+"""Segregation: a CPU of one class runs no other class, even if it is idle otherwise."""
 
 from __future__ import annotations
 
