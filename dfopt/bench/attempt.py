@@ -100,7 +100,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveWork:
-    """An instance to solve in this process, whose memory is measured too."""
+    """An instance to solve in this process; the memory of the process is measured, too."""
 
     instance: Document
     settings: Settings
@@ -129,14 +129,14 @@ class VerifyWork:
     result: Document
 
     def perform(self) -> tuple[str, ...]:
-        """Return what is wrong with the result."""
+        """Return the mistakes in the result."""
         warnings.simplefilter("ignore", DfoptWarning)
         found = verify(instance_from_document(self.instance), result_from_document(self.result))
         return tuple(found.problems)
 
 
 def hard_limit_s(settings: Settings) -> float:
-    """Return after how many seconds a search that does not end is killed."""
+    """Return the number of seconds after which a search that does not end is killed."""
     return 2 * settings.time_limit_s + LONGEST_START_S
 
 
@@ -154,7 +154,7 @@ def peak_memory_mib() -> float:
 
 
 def figures_of(result: Result) -> dict[str, Any]:
-    """Return what a row says of a result."""
+    """Return the columns of a row that a result fills."""
     objective, bound = result.objective, result.lower_bound
     with_schedule = [step for step in result.history if step.objective is not None]
     return {

@@ -1,4 +1,4 @@
-"""One row of a benchmark: an instance, how it was solved, and what came of it."""
+"""One row of a benchmark: an instance, the settings of the solver, and the result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SETTINGS = tuple(field.name for field in fields(Settings))
 
 
 class RowStatus(StrEnum):
-    """What is known about the instance, or why nothing is."""
+    """The status of a result, or the reason why there is none."""
 
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"
@@ -26,7 +26,7 @@ class RowStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What a run tells of one instance; the fields are the columns, in this order.
+    """The result of a run for one instance; the fields are the columns, in this order.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Row:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells this row from others: the digest of the instance, and the settings."""
+        """The digest of the instance and the settings; no two rows of a table share them."""
         return self.sha256, *(getattr(self, setting) for setting in SETTINGS)
 
     @property

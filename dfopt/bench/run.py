@@ -22,16 +22,16 @@ REMEDY = "go on with `resume`"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunProgress:
-    """Where a run is.
+    """The progress of a run.
 
     Parameters
     ----------
     done, total
-        How many instances have their row, and how many there are.
+        The number of instances that have their row, and the number of all instances.
     resumed
-        How many of those had it before the run.
+        The number of instances that had their row before the run.
     at_work
-        The names of those that are being solved, or wait for it on a cluster.
+        The names of the instances that are being solved, or wait for it on a cluster.
     """
 
     done: int
@@ -42,16 +42,16 @@ class RunProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What came of a run.
+    """The result of a run.
 
     Parameters
     ----------
     rows
         The rows of these instances and settings, in the order of the set.
     total
-        How many instances the set has.
+        The number of instances in the set.
     resumed
-        How many rows were there before.
+        The number of rows that were there before.
     """
 
     rows: tuple[Row, ...]
@@ -77,8 +77,8 @@ def run(  # noqa: PLR0913 - options, all by keyword
 ) -> Report:
     """Solve every instance of a set, each in a process of its own, and keep a row for each.
 
-    A row is on the disk as soon as its instance is done. So a run that was interrupted, by
-    whatever, loses nothing but what was at work.
+    A row is on the disk as soon as its instance is done. So an interrupted run loses only the
+    instances that were being solved.
 
     Parameters
     ----------

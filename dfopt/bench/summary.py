@@ -1,4 +1,4 @@
-"""What a table says as a whole: how many were proven, how large the gaps are, how long it took."""
+"""The summary of a table: numbers of proofs, gaps, and times."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from dfopt.files.formats import Format
 FORMAT = Format.BENCH_SUMMARY
 
 SHIFT_S = 1.0
-"""Shift of the geometric mean of times: what is far below it hardly counts."""
+"""Shift of the geometric mean of times: times far below 1 s hardly count."""
 
 OTHERS = "others"
-"""The family of the instances that are alone in theirs."""
+"""The name under which families of a single instance are put together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyFigures:
-    """What a number of rows say together.
+    """The figures of several rows together.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def family_of(name: str) -> str:
 
 
 def figures_of(rows: Iterable[Row]) -> FamilyFigures:
-    """Return what rows say together."""
+    """Return the figures of rows together."""
     rows = list(rows)
     counts = Counter(row.status for row in rows)
     proven = [row for row in rows if row.is_proven]

@@ -109,7 +109,7 @@ class Table:
                 "another run writes to it; wait for its end, or name another file", file=self.path
             ) from None
         except OSError:
-            return  # a file system without locks: nobody can be kept out
+            return  # a file system without locks: other runs cannot be kept out
 
     def _write(self, line: str) -> None:
         data = line.encode("utf-8")
@@ -140,7 +140,7 @@ def read_rows(path: str | Path) -> tuple[Row, ...]:
 
 
 def lines_in(path: str | Path) -> tuple[bytes, bytes]:
-    """Return the whole lines of a file, and what is torn of a last one."""
+    """Return the whole lines of a file, and the torn part of a last one."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""TOML documents that stand on others: those of the package, by name, or files beside them."""
+"""TOML documents with a base: another document, of the package by name, or a file beside them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dfopt.files.strict_json import Document
 from dfopt.files.strict_toml import parse_toml
 
 SHIPPED = ".toml"
-"""How the names of documents in the package end."""
+"""The ending of the names of documents in the package."""
 
 DEEPEST_BASE = 10
 
@@ -28,14 +28,14 @@ class BasedFormat:
     Parameters
     ----------
     what, plural
-        Such as "a mix" and "mixes".
+        The words for a document, such as "a mix" and "mixes".
     package, folder
-        Where those are that come with dfopt.
+        The package and the folder of the documents that come with dfopt.
     check
         Returns the values of a document, each checked by itself; it is given the folder to which
         paths are relative, None where there is none.
     merge
-        Returns a base with what stands on it.
+        Returns a base with the values of the document on it.
     """
 
     what: str
@@ -55,7 +55,7 @@ class BasedFormat:
         return name in self.shipped() and not Path(name).exists()
 
     def read(self, path: str | Path, *, depth: int = 0) -> Document:
-        """Return a document with what its base says, every value checked by itself.
+        """Return a document with the values of its base, every value checked by itself.
 
         Parameters
         ----------
@@ -63,7 +63,7 @@ class BasedFormat:
             A file; ``-`` is standard input. Where there is no such file, one of
             :meth:`shipped`.
         depth
-            How many documents stand on this one.
+            The number of documents that have this one as a base.
 
         Raises
         ------

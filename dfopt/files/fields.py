@@ -22,11 +22,11 @@ Table = dict[str, Any]
 Choice = TypeVar("Choice", bound=StrEnum)
 
 CLOSE_ENOUGH = 0.5
-"""How alike a wrong key and its hint must be: 'fd' and 'df' just are."""
+"""A wrong key and its hint have at least this similarity: 'fd' and 'df' just have it."""
 
 
 def is_free(key: str) -> bool:
-    """Whether anyone may use ``key`` anywhere, because readers ignore it."""
+    """Whether users may add ``key`` to any object, because readers ignore it."""
     return key.startswith("x-") or key == "$schema"
 
 
@@ -95,7 +95,7 @@ def fields_of_kind(
     kinds
         The keys that belong to each kind.
     what
-        What there are kinds of.
+        The noun for errors, such as "penalty".
     optional
         The keys that may be missing.
 

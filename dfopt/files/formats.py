@@ -48,7 +48,7 @@ class Format(StrEnum):
 
 
 UNNAMED = "JSON"
-"""Stands for a JSON object that names no format early on: most likely a faulty instance."""
+"""Stands for a JSON object without a format near its beginning: most likely a faulty instance."""
 
 _JSON_FORMAT = re.compile(rb'"format"\s*:\s*"(dfopt-[a-z-]+/[0-9]+)"')
 _TOML_FORMAT = re.compile(rb"""^\s*format\s*=\s*["'](dfopt-[a-z-]+/[0-9]+)["']""", re.MULTILINE)
@@ -105,5 +105,5 @@ def toml_format(path: str | Path) -> str | None:
 
 
 def may_be_trace(file_format: str | None) -> bool:
-    """Whether the readers of traces should see a file, which tell the versions that they read."""
+    """Whether a file goes to the readers of traces; their errors name the versions they read."""
     return file_format is None or file_format.startswith("dfopt-trace/")

@@ -17,7 +17,7 @@ def document_digest(document: Document) -> str:
 
 
 def document_text(document: Document) -> str:
-    """Return a document as text that people can read: what is short stays on one line."""
+    """Return a document as text that people can read: short values stay on one line."""
     return _laid_out(document, "") + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Texts in and out of files, compressed or not, and writing that never leaves half a file."""
+"""Reading and writing texts, compressed or not; writing never leaves half a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes in: files piece by piece, compressed or not, and what can be read only once."""
+"""Reading bytes: files piece by piece, compressed or not, and files that can be read only once."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ PEEK = 1 << 16
 """Bytes at the beginning of a file that its reader may look at beforehand."""
 
 _GUNZIP = 31
-"""What zlib takes as its window for gzip."""
+"""The window size with which zlib reads gzip."""
 
 _looked_at: dict[str, tuple[Source, io.BufferedReader]] = {}
-"""What was opened only to be looked at and cannot be opened again, such as pipes, by its path.
+"""By path: files that were opened only to look at them and cannot be opened again, such as pipes.
 
-Its reader takes it from here and finds it at its beginning.
+The reader of such a file takes it from here, and finds it at its beginning.
 """
 
 
@@ -42,7 +42,7 @@ def shown_name(path: str | Path) -> str:
 
 
 def first_bytes(path: str | Path) -> bytes:
-    """Return how a file begins, unpacked; whoever reads it next still finds all of it.
+    """Return the beginning of a file, unpacked; the next reader still finds all of the file.
 
     Raises
     ------

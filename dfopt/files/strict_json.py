@@ -1,8 +1,8 @@
 """JSON without its loopholes: no duplicate keys, no NaN, no half characters, no endless nesting.
 
-The standard parser lets these pass, or forgets where they were. So it only builds the tree,
-leaving a :class:`_Flaw` where a value cannot be kept, and one walk over the tree finds them all
-with their places.
+The standard parser lets these pass, or forgets where they were. So it only builds the tree, with a
+:class:`_Flaw` in the place of a value that cannot be kept. Then one walk over the tree finds all
+flaws with their places.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def _end_with_parent(descriptor: int) -> None:
-    """End this process as soon as nobody can send it work, even in the middle of some."""
+    """End this process as soon as its parent has gone, even in the middle of some work."""
     hung_up = select.poll()
     hung_up.register(descriptor, 0)
     hung_up.poll()

@@ -69,7 +69,7 @@ def performed(
                 raise error
             yield task, answer
     finally:
-        # Whatever ended this early, nobody waits for what is still at work.
+        # If this ends early, for any reason, no caller waits for the work that is still going on.
         for child in children:
             child.kill()
         for child in children:

@@ -1,4 +1,4 @@
-"""Bars of what traces paid, cut into the causes of their penalties."""
+"""Bars of the costs of traces, divided by cause."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FONT_SIZE = 9.0
 
 LARGE = 100
-"""From here on ratios have no decimal places."""
+"""Ratios from 100 on have no decimal places."""
 
 
 def causes_paid(comparison: Comparison) -> dict[Cause, int]:

@@ -14,7 +14,7 @@ INK: Colour = (0.13, 0.13, 0.13)
 PAPER: Colour = (1.0, 1.0, 1.0)
 
 SHADES: tuple[tuple[Colour, float], ...] = ((PAPER, 0.0), (INK, 0.55), (PAPER, 0.5))
-"""What the base colours are mixed with, and how much of it, each time they have run out."""
+"""The colour that is mixed into the base colours, and its share, for each round of them."""
 
 
 def group_colours(groups: Iterable[str]) -> dict[str, Colour]:

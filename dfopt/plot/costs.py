@@ -26,7 +26,7 @@ WHOSE = {
 
 
 def cost_label(comparisons: Sequence[Comparison]) -> str:
-    """Return what costs mean: whose they are, and their unit if all agree on it."""
+    """Return the label of costs: their CPUs, and their unit if all comparisons agree on it."""
     objectives = {comparison.model.objective for comparison in comparisons}
     whose = f" on {WHOSE[objectives.pop()]}" if len(objectives) == 1 else ""
     if all(comparison.model.counts_switches for comparison in comparisons):
@@ -45,7 +45,7 @@ def cost_ticks(axis: Axis, *, most: int = 6) -> None:
 
 
 def cost_text(cost: float) -> str:
-    """Return a cost as it stands at an axis."""
+    """Return a cost as text for an axis."""
     return f"{cost:,.0f}" if cost < LONG else f"{cost:.3g}"
 
 

@@ -1,4 +1,4 @@
-"""The foresight curve: what a trace cost, and what was possible with how much look-ahead."""
+"""The foresight curve: the cost of a trace, and the least possible cost by look-ahead."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIZE = (8.0, 5.0)
-"""Of a figure, in inches; more than a few names make it higher."""
+"""Width and height of a figure, in inches; more than a few names make it higher."""
 
 ROOM_FOR_NAMES = 0.7
-"""Of this height, in inches."""
+"""Height for the names within a figure, in inches."""
 
 FONT_SIZE = 9.0
 
 LONGEST_NAME = 80
-"""Of traces, in characters."""
+"""Names of traces have at most this number of characters."""
 
 SHADING = 0.35
-"""Opacity of what lies between bound and rolling schedule."""
+"""Opacity of the area between bound and rolling schedule."""
 
 STYLES: dict[str, dict[str, Any]] = {
     "realised": {"linestyle": (0, (4, 2)), "linewidth": 1.6},
     "rolling": {"linestyle": "-", "marker": "o", "markersize": 5.0, "linewidth": 1.4},
     "bound": {"linestyle": "-", "marker": "^", "markersize": 5.5, "linewidth": 1.4},
 }
-"""How the three curves differ, whatever their colour."""
+"""The styles by which the three curves differ, in any colour."""
 
 MEANINGS = {
     "realised": "realised",

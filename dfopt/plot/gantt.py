@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WIDTH = 10.0
-"""Of a figure, in inches."""
+"""Width of a figure, in inches."""
 
 LARGEST_FONT = 9.0
 FONT_PER_ROW = 0.42
@@ -99,7 +99,7 @@ def size_in_points(ax: Axes) -> tuple[float, float]:
 
 
 def label_axes(ax: Axes, instance: Instance, schedule: Schedule, task_width: float | None) -> None:
-    """Say whose schedule this is, what it is worth, and what lengths mean."""
+    """Write the name of the instance, the cost of the schedule, and the meaning of lengths."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     unit = f" {instance.time_unit}" if instance.time_unit else ""

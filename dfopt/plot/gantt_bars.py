@@ -1,4 +1,4 @@
-"""The bars of a Gantt chart: tasks, penalties, and what is written on them."""
+"""The bars of a Gantt chart: tasks, penalties, and their labels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NARROWEST_HATCH = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brush:
-    """What all bars of a chart are drawn with.
+    """The axes, sizes and colours with which all bars of a chart are drawn.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 WIDTH = 9.0
 ROW_HEIGHT = 0.6
 MARGINS = 1.7
-"""Of a figure, in inches."""
+"""Width, height of a row, and margins of a figure, in inches."""
 
 BAR_HEIGHT = 0.56
 NARROWEST_SHARE = 0.06

@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from matplotlib.patches import Patch
 
 WIDTHS = (6.6, 5.4)
-"""Of the two panels, in inches."""
+"""Widths of the two panels, in inches."""
 
 ROW_HEIGHT = 0.46
 MARGINS = 1.9
 LOWEST = 4.0
-"""Of a figure, in inches."""
+"""Height of a row, margins, and least height of a figure, in inches."""
 
 BAR_HEIGHT = 0.42
 THIN_HEIGHT = 0.17
-"""Of a row."""
+"""Heights of bars, as parts of a row."""
 
 ROOM_FOR_RATIOS = 1.3
 NARROWEST_SHARE = 0.08
-"""Parts of the longest bar."""
+"""Room for ratios, and width that is enough for a percentage, as parts of the longest bar."""
 
 ALONE = 8.6
 """Width of the bars without the second panel, in inches."""
@@ -49,7 +49,7 @@ KEY = (-0.075, -0.015)
 """Where the line of a policy is shown beside its bar, as parts of the panel's width."""
 
 KEY_ROOM = 38.0
-"""For that, in points."""
+"""Room for this line, in points."""
 
 MOST_TICKS, MOST_WIDE_TICKS = 6, 4
 WIDE = 400_000_000
