@@ -29,7 +29,7 @@ from dfopt.files.fields import (
 from dfopt.files.strict_toml import described_toml
 
 REQUIRED = inspect.Parameter.empty
-"""The default of a parameter that has none."""
+"""Stands for the default of a parameter that must be given."""
 
 NOT_BY_NAME = (
     inspect.Parameter.POSITIONAL_ONLY,
@@ -41,9 +41,9 @@ NOT_BY_NAME = (
 def parameters_of(constructor: Callable[..., object]) -> dict[str, inspect.Parameter]:
     """Return the parameters that a class, or any callable, takes by name.
 
-    The annotation of a parameter that has none is the type of its default. A class whose
-    constructor takes any others (``**parameters``) hands them to its base, so that it has the
-    parameters of the base as well.
+    A parameter without an annotation has the type of its default. If the constructor of a class
+    takes any other parameters (``**parameters``), it passes them to its base. Then the class has
+    the parameters of the base as well.
     """
     try:
         signature = inspect.signature(constructor, eval_str=True)
@@ -65,7 +65,7 @@ def _with_type(parameter: inspect.Parameter) -> inspect.Parameter:
 
 
 def _base_with_constructor(constructor: Callable[..., object]) -> type | None:
-    """Return the base whose constructor that of a class calls, or None."""
+    """Return the base class that the constructor of a class calls, or None."""
     if not isinstance(constructor, type):
         return None
     with_constructor = [base for base in constructor.__mro__[:-1] if "__init__" in vars(base)]
@@ -73,7 +73,7 @@ def _base_with_constructor(constructor: Callable[..., object]) -> type | None:
 
 
 def made(constructor: Callable[..., Any], values: Mapping[str, object]) -> Any:
-    """Return what a constructor makes of the values of a table.
+    """Return the object that a constructor makes from the values of a table.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def readers_of(constructor: Callable[..., object]) -> dict[str, Reader]:
 
 
 def anything(value: Any) -> Any:
-    """Return a value as it is, which is checked elsewhere."""
+    """Return a value as it is; it is checked elsewhere."""
     return value
 
 
@@ -106,7 +106,7 @@ PLAIN: dict[Any, Reader] = {int: signed_integer, float: number, bool: boolean, s
 
 
 def _reader_of(hint: Any) -> Reader:
-    """Return the reader of values of a type; what the type does not say, the constructor checks."""
+    """Return the reader of values of a type; the constructor checks everything else."""
     if isinstance(hint, type) and issubclass(hint, StrEnum):
         return choice(hint)
     arguments, origin = typing.get_args(hint), typing.get_origin(hint)

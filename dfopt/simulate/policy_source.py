@@ -18,7 +18,7 @@ from dfopt.errors import DfoptError
 
 
 class HasName(Protocol):
-    """What the policies of all simulators have."""
+    """A policy of any simulator: it has a name."""
 
     name: ClassVar[str]
 
@@ -38,7 +38,7 @@ def policy_named(
         from the current folder; or ``file.py``, which must define one policy, or
         ``file.py:Class``.
     base
-        What all policies of the simulator derive from.
+        The base class of all policies of the simulator.
     policies
         The policies that come with the simulator, by name.
 

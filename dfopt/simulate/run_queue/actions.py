@@ -1,7 +1,7 @@
-"""What threads do between bursts: they exchange messages, lock, sleep, read, spawn and yield.
+"""Actions of threads between bursts: they exchange messages, lock, sleep, read, spawn and yield.
 
-An action may be used again and again, by one thread or many. What it works on (a channel, a lock,
-a device) belongs to one simulation.
+An action may be used again and again, by one thread or many. The object that it works on (a
+channel, a lock, a device) belongs to one simulation.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.program import Burst, NewThread, Pause, Steps
 
 ROOM = 3
-"""A third of a full channel must be free again before those that wait for room go on."""
+"""A third of a full channel must be free again before threads that wait for room go on."""
 
 # Members of an enumeration take long to look up.
 BLOCKED, YIELDED = Pause.BLOCKED, Pause.YIELDED
@@ -30,9 +30,9 @@ class Channel:
     Parameters
     ----------
     name
-        What a thread that waits here is said to wait for.
+        Named in errors about threads that wait here.
     messages
-        How many messages it holds.
+        The number of messages that it holds.
     waiting
         The threads that wait for a message.
     limit
@@ -40,7 +40,7 @@ class Channel:
         is gone, as with a TCP socket of Linux. A thread that comes after one that waits, waits as
         well. 0: there is no limit.
     held_up
-        The threads that wait for room, in their order, and how many messages they send.
+        The threads that wait for room, in their order, each with the number of messages it sends.
     """
 
     name: str

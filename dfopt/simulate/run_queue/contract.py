@@ -29,7 +29,7 @@ NOBODY = -1
 
 
 class State(Enum):
-    """What a thread is doing."""
+    """The states of a thread."""
 
     READY = "ready"
     RUNNING = "running"
@@ -38,7 +38,7 @@ class State(Enum):
 
 
 class Why(Enum):
-    """Why a thread is ready."""
+    """The reasons why a thread is ready."""
 
     NEW = "new"
     WOKEN = "woken"
@@ -49,7 +49,7 @@ class Why(Enum):
 
 
 GAVE_UP = frozenset((Why.EXPIRED, Why.YIELDED))
-"""Why a thread is ready that has to let others run first."""
+"""The reasons of threads that are ready but have to let others run first."""
 
 
 DISK, KERNEL, USER = range(3)
@@ -68,19 +68,19 @@ class Thread:
     parent
         The thread that made it; None for those that were there from the beginning.
     state
-        What it is doing.
+        What it does now.
     fragment
         The fragment that its next burst uses, or the burst that is running.
     burst
         That burst; None if it does something else first.
     left
-        How long that burst still executes.
+        The time for which that burst still executes.
     band
         ``DISK``, ``KERNEL`` or ``USER``.
     cpu
-        Where it runs or ran last; None before the first time.
+        The CPU where it runs or ran last; None before the first time.
     run_time
-        How long it executed, without penalties, up to the last time it stopped.
+        The time for which it executed, without penalties, up to the last time it stopped.
     ready_at
         When it became ready.
     woken_at
@@ -90,7 +90,7 @@ class Thread:
     waits_for
         What it is blocked on.
     own
-        For the policy: whatever it has to remember about the thread.
+        For the policy: its own data about the thread.
     """
 
     __slots__ = (
@@ -167,9 +167,9 @@ class SpinLock:
     free_at
         When it is free again.
     attempts, misses
-        How many operations wanted it, and how many of them found it taken.
+        The number of operations that wanted it, and the number of those that found it taken.
     spun
-        How long CPUs have waited for it.
+        The time for which CPUs have waited for it.
     """
 
     free_at: int = 0
@@ -178,7 +178,7 @@ class SpinLock:
     spun: int = 0
 
     def acquire(self, now: int, hold: int) -> int:
-        """Return when an operation is done that comes now and holds the lock for a time."""
+        """Return the end of an operation that comes now and holds the lock for a time."""
         self.attempts += 1
         begin = now
         if self.free_at > now:
@@ -190,7 +190,7 @@ class SpinLock:
 
 
 class KernelInterface(Protocol):
-    """What a policy may read of the simulation, and what it may ask for."""
+    """The part of the simulation that a policy may read, and the requests that it may make."""
 
     @property
     def now(self) -> int:
@@ -210,7 +210,7 @@ class KernelInterface(Protocol):
 
     @property
     def costs(self) -> Costs:
-        """What switches cost; ``held`` and ``left`` say by CPU what its cache holds."""
+        """The costs of switches; ``held`` and ``left`` say by CPU what its cache holds."""
 
     @property
     def threads(self) -> Sequence[Thread]:
@@ -231,7 +231,7 @@ class KernelInterface(Protocol):
         """Return the idle CPUs, the one first that has been idle for longest."""
 
     def preempt(self, cpu: int) -> None:
-        """Let a CPU choose anew, once what happens now is over; an idle CPU is asked to pick.
+        """Let a CPU choose anew after the current event; an idle CPU is asked to pick.
 
         Raises
         ------
@@ -240,7 +240,7 @@ class KernelInterface(Protocol):
         """
 
     def offer(self, cpu: int) -> None:
-        """Ask a CPU to pick, once what happens now is over, if it is idle then.
+        """Ask a CPU to pick after the current event, if it is idle then.
 
         Raises
         ------
@@ -281,7 +281,7 @@ class Policy:
     """
 
     name: ClassVar[str]
-    """What it is called on the command line and in files."""
+    """Its name on the command line and in files."""
 
     tick_interval: int = 0
     """Time between two calls of :meth:`tick`; 0: it is never called."""
@@ -290,7 +290,7 @@ class Policy:
     """The simulation; set before :meth:`begin`."""
 
     scenario: Scenario
-    """What is simulated, and what switches cost in it; set before :meth:`begin`."""
+    """The scenario that is simulated, with the costs of switches; set before :meth:`begin`."""
 
     @property
     def locks(self) -> Sequence[SpinLock]:
@@ -319,8 +319,8 @@ class Policy:
         why
             Why it is ready.
         cpu
-            On which CPU that happened: where it ran, or where the thread runs that woke or made
-            it; None for interrupts and for threads from the beginning.
+            The CPU on which that happened: the one where it ran, or where the thread runs that woke
+            or made it. None for interrupts, and for threads from the beginning.
 
         Returns
         -------
@@ -336,7 +336,7 @@ class Policy:
         raise NotImplementedError("pick() must be there")
 
     def slice(self, thread: Thread, cpu: int) -> int:
-        """Return how long a picked thread may execute, without penalties; 0: without end."""
+        """Return the time for which a picked thread may execute, without penalties; 0: no limit."""
         del thread, cpu
         return 0
 
@@ -356,7 +356,7 @@ class Policy:
         fragment
             The fragment that it used so far.
         cpu
-            Where it runs.
+            The CPU where it runs.
 
         Returns
         -------
@@ -376,7 +376,7 @@ class TimeSliced(Policy):
     Parameters
     ----------
     time_slice
-        How long the slice is; 0: it does not end.
+        The length of the slice; 0: it does not end.
     """
 
     def __init__(self, time_slice: int = 100_000_000) -> None:

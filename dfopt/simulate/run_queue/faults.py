@@ -1,4 +1,4 @@
-"""What policies and workloads do wrong, as errors."""
+"""The errors about mistakes of policies and workloads."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.contract import Policy, State, Thread
 
 STALLED = 1_000_000
-"""This number of dispatches, or calls of the policy, at one moment counts as an endless loop; this
-number of calls between which no thread acts counts as a deadlock, if none will act later."""
+"""An endless loop has at least this number of dispatches, or calls of the policy, at one moment.
+
+A deadlock has at least this number of calls without a thread that acts in between or later.
+"""
 
 
 def not_ready(policy: Policy, thread: Thread, cpu: int) -> DfoptError:
@@ -21,14 +23,14 @@ def not_ready(policy: Policy, thread: Thread, cpu: int) -> DfoptError:
 
 
 def wrong_pick(policy: Policy, cpu: int, picked: object) -> DfoptError:
-    """Return the error of a policy that picks what is no thread."""
+    """Return the error of a policy that picks something that is no thread."""
     return DfoptError(
         f"the policy {policy.name!r} picks {picked!r} for CPU {cpu}; return a thread, or None"
     )
 
 
 def wrong_cpu(policy: Policy, cpus: int, named: object) -> DfoptError:
-    """Return the error of a policy that names a CPU which is not there."""
+    """Return the error of a policy that names a CPU that does not exist."""
     return DfoptError(
         f"the policy {policy.name!r} names CPU {named!r}, but there are only 0 to {cpus - 1}; "
         "name one of them"
@@ -36,7 +38,7 @@ def wrong_cpu(policy: Policy, cpus: int, named: object) -> DfoptError:
 
 
 def wrong_slice(policy: Policy, thread: Thread, time_slice: object) -> DfoptError:
-    """Return the error of a policy that gives a thread no proper time slice."""
+    """Return the error of a policy that gives a thread an impossible time slice."""
     return DfoptError(
         f"the policy {policy.name!r} gives {thread.name} a time slice of {time_slice}; "
         "give it a positive integer, or 0 for one without an end"
@@ -44,7 +46,7 @@ def wrong_slice(policy: Policy, thread: Thread, time_slice: object) -> DfoptErro
 
 
 def wrong_call(policy: Policy, now: int, time: object) -> DfoptError:
-    """Return the error of a policy that wants to be called at a time there will not be."""
+    """Return the error of a policy that wants to be called at an impossible time."""
     return DfoptError(
         f"the policy {policy.name!r} asks at {now} for a call at {time}; name a time that is an "
         "integer and not over"
@@ -52,7 +54,7 @@ def wrong_call(policy: Policy, now: int, time: object) -> DfoptError:
 
 
 def wrong_time(policy: Policy, now: int, time: object) -> DfoptError:
-    """Return the error of a policy that spends no proper time."""
+    """Return the error of a policy that spends an impossible time."""
     return DfoptError(
         f"the policy {policy.name!r} spends a time of {time} at {now}; name an integer that is "
         "not negative"
@@ -68,12 +70,12 @@ def stalled(policy: Policy, now: int) -> DfoptError:
 
 
 def endless() -> DfoptError:
-    """Return the error of times that 64 bits do not hold."""
+    """Return the error of times that are too large for 64 bits."""
     return DfoptError("the simulation lasts longer than 2^62; give its times a larger unit")
 
 
 def stuck(policy: Policy, threads: Sequence[Thread]) -> DfoptError:
-    """Return the error of a simulation in which nothing happens any more."""
+    """Return the error of a simulation in which threads wait, but nothing happens any more."""
     lost = [thread.name for thread in threads if thread.state is State.READY]
     if lost:
         return DfoptError(

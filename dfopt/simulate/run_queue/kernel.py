@@ -1,8 +1,8 @@
 """The kernel: it lets threads run on CPUs as the policy decides, event by event.
 
 Events are the ends of bursts and time slices, timers and devices, arrivals, and calls that the
-policy asked for. What a thread does between two bursts takes no time by itself. What a policy and
-its locks take, in its callbacks, is charged to the CPU at work.
+policy asked for. The steps of a thread between two bursts take no time by themselves. The time that
+a policy and its locks take, in its callbacks, is charged to the CPU at work.
 
 A *dispatch* is a stretch in which one thread uses one fragment on one CPU: a row of the trace. It
 goes on when the same thread is picked again at once, and a new one begins when the thread changes
@@ -60,8 +60,8 @@ EXPIRED, PREEMPTED, CHANGED = Why.EXPIRED, Why.PREEMPTED, Why.CHANGED
 YIELDED = Pause.YIELDED
 
 Event = tuple[int, int, Any]
-"""When, a number that makes it unique, and what: a CPU whose burst or time slice ends, a thread
-that wakes up or arrives, or a function to call."""
+"""Time, unique number, and object: a CPU at the end of its burst or time slice, a thread that wakes
+up or arrives, or a function to call."""
 
 
 class Kernel:
@@ -76,11 +76,11 @@ class Kernel:
     workload
         A fresh one: the simulation uses up its programs.
     costs
-        What switches cost, with empty caches.
+        The costs of switches, with empty caches.
     policy
         A fresh one: it may remember what it saw.
     seed
-        Of the policy's random choices.
+        Seed of the policy's random choices.
 
     Attributes
     ----------
@@ -89,27 +89,27 @@ class Kernel:
     running
         By CPU: the thread that runs there, or None.
     threads
-        All that have appeared, in that order.
+        All threads that have appeared, in that order.
     costs
         ``held`` and ``left`` say what the caches hold.
     random
         For the policy's choices.
     counters
-        What has been counted.
+        The counts so far.
     events
-        How many events have happened.
+        The number of events so far.
     delay
-        What the CPU at work has spent since ``now`` on the policy and its locks.
+        The time that the CPU at work has spent since ``now`` on the policy and its locks.
     agenda, numbers
         A heap of the events to come, and the numbers that make them unique.
     waiting
-        By band: how many threads are ready.
+        By band: the number of ready threads.
     resting
         The idle CPUs, the one first that has been idle for longest.
     preempted
         CPUs that are to choose anew even if something runs there.
     alive
-        How many threads have not ended, with those that have yet to arrive.
+        The number of threads that have not ended, with those that have yet to arrive.
     """
 
     def __init__(
@@ -146,14 +146,14 @@ class Kernel:
     # What a policy may ask for; the contract says more.
 
     def preempt(self, cpu: int) -> None:
-        """Let a CPU choose anew, once what happens now is over."""
+        """Let a CPU choose anew after the current event."""
         if cpu not in self._cpu_numbers:
             raise wrong_cpu(self.policy, self.cpus, cpu)
         self.preempted.add(cpu)
         self._asked.append(cpu)
 
     def offer(self, cpu: int) -> None:
-        """Ask a CPU to pick, once what happens now is over, if it is idle then."""
+        """Ask a CPU to pick after the current event, if it is idle then."""
         if cpu not in self._cpu_numbers:
             raise wrong_cpu(self.policy, self.cpus, cpu)
         self._asked.append(cpu)
@@ -352,13 +352,13 @@ class Cpu:
     due
         Number of the event that it waits for, or :data:`CANCELLED`.
     begins
-        When the burst that runs began, or goes on, after its penalty.
+        The time when the running burst began, or goes on, after its penalty.
     slice
-        What was left of the time slice then.
+        The rest of the time slice at that time.
     is_taken
         Whether its thread leaves it at the end of the penalty.
     free_at
-        Until when it has been busy.
+        The time until which it has been busy.
     """
 
     __slots__ = (
@@ -538,7 +538,7 @@ class Cpu:
         return self._hears_changes and self._policy.changes(thread, before, self.number)
 
     def _puts_back(self, thread: Thread, why: Why) -> None:
-        """Let a thread leave the CPU that could go on."""
+        """Let a thread leave the CPU although it could go on."""
         self._stop(thread)
         self._kernel.enter(thread, why, self.number)
 
@@ -571,7 +571,7 @@ class Cpu:
     # Its dispatches.
 
     def _begin(self, thread: Thread, burst: Burst) -> None:
-        """Begin a burst, or what is left of it, and await its end, or that of the time slice."""
+        """Begin a burst, or its rest, and await its end, or that of the time slice."""
         now = self._kernel.now
         begins = now + self._kernel.delay
         is_open = self._row_thread

@@ -1,7 +1,7 @@
-"""What a workload says: threads, the bursts they execute, and the steps between their bursts.
+"""The parts of a workload: threads, the bursts they execute, and the steps between their bursts.
 
-All of this is data that nothing in here acts on. A thread's program is an iterator of bursts and
-steps; :mod:`dfopt.simulate.run_queue.actions` has the steps that there are.
+This file holds data only. The program of a thread is an iterator of bursts and steps;
+:mod:`dfopt.simulate.run_queue.actions` has the steps.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ UNMANAGED = -1
 """The fragment of a burst that uses no fragment; such a burst leaves the cache as it is."""
 
 CLEAN, DIRTY, INVALIDATED = range(3)
-"""How a burst leaves its fragment; indices into :data:`dfopt.trace.trace.LEAVES`."""
+"""The state in which a burst leaves its fragment; indices into :data:`dfopt.trace.trace.LEAVES`."""
 
 MOST = 1_000_000
-"""Greatest number of threads, or of things that they share, in a workload: all are in memory."""
+"""A workload has at most 1,000,000 threads, or objects that they share: all are in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Burst:
     fragment
         Number of the data fragment that it uses, or :data:`UNMANAGED`.
     lines
-        How many lines of the fragment it reads when the cache holds another fragment.
+        The number of lines of the fragment that it reads when the cache holds another fragment.
     leaves
         :data:`CLEAN`, :data:`DIRTY` or :data:`INVALIDATED`.
     is_kernel
@@ -128,7 +128,7 @@ class Workload:
     fragments
         Names of the data fragments; bursts refer to them by number.
     sizes
-        How many lines each fragment has. Together they are the memory that caches of lines see.
+        The number of lines of each fragment. Together they are the memory that caches of lines see.
     """
 
     threads: tuple[NewThread, ...]
@@ -140,21 +140,21 @@ class WorkloadKind(Protocol):
     """A kind of workload with its parameters, which are the fields of a frozen dataclass."""
 
     name: ClassVar[str]
-    """What it is called on the command line and in files."""
+    """Its name on the command line and in files."""
 
     def build(self, random: Random) -> Workload:
         """Return a fresh workload."""
 
 
 def check_number(number: int, what: str, place: str) -> None:
-    """Refuse a parameter that makes more of something than fits into memory.
+    """Refuse a parameter that makes more objects than fit into memory.
 
     Parameters
     ----------
     number
-        How many there would be.
+        The number of objects that it would make.
     what
-        What they are, in the plural.
+        The noun for these objects, in the plural.
     place
         The parameter.
 

@@ -84,12 +84,12 @@ class RunTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runs:
-    """What many simulations leave.
+    """The results of many simulations.
 
     Parameters
     ----------
     runs
-        The finished ones: scenario by scenario, policy by policy, seed by seed.
+        The finished simulations: scenario by scenario, policy by policy, seed by seed.
     skipped
         The policies that were left out.
     is_complete
@@ -128,7 +128,7 @@ def simulate_all(  # noqa: PLR0913 - what, how often, and where
     Parameters
     ----------
     scenarios
-        What runs where; their names are all different.
+        Workloads on machines; no two scenarios have the same name.
     policies
         As :func:`policy_named` takes them; ``"all"`` stands for all that come with dfopt and do
         not call themselves unfit.

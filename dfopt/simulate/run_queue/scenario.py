@@ -1,4 +1,4 @@
-"""What is simulated, apart from the policy: a workload on a machine, and what switches cost."""
+"""A scenario: all that is simulated apart from the policy, with the costs of switches."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Machine:
     switch_time
         Time that a switch to another thread takes before the dispatch, in the simulation's unit.
     lock_time
-        How long an operation on a run queue holds its lock; 0: locks are free at any time.
+        The time for which an operation on a run queue holds its lock; 0: locks are always free.
     lock_distribution
         How that time varies; ``lock_time`` is its mean.
     """
@@ -60,13 +60,13 @@ class Scenario:
     Parameters
     ----------
     name
-        What it is called; its files' names begin with it.
+        The name of the scenario; the names of its files begin with it.
     workload
         The kind of workload with its parameters.
     machine
         CPUs and overheads.
     penalty
-        What switches cost, in the simulation and when its traces are compared. The types of a
+        The costs of switches, in the simulation and when its traces are compared. The types of a
         matrix are fragments of the workload.
     cold_start
         Whether the first fragment on a CPU is paid for.

@@ -114,12 +114,12 @@ def scenario_of_trace(
     settings
         Values that replace those of the trace; see :func:`with_settings`.
     name
-        What the scenario is called if the trace has no name.
+        The name of the scenario if the trace has none.
 
     Raises
     ------
     DfoptError
-        When the trace does not say what switches cost, or a setting does not fit.
+        When the trace does not give the costs of switches, or a setting does not fit.
     """
     header = trace.header
     if header.penalty is None:
@@ -164,7 +164,7 @@ def with_settings(document: Document, settings: Mapping[str, object]) -> Documen
 
 
 def _path(key: str) -> tuple[str, ...]:
-    """Return where in a document a setting belongs."""
+    """Return the path of a setting in a document."""
     if key in FIXED:
         raise FileError("cannot be set here; write a scenario with it to a file", place=key)
     first, _, rest = key.partition(".")
@@ -177,7 +177,10 @@ def _path(key: str) -> tuple[str, ...]:
 
 
 def _merged(base: Document, over: Document) -> Table:
-    """Return a document on its base, of which another kind of workload or penalty keeps nothing."""
+    """Return a document with the values of its base.
+
+    If the kind of workload or of penalty differs, those of the base do not count.
+    """
     kept = dict(base)
     if over.get("workload", base.get("workload")) != base.get("workload"):
         kept.pop("parameters", None)

@@ -1,4 +1,4 @@
-"""One simulation: a scenario under a policy, and the figures that are left of it."""
+"""One simulation: a scenario under a policy, and its figures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dfopt.trace.trace import Trace, TraceHeader
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Simulation:
-    """What one simulation leaves.
+    """The result of one simulation.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def simulate_once(
     Parameters
     ----------
     scenario, policy
-        What runs on which machine, and what decides.
+        The workload on its machine, and the policy that decides.
     seed
         Of the workload and of the policy.
     refuses_unfit
@@ -104,14 +104,14 @@ def simulate_once(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockCounts:
-    """What happened at the spin locks around a policy's queues.
+    """The counts at the spin locks around a policy's queues.
 
     Parameters
     ----------
     attempts, misses
-        How many operations wanted a lock, and how many of them found it taken.
+        The number of operations that wanted a lock, and the number of those that found it taken.
     spun
-        How long CPUs have waited.
+        The time for which CPUs have waited.
     """
 
     attempts: int
@@ -160,12 +160,12 @@ class Run:
 
     @property
     def penalty(self) -> int:
-        """What was paid on all CPUs together."""
+        """The sum of the penalties of all CPUs."""
         return sum(self.counters.penalties)
 
     @property
     def penalty_per_dispatch(self) -> float:
-        """What a dispatch paid on average."""
+        """The mean penalty of a dispatch."""
         return _ratio(self.penalty, self.counters.dispatches)
 
     @property

@@ -1,4 +1,4 @@
-"""What it costs a CPU to go from one burst to the next."""
+"""The costs of a CPU for going from one burst to the next."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class CacheSizes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheCounts:
-    """What happened in caches of lines, by the CPU whose bursts did it.
+    """Counts of events in caches of lines, by the CPU that caused them with its bursts.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class CacheCounts:
 
 
 class LineCaches:
-    """What bursts pay when every CPU has a cache of lines.
+    """The costs of bursts when every CPU has a cache of lines.
 
     Every burst uses its lines, one after the other, whether it begins a dispatch or continues one:
     its extents, or the first ``lines`` lines of its fragment. A line that the CPU's cache does not
@@ -94,7 +94,7 @@ class LineCaches:
     sizes
         The caches.
     fragments
-        How many lines each fragment has; one after the other they are the memory.
+        The number of lines of each fragment. The fragments, one after the other, are the memory.
     cpus
         Number of CPUs.
 
@@ -112,7 +112,7 @@ class LineCaches:
     """
 
     def __init__(self, sizes: CacheSizes, fragments: Sequence[int], cpus: int) -> None:
-        # Loading the compiler takes longer than most of what is done without it.
+        # Imported here, because loading the compiler takes longer than most other commands.
         from dfopt.simulate.run_queue.costs.lru import empty_lines, touch
 
         self.held = [EMPTY] * cpus
@@ -148,7 +148,7 @@ class LineCaches:
         self._touch = touch
 
     def begin(self, cpu: int, burst: Burst) -> int:
-        """Return what a dispatch's first burst pays, and note what it does to the caches."""
+        """Return the cost of a dispatch's first burst, and change the caches accordingly."""
         if burst.fragment != UNMANAGED:
             self.held[cpu] = burst.fragment
             self.left[cpu] = burst.leaves
@@ -173,7 +173,7 @@ class LineCaches:
         return time
 
     def counts(self) -> CacheCounts:
-        """Return what has happened so far."""
+        """Return the counts so far."""
         # In the order of the ledger's columns; the last row is the shared cache's.
         misses, shared_hits, write_backs, invalidations, touched, *_ = (
             tuple(column.tolist()) for column in self._lines.ledger[:-1].T

@@ -27,9 +27,9 @@ Integers = npt.NDArray[np.int64]
 
 
 class Lines(NamedTuple):
-    """Which cache holds which lines: one for each CPU, then the shared one, which may hold none.
+    """The lines that each cache holds: one cache for each CPU, then the shared one, perhaps empty.
 
-    There are few arrays, since each one slows a call as much as many lines do.
+    There are few arrays, since each further array makes every call slower.
 
     Parameters
     ----------
@@ -38,9 +38,10 @@ class Lines(NamedTuple):
         last column is the end, where the newest follows the oldest. ``STATE``: absent, held or
         written. ``OWNER``, in the first row: 1 plus the CPU whose cache has written it, or 0.
     ledger
-        By cache: what the bursts of its CPU did, how many lines it holds, and can hold.
+        By cache: counts of what the bursts of its CPU did, the number of lines that it holds, and
+        the number that it can hold.
     times
-        What a miss, a hit in the shared cache, and a write-back take.
+        The times of a miss, of a hit in the shared cache, and of a write-back.
     """
 
     links: Links
@@ -60,14 +61,14 @@ def empty_lines(memory: int, capacity: list[int], times: tuple[int, int, int]) -
 
 @compiled
 def touch(lines: Lines, cpu: int, first: int, number: int, leaves: int) -> int:
-    """Let a CPU use a stretch of lines, and return what that takes.
+    """Let a CPU use a stretch of lines, and return the time that this takes.
 
     Parameters
     ----------
     lines
         The caches; changed.
     cpu
-        Which.
+        The CPU.
     first, number
         The lines, used in this order.
     leaves
@@ -140,7 +141,7 @@ def insert(links: Links, ledger: Integers, cache: int, line: int) -> bool:
 
 @compiled
 def invalidate_others(links: Links, ledger: Integers, cpu: int, line: int) -> int:
-    """Remove a line from the other CPUs' caches; return how many held it."""
+    """Remove a line from the other CPUs' caches; return the number of caches that held it."""
     found = 0
     for other in range(len(ledger) - 1):
         if other != cpu and links[STATE, other, line] != ABSENT:

@@ -1,6 +1,6 @@
 """The switch penalties f, g and matrix, dispatch by dispatch.
 
-The same functions as in :mod:`dfopt.problem.switch_costs`, for what a CPU holds at the moment.
+The same functions as in :mod:`dfopt.problem.switch_costs`, for the current content of a cache.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.simulate.run_queue.program import CLEAN, INVALIDATED, UNMANAGED, Burst
 
 EMPTY = UNMANAGED
-"""What a cache holds before the first managed burst."""
+"""The content of a cache before the first managed burst."""
 
 
 class Costs(Protocol):
-    """What a burst pays before it begins."""
+    """The costs that bursts pay before they begin."""
 
     held: list[int]
     """By CPU: the fragment that was used last, or :data:`EMPTY`."""
 
     left: list[int]
-    """By CPU: how it was left."""
+    """By CPU: the state in which that fragment was left."""
 
     def begin(self, cpu: int, burst: Burst) -> int:
-        """Return the penalty of a dispatch's first burst, and note what it does to the caches."""
+        """Return the penalty of a dispatch's first burst, and change the caches accordingly."""
 
     def go_on(self, cpu: int, burst: Burst) -> int:
         """Do the same for a burst that continues a dispatch on the same fragment."""
 
 
 class _Penalties:
-    """What all penalties share."""
+    """The parts that all penalties share."""
 
     def __init__(self, cpus: int) -> None:
         self.held = [EMPTY] * cpus
@@ -110,11 +110,11 @@ def penalty_costs(
     Parameters
     ----------
     penalty
-        f, g, or a matrix, whose types are the fragments.
+        f, g, or a matrix with the fragments as its types.
     fragments
         Names; bursts refer to them by number.
     cpus
-        Number of CPUs, whose caches are empty.
+        Number of CPUs; their caches are empty.
     cold_start
         Whether the first fragment on a CPU is paid for.
 

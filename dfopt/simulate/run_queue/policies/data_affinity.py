@@ -85,7 +85,7 @@ class DataAffinity(LinuxO1):
         return GroupedRunQueue(cpu)
 
     def new_entity(self, static: int, time_slice: int) -> Entity:
-        """Return what is remembered about a thread."""
+        """Return the data that the policy keeps about a new thread."""
         return GroupedEntity(static, time_slice)
 
     # The map.

@@ -143,7 +143,7 @@ class LinuxO1(BalancedQueues):
     # Priorities and time slices.
 
     def new_entity(self, static: int, time_slice: int) -> Entity:
-        """Return what is remembered about a thread."""
+        """Return the data that the policy keeps about a new thread."""
         return Entity(static, time_slice)
 
     def admit(self, thread: Thread, cpu: int | None) -> None:
@@ -172,7 +172,7 @@ class LinuxO1(BalancedQueues):
         self.set_priority(entity)
 
     def charge(self, thread: Thread, entity: Entity) -> None:
-        """Take what a thread has run from its time slice and its sleep average.
+        """Subtract the run time of a thread from its time slice and its sleep average.
 
         The larger the bonus, the slower it is lost.
         """
@@ -315,7 +315,7 @@ class LinuxO1(BalancedQueues):
         return (0 < limit <= now - queue.expired_since) or entity.static > queue.best_expired
 
     def next_epoch(self, queue: RunQueue) -> int:
-        """Find work for a queue whose active array is empty; return that array's bitmap then."""
+        """Find work for a queue with an empty active array; return the bitmap after that."""
         if not queue.waiting and not self.find_work(queue.cpu):
             queue.expired_since = NEVER
             return 0

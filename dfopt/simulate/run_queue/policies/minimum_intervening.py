@@ -108,14 +108,14 @@ class MinimumIntervening(TimeSliced):
 
 
 class _History:
-    """Where a thread ran.
+    """The CPUs on which a thread ran.
 
     Attributes
     ----------
     ran
         By CPU: the number of its last execution there.
     missing
-        The CPUs among them whose heap does not have it.
+        The CPUs among them that do not have it in their heap.
     """
 
     __slots__ = ("missing", "ran")

@@ -1,4 +1,4 @@
-"""Windows of threads for the clairvoyant policy: which runs where, at the least penalty.
+"""Plans for the clairvoyant policy: a window of threads is put on CPUs at the least penalty.
 
 A window of threads is a window as :mod:`dfopt.compare.windows` solves them.
 """
@@ -21,19 +21,19 @@ BurstClass = tuple[int, int, int]
 """Fragment, entry cost and leave state: dispatches that no penalty tells apart."""
 
 CacheContent = tuple[int, int]
-"""The fragment that a cache holds, and how it was left."""
+"""The fragment that a cache holds, and the state it was left in."""
 
 Plan = tuple[tuple[BurstClass, ...], ...]
 """By CPU: the classes of its dispatches, in order."""
 
 
 class Plans:
-    """Plans windows, equal ones once.
+    """Plans windows; equal windows are planned once.
 
     Parameters
     ----------
     penalty
-        What switches cost.
+        The costs of switches.
     fragments
         Names of the fragments, which are types of a matrix.
     cold_start
@@ -58,7 +58,7 @@ class Plans:
         effort: float,
         seconds: float,
     ) -> None:
-        # Loaded when somebody plans, like the solvers: it takes a while.
+        # Loaded at the first plan, like the solvers, because loading takes long.
         from dfopt.compare.windows.solve import WindowSolver
 
         self._penalty = penalty
@@ -77,11 +77,11 @@ class Plans:
 
     @property
     def solved(self) -> int:
-        """How many windows differed."""
+        """The number of different windows so far."""
         return self._solver.solved
 
     def burst_class(self, fragment: int, lines: int, leaves: int) -> BurstClass:
-        """Return the class of a dispatch; what the penalty does not see is left out."""
+        """Return the class of a dispatch, without the values that do not change the penalty."""
         match self._penalty:
             case PenaltyMatrix():
                 return fragment, 0, CLEAN
@@ -96,21 +96,21 @@ class Plans:
         is_busy: Sequence[bool],
         counts: dict[BurstClass, int],
     ) -> Plan:
-        """Return for each CPU what it runs, in order.
+        """Return for each CPU the classes of its dispatches, in order.
 
         Parameters
         ----------
         contents
-            By CPU: what its cache holds.
+            By CPU: the content of its cache.
         is_busy
-            By CPU: whether it has to end something first; of CPUs whose caches hold the same,
-            those that have not run most.
+            By CPU: whether it has to end something first. Among CPUs with the same content, the
+            others run most.
         counts
-            How many dispatches there are of each class.
+            The number of dispatches of each class.
         """
         from dfopt.compare.windows.window import DispatchClass, WindowProblem
 
-        # Of fragments that are alike, the one comes first whose threads wait longest.
+        # Among fragments that are alike, the one with the longest waiting threads comes first.
         waiting = list(dict.fromkeys(fragment for fragment, _, _ in counts))
         own: dict[int, list[DispatchClass]] = {
             fragment: [] for fragment in (waiting if self._types is None else sorted(waiting))
@@ -123,11 +123,11 @@ class Plans:
         alike = {content: cpu for cpu, content in reversed(list(enumerate(contents)))}
 
         def rank(cpu: int) -> tuple[object, ...]:
-            """Return what tells CPUs apart, first without the names of fragments."""
+            """Return the sort key of a CPU, first without the names of fragments."""
             held, left = states[cpu]
             is_used = self._types is None and held >= 0
             classes = own[fragments[held]] if is_used else []
-            # A CPU that runs something comes first: what the caches of idle ones hold is kept for
+            # A CPU that runs something comes first: idle CPUs keep the content of their caches for
             # threads that come back.
             return classes, left, held, not is_busy[cpu], alike[contents[cpu]]
 
@@ -150,7 +150,7 @@ class Plans:
         found: list[tuple[BurstClass, ...]] = [()] * len(cpus)
         for number, order in zip(solved.cpus, solved.schedule.orders(), strict=True):
             found[number] = tuple([classes[own_class] for own_class in order])
-        # Of CPUs whose caches hold the same, idle ones run most.
+        # Among CPUs with the same content, the idle ones run most.
         places = range(len(cpus))
         group = [alike[contents[cpu]] for cpu in cpus]
         idle_first = sorted(places, key=lambda place: (group[place], is_busy[cpus[place]]))
@@ -161,7 +161,7 @@ class Plans:
         return tuple(parts)
 
     def _state(self, held: int, left: int, fragments: Sequence[int]) -> Cache:
-        """Return what a cache holds, by the window's numbers of fragments."""
+        """Return the content of a cache, with the window's numbers of fragments."""
         from dfopt.compare.windows.window import EMPTY, FOREIGN, UNKNOWN, Cache
 
         if held == UNMANAGED:

@@ -192,7 +192,7 @@ class Aim:
 
 
 class _Kernel:
-    """What the users share."""
+    """The objects that the users share."""
 
     def __init__(self, aim: Aim) -> None:
         disks = [Device(f"disk {number}") for number in range(aim.disks)]
@@ -226,7 +226,7 @@ class _User:
         self._send_back, self._receive_back = Send(back), Receive(back)
 
     def steps(self) -> Steps:
-        """Yield what the user does."""
+        """Yield the steps of a user."""
         aim = self._aim
         sorts = (self._cswitch, self._fexec, self._read, self._compute)
         jobs = [sort() for sort in sorts]

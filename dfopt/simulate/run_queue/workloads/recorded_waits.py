@@ -1,4 +1,4 @@
-"""What the threads of a recorded trace waited for between their dispatches.
+"""The waits of the threads of a recorded trace between their dispatches.
 
 A trace does not say when threads are blocked, but which thread woke which. So a thread that was
 woken between two dispatches had been blocked, and a thread that was not woken was still runnable:
@@ -49,7 +49,7 @@ class Waits:
     rows
         Numbers of the trace's dispatches in that order, without those that took no time.
     first
-        Which of them are the first of their tasks.
+        Whether each of them is the first of its task.
     kind
         Of the wait before each, a :class:`Wait`.
     time
@@ -59,7 +59,7 @@ class Waits:
         For those that were woken, or made, the dispatch of the other thread in which that
         happened, as a place in ``rows``; else ``NOBODY``.
     at
-        When that was.
+        The time when that happened.
     order
         The order in which messages that are sent at one time are sent.
     """
@@ -74,7 +74,7 @@ class Waits:
 
 
 def recorded_waits(trace: Trace) -> Waits:
-    """Return what the threads of a trace waited for."""
+    """Return the waits of the threads of a trace."""
     rows = np.flatnonzero(trace.end > trace.start)
     rows = rows[np.lexsort((trace.start[rows], trace.task[rows]))]
     task, start, end = _wide(trace.task[rows]), trace.start[rows], trace.end[rows]
@@ -153,7 +153,7 @@ def _first_wakeups(trace: Trace, task: Integers, since: Integers, until: Integer
 
 
 def _may_have_missed(trace: Trace, since: Integers, until: Integers) -> Flags:
-    """Return for which stretches the trace may have missed a wake-up."""
+    """Return for each stretch whether the trace may have missed a wake-up."""
     if not len(trace.wakeups.time):
         return np.ones(len(since), bool)
     gaps = trace.gaps
@@ -167,7 +167,7 @@ def _may_have_missed(trace: Trace, since: Integers, until: Integers) -> Flags:
 def _forks(
     trace: Trace, runs: _Runs, first: dict[int, int], start: Integers
 ) -> tuple[list[int], list[int], list[int]]:
-    """Return which first dispatches are of threads that others made, in which of theirs, and when.
+    """Return the first dispatches of forked threads, the dispatches that fork them, and when.
 
     ``first`` has the first dispatch of each task.
     """
@@ -178,10 +178,10 @@ def _forks(
     for child, parent, time in zip(
         children.tolist(), parents.tolist(), forks.time.tolist(), strict=True
     ):
-        place = first.get(child)
-        if place is not None and parent != NOBODY and time <= start[place]:
-            made[place] = parent, time
-    return list(made), [one for one, _ in made.values()], [time for _, time in made.values()]
+        row = first.get(child)
+        if row is not None and parent != NOBODY and time <= start[row]:
+            made[row] = parent, time
+    return list(made), [parent for parent, _ in made.values()], [time for _, time in made.values()]
 
 
 def _wide(numbers: Numbers) -> Integers:
@@ -189,9 +189,9 @@ def _wide(numbers: Numbers) -> Integers:
 
 
 def _follow_the_file(waits: Waits) -> None:
-    """Drop messages that were sent before, by the file, what their sender waited for at the time.
+    """Drop a message if, in the file, it comes before the message that its sender waited for.
 
-    Only where both have the same time: otherwise time says so already.
+    Only messages of the same time are looked at: otherwise the times tell the order.
     """
     kind, order, by = waits.kind, waits.order, waits.by
     entered = np.where(kind == Wait.WOKEN, order, NOBODY)

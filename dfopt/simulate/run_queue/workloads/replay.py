@@ -169,7 +169,7 @@ class _Programs:
         yield from roots
 
     def _thread(self, place: int) -> NewThread:
-        """Return the thread whose first dispatch this is; its program is still to be filled."""
+        """Return the thread that begins with this dispatch; its program is still to be filled."""
         trace, task = self._trace, self._task[place]
         return NewThread(
             name=trace.tasks[task].name,
@@ -180,7 +180,7 @@ class _Programs:
         )
 
     def _do_there(self, place: int, step: Send | Spawn) -> None:
-        """Let another thread do what ends the wait before a dispatch."""
+        """Let another thread do the step that ends the wait before a dispatch."""
         deed = (self._at[place], self._order[place], step)
         self._deeds.setdefault(self._by[place], []).append(deed)
 

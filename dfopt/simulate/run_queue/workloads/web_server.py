@@ -41,13 +41,13 @@ class _FromNetwork:
 
 @dataclass(slots=True, eq=False)
 class _Server:
-    """What the threads of one simulation share."""
+    """The objects that the threads of one simulation share."""
 
     disks: Sequence[Device]
     clients: int
     calls: Channel = field(default_factory=lambda: Channel("calls of PHP"))
     answers: deque[Send] = field(default_factory=deque)
-    """Where the answers to the calls go, in the order of the calls."""
+    """The addresses of the answers, in the order of the calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""What policies are built from: queues, batches and groups of threads, and a load balancer."""
+"""The building blocks of policies: queues, batches and groups of threads, and a load balancer."""

@@ -1,4 +1,4 @@
-"""Batches of threads, and what all schedulers with batches have in common."""
+"""Batches of threads, and the base class of all schedulers with batches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Batch:
     size
         BSize: number of its threads, with one that runs. A thread that blocks or ends leaves it.
     dispatches
-        BCount: how many dispatches it has had since it became current.
+        BCount: the number of its dispatches since it became current.
     """
 
     __slots__ = ("dispatches", "size", "threads")
@@ -79,7 +79,7 @@ class BatchPolicy(Policy):
     # Where batches wait.
 
     def put(self, batch: Batch, cpu: int) -> None:
-        """Put the current batch away, whose dispatches are used up."""
+        """Put the current batch away, after its dispatches are used up."""
         raise NotImplementedError
 
     def put_full(self, batch: Batch, cpu: int) -> int | None:
@@ -91,7 +91,7 @@ class BatchPolicy(Policy):
         raise NotImplementedError
 
     def queued(self, cpu: int) -> int:
-        """Return how many batches wait in the queue that a CPU takes from."""
+        """Return the number of batches in the queue that a CPU takes from."""
         raise NotImplementedError
 
     # The contract of policies.

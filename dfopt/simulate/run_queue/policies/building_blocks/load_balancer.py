@@ -56,7 +56,7 @@ class BalancedQueues(Policy):
         return tuple(queue.lock for queue in self._queues)
 
     def load(self, cpu: int) -> int:
-        """Return how many threads wait or run on a CPU."""
+        """Return the number of threads that wait or run on a CPU."""
         return self._queues[cpu].waiting + (self.engine.running[cpu] is not None)
 
     def tick(self) -> None:
@@ -102,14 +102,14 @@ class BalancedQueues(Policy):
         source, target
             From the busiest queue to that of the CPU that balances.
         wanted
-            How many to move, at most.
+            At most this number of threads is moved.
         excess
-            How many threads the first queue has more than the second.
+            The number of threads that the first queue has more than the second.
 
         Returns
         -------
         int
-            How many were moved.
+            The number of threads that were moved.
         """
         raise NotImplementedError
 

@@ -101,7 +101,7 @@ class RunQueue:
 
 
 class Entity:
-    """What the scheduler remembers about a thread.
+    """The data that the scheduler keeps about a thread.
 
     Attributes
     ----------
@@ -114,13 +114,13 @@ class Entity:
     interactive_sleep
         A longer sleep makes it interactive at once.
     time_slice, left
-        Its time slice, and what is left of it as of ``run_time``.
+        Its time slice, and the rest of the slice at ``run_time``.
     is_first_slice
-        Whether it still uses what its parent gave it.
+        Whether it still uses the time that its parent gave it.
     average, bonus
-        Its sleep average, and what follows from it, 0 to ``max_bonus``.
+        Its sleep average, and the bonus that follows from it, 0 to ``max_bonus``.
     run_time
-        What it had run in all when it was last charged.
+        Its run time in all when it was last charged.
     """
 
     __slots__ = (

@@ -25,7 +25,7 @@ class PriorityGroup:
     Attributes
     ----------
     application, fragment
-        What its threads share.
+        The application and the fragment that its threads share.
     queue
         The run queue of the CPU that it is mapped to.
     priority
@@ -138,7 +138,7 @@ class GroupedRunQueue(RunQueue):
 
 
 class GroupedEntity(Entity):
-    """What is remembered about a thread that may be in a group."""
+    """The data that the scheduler keeps about a thread that may be in a group."""
 
     __slots__ = ("group",)
 

@@ -14,12 +14,12 @@ class ReadyQueue:
     Parameters
     ----------
     lists
-        How many lists.
+        The number of lists.
 
     Attributes
     ----------
     count
-        How many threads it holds; read without the lock.
+        The number of threads that it holds; read without the lock.
     lock
         It is held for everything else.
     """
