@@ -1,1 +1,1 @@
-"""Analytic models: response time, lock contention, warm-up, batching."""
+"""Models that use dfopt: response times under space sharing, and a simulation of its policies."""
