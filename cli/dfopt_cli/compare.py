@@ -120,7 +120,7 @@ def compare_schedules(
     files: Sequence[str], windows: WindowOptions, *, as_json: bool, quiet: bool
 ) -> None:
     """Compare the schedules of results with the optimum of their instance."""
-    from dfopt.compare.schedules import compare_results
+    from dfopt.compare.compare_results import compare_results
     from dfopt_cli.compare_view import schedules_tables
     from dfopt_cli.progress import live_line, search_status
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.table import Table
 from rich.text import Text
 
+from dfopt.compare.compare_results import SchedulesComparison
 from dfopt.compare.comparison import (
     Cause,
     Comparison,
@@ -15,7 +16,6 @@ from dfopt.compare.comparison import (
     policies_of,
 )
 from dfopt.compare.cost_model import CostModel
-from dfopt.compare.schedules import SchedulesComparison
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import LARGE, counted, pairs, plain_table, share, times

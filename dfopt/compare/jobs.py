@@ -13,7 +13,7 @@ from dfopt.compare.windows.bound_and_roll import (
     rolling_costs,
 )
 from dfopt.compare.windows.cutting import WindowConditions, WindowedDispatches
-from dfopt.compare.windows.solve import WindowSolver
+from dfopt.compare.windows.window_solver import WindowSolver
 from dfopt.parallel.child import Work
 from dfopt.parallel.dask_cluster import check_scheduler, performed_on_cluster
 from dfopt.parallel.pool import performed as performed_here

@@ -20,9 +20,9 @@ from dfopt.solvers.compilation.compiled import TooSlow, as_plain_python
 from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.heuristics import first_schedule
+from dfopt.solvers.interruptible import SECONDS_PER_CHECK, load_module
 from dfopt.solvers.matrix import bound_by_flow
 from dfopt.solvers.search import Search
-from dfopt.solvers.waiting import SECONDS_PER_CHECK, load_module
 
 TINY = 9
 """With at most this number of tasks, enumeration is faster than loading a solver."""

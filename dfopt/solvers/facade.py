@@ -16,8 +16,8 @@ from dfopt.problem.certificate import Certificate, CompleteSearch, Exhaustive
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
 from dfopt.problem.stop import StoppingCriterion
+from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Knowledge, Search, SearchOver
-from dfopt.solvers.waiting import load_module
 from dfopt.verify.enumeration import most_tasks
 
 _log = logging.getLogger(__name__)

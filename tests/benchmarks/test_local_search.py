@@ -9,8 +9,8 @@ import pytest
 
 from dfopt import Instance, PenaltyF, PenaltyG, TimeLimit
 from dfopt.generate import uniform, zipf
-from dfopt.solvers.heuristics.annealing import Annealing
 from dfopt.solvers.heuristics.local_search import LocalSearch
+from dfopt.solvers.heuristics.short_annealing import Annealing
 from dfopt.solvers.search import Search, SearchOver
 from tests.benchmarks.report import Table
 

@@ -23,8 +23,8 @@ from dfopt.compare.jobs import WindowJob
 from dfopt.compare.window_length import window_starts
 from dfopt.compare.windows.bound_and_roll import bounds_of, rolling_steps
 from dfopt.compare.windows.cutting import WindowConditions, WindowedDispatches, cut
-from dfopt.compare.windows.solve import WindowSolver
 from dfopt.compare.windows.window import EMPTY, UNKNOWN
+from dfopt.compare.windows.window_solver import WindowSolver
 from dfopt.errors import DfoptError, InstanceError, MethodError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective

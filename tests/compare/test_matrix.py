@@ -178,7 +178,7 @@ def test_factors_and_numbers_of_cpus_do_not_matter(trace, model, window, factor,
     )
     with pytest.MonkeyPatch.context() as patch:
         # No clock decides.
-        patch.setattr("dfopt.compare.windows.solve.SECONDS_PER_WINDOW", 0.0)
+        patch.setattr("dfopt.compare.windows.window_solver.SECONDS_PER_WINDOW", 0.0)
         (one,) = compare_trace(trace, model, windows=[window], time_limit=0, workers=1).windows
         (other,) = compare_trace(
             moved, replace(model, penalty=times), windows=[window], time_limit=0, workers=1

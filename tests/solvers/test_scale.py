@@ -9,7 +9,7 @@ import pytest
 from dfopt import Instance, MethodError, PenaltyF, PenaltyG, PenaltyMatrix, Status, Task, solve
 from dfopt.generate import matrix, zipf
 from dfopt.problem.stop import TimeLimit
-from dfopt.solvers.heuristics.annealing import Annealing
+from dfopt.solvers.heuristics.short_annealing import Annealing
 from dfopt.solvers.search import Search
 from tests.patience import PATIENCE_S
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dfopt.compare.windows.cutting import Demand, WindowConditions, WindowedDispatches, demands
-from dfopt.compare.windows.solve import SolvedWindow, WindowSolver
 from dfopt.compare.windows.window import UNKNOWN, Cache, WindowProblem
+from dfopt.compare.windows.window_solver import SolvedWindow, WindowSolver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The parts of a workload: threads, the bursts they execute, and the steps between their bursts.
 
 This file holds data only. The program of a thread is an iterator of bursts and steps;
-:mod:`dfopt.simulate.run_queue.actions` has the steps.
+:mod:`dfopt.simulate.run_queue.steps` has the steps.
 """
 
 from __future__ import annotations

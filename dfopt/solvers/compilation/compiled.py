@@ -17,7 +17,7 @@ from pickle import UnpicklingError
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
-from dfopt.solvers.waiting import SECONDS_PER_CHECK, load_module
+from dfopt.solvers.interruptible import SECONDS_PER_CHECK, load_module
 
 COMPILER = "dfopt-compiler"
 """Prefix of the names of threads that load or compile functions."""

@@ -16,7 +16,7 @@ from dfopt.solvers.configuration.branching_rules import RULES, Feature, VisitsPa
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.columns import Column, ColumnPool
 from dfopt.solvers.configuration.master import Solution, Undecided
-from dfopt.solvers.configuration.subproblem import Subproblem
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 
 FRACTION = 1e-5
 """A value counts as an integer if it differs from one by at most this fraction."""
@@ -32,7 +32,7 @@ DIVE_EVERY = 5
 
 log = logging.getLogger(__name__)
 
-Dive = Callable[[Subproblem, Solution], tuple[Column, ...] | None]
+Dive = Callable[[RemainingProblem, Solution], tuple[Column, ...] | None]
 
 
 class BranchAndPrice:
@@ -58,7 +58,7 @@ class BranchAndPrice:
         self.nodes = 0
         self._undecided = False
 
-    def search(self, problem: Subproblem, solution: Solution) -> tuple[Column, ...] | None:
+    def search(self, problem: RemainingProblem, solution: Solution) -> tuple[Column, ...] | None:
         """Return columns that are a schedule; None when there is none.
 
         Parameters
@@ -93,8 +93,8 @@ class BranchAndPrice:
         return None
 
     def _children(
-        self, node: Subproblem, parent: Solution, feature: Feature, use: float
-    ) -> Iterator[tuple[Subproblem, Solution]]:
+        self, node: RemainingProblem, parent: Solution, feature: Feature, use: float
+    ) -> Iterator[tuple[RemainingProblem, Solution]]:
         """Yield the children that are possible: more CPUs have a feature, or fewer have it."""
         least, most = node.limits.get(feature, (0, sum(node.cpus)))
         if not least <= use < most:
@@ -116,7 +116,7 @@ def _is_schedule(solution: Solution) -> bool:
     return all(abs(use - round(use)) <= FRACTION for _, use in solution.used)
 
 
-def _branch(node: Subproblem, solution: Solution) -> tuple[Feature, float] | None:
+def _branch(node: RemainingProblem, solution: Solution) -> tuple[Feature, float] | None:
     """Return the feature to branch on, and how many CPUs have it; None if there is none.
 
     The first rule with a fractional feature is used. The feature is one that few CPUs have, and
@@ -139,7 +139,7 @@ def _branch(node: Subproblem, solution: Solution) -> tuple[Feature, float] | Non
     return None
 
 
-def _is_affordable(node: Subproblem, feature: Feature) -> bool:
+def _is_affordable(node: RemainingProblem, feature: Feature) -> bool:
     """Return whether pricing can handle a feature: each fragment doubles the number of patterns."""
     if not isinstance(feature, VisitsPair):
         return True

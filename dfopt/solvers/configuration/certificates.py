@@ -12,14 +12,14 @@ from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.configuration.fragment_knapsack import Integers
 from dfopt.solvers.configuration.prices import Prices
-from dfopt.solvers.configuration.pricing import PricedSubproblem
+from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 
 SCALES = (10**2, 10**3, 10**4, 10**5)
 """The largest weight of a class in a certificate; tried in turn, as small numbers read well."""
 
 
-def claim(priced: PricedSubproblem, refuted: int) -> tuple[int, Certificate]:
+def claim(priced: PricedProblem, refuted: int) -> tuple[int, Certificate]:
     """Return the bound that prices prove, and these prices as the certificate.
 
     Parameters
@@ -36,20 +36,20 @@ def claim(priced: PricedSubproblem, refuted: int) -> tuple[int, Certificate]:
     return bound, CompleteSearch(threshold=bound - 1, solver="configuration LP")
 
 
-def shorter(priced: PricedSubproblem, bound: int, otherwise: Certificate) -> Certificate:
+def shorter(priced: PricedProblem, bound: int, otherwise: Certificate) -> Certificate:
     """Return a certificate in smaller numbers, or in the unit of costs, if that proves the bound.
 
     Weights in the unit of costs can do so only if rounding them to integers loses nothing.
     """
     if not priced.prices.cost:
         for scale in SCALES:
-            smaller = PricedSubproblem(priced.problem, _scaled(priced.prices, scale), priced.check)
+            smaller = PricedProblem(priced.problem, _scaled(priced.prices, scale), priced.check)
             if smaller.refutes(bound - 1):
                 return _weights(smaller, bound - 1)
         return otherwise
     prices = priced.prices
     for weights in (np.rint, np.floor):
-        rounded = PricedSubproblem(
+        rounded = PricedProblem(
             priced.problem,
             Prices(
                 weights(prices.weights / prices.cost).astype(np.int64),
@@ -71,7 +71,7 @@ def _scaled(prices: Prices, largest: int) -> Prices:
     )
 
 
-def _weights(priced: PricedSubproblem, limit: int | None, bound: int | None = None) -> DualWeights:
+def _weights(priced: PricedProblem, limit: int | None, bound: int | None = None) -> DualWeights:
     data = priced.problem.data
     bins = [0] * data.aggregation.instance.cpus
     for group, largest in zip(data.groups, priced.bins(limit), strict=True):

@@ -15,8 +15,8 @@ import numpy as np
 from dfopt.solvers.configuration.columns import Column, ColumnPool
 from dfopt.solvers.configuration.master import TOLERANCE, Master, Solution, Undecided
 from dfopt.solvers.configuration.prices import Duals, Prices
-from dfopt.solvers.configuration.pricing import PricedSubproblem
-from dfopt.solvers.configuration.subproblem import Subproblem
+from dfopt.solvers.configuration.pricing import PricedProblem
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 
 SHARES = (0.85, 0.5, 0.0)
 """The shares of the best prices so far in the smoothed ones (Wentges 1997), tried in turn."""
@@ -58,10 +58,10 @@ class ColumnGeneration:
 
     def __init__(
         self,
-        problem: Subproblem,
+        problem: RemainingProblem,
         pool: ColumnPool,
         check: Callable[[], None],
-        on_priced: Callable[[PricedSubproblem, int], None] = lambda priced, limit: None,
+        on_priced: Callable[[PricedProblem, int], None] = lambda priced, limit: None,
         start: Duals | None = None,
     ) -> None:
         self.problem = problem
@@ -113,7 +113,7 @@ class ColumnGeneration:
             new: list[Column] = []
             for share in SHARES:
                 duals = solution.duals.towards(best, share)
-                priced = PricedSubproblem(self.problem, self._prices(duals), self._check)
+                priced = PricedProblem(self.problem, self._prices(duals), self._check)
                 self._on_priced(priced, limit)
                 if priced.refutes(limit):
                     return None
@@ -133,7 +133,7 @@ class ColumnGeneration:
     def _start(self, limit: int) -> tuple[Duals, float] | None:
         """Return the prices to stay near at first and how good they are; None if they refute."""
         duals = self._best or first_duals(self.problem, limit)
-        priced = PricedSubproblem(self.problem, self._prices(duals), self._check)
+        priced = PricedProblem(self.problem, self._prices(duals), self._check)
         self._on_priced(priced, limit)
         priced.release()
         if priced.refutes(limit):
@@ -141,7 +141,7 @@ class ColumnGeneration:
         return self._in_scale(duals, priced, limit), self._quality(priced, limit)
 
     def _columns(
-        self, priced: PricedSubproblem, limit: int, duals: Duals, complements: int
+        self, priced: PricedProblem, limit: int, duals: Duals, complements: int
     ) -> list[Column]:
         """Return new columns that improve the LP, and some that complement the best of them.
 
@@ -158,7 +158,7 @@ class ColumnGeneration:
             rest = rest.without(max(found, key=lambda column: duals.worth(column.content)))
             if not any(rest.cpus) or not rest.stock.tasks.any():
                 break
-            further = PricedSubproblem(rest, priced.prices, self._check)
+            further = PricedProblem(rest, priced.prices, self._check)
             found = further.columns(limit, duals)
             further.release()
             if not found:
@@ -191,20 +191,20 @@ class ColumnGeneration:
             scale if self._is_total else 0,
         )
 
-    def _quality(self, priced: PricedSubproblem, limit: int) -> float:
+    def _quality(self, priced: PricedProblem, limit: int) -> float:
         """Return the bound that these prices give: Farley's, on λ, or one on the total cost."""
         if self._is_total:
             return priced.surplus / priced.prices.cost
         return priced.worth / max(1, priced.capacity(limit))
 
-    def _in_scale(self, duals: Duals, priced: PricedSubproblem, limit: int) -> Duals:
+    def _in_scale(self, duals: Duals, priced: PricedProblem, limit: int) -> Duals:
         """Return prices at which all that the CPUs hold is worth 1, as it is in the LP."""
         if self._is_total:
             return duals
         return duals.over(max(1, priced.capacity(limit)) / self._scale_of(duals))
 
 
-def first_duals(problem: Subproblem, limit: int) -> Duals:
+def first_duals(problem: RemainingProblem, limit: int) -> Duals:
     """Return dual values to begin with: what tasks cost at least, and the room that they take."""
     data = problem.data
     base, leaving, entry = data.exact_costs

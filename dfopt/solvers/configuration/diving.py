@@ -14,7 +14,7 @@ from operator import itemgetter
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.columns import Column, ColumnPool
 from dfopt.solvers.configuration.master import Solution, Undecided
-from dfopt.solvers.configuration.subproblem import Subproblem
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 
 WHOLE = 0.999
 """A column with at least this value in the LP counts as used by a whole CPU."""
@@ -48,7 +48,7 @@ class Diving:
 
     def __init__(
         self,
-        problem: Subproblem,
+        problem: RemainingProblem,
         pool: ColumnPool,
         limit: int,
         check: Callable[[], None],
@@ -92,7 +92,7 @@ class Diving:
             else:
                 return None
 
-    def _solved(self, problem: Subproblem, limit: int, before: Solution) -> Solution | None:
+    def _solved(self, problem: RemainingProblem, limit: int, before: Solution) -> Solution | None:
         """Return the solution of what is left; None if it cannot be scheduled."""
         if not any(problem.cpus):
             return None
@@ -103,8 +103,8 @@ class Diving:
             return None
 
     def _chosen(
-        self, problem: Subproblem, solution: Solution, avoided: set[Column]
-    ) -> tuple[list[Column], Subproblem]:
+        self, problem: RemainingProblem, solution: Solution, avoided: set[Column]
+    ) -> tuple[list[Column], RemainingProblem]:
         """Return the columns to fix next, whole ones or else large ones, and what is left."""
         whole: list[Column] = []
         left = problem

@@ -17,8 +17,8 @@ from ortools.linear_solver import pywraplp
 
 from dfopt.solvers.configuration.columns import Column
 from dfopt.solvers.configuration.prices import Duals
-from dfopt.solvers.configuration.subproblem import Subproblem
-from dfopt.solvers.waiting import wait_for
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
+from dfopt.solvers.interruptible import wait_for
 
 TOLERANCE = 1e-7
 
@@ -72,7 +72,7 @@ class Master:
     """
 
     def __init__(
-        self, problem: Subproblem, columns: Iterable[Column], check: Callable[[], None]
+        self, problem: RemainingProblem, columns: Iterable[Column], check: Callable[[], None]
     ) -> None:
         self._check = check
         self.data = data = problem.data

@@ -36,8 +36,8 @@ from dfopt.solvers.configuration.fragment_options import (
 from dfopt.solvers.configuration.master import TOLERANCE
 from dfopt.solvers.configuration.prices import Duals, Prices
 from dfopt.solvers.configuration.pricing_data import CpuGroup
-from dfopt.solvers.configuration.subproblem import Subproblem, VisitPattern
-from dfopt.solvers.waiting import wait_for
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem, VisitPattern
+from dfopt.solvers.interruptible import wait_for
 
 MOST_COLUMNS = 40
 """One pricing returns at most 40 columns for each group of CPUs."""
@@ -77,7 +77,9 @@ class PricedFragments:
         Called often; may end the work by an exception.
     """
 
-    def __init__(self, problem: Subproblem, prices: Prices, check: Callable[[], None]) -> None:
+    def __init__(
+        self, problem: RemainingProblem, prices: Prices, check: Callable[[], None]
+    ) -> None:
         data = problem.data
         self.data = data
         self.prices = prices
@@ -283,7 +285,7 @@ class PricedGroup:
         return (prices.worth(content) - value) // prices.cost
 
 
-class PricedSubproblem:
+class PricedProblem:
     """The contents that CPUs can hold at some prices, and the limits that the prices refute.
 
     Parameters
@@ -297,7 +299,7 @@ class PricedSubproblem:
     """
 
     def __init__(
-        self, problem: Subproblem, prices: Prices, check: Callable[[], None] = lambda: None
+        self, problem: RemainingProblem, prices: Prices, check: Callable[[], None] = lambda: None
     ) -> None:
         self.problem = problem
         self.prices = prices

@@ -31,9 +31,9 @@ from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.columns import Column, ColumnPool, columns_of, orders_of
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.master import Solution, Undecided
-from dfopt.solvers.configuration.pricing import PricedSubproblem
+from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
-from dfopt.solvers.configuration.subproblem import Subproblem
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.cp_sat import counts_parts
 from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.search import Search, SearchOver
@@ -248,7 +248,7 @@ class ConfigurationSearch:
         return False
 
     def _dive(
-        self, limit: int, problem: Subproblem, solution: Solution
+        self, limit: int, problem: RemainingProblem, solution: Solution
     ) -> tuple[Column, ...] | None:
         check = self._check_within(limit)
         diving = Diving(problem, self._pool, limit, check, self._random)
@@ -308,7 +308,7 @@ class ConfigurationSearch:
         self.search.found(orders_of(self._problem.data, columns))
         return self._objective <= limit
 
-    def _learn(self, priced: PricedSubproblem, limit: int) -> None:
+    def _learn(self, priced: PricedProblem, limit: int) -> None:
         """Report what the solution of a pricing problem proves."""
         known = self.search.lower_bound
         refuted = priced.refuted(known, limit)
@@ -349,10 +349,10 @@ class ConfigurationSearch:
         for column in columns_of(data, self.search.contents()):
             self._pool.add(column)
 
-    def _whole_problem(self) -> Subproblem:
+    def _whole_problem(self) -> RemainingProblem:
         is_total = self.search.instance.objective is Objective.TOTAL_PENALTY
         limit = None if is_total else self._objective - 1
-        return Subproblem.whole_of(PricingData(self._aggregation, limit, self.search.check))
+        return RemainingProblem.whole_of(PricingData(self._aggregation, limit, self.search.check))
 
     @property
     def _objective(self) -> int:

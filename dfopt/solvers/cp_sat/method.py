@@ -7,8 +7,8 @@ from functools import partial
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
 from dfopt.solvers.heuristics import first_schedule
+from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Search
-from dfopt.solvers.waiting import load_module
 
 
 def solve_by_cp_sat(search: Search) -> None:

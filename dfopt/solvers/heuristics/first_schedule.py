@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.compilation import machine_code
-from dfopt.solvers.heuristics.annealing import Annealing
 from dfopt.solvers.heuristics.order_search import OrderSearch
+from dfopt.solvers.heuristics.short_annealing import Annealing
+from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Search
-from dfopt.solvers.waiting import load_module
 
 FIRST_LOOK = 0.5
 """Least effort at which loading the compiled search takes less time than the search itself."""

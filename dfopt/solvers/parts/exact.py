@@ -15,7 +15,7 @@ from itertools import islice
 from ortools.sat.python import cp_model
 
 from dfopt.solvers.cp_sat.runner import is_solvable
-from dfopt.solvers.parts.column_generation import GroupTable, best_bound
+from dfopt.solvers.parts.group_bound import GroupTable, best_bound
 from dfopt.solvers.parts.groups import FragmentGroup, GroupGoal
 from dfopt.solvers.parts.heuristic import GroupHeuristic
 from dfopt.solvers.parts.packing import Packing

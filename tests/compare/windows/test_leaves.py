@@ -10,7 +10,6 @@ from dfopt.compare import CostModel, compare_trace, parse_window
 from dfopt.compare.windows.leaves import LeavesCosts, LeavesPacking, LeavesWindows
 from dfopt.compare.windows.leaves_program import best_contents
 from dfopt.compare.windows.leaves_window import LeavesWindow, lower_bound
-from dfopt.compare.windows.solve import WindowSolver
 from dfopt.compare.windows.window import (
     CLEAN,
     DIRTY,
@@ -23,6 +22,7 @@ from dfopt.compare.windows.window import (
     WindowProblem,
     renamed,
 )
+from dfopt.compare.windows.window_solver import WindowSolver
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.heuristics.contents import Contents

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from dfopt.compare.cost_model import TypeCosts
 from dfopt.compare.windows.matrix import MatrixSchedule, matrix_problem_of
-from dfopt.compare.windows.solve import WindowSolver
 from dfopt.compare.windows.window import CLEAN, EMPTY, UNKNOWN, Cache, DispatchClass, WindowProblem
+from dfopt.compare.windows.window_solver import WindowSolver
 from tests.solvers.matrix.problems import assert_real, least_cost
 
 

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt.compare.windows.as_instance import uniform_instance
-from dfopt.compare.windows.solve import WindowSolver
 from dfopt.compare.windows.uniform import (
     Placement,
     UniformWindows,
@@ -14,6 +13,7 @@ from dfopt.compare.windows.uniform import (
     lowest_entries,
 )
 from dfopt.compare.windows.window import EMPTY, UNKNOWN, DispatchClass, WindowProblem
+from dfopt.compare.windows.window_solver import WindowSolver
 from dfopt.problem.switch_costs import order_cost as instance_order_cost
 from tests.compare.drawn import window_problems
 from tests.compare.naive import least_cost, window_of

@@ -15,7 +15,16 @@ from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.switch_costs import reading_cost, switch_cost
-from dfopt.simulate.run_queue.actions import (
+from dfopt.simulate.run_queue.kernel import Kernel
+from dfopt.simulate.run_queue.program import (
+    CLEAN,
+    INVALIDATED,
+    UNMANAGED,
+    Burst,
+    NewThread,
+    Workload,
+)
+from dfopt.simulate.run_queue.steps import (
     Acquire,
     Channel,
     Device,
@@ -27,15 +36,6 @@ from dfopt.simulate.run_queue.actions import (
     Sleep,
     Spawn,
     Yield,
-)
-from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.program import (
-    CLEAN,
-    INVALIDATED,
-    UNMANAGED,
-    Burst,
-    NewThread,
-    Workload,
 )
 from dfopt.trace.trace import LEAVES, Trace
 

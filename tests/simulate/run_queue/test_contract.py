@@ -10,7 +10,13 @@ import pytest
 
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue.actions import (
+from dfopt.simulate.run_queue.contract import DISK, KERNEL, USER, Policy, SpinLock, Thread, Why
+from dfopt.simulate.run_queue.costs import penalty_costs
+from dfopt.simulate.run_queue.kernel import Kernel
+from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.program import UNMANAGED, Burst, Workload
+from dfopt.simulate.run_queue.scenario import Machine
+from dfopt.simulate.run_queue.steps import (
     Channel,
     Device,
     InputOutput,
@@ -20,12 +26,6 @@ from dfopt.simulate.run_queue.actions import (
     Send,
     Sleep,
 )
-from dfopt.simulate.run_queue.contract import DISK, KERNEL, USER, Policy, SpinLock, Thread, Why
-from dfopt.simulate.run_queue.costs import penalty_costs
-from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
-from dfopt.simulate.run_queue.program import UNMANAGED, Burst, Workload
-from dfopt.simulate.run_queue.scenario import Machine
 from tests.simulate.run_queue.by_hand import rows, run
 
 A, B = 0, 1

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from dfopt.errors import DfoptError, InstanceError
-from dfopt.simulate.run_queue.actions import (
+from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
+from dfopt.simulate.run_queue.program import DIRTY, INVALIDATED, UNMANAGED, Burst, NewThread
+from dfopt.simulate.run_queue.scenario import Machine
+from dfopt.simulate.run_queue.steps import (
     Acquire,
     Channel,
     Device,
@@ -21,9 +24,6 @@ from dfopt.simulate.run_queue.actions import (
     Spawn,
     Yield,
 )
-from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
-from dfopt.simulate.run_queue.program import DIRTY, INVALIDATED, UNMANAGED, Burst, NewThread
-from dfopt.simulate.run_queue.scenario import Machine
 from tests.simulate.run_queue.by_hand import rows, run
 
 A, B = 0, 1

@@ -12,7 +12,7 @@ from dfopt.solvers.configuration.branching_rules import VisitsFragment, VisitsPa
 from dfopt.solvers.configuration.columns import Column, CpuContent
 from dfopt.solvers.configuration.prices import Prices
 from dfopt.solvers.configuration.pricing_data import PricingData
-from dfopt.solvers.configuration.subproblem import Subproblem
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from tests.solvers.configuration.aggregated import aggregation_of
 from tests.solvers.drawn import drawn_instances
 
@@ -34,7 +34,7 @@ class Enumeration:
         The number of the CPU's group.
     """
 
-    def __init__(self, problem: Subproblem, group: int) -> None:
+    def __init__(self, problem: RemainingProblem, group: int) -> None:
         self.data = problem.data
         self.aggregation = problem.data.aggregation
         self.problem = problem
@@ -126,7 +126,9 @@ class Enumeration:
         tasks = tuple((one, number) for one, number in enumerate(counts) if number)
         return CpuContent(tasks, tokens, tuple(sorted(fragments)))
 
-    def priced(self, offers: Offers, problem: Subproblem, prices: Prices) -> list[tuple[int, int]]:
+    def priced(
+        self, offers: Offers, problem: RemainingProblem, prices: Prices
+    ) -> list[tuple[int, int]]:
         """Return pairs of cost and value of all that keeps the rules of a problem."""
         contents = [(self.content(*key), cost) for key, cost in offers.items()]
         return [
@@ -136,7 +138,7 @@ class Enumeration:
         ]
 
 
-def keeps_rules(problem: Subproblem, content: CpuContent) -> bool:
+def keeps_rules(problem: RemainingProblem, content: CpuContent) -> bool:
     """Return whether a CPU may hold ``content`` by what the limits say about any one CPU."""
     limits = problem.limits
     numbers = dict(content.tasks)
@@ -159,7 +161,7 @@ def keeps_rules(problem: Subproblem, content: CpuContent) -> bool:
     return True
 
 
-def problems(number: int, seed: int) -> Iterator[tuple[Subproblem, random.Random]]:
+def problems(number: int, seed: int) -> Iterator[tuple[RemainingProblem, random.Random]]:
     source = random.Random(seed)
     for instance in drawn_instances(number, seed=seed, most_tasks=6, kinds=("f", "g")):
         if instance.is_timed or instance.task_count < 4:
@@ -167,12 +169,14 @@ def problems(number: int, seed: int) -> Iterator[tuple[Subproblem, random.Random
         aggregation = aggregation_of(instance)
         limit = None
         if instance.objective is not Objective.TOTAL_PENALTY:
-            costs = Enumeration(Subproblem.whole_of(PricingData(aggregation, 0)), 0).blocks.values()
+            costs = Enumeration(
+                RemainingProblem.whole_of(PricingData(aggregation, 0)), 0
+            ).blocks.values()
             limit = source.choice(sorted(costs)[len(costs) // 2 :])
-        yield Subproblem.whole_of(PricingData(aggregation, limit)), source
+        yield RemainingProblem.whole_of(PricingData(aggregation, limit)), source
 
 
-def all_columns(problem: Subproblem, limit: int | None) -> list[Column]:
+def all_columns(problem: RemainingProblem, limit: int | None) -> list[Column]:
     """Return every column of the LP: contents at their least cost, within the limit."""
     columns = []
     for group in range(len(problem.data.groups)):

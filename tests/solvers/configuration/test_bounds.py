@@ -25,7 +25,7 @@ from dfopt.solvers.configuration import pricing_data, solve_by_configurations
 from dfopt.solvers.configuration.column_generation import ColumnGeneration, first_duals
 from dfopt.solvers.configuration.columns import ColumnPool
 from dfopt.solvers.configuration.master import Undecided
-from dfopt.solvers.configuration.pricing import PricedSubproblem
+from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.solve import ConfigurationSearch
 from dfopt.solvers.search import Search, SearchOver
@@ -282,7 +282,7 @@ def test_prices_never_outgrow_64_bits() -> None:
     relaxation = ColumnGeneration(ConfigurationSearch(search)._problem, ColumnPool(), lambda: None)
     start = first_duals(relaxation.problem, search.objective - 1)
     for factor in (1.0, 1e6, 1e12, 1e15):
-        offer = PricedSubproblem(relaxation.problem, relaxation._prices(start.over(1 / factor)))
+        offer = PricedProblem(relaxation.problem, relaxation._prices(start.over(1 / factor)))
         assert not offer.refutes(search.objective - 1)
         assert offer.worth < 2**58
     with pytest.raises(Undecided):

@@ -21,8 +21,8 @@ from dfopt.solvers.configuration.branching_rules import (
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.master import Solution, Undecided
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.configuration.solve import ConfigurationSearch, _settle_idle_costs
-from dfopt.solvers.configuration.subproblem import Subproblem
 from dfopt.solvers.search import Search
 from tests.solvers.configuration.proofs import checked
 from tests.solvers.drawn import drawn_instances
@@ -80,7 +80,7 @@ def test_branching_alone_finds_and_proves_the_optimum(
     left_over: list[int] = []
     rules = (first, *(rule for rule in RULES if rule is not first))
 
-    def branch(node: Subproblem, solution: Solution) -> Branch | None:
+    def branch(node: RemainingProblem, solution: Solution) -> Branch | None:
         found = branch_in_order(solution, rules)
         if found is not None:
             taken.append(type(found[0]))

@@ -18,7 +18,7 @@ from dfopt.solvers.configuration.branching_rules import (
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.columns import Column, ColumnPool
 from dfopt.solvers.configuration.master import TOLERANCE, Master, Solution, Undecided
-from dfopt.solvers.configuration.subproblem import Subproblem
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from tests.solvers.configuration.enumeration import all_columns, problems
 
 Schedule = tuple[Column, ...]
@@ -27,11 +27,11 @@ Rule = type[VisitsFragment] | type[OpensWithToken] | type[VisitsPair] | type[Hol
 MOST_SCHEDULES = 300
 
 
-def all_schedules(problem: Subproblem, columns: list[Column]) -> Iterator[Schedule]:
+def all_schedules(problem: RemainingProblem, columns: list[Column]) -> Iterator[Schedule]:
     """Yield all ways to give every task to a CPU; columns of one group come in order."""
     groups = [group for group, cpus in enumerate(problem.cpus) for _ in range(cpus)]
 
-    def go_on(cpu: int, first: int, left: Subproblem, chosen: Schedule) -> Iterator[Schedule]:
+    def go_on(cpu: int, first: int, left: RemainingProblem, chosen: Schedule) -> Iterator[Schedule]:
         if not left.stock.tasks.any():
             yield chosen
             return
@@ -54,7 +54,7 @@ def having(feature: Feature, schedule: Schedule) -> int:
     return sum(feature.is_had_by(column.content) for column in schedule)
 
 
-def keeps(problem: Subproblem, schedule: Schedule) -> bool:
+def keeps(problem: RemainingProblem, schedule: Schedule) -> bool:
     """Return whether pricing finds all columns of a schedule, and the schedule keeps all limits."""
     return all(map(problem.admits, schedule)) and all(
         least <= having(feature, schedule) <= most
@@ -62,7 +62,9 @@ def keeps(problem: Subproblem, schedule: Schedule) -> bool:
     )
 
 
-def children(problem: Subproblem, feature: Feature, fraction: float) -> tuple[Subproblem, ...]:
+def children(
+    problem: RemainingProblem, feature: Feature, fraction: float
+) -> tuple[RemainingProblem, ...]:
     """Return the two nodes in which at most, or more than, a fractional number of CPUs have it."""
     least, most = problem.limits.get(feature, (0, sum(problem.cpus)))
     return (
@@ -107,10 +109,10 @@ def test_the_children_share_all_schedules_and_exclude_the_fraction(rule: Rule) -
     assert divided >= 10
 
 
-def value_by_enumeration(node: Subproblem, limit: int) -> float | None:
+def value_by_enumeration(node: RemainingProblem, limit: int) -> float | None:
     """Return the value of the LP over all columns; None if these cannot provide everything."""
     within = None if node.data.limit is None else limit
-    whole = Subproblem.whole_of(node.data)
+    whole = RemainingProblem.whole_of(node.data)
     columns = [column for column in all_columns(whole, within) if node.admits(column)]
     master = Master(node, columns, lambda: None)
     while (solution := master.solve()).missing > TOLERANCE:
@@ -119,7 +121,7 @@ def value_by_enumeration(node: Subproblem, limit: int) -> float | None:
     return solution.value
 
 
-def check_solution(node: Subproblem, solution: Solution) -> None:
+def check_solution(node: RemainingProblem, solution: Solution) -> None:
     """Check that the LP's solution keeps all decisions."""
     for feature, (least, most) in node.limits.items():
         uses = sum(n for column, n in solution.used if feature.is_had_by(column.content))
@@ -153,7 +155,7 @@ def test_column_generation_is_exact_under_branching_decisions(rule: Rule) -> Non
     assert refused >= 5
 
 
-def decided(whole: Subproblem, rule: Rule, source: random.Random) -> Subproblem | None:
+def decided(whole: RemainingProblem, rule: Rule, source: random.Random) -> RemainingProblem | None:
     """Return a node two decisions below ``whole``; None if there is nothing to decide."""
     columns = all_columns(whole, whole.data.limit)
     features = sorted({one for column in columns for one in rule.all_of(column.content)}, key=repr)

@@ -21,9 +21,9 @@ from dfopt.solvers.configuration.branching_rules import (
 )
 from dfopt.solvers.configuration.columns import Column, orders_of
 from dfopt.solvers.configuration.prices import Prices
-from dfopt.solvers.configuration.pricing import PricedSubproblem
+from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
-from dfopt.solvers.configuration.subproblem import Subproblem
+from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from tests.solvers.configuration.aggregated import aggregation_of
 from tests.solvers.configuration.enumeration import Enumeration, keeps_rules, problems
 
@@ -46,7 +46,7 @@ def drawn_features(data: PricingData, source: random.Random) -> Iterator[Feature
                 yield HoldsAtLeast(one, number)
 
 
-def drawn_problem(whole: Subproblem, source: random.Random) -> Subproblem:
+def drawn_problem(whole: RemainingProblem, source: random.Random) -> RemainingProblem:
     """Return a problem with limits that are as wide as can be, or that rule contents out."""
     for feature in drawn_features(whole.data, source):
         narrow = source.random()
@@ -59,7 +59,7 @@ def drawn_problem(whole: Subproblem, source: random.Random) -> Subproblem:
     return whole
 
 
-def drawn_prices(problem: Subproblem, source: random.Random, *, cost: int = 0) -> Prices:
+def drawn_prices(problem: RemainingProblem, source: random.Random, *, cost: int = 0) -> Prices:
     size = source.choice((3, 10, 1000)) * max(1, cost)
     data = problem.data
     charged = source.random() < 0.7
@@ -81,7 +81,7 @@ def without_rewards(prices: Prices) -> Prices:
 
 
 def check(
-    problem: Subproblem, prices: Prices, enumerations: list[Enumeration], *, real: bool
+    problem: RemainingProblem, prices: Prices, enumerations: list[Enumeration], *, real: bool
 ) -> int:
     """Check all limits; return how many different positive values they lead to.
 
@@ -92,7 +92,7 @@ def check(
         paying for entries.
     """
     data = problem.data
-    offer = PricedSubproblem(problem, prices)
+    offer = PricedProblem(problem, prices)
     values: set[int] = set()
     for number, enumeration in enumerate(enumerations):
         offers = enumeration.orders if real else enumeration.blocks
@@ -106,7 +106,7 @@ def check(
     return len(values - {0})
 
 
-def check_contents(offer: PricedSubproblem, number: int, limit: int | None, best: int) -> None:
+def check_contents(offer: PricedProblem, number: int, limit: int | None, best: int) -> None:
     """Check that the contents returned are worth the best value and cost no more than stated."""
     problem, prices = offer.problem, offer.prices
     form = problem.data.aggregation.form
@@ -153,7 +153,7 @@ def test_pricing_is_exact_for_what_is_left() -> None:
         limit = whole.data.limit
         if limit is None:
             prices = replace(prices, weights=prices.weights * 1000, cost=1)
-        found = PricedSubproblem(whole, prices).groups[0][0].contents(limit, 40)
+        found = PricedProblem(whole, prices).groups[0][0].contents(limit, 40)
         if not found:
             continue
         content, cost = source.choice(found)
@@ -176,7 +176,7 @@ def test_all_costs_of_a_cpu_are_steps() -> None:
         tasks=(Task(id="a", df="A", lines=1), Task(id="b", df="B", lines=2)),
     )
     data = PricingData(aggregation_of(leaving_first), 60)
-    costs = Enumeration(Subproblem.whole_of(data), 0).orders.values()
+    costs = Enumeration(RemainingProblem.whole_of(data), 0).orders.values()
     assert set(costs) == {17, 27, 37}
     assert data.cost_grid.unit == 10
     assert set(data.steps(1, 60)) >= {17, 27, 37}
@@ -193,7 +193,7 @@ def test_the_second_block_of_a_fragment_may_be_a_single_task() -> None:
             Task(id="last", df="A", lines=1, leaves=Leaves.INVALIDATED),
         ),
     )
-    problem = Subproblem.whole_of(PricingData(aggregation_of(instance), 10))
+    problem = RemainingProblem.whole_of(PricingData(aggregation_of(instance), 10))
     enumeration = Enumeration(problem, 0)
     assert min(cost for (held, _), cost in enumeration.orders.items() if sum(held) == 3) == 2
     ones = Prices(np.ones(3, np.int64), np.zeros(3, np.int64))

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from dfopt.checks import check_integer, described
 from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.contract import Thread, TimeSliced, Why
-from dfopt.simulate.run_queue.policies.plans import BurstClass, Plans
+from dfopt.simulate.run_queue.policies.building_blocks.window_plans import BurstClass, Plans
 from dfopt.simulate.run_queue.program import UNMANAGED, Burst
 
 

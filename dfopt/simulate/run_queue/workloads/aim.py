@@ -12,17 +12,6 @@ from typing import ClassVar
 
 from dfopt.checks import check_choice, check_integers
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.actions import (
-    Acquire,
-    Channel,
-    Device,
-    InputOutput,
-    Mutex,
-    Receive,
-    Release,
-    Send,
-    Spawn,
-)
 from dfopt.simulate.run_queue.program import (
     CLEAN,
     DIRTY,
@@ -32,6 +21,17 @@ from dfopt.simulate.run_queue.program import (
     Steps,
     Workload,
     check_number,
+)
+from dfopt.simulate.run_queue.steps import (
+    Acquire,
+    Channel,
+    Device,
+    InputOutput,
+    Mutex,
+    Receive,
+    Release,
+    Send,
+    Spawn,
 )
 from dfopt.simulate.run_queue.workloads.free_buffers import FreeBuffers, GiveBuffer, TakeBuffer
 

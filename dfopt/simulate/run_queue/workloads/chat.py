@@ -15,7 +15,6 @@ from typing import ClassVar
 
 from dfopt.checks import check_integers
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.actions import Channel, Receive, Send, spawn_all
 from dfopt.simulate.run_queue.program import (
     CLEAN,
     DIRTY,
@@ -25,6 +24,7 @@ from dfopt.simulate.run_queue.program import (
     Workload,
     check_number,
 )
+from dfopt.simulate.run_queue.steps import Channel, Receive, Send, spawn_all
 
 CLIENT, SERVER = range(2)
 """The two processes, each an application of its own."""

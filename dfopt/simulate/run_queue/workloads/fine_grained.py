@@ -14,7 +14,6 @@ from typing import ClassVar
 
 from dfopt.checks import check_integers
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.actions import Yield, spawn_all
 from dfopt.simulate.run_queue.program import (
     DIRTY,
     Burst,
@@ -23,6 +22,7 @@ from dfopt.simulate.run_queue.program import (
     Workload,
     check_number,
 )
+from dfopt.simulate.run_queue.steps import Yield, spawn_all
 
 YIELD = Yield()
 

@@ -12,7 +12,6 @@ from random import Random
 from typing import ClassVar
 
 from dfopt.checks import check_integers
-from dfopt.simulate.run_queue.actions import Channel, Receive, Send, spawn_all
 from dfopt.simulate.run_queue.program import (
     CLEAN,
     DIRTY,
@@ -22,6 +21,7 @@ from dfopt.simulate.run_queue.program import (
     Workload,
     check_number,
 )
+from dfopt.simulate.run_queue.steps import Channel, Receive, Send, spawn_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

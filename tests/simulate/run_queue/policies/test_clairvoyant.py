@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import Penalty, PenaltyG, PenaltyMatrix
-from dfopt.simulate.run_queue.actions import Sleep, Yield
 from dfopt.simulate.run_queue.contract import State, Thread
 from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies.clairvoyant import Clairvoyant
@@ -19,6 +18,7 @@ from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.policies.random_choice import RandomChoice
 from dfopt.simulate.run_queue.program import CLEAN, Burst, NewThread, Steps
 from dfopt.simulate.run_queue.simulation import Simulation
+from dfopt.simulate.run_queue.steps import Sleep, Yield
 from tests.simulate.run_queue.hand_made import Make, order, places, simulated, thread
 from tests.simulate.run_queue.programs import Programs, penalties, programs
 

@@ -1,7 +1,7 @@
 """The one ready queue of priority lists, by hand."""
 
-from dfopt.simulate.run_queue.actions import Channel, Device, InputOutput, Receive, Send
 from dfopt.simulate.run_queue.policies.global_queue import GlobalQueue
+from dfopt.simulate.run_queue.steps import Channel, Device, InputOutput, Receive, Send
 from tests.simulate.run_queue.by_hand import kernel, order, run_threads, user
 
 

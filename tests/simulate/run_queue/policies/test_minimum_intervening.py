@@ -5,11 +5,11 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dfopt.simulate.run_queue.actions import Sleep
 from dfopt.simulate.run_queue.contract import Thread, Why
 from dfopt.simulate.run_queue.policies.last_processor import LastProcessor
 from dfopt.simulate.run_queue.policies.minimum_intervening import MinimumIntervening
 from dfopt.simulate.run_queue.program import Burst, NewThread
+from dfopt.simulate.run_queue.steps import Sleep
 from tests.simulate.run_queue.hand_made import FREE, order, places, simulated, thread
 from tests.simulate.run_queue.programs import Programs, programs
 

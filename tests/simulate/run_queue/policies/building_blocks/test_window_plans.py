@@ -11,7 +11,12 @@ from dfopt.problem.cache_state import CacheState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import evaluate
-from dfopt.simulate.run_queue.policies.plans import BurstClass, CacheContent, Plan, Plans
+from dfopt.simulate.run_queue.policies.building_blocks.window_plans import (
+    BurstClass,
+    CacheContent,
+    Plan,
+    Plans,
+)
 from dfopt.simulate.run_queue.program import CLEAN, DIRTY, UNMANAGED
 from dfopt.trace.trace import LEAVES
 

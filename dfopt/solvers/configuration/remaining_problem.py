@@ -49,7 +49,7 @@ class VisitPattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Subproblem:
+class RemainingProblem:
     """The tasks left to schedule, and the limits on contents.
 
     Parameters
@@ -71,7 +71,7 @@ class Subproblem:
     limits: Mapping[Feature, Range] = field(default_factory=dict)
 
     @classmethod
-    def whole_of(cls, data: PricingData) -> Subproblem:
+    def whole_of(cls, data: PricingData) -> RemainingProblem:
         """Return the problem of scheduling everything."""
         stock = Stock(data.counts, data.token_counts)
         return cls(data, stock, tuple(len(group.cpus) for group in data.groups))
@@ -143,8 +143,8 @@ class Subproblem:
             worth += price * (least if price > 0 else most)
         return worth
 
-    def without(self, column: Column) -> Subproblem:
-        """Return the subproblem that is left once a CPU holds ``column``."""
+    def without(self, column: Column) -> RemainingProblem:
+        """Return the problem that is left once a CPU holds ``column``."""
         tasks, tokens = self.stock.tasks.copy(), self.stock.tokens.copy()
         for task_class, count in column.content.tasks:
             tasks[task_class] -= count
@@ -160,7 +160,7 @@ class Subproblem:
         }
         return replace(self, stock=Stock(tasks, tokens), cpus=tuple(cpus), limits=limits)
 
-    def limited(self, feature: Feature, least: int, most: int) -> Subproblem:
+    def limited(self, feature: Feature, least: int, most: int) -> RemainingProblem:
         """Return the problem with a limit on how many CPUs may have a feature."""
         return replace(self, limits={**self.limits, feature: (least, most)})
 

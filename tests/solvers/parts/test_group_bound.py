@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dfopt.solvers.parts.column_generation import UNREACHABLE, GroupPrices, GroupTable, best_bound
+from dfopt.solvers.parts.group_bound import UNREACHABLE, GroupPrices, GroupTable, best_bound
 from dfopt.solvers.parts.groups import FragmentGroup, GroupGoal
 
 

@@ -59,7 +59,7 @@ class Plans:
         seconds: float,
     ) -> None:
         # Loaded at the first plan, like the solvers, because loading takes long.
-        from dfopt.compare.windows.solve import WindowSolver
+        from dfopt.compare.windows.window_solver import WindowSolver
 
         self._penalty = penalty
         self._types = _types(penalty, fragments)

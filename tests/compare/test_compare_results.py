@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from jsonschema import Draft202012Validator
 
-from dfopt.compare.schedules import compare_results
+from dfopt.compare.compare_results import compare_results
 from dfopt.errors import DfoptError
 from dfopt.files import fingerprint, schema
 from dfopt.problem.certificate import CompleteSearch
