@@ -38,9 +38,9 @@ def mixed(colour: Colour, towards: Colour, share: float) -> Colour:
     return red, green, blue
 
 
-def contrast(one: Colour, other: Colour) -> float:
+def contrast(colour: Colour, other: Colour) -> float:
     """Return the contrast ratio of two colours, 1 to 21, after WCAG 2."""
-    dark, light = sorted((_luminance(one), _luminance(other)))
+    dark, light = sorted((_luminance(colour), _luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
 

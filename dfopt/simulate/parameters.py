@@ -50,8 +50,12 @@ def parameters_of(constructor: Callable[..., object]) -> dict[str, inspect.Param
     except NameError:  # a type is imported for annotations only
         signature = inspect.signature(constructor)
     parameters = signature.parameters.values()
-    found = {one.name: _with_type(one) for one in parameters if one.kind not in NOT_BY_NAME}
-    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters):
+    found = {
+        parameter.name: _with_type(parameter)
+        for parameter in parameters
+        if parameter.kind not in NOT_BY_NAME
+    }
+    if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
         base = _base_with_constructor(constructor)
         found |= parameters_of(base) if base is not None else {}
     return found
@@ -94,7 +98,10 @@ def made(constructor: Callable[..., Any], values: Mapping[str, object]) -> Any:
 
 def readers_of(constructor: Callable[..., object]) -> dict[str, Reader]:
     """Return a reader of each parameter of a constructor."""
-    return {name: _reader_of(one.annotation) for name, one in parameters_of(constructor).items()}
+    return {
+        name: _reader_of(parameter.annotation)
+        for name, parameter in parameters_of(constructor).items()
+    }
 
 
 def anything(value: Any) -> Any:
@@ -113,7 +120,9 @@ def _reader_of(hint: Any) -> Reader:
     if origin is Literal:
         return _one_of(arguments)
     if origin in (typing.Union, types.UnionType):
-        return _any_of([_reader_of(one) for one in arguments if one is not types.NoneType])
+        return _any_of(
+            [_reader_of(argument) for argument in arguments if argument is not types.NoneType]
+        )
     if isinstance(origin, type) and arguments:
         return _reader_of_many(origin, arguments)
     return PLAIN.get(hint, anything)
@@ -123,7 +132,7 @@ def _reader_of_many(origin: type, arguments: tuple[Any, ...]) -> Reader:
     if issubclass(origin, Mapping):
         return table_by_name(_reader_of(arguments[-1]))
     if origin is tuple and arguments[-1] is not Ellipsis:
-        return _row([_reader_of(one) for one in arguments])
+        return _row([_reader_of(argument) for argument in arguments])
     return partial(each, "", _reader_of(arguments[0]))
 
 

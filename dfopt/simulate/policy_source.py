@@ -89,7 +89,9 @@ def _failed(policy: type[HasName], error: BaseException) -> DfoptError:
     (what,) = traceback.format_exception_only(error)[-1:]
     what = " ".join(what.removeprefix(f"{policy.__module__}.").split())
     file = getattr(sys.modules.get(policy.__module__), "__file__", None) or ""
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == file]
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file
+    ]
     if not frames:
         return DfoptError(
             f"the simulation fails under the policy {policy.name!r} ({what}); check what its "
@@ -141,10 +143,14 @@ def _policy_in(module: ModuleType, name: str, file: str, base: type[PolicyT]) ->
         if found is not None:
             return _named(found)
         raise DfoptError(f"has no policy {name!r}; derive it from {base.__name__}", file=file)
-    candidates = (_as_policy(one, base) for one in vars(module).values())
-    own = [one for one in candidates if one is not None and one.__module__ == module.__name__]
+    candidates = (_as_policy(value, base) for value in vars(module).values())
+    own = [
+        policy
+        for policy in candidates
+        if policy is not None and policy.__module__ == module.__name__
+    ]
     if len(own) != 1:
-        names = ", ".join(one.__name__ for one in own) or "none"
+        names = ", ".join(policy.__name__ for policy in own) or "none"
         raise DfoptError(
             f"must define one policy, derived from {base.__name__}, but there are: {names}; "
             "say which with file.py:Class",

@@ -108,7 +108,9 @@ class Recorder:
         """Count at the end what can be counted then, which is faster than on the way."""
         cpu, start, end, thread, fragment, _, _ = self._columns
         counters.dispatches = len(cpu)
-        counters.busy = [int((end - start)[cpu == one].sum()) for one in range(len(counters.busy))]
+        counters.busy = [
+            int((end - start)[cpu == cpu_number].sum()) for cpu_number in range(len(counters.busy))
+        ]
         counters.context_switches = _changes(thread, cpu)
         counters.migrations = _changes(cpu, thread)
         managed = fragment != UNMANAGED

@@ -107,8 +107,8 @@ class Runs:
             "complete": self.is_complete,
             "runs": [run.to_document() for run in self.runs],
             "skipped": [
-                {"scenario": one.scenario, "policy": one.policy, "why": one.why}
-                for one in self.skipped
+                {"scenario": skipped.scenario, "policy": skipped.policy, "why": skipped.why}
+                for skipped in self.skipped
             ],
         }
 
@@ -178,7 +178,9 @@ def simulate_all(  # noqa: PLR0913 - what, how often, and where
     ordered = [answers[number] for number in sorted(answers)]
     runs = Runs(
         runs=tuple(answer for answer in ordered if isinstance(answer, Run)),
-        skipped=tuple(dict.fromkeys(one for one in ordered if isinstance(one, Skipped))),
+        skipped=tuple(
+            dict.fromkeys(outcome for outcome in ordered if isinstance(outcome, Skipped))
+        ),
         is_complete=is_complete,
     )
     if folder is not None and runs.runs:
@@ -223,8 +225,8 @@ def _sources(policies: Sequence[str]) -> dict[str, bool]:
     named = [source for source in policies if source != ALL]
     sources: dict[str, bool] = {}
     for source in policies:
-        for one in POLICIES if source == ALL else (source,):
-            sources[one] = one not in named
+        for name in POLICIES if source == ALL else (source,):
+            sources[name] = name not in named
     return sources
 
 

@@ -158,7 +158,7 @@ class Clairvoyant(TimeSliced):
                 of_class.setdefault(burst_class, deque()).append(thread)
         for part in self._parts:
             part.clear()
-        is_busy = [one is not None for one in engine.running]
+        is_busy = [thread is not None for thread in engine.running]
         if of_class:
             states = list(zip(engine.costs.held, engine.costs.left, strict=True))
             counts = {burst_class: len(threads) for burst_class, threads in of_class.items()}

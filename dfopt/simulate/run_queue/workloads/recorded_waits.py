@@ -142,13 +142,13 @@ def _first_wakeups(trace: Trace, task: Integers, since: Integers, until: Integer
     order = np.argsort(wakeups.woken, kind="stable")
     bounds = np.searchsorted(wakeups.woken[order], np.arange(len(trace.tasks) + 1)).tolist()
     times = wakeups.time[order]
-    for place, (one, low_time, high_time) in enumerate(
+    for stretch, (woken, low_time, high_time) in enumerate(
         zip(task.tolist(), since.tolist(), until.tolist(), strict=True)
     ):
-        low, high = bounds[one], bounds[one + 1]
-        number = low + int(np.searchsorted(times[low:high], low_time))
-        if number < high and times[number] <= high_time:
-            found[place] = order[number]
+        low, high = bounds[woken], bounds[woken + 1]
+        first = low + int(np.searchsorted(times[low:high], low_time))
+        if first < high and times[first] <= high_time:
+            found[stretch] = order[first]
     return found
 
 

@@ -67,10 +67,11 @@ class Replay:
     def __post_init__(self) -> None:
         if self.lines is not None:
             check_integer(self.lines, "lines")
-        for place, words in (("timing", ("wakeups", "waits")), ("leaves", tuple(Leaves))):
-            if getattr(self, place) not in words:
+        for parameter, words in (("timing", ("wakeups", "waits")), ("leaves", tuple(Leaves))):
+            if getattr(self, parameter) not in words:
                 raise FileError(
-                    f"must be one of {', '.join(words)}, not {getattr(self, place)!r}", place=place
+                    f"must be one of {', '.join(words)}, not {getattr(self, parameter)!r}",
+                    place=parameter,
                 )
 
     def build(self, random: Random) -> Workload:
@@ -143,68 +144,68 @@ class _Programs:
         self._receives: dict[int, Receive] = {}
         # What the thread of a dispatch does while it runs: when, in which order, and what.
         self._deeds: dict[int, list[tuple[int, int, Send | Spawn]]] = {}
-        self._steps: dict[int, list[Burst | Step]] = {self._task[one]: [] for one in self._first}
+        self._steps: dict[int, list[Burst | Step]] = {self._task[row]: [] for row in self._first}
 
     def threads(self) -> Iterator[NewThread]:
         """Yield the threads that no other thread makes."""
         roots = []
-        for place in self._first:
-            thread = self._thread(place)
-            if self._kind[place] == Wait.FORKED:
-                self._do_there(place, Spawn(thread))
+        for row in self._first:
+            thread = self._thread(row)
+            if self._kind[row] == Wait.FORKED:
+                self._do_there(row, Spawn(thread))
             else:
                 roots.append(thread)
         sends: dict[int, Send] = {}
-        for place, kind in enumerate(self._kind):
+        for row, kind in enumerate(self._kind):
             if kind == Wait.WOKEN:
-                task = self._task[place]
+                task = self._task[row]
                 if task not in sends:
                     channel = Channel(f"a wake-up of {self._trace.tasks[task].name}")
                     sends[task], self._receives[task] = Send(channel), Receive(channel)
-                self._do_there(place, sends[task])
+                self._do_there(row, sends[task])
         first = set(self._first)
-        for place in range(len(self._task)):
-            self._wait(place, is_first=place in first)
-            self._run(place)
+        for row in range(len(self._task)):
+            self._wait(row, is_first=row in first)
+            self._run(row)
         yield from roots
 
-    def _thread(self, place: int) -> NewThread:
+    def _thread(self, row: int) -> NewThread:
         """Return the thread that begins with this dispatch; its program is still to be filled."""
-        trace, task = self._trace, self._task[place]
+        trace, task = self._trace, self._task[row]
         return NewThread(
             name=trace.tasks[task].name,
             steps=iter(self._steps[task]),
-            kind="" if self._comm is None else trace.comms[self._comm[place]],
+            kind="" if self._comm is None else trace.comms[self._comm[row]],
             application=trace.tasks[task].tgid or 0,
-            arrival=self._time[place] if self._kind[place] == Wait.TIMED else 0,
+            arrival=self._time[row] if self._kind[row] == Wait.TIMED else 0,
         )
 
-    def _do_there(self, place: int, step: Send | Spawn) -> None:
+    def _do_there(self, row: int, step: Send | Spawn) -> None:
         """Let another thread do the step that ends the wait before a dispatch."""
-        deed = (self._at[place], self._order[place], step)
-        self._deeds.setdefault(self._by[place], []).append(deed)
+        deed = (self._at[row], self._order[row], step)
+        self._deeds.setdefault(self._by[row], []).append(deed)
 
-    def _wait(self, place: int, *, is_first: bool) -> None:
-        steps = self._steps[self._task[place]]
-        if self._kind[place] == Wait.WOKEN:
-            steps.append(self._receives[self._task[place]])
-        elif self._kind[place] == Wait.TIMED and not is_first:
-            steps.append(Sleep(self._time[place]))
+    def _wait(self, row: int, *, is_first: bool) -> None:
+        steps = self._steps[self._task[row]]
+        if self._kind[row] == Wait.WOKEN:
+            steps.append(self._receives[self._task[row]])
+        elif self._kind[row] == Wait.TIMED and not is_first:
+            steps.append(Sleep(self._time[row]))
 
-    def _run(self, place: int) -> None:
+    def _run(self, row: int) -> None:
         """Let a thread run, and act on others where it did."""
-        done = self._start[place]
-        for time, _, step in sorted(self._deeds.get(place, ()), key=lambda deed: deed[:2]):
-            self._burst(place, time - done)
+        done = self._start[row]
+        for time, _, step in sorted(self._deeds.get(row, ()), key=lambda deed: deed[:2]):
+            self._burst(row, time - done)
             done = time
-            self._steps[self._task[place]].append(step)
-        self._burst(place, self._end[place] - done)
+            self._steps[self._task[row]].append(step)
+        self._burst(row, self._end[row] - done)
 
-    def _burst(self, place: int, time: int) -> None:
+    def _burst(self, row: int, time: int) -> None:
         if not time:
             return
-        key = (time, self._fragment[place], self._lines[place], self._leaves[place])
+        key = (time, self._fragment[row], self._lines[row], self._leaves[row])
         burst = self._bursts.get(key)
         if burst is None:
             burst = self._bursts[key] = Burst(*key)
-        self._steps[self._task[place]].append(burst)
+        self._steps[self._task[row]].append(burst)
