@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 PROCESSES = 40
-"""So many of them are a group, and they are made group by group."""
+"""Processes of a group; hackbench makes one group after the other."""
 
 
 def recording(kind: str) -> Trace:

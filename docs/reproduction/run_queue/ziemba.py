@@ -40,7 +40,7 @@ SECOND = 1_000_000_000
 THINK = 12 * SECOND
 
 SMOOTH = 1_000_000
-"""Smaller bursts of arrivals, which come so often."""
+"""Time between smaller bursts of arrivals."""
 
 COSTLY_AFTER_LONG = 980_000
 """What HTTP pays after long PHP so that segregation saves 47 %."""
