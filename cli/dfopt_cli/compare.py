@@ -120,7 +120,7 @@ def compare_schedules(
     files: Sequence[str], windows: WindowOptions, *, as_json: bool, quiet: bool
 ) -> None:
     """Compare the schedules of results with the optimum of their instance."""
-    from dfopt.compare.compare_results import compare_results
+    from dfopt.compare.compare_schedules import compare_schedules
     from dfopt_cli.compare_view import schedules_tables
     from dfopt_cli.progress import live_line, search_status
 
@@ -138,7 +138,7 @@ def compare_schedules(
     limit = DEFAULT_SECONDS if windows.time_limit is None else windows.time_limit
     line = live_line(search_status, quiet=quiet, hint="Ctrl-C stops with the best so far")
     with naming(instance_file), termination_as_interrupt(), line as show:
-        compared = compare_results(
+        compared = compare_schedules(
             instance,
             results,
             time_limit=limit,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from dfopt.compare.compare_results import SchedulesComparison
+from dfopt.compare.compare_schedules import SchedulesComparison
 from dfopt.compare.comparison import (
     Cause,
     Comparison,

@@ -14,7 +14,6 @@ from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import parts
 from dfopt.solvers.aggregation import Aggregation
-from dfopt.solvers.branch_and_bound import BranchAndBound
 from dfopt.solvers.compilation import machine_code
 from dfopt.solvers.compilation.compiled import TooSlow, as_plain_python
 from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
@@ -23,6 +22,7 @@ from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.interruptible import SECONDS_PER_CHECK, load_module
 from dfopt.solvers.matrix import bound_by_flow
 from dfopt.solvers.search import Search
+from dfopt.solvers.timed_branch_and_bound import BranchAndBound
 
 TINY = 9
 """With at most this number of tasks, enumeration is faster than loading a solver."""

@@ -18,8 +18,8 @@ from dfopt.simulate.run_queue import (
     read_scenario,
     simulate_once,
 )
-from dfopt.simulate.run_queue.program import DIRTY
 from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Yield
+from dfopt.simulate.run_queue.workload import DIRTY
 from tests.benchmarks.report import Table
 
 RUNS = 3

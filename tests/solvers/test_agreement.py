@@ -18,12 +18,12 @@ from dfopt.problem.result import Status, StopReason
 from dfopt.problem.schedule import evaluate
 from dfopt.problem.switch_costs import order_cost
 from dfopt.solvers import METHODS, solve
-from dfopt.solvers.branch_and_bound import BranchAndBound
 from dfopt.solvers.cp_sat.circuit_model import CircuitModel
 from dfopt.solvers.cp_sat.count_model import CountModel
 from dfopt.solvers.cp_sat.interval_model import IntervalModel
 from dfopt.solvers.cp_sat.runner import minimise
 from dfopt.solvers.search import Search
+from dfopt.solvers.timed_branch_and_bound import BranchAndBound
 from dfopt.verify import verify
 from tests.solvers.drawn import FLAGS, KINDS, TURNS, drawn_instances
 from tests.solvers.optimum import badly_started, optimum, run

@@ -12,7 +12,6 @@ from dfopt.simulate.run_queue.contract import (
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies import POLICIES, policy_named
-from dfopt.simulate.run_queue.program import UNMANAGED, Burst, NewThread, Workload, WorkloadKind
 from dfopt.simulate.run_queue.recorder import Counters
 from dfopt.simulate.run_queue.runs import Runs, Skipped, simulate_all
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
@@ -28,6 +27,7 @@ from dfopt.simulate.run_queue.simulation import (
     UnfitError,
     simulate_once,
 )
+from dfopt.simulate.run_queue.workload import UNMANAGED, Burst, NewThread, Workload, WorkloadKind
 from dfopt.simulate.run_queue.workloads import WORKLOADS
 
 __all__ = [

@@ -15,14 +15,14 @@ from typing import Any, ClassVar, Protocol
 
 from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.costs import Costs
-from dfopt.simulate.run_queue.program import (
+from dfopt.simulate.run_queue.scenario import Machine, Scenario
+from dfopt.simulate.run_queue.workload import (
     UNMANAGED,
     Burst,
     NewThread,
     Step,
     Workload,
 )
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
 
 NOBODY = -1
 """No CPU has this number: where :meth:`Policy.ready` returns it, no CPU is asked to pick."""
@@ -64,7 +64,7 @@ class Thread:
     number
         Its number, in the order in which threads appear.
     name, kind, application, nice
-        See :class:`~dfopt.simulate.run_queue.program.NewThread`.
+        See :class:`~dfopt.simulate.run_queue.workload.NewThread`.
     parent
         The thread that made it; None for those that were there from the beginning.
     state

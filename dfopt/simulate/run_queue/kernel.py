@@ -31,7 +31,7 @@ from dfopt.simulate.run_queue.contract import (
     Why,
 )
 from dfopt.simulate.run_queue.costs import Costs
-from dfopt.simulate.run_queue.faults import (
+from dfopt.simulate.run_queue.policy_errors import (
     STALLED,
     endless,
     not_ready,
@@ -43,9 +43,9 @@ from dfopt.simulate.run_queue.faults import (
     wrong_slice,
     wrong_time,
 )
-from dfopt.simulate.run_queue.program import CLEAN, UNMANAGED, Burst, NewThread, Pause, Workload
 from dfopt.simulate.run_queue.recorder import Counters, Recorder, packed
 from dfopt.simulate.run_queue.scenario import LockDistribution, Machine
+from dfopt.simulate.run_queue.workload import CLEAN, UNMANAGED, Burst, NewThread, Pause, Workload
 
 CANCELLED = -1
 """The event number of a CPU that waits for no event."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.contract import Thread
-from dfopt.simulate.run_queue.program import UNMANAGED
+from dfopt.simulate.run_queue.workload import UNMANAGED
 from dfopt.trace.events import Integers
 from dfopt.trace.quality import Quality
 from dfopt.trace.trace import Trace, TraceHeader, TraceTask

@@ -11,7 +11,7 @@ from dfopt.errors import InstanceError
 from dfopt.problem.instance import LARGEST_CPU_COUNT
 from dfopt.problem.penalties import Penalty
 from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.program import WorkloadKind
+from dfopt.simulate.run_queue.workload import WorkloadKind
 
 
 class LockDistribution(StrEnum):

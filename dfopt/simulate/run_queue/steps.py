@@ -14,7 +14,7 @@ from dfopt.checks import check_integer
 from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.contract import Thread
 from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.program import Burst, NewThread, Pause, Steps
+from dfopt.simulate.run_queue.workload import Burst, NewThread, Pause, Steps
 
 ROOM = 3
 """A third of a full channel must be free again before threads that wait for room go on."""

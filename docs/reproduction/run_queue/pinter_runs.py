@@ -7,9 +7,9 @@ from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.policies.data_affinity import DataAffinity
 from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
-from dfopt.simulate.run_queue.program import WorkloadKind
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
+from dfopt.simulate.run_queue.workload import WorkloadKind
 
 MACHINE = Machine(cpus=2, switch_time=2_000)
 SECOND = 1_000_000_000

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from dfopt.problem.penalties import Penalty, PenaltyG
 from dfopt.simulate.run_queue.contract import Policy
-from dfopt.simulate.run_queue.program import Burst, NewThread, Step, Workload
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
+from dfopt.simulate.run_queue.workload import Burst, NewThread, Step, Workload
 
 FREE = PenaltyG(fill=0, write_back=0)
 

@@ -16,14 +16,6 @@ from dfopt.problem.instance import Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.switch_costs import reading_cost, switch_cost
 from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.program import (
-    CLEAN,
-    INVALIDATED,
-    UNMANAGED,
-    Burst,
-    NewThread,
-    Workload,
-)
 from dfopt.simulate.run_queue.steps import (
     Acquire,
     Channel,
@@ -36,6 +28,14 @@ from dfopt.simulate.run_queue.steps import (
     Sleep,
     Spawn,
     Yield,
+)
+from dfopt.simulate.run_queue.workload import (
+    CLEAN,
+    INVALIDATED,
+    UNMANAGED,
+    Burst,
+    NewThread,
+    Workload,
 )
 from dfopt.trace.trace import LEAVES, Trace
 

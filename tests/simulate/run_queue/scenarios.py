@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dfopt.problem.penalties import Penalty, PenaltyF
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
-from dfopt.simulate.run_queue.program import WorkloadKind
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.scenario_document import read_scenario
 from dfopt.simulate.run_queue.simulation import simulate_once
+from dfopt.simulate.run_queue.workload import WorkloadKind
 from dfopt.simulate.run_queue.workloads.aim import Aim
 from dfopt.simulate.run_queue.workloads.chat import Chat
 from dfopt.simulate.run_queue.workloads.custom import Custom

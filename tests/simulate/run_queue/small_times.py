@@ -11,8 +11,8 @@ from dfopt.simulate.run_queue.contract import Thread
 from dfopt.simulate.run_queue.costs import penalty_costs
 from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
-from dfopt.simulate.run_queue.program import Burst, NewThread, Step, Workload
 from dfopt.simulate.run_queue.scenario import Machine
+from dfopt.simulate.run_queue.workload import Burst, NewThread, Step, Workload
 
 MILLISECONDS: dict[str, Any] = {
     "time_slice": 100,

@@ -14,7 +14,6 @@ from dfopt.simulate.run_queue.contract import DISK, KERNEL, USER, Policy, SpinLo
 from dfopt.simulate.run_queue.costs import penalty_costs
 from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
-from dfopt.simulate.run_queue.program import UNMANAGED, Burst, Workload
 from dfopt.simulate.run_queue.scenario import Machine
 from dfopt.simulate.run_queue.steps import (
     Channel,
@@ -26,6 +25,7 @@ from dfopt.simulate.run_queue.steps import (
     Send,
     Sleep,
 )
+from dfopt.simulate.run_queue.workload import UNMANAGED, Burst, Workload
 from tests.simulate.run_queue.by_hand import rows, run
 
 A, B = 0, 1

@@ -9,7 +9,6 @@ import pytest
 
 from dfopt.errors import DfoptError, InstanceError
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
-from dfopt.simulate.run_queue.program import DIRTY, INVALIDATED, UNMANAGED, Burst, NewThread
 from dfopt.simulate.run_queue.scenario import Machine
 from dfopt.simulate.run_queue.steps import (
     Acquire,
@@ -24,6 +23,7 @@ from dfopt.simulate.run_queue.steps import (
     Spawn,
     Yield,
 )
+from dfopt.simulate.run_queue.workload import DIRTY, INVALIDATED, UNMANAGED, Burst, NewThread
 from tests.simulate.run_queue.by_hand import rows, run
 
 A, B = 0, 1

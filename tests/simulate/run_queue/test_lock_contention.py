@@ -10,8 +10,8 @@ from dfopt.simulate.run_queue.contract import SpinLock
 from dfopt.simulate.run_queue.costs import penalty_costs
 from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
-from dfopt.simulate.run_queue.program import Burst, NewThread, Workload
 from dfopt.simulate.run_queue.scenario import LockDistribution, Machine
+from dfopt.simulate.run_queue.workload import Burst, NewThread, Workload
 
 HOLD = 10_000
 OPERATIONS = 30_000

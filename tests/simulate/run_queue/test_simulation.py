@@ -14,9 +14,9 @@ from dfopt.errors import DfoptError, InstanceError
 from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
-from dfopt.simulate.run_queue.program import Burst
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
+from dfopt.simulate.run_queue.workload import Burst
 from dfopt.simulate.run_queue.workloads.custom import Custom
 from tests.simulate.run_queue.hand_made import simulated as by_hand
 from tests.simulate.run_queue.hand_made import thread

@@ -9,7 +9,7 @@ from itertools import accumulate
 from dfopt.checks import LARGEST_TOTAL, check_integer, described
 from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.costs.penalties import EMPTY
-from dfopt.simulate.run_queue.program import CLEAN, UNMANAGED, Burst
+from dfopt.simulate.run_queue.workload import CLEAN, UNMANAGED, Burst
 
 LARGEST_MEMORY = 2**31 - 2
 """At most this number of lines, since lines have 32-bit numbers."""

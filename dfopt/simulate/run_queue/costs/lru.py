@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dfopt.simulate.run_queue.program import CLEAN, INVALIDATED
+from dfopt.simulate.run_queue.workload import CLEAN, INVALIDATED
 from dfopt.solvers.compilation.compiled import compiled
 
 ABSENT, HELD, WRITTEN = range(3)

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from dfopt.errors import InstanceError
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.simulate.run_queue.program import CLEAN, INVALIDATED, UNMANAGED, Burst
+from dfopt.simulate.run_queue.workload import CLEAN, INVALIDATED, UNMANAGED, Burst
 
 EMPTY = UNMANAGED
 """The content of a cache before the first managed burst."""

@@ -10,7 +10,7 @@ from dfopt.checks import check_integer, described
 from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.contract import Thread, TimeSliced, Why
 from dfopt.simulate.run_queue.policies.building_blocks.window_plans import BurstClass, Plans
-from dfopt.simulate.run_queue.program import UNMANAGED, Burst
+from dfopt.simulate.run_queue.workload import UNMANAGED, Burst
 
 
 class Clairvoyant(TimeSliced):

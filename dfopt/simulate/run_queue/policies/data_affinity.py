@@ -15,7 +15,7 @@ from dfopt.simulate.run_queue.policies.building_blocks.priority_groups import (
     PriorityGroup,
 )
 from dfopt.simulate.run_queue.policies.linux_o1 import EXPIRED, NEW, WOKEN, YIELDED, LinuxO1
-from dfopt.simulate.run_queue.program import UNMANAGED
+from dfopt.simulate.run_queue.workload import UNMANAGED
 
 NOT_INTERACTIVE = -1
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 from dfopt.checks import check_integer
 from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.contract import Thread, TimeSliced, Why
-from dfopt.simulate.run_queue.program import Workload
+from dfopt.simulate.run_queue.workload import Workload
 
 HTTP_ALONE: Mapping[str, Sequence[int]] = MappingProxyType({"HTTP": (0,)})
 
@@ -26,7 +26,7 @@ class Segregation(TimeSliced):
     Parameters
     ----------
     sets
-        The CPUs of each class, by :attr:`~dfopt.simulate.run_queue.program.NewThread.kind`. All
+        The CPUs of each class, by :attr:`~dfopt.simulate.run_queue.workload.NewThread.kind`. All
         other classes share the CPUs that are in no set; where there are none, they run on any
         CPU whose class has nothing to run.
     time_slice

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dfopt.simulate.run_queue.program import WorkloadKind
+from dfopt.simulate.run_queue.workload import WorkloadKind
 from dfopt.simulate.run_queue.workloads.aim import Aim
 from dfopt.simulate.run_queue.workloads.chat import Chat
 from dfopt.simulate.run_queue.workloads.custom import Custom

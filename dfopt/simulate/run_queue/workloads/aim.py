@@ -12,16 +12,6 @@ from typing import ClassVar
 
 from dfopt.checks import check_choice, check_integers
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.program import (
-    CLEAN,
-    DIRTY,
-    UNMANAGED,
-    Burst,
-    NewThread,
-    Steps,
-    Workload,
-    check_number,
-)
 from dfopt.simulate.run_queue.steps import (
     Acquire,
     Channel,
@@ -32,6 +22,16 @@ from dfopt.simulate.run_queue.steps import (
     Release,
     Send,
     Spawn,
+)
+from dfopt.simulate.run_queue.workload import (
+    CLEAN,
+    DIRTY,
+    UNMANAGED,
+    Burst,
+    NewThread,
+    Steps,
+    Workload,
+    check_number,
 )
 from dfopt.simulate.run_queue.workloads.free_buffers import FreeBuffers, GiveBuffer, TakeBuffer
 

@@ -15,7 +15,8 @@ from typing import ClassVar
 
 from dfopt.checks import check_integers
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.program import (
+from dfopt.simulate.run_queue.steps import Channel, Receive, Send, spawn_all
+from dfopt.simulate.run_queue.workload import (
     CLEAN,
     DIRTY,
     Burst,
@@ -24,7 +25,6 @@ from dfopt.simulate.run_queue.program import (
     Workload,
     check_number,
 )
-from dfopt.simulate.run_queue.steps import Channel, Receive, Send, spawn_all
 
 CLIENT, SERVER = range(2)
 """The two processes, each an application of its own."""

@@ -14,8 +14,8 @@ from random import Random
 from typing import ClassVar
 
 from dfopt.checks import check_choice, check_integers
-from dfopt.simulate.run_queue.program import DIRTY, Burst, NewThread, Workload, check_number
 from dfopt.simulate.run_queue.steps import spawn_all
+from dfopt.simulate.run_queue.workload import DIRTY, Burst, NewThread, Workload, check_number
 
 
 class FragmentOrder(StrEnum):

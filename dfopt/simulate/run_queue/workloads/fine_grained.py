@@ -14,7 +14,8 @@ from typing import ClassVar
 
 from dfopt.checks import check_integers
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.program import (
+from dfopt.simulate.run_queue.steps import Yield, spawn_all
+from dfopt.simulate.run_queue.workload import (
     DIRTY,
     Burst,
     NewThread,
@@ -22,7 +23,6 @@ from dfopt.simulate.run_queue.program import (
     Workload,
     check_number,
 )
-from dfopt.simulate.run_queue.steps import Yield, spawn_all
 
 YIELD = Yield()
 

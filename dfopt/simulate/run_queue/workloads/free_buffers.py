@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dfopt.simulate.run_queue.contract import SpinLock, Thread
 from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.program import Pause
+from dfopt.simulate.run_queue.workload import Pause
 
 
 @dataclass(slots=True, eq=False)

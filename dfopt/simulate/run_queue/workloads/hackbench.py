@@ -12,7 +12,8 @@ from random import Random
 from typing import ClassVar
 
 from dfopt.checks import check_integers
-from dfopt.simulate.run_queue.program import (
+from dfopt.simulate.run_queue.steps import Channel, Receive, Send, spawn_all
+from dfopt.simulate.run_queue.workload import (
     CLEAN,
     DIRTY,
     Burst,
@@ -21,7 +22,6 @@ from dfopt.simulate.run_queue.program import (
     Workload,
     check_number,
 )
-from dfopt.simulate.run_queue.steps import Channel, Receive, Send, spawn_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ import numpy as np
 from dfopt.checks import check_integer
 from dfopt.errors import DfoptError, FileError
 from dfopt.problem.cache_state import Leaves
-from dfopt.simulate.run_queue.program import Burst, NewThread, Step, Workload
 from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep, Spawn
+from dfopt.simulate.run_queue.workload import Burst, NewThread, Step, Workload
 from dfopt.simulate.run_queue.workloads.recorded_waits import Wait, Waits, recorded_waits
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, Trace
 

@@ -15,8 +15,8 @@ from typing import ClassVar
 from dfopt.checks import check_integers
 from dfopt.simulate.run_queue.contract import Thread
 from dfopt.simulate.run_queue.kernel import Kernel
-from dfopt.simulate.run_queue.program import Burst, NewThread, Pause, Steps, Workload, check_number
 from dfopt.simulate.run_queue.steps import Channel, Device, InputOutput, Receive, Send, Sleep
+from dfopt.simulate.run_queue.workload import Burst, NewThread, Pause, Steps, Workload, check_number
 
 TYPES = ("HTTP", "PHP-short", "PHP-long")
 """Fragments, which are the types of a matrix penalty."""

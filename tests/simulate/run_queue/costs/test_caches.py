@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.costs import CacheSizes, LineCaches
-from dfopt.simulate.run_queue.program import CLEAN, DIRTY, INVALIDATED, UNMANAGED, Burst
+from dfopt.simulate.run_queue.workload import CLEAN, DIRTY, INVALIDATED, UNMANAGED, Burst
 
 MISS, WRITE_BACK, SHARED_HIT = 100, 1000, 10
 

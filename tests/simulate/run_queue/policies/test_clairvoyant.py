@@ -16,9 +16,9 @@ from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies.clairvoyant import Clairvoyant
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.policies.random_choice import RandomChoice
-from dfopt.simulate.run_queue.program import CLEAN, Burst, NewThread, Steps
 from dfopt.simulate.run_queue.simulation import Simulation
 from dfopt.simulate.run_queue.steps import Sleep, Yield
+from dfopt.simulate.run_queue.workload import CLEAN, Burst, NewThread, Steps
 from tests.simulate.run_queue.hand_made import Make, order, places, simulated, thread
 from tests.simulate.run_queue.programs import Programs, penalties, programs
 

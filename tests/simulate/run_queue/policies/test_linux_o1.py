@@ -20,10 +20,10 @@ from dfopt.simulate.run_queue.policies.building_blocks.priority_array import (
     RunQueue,
 )
 from dfopt.simulate.run_queue.policies.linux_o1 import HIGHEST, LinuxO1
-from dfopt.simulate.run_queue.program import Burst, NewThread, Step, Workload
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
 from dfopt.simulate.run_queue.steps import Sleep, Spawn, Yield
+from dfopt.simulate.run_queue.workload import Burst, NewThread, Step, Workload
 from tests.simulate.run_queue.hand_made import Make, order, places, simulated
 from tests.simulate.run_queue.programs import Programs, check_counters, check_trace, programs
 from tests.simulate.run_queue.small_times import MILLISECONDS, Queues, small_times, thread

@@ -8,7 +8,6 @@ from dfopt.errors import InstanceError
 from dfopt.problem.penalties import PenaltyG
 from dfopt.simulate.run_queue.contract import State
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.program import Burst
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import simulate_once
 from dfopt.simulate.run_queue.steps import (
@@ -20,6 +19,7 @@ from dfopt.simulate.run_queue.steps import (
     Send,
     Spawn,
 )
+from dfopt.simulate.run_queue.workload import Burst
 from dfopt.simulate.run_queue.workloads.aim import Aim, BufferLists, FileChoice
 from dfopt.simulate.run_queue.workloads.free_buffers import FreeBuffers, GiveBuffer, TakeBuffer
 from tests.simulate.run_queue.by_hand import kernel, run_threads, user

@@ -5,7 +5,7 @@ from dataclasses import fields
 import pytest
 
 from dfopt.errors import InstanceError
-from dfopt.simulate.run_queue.program import MOST
+from dfopt.simulate.run_queue.workload import MOST
 from dfopt.simulate.run_queue.workloads import WORKLOADS
 
 NUMBERS = [

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyG
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.program import Burst
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import simulate_once
 from dfopt.simulate.run_queue.steps import Receive, Send, Sleep, Spawn
+from dfopt.simulate.run_queue.workload import Burst
 from dfopt.simulate.run_queue.workloads.recorded_waits import Wait, recorded_waits
 from dfopt.simulate.run_queue.workloads.replay import Replay
 from dfopt.trace import read_trace, write_trace

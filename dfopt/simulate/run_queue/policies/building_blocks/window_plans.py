@@ -10,7 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
-from dfopt.simulate.run_queue.program import CLEAN, UNMANAGED
+from dfopt.simulate.run_queue.workload import CLEAN, UNMANAGED
 
 if TYPE_CHECKING:
     from dfopt.compare.cost_model import TypeCosts

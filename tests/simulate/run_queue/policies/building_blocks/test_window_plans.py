@@ -17,7 +17,7 @@ from dfopt.simulate.run_queue.policies.building_blocks.window_plans import (
     Plan,
     Plans,
 )
-from dfopt.simulate.run_queue.program import CLEAN, DIRTY, UNMANAGED
+from dfopt.simulate.run_queue.workload import CLEAN, DIRTY, UNMANAGED
 from dfopt.trace.trace import LEAVES
 
 NAMES = ("a", "b", "c")

@@ -95,7 +95,7 @@ class SchedulesComparison:
         }
 
 
-def compare_results(
+def compare_schedules(
     instance: Instance,
     results: Mapping[str, Result],
     *,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from jsonschema import Draft202012Validator
 
-from dfopt.compare.compare_results import compare_results
+from dfopt.compare.compare_schedules import compare_schedules
 from dfopt.errors import DfoptError
 from dfopt.files import fingerprint, schema
 from dfopt.problem.certificate import CompleteSearch
@@ -42,7 +42,7 @@ def result(orders: list[list[str]], **changes: object) -> Result:
 
 
 def test_each_schedule_stands_beside_the_optimum() -> None:
-    compared = compare_results(INSTANCE, {"good": result(APART), "bad": result(MIXED)})
+    compared = compare_schedules(INSTANCE, {"good": result(APART), "bad": result(MIXED)})
     assert (compared.lower_bound, compared.best, compared.is_proven) == (8, 8, True)
     assert [(row.name, row.objective, row.worst, row.total) for row in compared.schedules] == [
         ("good", 8, 4, 8), ("bad", 16, 8, 16),
@@ -60,17 +60,17 @@ def test_a_claim_without_proof_does_not_count() -> None:
         stop_reason=StopReason.PROOF,
         certificate=CompleteSearch(threshold=15, solver="hope"),
     )
-    compared = compare_results(INSTANCE, {"boast": boast}, time_limit=1000)
+    compared = compare_schedules(INSTANCE, {"boast": boast}, time_limit=1000)
     assert (compared.lower_bound, compared.best) == (8, 8)
 
 
 def test_a_wrong_result_is_refused_by_name() -> None:
     with pytest.raises(DfoptError, match=r"wrong: .*objective") as caught:
-        compare_results(INSTANCE, {"wrong": result(MIXED, objective=9)})
+        compare_schedules(INSTANCE, {"wrong": result(MIXED, objective=9)})
     assert caught.value.file == "wrong"
 
 
 def test_a_result_without_schedule_is_refused_by_name() -> None:
     empty = result(MIXED, objective=None, gap=None, schedule=None, status=Status.UNKNOWN)
     with pytest.raises(DfoptError, match="empty: schedule: is null"):
-        compare_results(INSTANCE, {"empty": empty})
+        compare_schedules(INSTANCE, {"empty": empty})
