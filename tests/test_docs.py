@@ -28,6 +28,7 @@ def test_the_python_example_of_the_readme(
     assert capsys.readouterr().out.strip() == promised
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_in_the_documentation(page: Path) -> None:
     """They print what their page shows."""
@@ -35,6 +36,7 @@ def test_commands_in_the_documentation(page: Path) -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.slow
 def test_examples_in_the_documentation(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "doctest"]
     done = subprocess.run([*command, DOCS, tmp_path], capture_output=True, text=True, check=False)

@@ -5,6 +5,8 @@ import pickle
 import re
 from pathlib import Path
 
+import pytest
+
 from dfopt.errors import FileError, InstanceError
 
 ROOT = Path(__file__).parents[1]
@@ -23,6 +25,7 @@ def test_an_error_survives_the_way_between_processes() -> None:
     assert (arrived.problem, arrived.place, arrived.file) == ("is empty", "line 1", "a.txt")
 
 
+@pytest.mark.slow
 def test_the_library_names_no_option_of_the_command_line() -> None:
     named = []
     for file in (ROOT / "dfopt").rglob("*.py"):

@@ -94,11 +94,13 @@ def test_result_is_what_the_index_says(entry: dict[str, Any]) -> None:
     assert entry["how"].startswith(f"{result.method}, ")
 
 
+@pytest.mark.slow
 @each_entry
 def test_instance_fits_its_schema(entry: dict[str, Any]) -> None:
     jsonschema.validate(read_document(FOLDER / entry["file"]), schema("instance"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", RESULT_FILES, ids=lambda path: path.stem)
 def test_result_verifies(path: Path) -> None:
     jsonschema.validate(read_document(path), schema("result"))
@@ -154,6 +156,7 @@ def test_the_command_is_given_for_generated_instances_only(entry: dict[str, Any]
     assert (entry["generated_by"] is not None) is entry["file"].startswith(GENERATED)
 
 
+@pytest.mark.slow
 @each_generated_entry
 def test_the_command_gives_the_instance(entry: dict[str, Any], tmp_path: Path) -> None:
     *command, option, path = shlex.split(entry["generated_by"])

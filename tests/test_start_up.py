@@ -37,6 +37,7 @@ def loaded_by(*commands: str) -> set[str]:
     return set(done.stdout.splitlines()[-1].split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     ["", "solve", "compare", "simulate run-queue", "plot schedule", "model crossover", "bench"],
@@ -45,6 +46,7 @@ def test_help_is_light(command: str) -> None:
     assert (HEAVY | {"numpy"}).isdisjoint(loaded_by(f"{command} --help"))
 
 
+@pytest.mark.slow
 def test_small_instances_are_light() -> None:
     """A search that ends without compiled loops loads neither the compiler nor NumPy."""
     files = sorted((ROOT / "instances/small").glob("*.json"))
@@ -52,6 +54,7 @@ def test_small_instances_are_light() -> None:
     assert (HEAVY | {"numpy"}).isdisjoint(loaded_by(*commands))
 
 
+@pytest.mark.slow
 def test_comparing_a_trace_needs_numpy_alone() -> None:
     loaded = loaded_by("compare docs/examples/two-cpus.jsonl --workers 1")
     assert "numpy" in loaded

@@ -6,6 +6,7 @@ from importlib import util
 from pathlib import Path
 
 import networkx as nx
+import pytest
 
 PACKAGES = ("dfopt", "dfopt_models", "dfopt_cli")
 
@@ -38,6 +39,7 @@ def imported(tree: ast.AST, known: dict[str, Path]) -> set[str]:
     return names & known.keys()
 
 
+@pytest.mark.slow
 def test_no_files_import_each_other() -> None:
     known = modules()
     imports = nx.DiGraph()

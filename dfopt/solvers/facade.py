@@ -16,6 +16,7 @@ from dfopt.problem.certificate import Certificate, CompleteSearch, Exhaustive
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
 from dfopt.problem.stop import StoppingCriterion
+from dfopt.solvers.heuristics.constructive import consecutive_orders
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Knowledge, Search, SearchOver
 from dfopt.verify.enumeration import most_tasks
@@ -30,6 +31,9 @@ METHODS: dict[str, tuple[str, str]] = {
     "configuration": ("dfopt.solvers.configuration", "solve_by_configurations"),
 }
 """The module of each method, imported only when the method runs: some load heavy packages."""
+
+MOST_TASKS_AFTER_THE_END = 100_000
+"""At most this many tasks still get a schedule when the search ended before it had any."""
 
 
 class Solver(Protocol):
@@ -127,6 +131,8 @@ def solve(  # noqa: PLR0913 - options, all by keyword
         if not _came_from_the_keyboard(error):
             raise
         reason = StopReason.INTERRUPT
+    if search.schedule is None and instance.task_count <= MOST_TASKS_AFTER_THE_END:
+        search.found(consecutive_orders(search))
     return _result(search, method, reason)
 
 

@@ -80,7 +80,8 @@ def schedule_costs(instance: Instance, schedule: Schedule) -> Integers:
     """Return the cost of the switch to each dispatch of a schedule's trace, row by row.
 
     The cost after the last task of a CPU counts with that task. So the sum of all rows is the sum
-    of the schedule's penalties.
+    of the penalties of the CPUs that have a task; an idle CPU, which may pay for writing back what
+    its cache held, has no row.
 
     Raises
     ------

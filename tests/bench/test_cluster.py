@@ -32,6 +32,7 @@ def dask() -> Iterator[list[str]]:
         yield addresses
 
 
+@pytest.mark.slow
 def test_the_cluster_gives_the_rows_that_this_machine_gives(
     entries: tuple[Entry, ...], tmp_path: Path, dask: list[str]
 ) -> None:
@@ -53,6 +54,7 @@ def test_the_cluster_gives_the_rows_that_this_machine_gives(
     assert len(list((tmp_path / "results").iterdir())) == len(entries)
 
 
+@pytest.mark.slow
 def test_what_one_began_the_other_resumes(
     entries: tuple[Entry, ...], tmp_path: Path, dask: list[str]
 ) -> None:
@@ -63,6 +65,7 @@ def test_what_one_began_the_other_resumes(
     assert len(read_rows(csv)) == 3
 
 
+@pytest.mark.slow
 def test_many_instances_are_sent_a_few_at_a_time(tmp_path: Path, dask: list[str]) -> None:
     entries = read_set(write_named(tmp_path / "set", *(f"fine-{number}" for number in range(7))))
     most = 0
@@ -82,6 +85,7 @@ def test_many_instances_are_sent_a_few_at_a_time(tmp_path: Path, dask: list[str]
     assert 1 < most <= AHEAD * WORKERS
 
 
+@pytest.mark.slow
 def test_files_are_read_by_the_client_alone(
     entries: tuple[Entry, ...], tmp_path: Path, dask: list[str]
 ) -> None:
@@ -95,6 +99,7 @@ def test_files_are_read_by_the_client_alone(
     assert sorted(result.row.instance for result in results) == sorted(OPTIMA)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("misbehaving")
 def test_a_crash_is_a_row_there_too(tmp_path: Path) -> None:
     entries = read_set(write_named(tmp_path / "set", "dies", "fine"))
@@ -104,6 +109,7 @@ def test_a_crash_is_a_row_there_too(tmp_path: Path) -> None:
     assert [row.status for row in report.rows] == [RowStatus.ERROR, RowStatus.OPTIMAL]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "problem"),
     [
@@ -127,6 +133,7 @@ def test_an_address_without_a_scheduler_is_refused(
     assert not csv.exists()
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_goes_away_ends_the_run(
     tmp_path: Path, misbehaving: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +155,7 @@ def test_a_scheduler_that_goes_away_ends_the_run(
     assert ends(wait_for_id(misbehaving))
 
 
+@pytest.mark.slow
 def test_so_does_one_that_goes_while_rows_are_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

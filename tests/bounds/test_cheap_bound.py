@@ -39,6 +39,7 @@ def verification_of(instance: Instance, bound: Bound) -> Verification:
     return verify(instance, result)
 
 
+@pytest.mark.slow
 def test_bounds_hold_on_many_drawn_instances() -> None:
     positive, attained, proven = 0, 0, Counter[str]()
     for instance in drawn_instances(1200, seed=4):
@@ -57,6 +58,7 @@ def test_bounds_hold_on_many_drawn_instances() -> None:
     assert proven["CompleteSearch"] >= 200
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.data())
 def test_no_schedule_is_below_the_bound(data: st.DataObject) -> None:
@@ -68,6 +70,7 @@ def test_no_schedule_is_below_the_bound(data: st.DataObject) -> None:
     assert verification_of(instance, bound).ok
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", Objective)
 @pytest.mark.parametrize(
     "penalty", [PenaltyF(read_line=1, write_back=20), PenaltyG(fill=40, write_back=20)]

@@ -27,6 +27,7 @@ def test_help_names_every_command(run: Run) -> None:
     assert listed == list(COMMANDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -133,6 +134,7 @@ def test_bugs_are_seen(
         run("info", instance_file)
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_error(start: Start) -> None:
     arguments = ("generate", "zipf", "--tasks", "20000", "--cpus", "4", "--fragments", "10")
     with start(*arguments) as process:

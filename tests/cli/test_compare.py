@@ -127,6 +127,7 @@ def test_a_header_with_a_matrix_compares_types(run: Run, tmp_path: Path) -> None
     assert "'B' is no type of the matrix" in err
 
 
+@pytest.mark.slow
 def test_several_traces_are_drawn_side_by_side(run: Run, tmp_path: Path, trace: Path) -> None:
     other = write_trace(tmp_path / "other.jsonl", policy="fcfs", time_unit="ns")
     picture = tmp_path / "gap.svg"
@@ -230,6 +231,7 @@ def test_labels_are_inferred_once(
     assert len(calls) == 1
 
 
+@pytest.mark.slow
 def test_the_foresight_ladder_ends_with_the_whole_trace(run: Run, tmp_path: Path) -> None:
     rows = [(n % 2, 10 * n, str(n % 5), "ABC"[n % 3]) for n in range(60)]
     found = document(run, write_trace(tmp_path / "a.jsonl", rows), "--foresight")
@@ -244,6 +246,7 @@ def test_a_trace_comes_from_standard_input(run: Run, trace: Path) -> None:
     assert json.loads(out)["trace"] == "standard input"
 
 
+@pytest.mark.slow
 def test_traces_come_through_pipes(trace: Path) -> None:
     shell = (
         '(printf \'%s\' \'{"for\'; sleep 0.1; tail -c +6 "$2") | "$1" compare - -q'

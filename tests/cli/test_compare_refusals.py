@@ -31,6 +31,7 @@ USAGE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("options", "problem"), USAGE, ids=" ".join)
 def test_wrong_usage_is_2(run: Run, trace: Path, options: list[str], problem: str) -> None:
     code, out, err = run("compare", trace, *options)
@@ -91,6 +92,7 @@ FAILURES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "options", "problem"), FAILURES)
 def test_what_cannot_be_compared_is_one_line(
     run: Run, trace: Path, text: str, options: list[str], problem: str

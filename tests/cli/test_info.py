@@ -176,6 +176,7 @@ def test_lines_fit_the_terminal(
     assert all(line == line.rstrip() for line in out.splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "instance",
     [

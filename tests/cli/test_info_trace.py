@@ -90,6 +90,7 @@ def test_labels_that_are_asked_for_must_be_found(run: Run, trace: Path) -> None:
     assert err.startswith(f"dfopt: {trace}: has no marks")
 
 
+@pytest.mark.slow
 def test_doubts_gaps_and_costs_are_told(run: Run, tmp_path: Path) -> None:
     path = write_trace(
         tmp_path / "a.jsonl", cpus=3, penalty={"kind": "g", "fill": 2, "write_back": 1}
@@ -133,6 +134,7 @@ def test_other_files_are_refused(run: Run, tmp_path: Path, text: str, problem: s
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "header",
     [

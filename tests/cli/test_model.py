@@ -30,6 +30,7 @@ def model_file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "products"),
     [("limit", (45.9, 1405, 4787)), ("speed", (36.0, 123.7, 301.9))],
@@ -69,6 +70,7 @@ def no_crossover(path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_crossover_that_does_not_exist_is_said(
     run: Run, model_file: Path, tmp_path: Path
 ) -> None:
@@ -158,6 +160,7 @@ def test_a_model_may_come_from_standard_input(run: Run, model_file: Path) -> Non
     assert len(json.loads(out)["crossovers"]) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "place"),
     [
@@ -217,6 +220,7 @@ def test_unknown_models_are_said(run: Run) -> None:
     assert err.endswith("or name a model that comes with dfopt: mix-5\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
 def test_a_sheet_is_drawn(run: Run, model_file: Path, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"sheet.{ending}"
@@ -242,6 +246,7 @@ def test_unknown_endings_are_refused(run: Run, tmp_path: Path) -> None:
     assert ".svg, .png or .pdf" in err
 
 
+@pytest.mark.slow
 def test_as_a_process(start: Start) -> None:
     process = start("model", "crossover", "mix-5", "--json")
     out, err = process.communicate(timeout=PATIENCE_S)

@@ -12,6 +12,7 @@ from tests.cli.conftest import Run
 MIXED = ("--window", "5", "--window", "5us")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("picture", ["foresight", "gap"])
 def test_pictures_are_drawn_from_traces_and_from_saved_comparisons(
     run: Run, tmp_path: Path, trace: Path, picture: str

@@ -74,6 +74,7 @@ def recording(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_policies_side_by_side(run, small):
     code, printed, said = run(*RUN_QUEUE, small)
     assert (code, said) == (0, "")
@@ -85,6 +86,7 @@ def test_policies_side_by_side(run, small):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_traces_are_taken_by_compare_as_they_are(run, small, tmp_path):
     folder = tmp_path / "new" / "traces"
     code, _, _ = run(*RUN_QUEUE, small, "--policy", "fcfs", "--policy", "lifo", "-o", folder)
@@ -101,6 +103,7 @@ def test_traces_are_taken_by_compare_as_they_are(run, small, tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_json_is_the_summary(run, small, tmp_path):
     arguments = (*RUN_QUEUE, small, "--policy", "random", "--seed", "7", "--replications", "2")
     code, printed, said = run(*arguments, "--json", "--workers", "1")
@@ -115,6 +118,7 @@ def test_json_is_the_summary(run, small, tmp_path):
     assert names == ["small-random-seed7.jsonl", "small-random-seed8.jsonl", "summary.json"]
 
 
+@pytest.mark.slow
 def test_tables_fit_eighty_columns(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     wide = ("aim", "--set", "until=9000000", "--policy", "smpbatch-smash", "--policy", "fcfs")
@@ -171,6 +175,7 @@ def test_what_a_policy_prints_is_no_figure(run, tmp_path):
     assert {"loaded", "picks"} == set(said.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -193,6 +198,7 @@ def test_wrong_arguments(run, arguments, message):
     assert said.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_all_scenarios_and_all_policies(run):
     tiny = ("--set", "until=200000")
     code, printed, said = run(*RUN_QUEUE, "all", "--policy", "all", "--json", *tiny)
@@ -278,6 +284,7 @@ def test_what_is_wrong_with_a_recording_is_said_with_its_name(run, recording, sm
     assert said.startswith(f"dfopt: {recording}: ")
 
 
+@pytest.mark.slow
 def test_a_policy_from_a_file_outside_the_repository(tmp_path):
     folder = tmp_path / "elsewhere"
     folder.mkdir()
@@ -321,6 +328,7 @@ def test_what_is_wrong_with_a_scenario_is_said_with_its_file(run, small, added, 
     assert (code, said) == (1, f"dfopt: {small}: {message}\n")
 
 
+@pytest.mark.slow
 def test_a_scenario_on_a_base_is_called_like_its_file(run, small):
     small.write_text(SMALL.replace('name = "small"\n', ""))
     other = small.with_name("other.toml")
@@ -330,6 +338,7 @@ def test_a_scenario_on_a_base_is_called_like_its_file(run, small):
     assert [row["scenario"] for row in json.loads(printed)["runs"]] == ["small", "other"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -365,6 +374,7 @@ def test_a_policy_that_fails_is_named_in_one_line(run, tmp_path, old, new, messa
         assert said == f"dfopt: {file}: {message}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_interrupt_keeps_what_is_finished(terminal, tmp_path):
     process = terminal.start(

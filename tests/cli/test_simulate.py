@@ -123,6 +123,7 @@ def test_a_wrong_value_is_said_with_file_and_key(run, mix):
     assert said.startswith(f"dfopt: {mix}: application.MVA.rows: must be from 1")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_interrupt_keeps_what_is_finished(terminal):
     process = terminal.start(

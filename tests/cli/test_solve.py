@@ -75,6 +75,7 @@ def test_infeasible_is_a_result_that_says_by_how_much(run: Run, tmp_path: Path) 
     assert read_result(output).status is Status.INFEASIBLE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limit", "code", "reason"),
     [
@@ -93,6 +94,7 @@ def test_limits_keep_the_best_so_far(
     assert run("verify", hard, output)[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_signals_keep_the_best_so_far(terminal: Terminal, hard: Path, sent: int) -> None:
     output = hard.with_name("result.json")

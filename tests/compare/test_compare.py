@@ -81,6 +81,7 @@ def naive_windows(
     return found
 
 
+@pytest.mark.slow
 @given(labelled_traces(most=6), models(), windows)
 @settings(max_examples=150)
 def test_bounds_lie_below_every_schedule(trace: Trace, model: CostModel, window: Window) -> None:
@@ -122,6 +123,7 @@ def _conditions(model: CostModel) -> WindowConditions:
     )
 
 
+@pytest.mark.slow
 @given(
     labelled_traces(most=10),
     models(),
@@ -143,6 +145,7 @@ def test_the_rolling_schedule_is_real(
     assert total <= sum(paid)
 
 
+@pytest.mark.slow
 @given(labelled_traces(most=7), models(), windows)
 @settings(max_examples=60)
 def test_states_that_differ_cost_what_the_definition_says(

@@ -32,6 +32,7 @@ def one_state(trace: Trace) -> Trace:
     return replace(trace, leaves=None)
 
 
+@pytest.mark.slow
 @given(labelled_traces(), models(leaves=Leaves.DIRTY), windows, st.randoms(use_true_random=False))
 def test_names_of_fragments_do_not_matter(trace, model, window, source) -> None:
     trace = one_state(trace)
@@ -44,6 +45,7 @@ def test_names_of_fragments_do_not_matter(trace, model, window, source) -> None:
     assert results(compared(renamed, model, window)) == results(compared(trace, model, window))
 
 
+@pytest.mark.slow
 @given(labelled_traces(), models(leaves=Leaves.DIRTY), windows, st.randoms(use_true_random=False))
 def test_numbers_of_cpus_do_not_matter(trace, model, window, source) -> None:
     trace = one_state(trace)
@@ -61,6 +63,7 @@ def test_numbers_of_cpus_do_not_matter(trace, model, window, source) -> None:
     assert [cpu.cost for cpu in one.cpus] == [other.cpus[place].cost for place in new]
 
 
+@pytest.mark.slow
 @given(labelled_traces(), models(leaves=Leaves.DIRTY), windows, st.integers(1, 1000))
 def test_costs_scale(trace, model, window, factor) -> None:
     trace = one_state(trace)
@@ -81,6 +84,7 @@ def test_costs_scale(trace, model, window, factor) -> None:
             assert before.balanced * factor == after.balanced
 
 
+@pytest.mark.slow
 @given(labelled_traces(), models(leaves=Leaves.DIRTY), windows, st.integers(0, 2**60))
 def test_clocks_may_begin_anywhere(trace, model, window, shift) -> None:
     trace = one_state(trace)
@@ -89,6 +93,7 @@ def test_clocks_may_begin_anywhere(trace, model, window, shift) -> None:
     assert results(compared(later, model, window)) == results(compared(trace, model, window))
 
 
+@pytest.mark.slow
 @given(labelled_traces(), models(leaves=Leaves.DIRTY), windows)
 def test_parts_of_the_work_add_up(trace, model, window) -> None:
     trace = one_state(trace)

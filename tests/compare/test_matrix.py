@@ -120,6 +120,7 @@ def test_nothing_is_paid_across_a_gap() -> None:
     ]
 
 
+@pytest.mark.slow
 @given(labelled_traces(most=7, mixed=False), models(capacity="observed"), windows)
 @settings(max_examples=100, deadline=None)
 def test_what_is_paid_and_what_bounds_it(trace: Trace, model: CostModel, window: Window) -> None:
@@ -149,6 +150,7 @@ def test_the_whole_trace_against_its_instance(trace: Trace, model: CostModel) ->
         assert result.rolling == best.objective
 
 
+@pytest.mark.slow
 @given(
     labelled_traces(most=9, mixed=False),
     models(),
@@ -189,6 +191,7 @@ def test_factors_and_numbers_of_cpus_do_not_matter(trace, model, window, factor,
     assert one.closed == other.closed
 
 
+@pytest.mark.slow
 @given(labelled_traces(most=10, mixed=False, gaps=False), models(), windows)
 @settings(max_examples=60, deadline=None)
 def test_the_rolling_schedule_is_a_schedule(trace, model, window) -> None:

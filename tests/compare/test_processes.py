@@ -84,6 +84,7 @@ def children(monkeypatch: pytest.MonkeyPatch) -> list["subprocess.Popen[bytes]"]
     return started
 
 
+@pytest.mark.slow
 def test_processes_find_what_one_finds(
     here: Comparison, children: list["subprocess.Popen[bytes]"]
 ) -> None:
@@ -112,6 +113,7 @@ def long_jobs(seconds: float) -> list[WindowJob]:
     ]
 
 
+@pytest.mark.slow
 def test_nobody_waits_for_what_was_interrupted(
     children: list["subprocess.Popen[bytes]"],
 ) -> None:
@@ -126,6 +128,7 @@ def test_nobody_waits_for_what_was_interrupted(
     assert all(process.poll() is not None for process in children)
 
 
+@pytest.mark.slow
 def test_a_cluster_finds_what_one_process_finds(here: Comparison) -> None:
     pytest.importorskip("distributed", reason="needs the package distributed, the extra 'cluster'")
     with running_cluster(2) as (addresses, _):
@@ -138,6 +141,7 @@ def test_a_cluster_finds_what_one_process_finds(here: Comparison) -> None:
         assert seen == sorted(seen)
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="needs the package distributed, the extra 'cluster'")
     monkeypatch.setattr("dfopt.parallel.dask_cluster.PATIENCE_S", 1)
@@ -146,6 +150,7 @@ def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="needs the package distributed, the extra 'cluster'")
     give_up_soon(monkeypatch)
@@ -162,6 +167,7 @@ def test_a_scheduler_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_script_of_its_own_may_compare(tmp_path) -> None:
     """A script without a guard is not run again by the processes that it starts."""
     script = tmp_path / "script.py"

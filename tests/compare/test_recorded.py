@@ -63,6 +63,7 @@ def compared(trace: Trace, model: CostModel) -> Comparison:
     return compare_trace(trace, model, windows=WINDOWS, time_limit=0.2, workers=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", TRACES)
 def test_no_schedule_pays_less_than_the_bound(name: str, model: str, shared: Path) -> None:

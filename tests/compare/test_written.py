@@ -47,6 +47,7 @@ def test_broken_chains_stay_broken_chains(tmp_path: Path, ending: str) -> None:
     assert (found.quality.breaks, found.quality.losses) == (2, 1)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.sampled_from(READ_AGAIN), traces(labels=names.filter(str.isalnum)))
 def test_the_same_is_paid(ending: str, trace: Trace) -> None:

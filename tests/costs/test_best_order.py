@@ -184,6 +184,7 @@ def check_all_orders(instance: Instance, cpu: int, names: Sequence[str]) -> tupl
     return min(unsplit) > cost, min(unsplit + short) > cost
 
 
+@pytest.mark.slow
 def test_the_closed_form_on_many_drawn_sets_of_tasks() -> None:
     """Also: the drawn sets need splits, and splits with two tasks in the last block."""
     source = random.Random(1)
@@ -225,6 +226,7 @@ def _two_fragments(number: int, *, seed: int) -> Iterator[Instance]:
         )
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(instances(kinds=("f", "g"), min_tasks=1, max_tasks=5), st.data())
 def test_the_closed_form_on_any_set_of_tasks(instance: Instance, data: st.DataObject) -> None:

@@ -75,6 +75,7 @@ def test_any_json(path, name, value):
     assert_harmless(READERS[name][1], {"format": f"dfopt-{name}/1", "x-any": value})
 
 
+@pytest.mark.slow
 @both
 @given(data=st.data())
 def test_any_values_under_the_right_keys(name, data):
@@ -83,6 +84,7 @@ def test_any_values_under_the_right_keys(name, data):
     assert_harmless(READERS[name][1], {"format": f"dfopt-{name}/1"} | values)
 
 
+@pytest.mark.slow
 @both
 @given(data=st.data())
 def test_splinters_in_good_files(path, name, data):
@@ -97,6 +99,7 @@ def test_splinters_in_good_files(path, name, data):
     assert_harmless(READERS[name][0], path)
 
 
+@pytest.mark.slow
 @both
 @given(data=st.data())
 def test_pieces_of_good_files_put_twice(path, name, data):

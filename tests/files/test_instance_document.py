@@ -113,6 +113,7 @@ def test_keys_of_ones_own_are_ignored_at_every_level():
     assert instance_from_document(document) == EXAMPLE_INSTANCE
 
 
+@pytest.mark.slow
 @given(instances(adorned=True) | instances(adorned=True, timed=True))
 def test_instance_document_instance(instance):
     document = instance_to_document(instance)
@@ -122,6 +123,7 @@ def test_instance_document_instance(instance):
     assert fingerprint(again) == fingerprint(instance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["instance.json", "instance.json.gz"])
 @given(instance=instances(adorned=True, max_tasks=3))
 def test_instance_file_instance(tmp_path_factory, name, instance):
@@ -227,6 +229,7 @@ def test_fingerprint_depends_on_every_value_but_not_on_the_order_of_keys(value):
     )
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_tasks_are_read_quickly(tmp_path):
     tasks = [{"id": f"v{k}", "df": f"DF{k % 50}", "lines": k % 7} for k in range(100_000)]
     path = tmp_path / "instance.json"

@@ -53,6 +53,7 @@ def test_every_key_is_written():
     assert result_to_document(EXAMPLE_RESULT) == RESULT
 
 
+@pytest.mark.slow
 @given(results())
 def test_result_document_result(result):
     document = result_to_document(result)
@@ -61,6 +62,7 @@ def test_result_document_result(result):
     assert result_to_document(again) == document
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["result.json", "result.json.gz"])
 @given(result=results())
 def test_result_file_result(tmp_path_factory, name, result):

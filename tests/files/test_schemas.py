@@ -121,11 +121,13 @@ def test_verification():
     assert not validator.is_valid(VERIFICATION | {"problem": "It is wrong"})
 
 
+@pytest.mark.slow
 @given(instances(adorned=True) | instances(adorned=True, timed=True))
 def test_what_is_written_of_an_instance_is_valid(instance):
     READERS["instance"][0].validate(instance_to_document(instance))
 
 
+@pytest.mark.slow
 @given(results())
 def test_what_is_written_of_a_result_is_valid(result):
     READERS["result"][0].validate(result_to_document(result))
@@ -233,6 +235,7 @@ EXAMPLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_schema_and_reader_agree_on_every_single_change(example):
     name, document = EXAMPLES[example]
@@ -264,6 +267,7 @@ documents = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 @given(data=st.data())
 def test_schema_and_reader_agree_on_changed_documents(name, data):

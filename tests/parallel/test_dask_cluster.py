@@ -15,6 +15,7 @@ distributed = pytest.importorskip(
 )
 
 
+@pytest.mark.slow
 def test_a_worker_is_no_scheduler() -> None:
     with (
         running_cluster(1) as ((_, worker), _),
@@ -23,6 +24,7 @@ def test_a_worker_is_no_scheduler() -> None:
         check_scheduler(worker)
 
 
+@pytest.mark.slow
 def test_a_scheduler_without_workers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_cluster, "QUESTIONS", 1)
     with (

@@ -88,6 +88,7 @@ def tasks(*policies):
     return [ReplicationTask(mix=read_mix("mix-1"), policy=policy, seed=0) for policy in policies]
 
 
+@pytest.mark.slow
 def test_processes_answer_what_one_would():
     wanted = {task.policy: answer for task, answer in performed(tasks("dynamic", "dyn-aff"), 1)}
     found = {task.policy: answer for task, answer in performed(tasks("dynamic", "dyn-aff"), 2)}
@@ -100,6 +101,7 @@ def test_errors_come_back(processes):
         list(performed(tasks("nix", "nix"), processes))
 
 
+@pytest.mark.slow
 def test_whoever_stops_early_leaves_no_process(monkeypatch):
     started = []
     start = pool._child
@@ -128,6 +130,7 @@ def test_one_task_needs_no_other_process():
     assert list(performed([Here()], 8)) == [(Here(), os.getpid())]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "told", "line"),
     [

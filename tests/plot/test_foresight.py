@@ -86,6 +86,7 @@ def test_costs_have_a_unit(model: CostModel, label: str) -> None:
     assert plot_foresight([comparison(model=model)]).get_ylabel() == label
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "names", [["a" * 60, "b", "c", "d", "e"], [f"policy {number}" for number in range(40)]]
 )

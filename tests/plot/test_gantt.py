@@ -84,6 +84,7 @@ def test_tasks_without_room_are_counted() -> None:
     assert {"A ×700", "B ×800"} < set(texts(plot_schedule(instance, evaluate(instance, [names]))))
 
 
+@pytest.mark.slow
 def test_one_label_stands_for_runs_too_short_for_their_own() -> None:
     instance = matrix(tasks=2_000, cpus=1, types=1, largest=40)
     drawn = texts(plot_schedule(instance, in_turn(instance)))
@@ -130,6 +131,7 @@ def test_names_are_no_formulas_and_fit_on_a_line(tmp_path: Path) -> None:
     assert ax.get_title(loc="left") == "$\\frac$"
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.data(), st.booleans())
 def test_whatever_can_be_scheduled_can_be_drawn(data: st.DataObject, timed: bool) -> None:
@@ -141,6 +143,7 @@ def test_whatever_can_be_scheduled_can_be_drawn(data: st.DataObject, timed: bool
     assert [text for text in texts(ax) if text in costs][-len(costs) :] == costs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cpus", [1, 20, 64, 300])
 def test_any_number_of_cpus(cpus: int) -> None:
     instance = zipf(tasks=2 * cpus, cpus=cpus, fragments=2)
@@ -154,6 +157,7 @@ def test_fragments_are_sorted_as_people_do() -> None:
     assert sorted(names, key=as_people_sort) == ["3", "DF", "DF9", "DF10", "a", "b"]
 
 
+@pytest.mark.slow
 def test_pyplot_stays_out() -> None:
     code = (
         "import sys\n"

@@ -24,6 +24,7 @@ def test_the_ending_tells_the_format(
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", MAGIC)
 def test_the_same_schedule_gives_the_same_bytes(
     ending: str, tmp_path: Path, worked_example: Instance, data_affinity: Schedule

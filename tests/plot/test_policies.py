@@ -128,6 +128,7 @@ def test_the_most_expensive_cpu_under_max_penalty() -> None:
     assert ax.get_xlabel().startswith("changes of fragment on the most expensive CPU")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 9, 16])
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
 def test_nothing_overlaps(tmp_path: Path, count: int, ending: str) -> None:

@@ -102,6 +102,7 @@ def test_a_table_has_switches_only() -> None:
     assert [run.group for run in row.runs] == ["S", "T"]
 
 
+@pytest.mark.slow
 @given(st.data(), st.booleans())
 def test_rows_hold_all_tasks_and_costs(data: st.DataObject, timed: bool) -> None:
     instance = data.draw(instances(timed=timed))

@@ -106,6 +106,7 @@ def test_timed():
     assert chain.has_precedence
 
 
+@pytest.mark.slow
 @given(instances(timed=True))
 def test_strategies_draw_names_once(drawn):
     assert len(drawn.tasks_by_name()) == drawn.task_count

@@ -110,6 +110,7 @@ def test_objectives_combine_costs() -> None:
     assert combined_cost(Objective.TOTAL_PENALTY, []) == 0
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_waiting_never_makes_a_cpu_finish_earlier(data: st.DataObject) -> None:
     """And where nothing waits, the cost is that of the order alone."""

@@ -95,6 +95,7 @@ def test_every_combination_was_drawn() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "exhaustive"])
 def test_every_solver_finds_and_proves_the_optimum_by_itself(method: str) -> None:
     """From a bad schedule, and without any bound to begin with."""
@@ -124,6 +125,7 @@ def check_completed(tree: BranchAndBound) -> None:
     assert tree.run(most_nodes=100_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "suits"),
     [
@@ -214,6 +216,7 @@ def test_no_rule_is_left_out(method: str, instance: Instance) -> None:
     check(search, instance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_every_result_is_believed_by_the_checker(method: str, tmp_path: Path) -> None:
     for number, instance in enumerate(DRAWN[::2]):

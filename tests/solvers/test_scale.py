@@ -16,6 +16,7 @@ from tests.patience import PATIENCE_S
 LIMIT_S = 2
 
 
+@pytest.mark.slow
 def test_many_entries_are_typed_before_the_limit() -> None:
     tasks = tuple(Task(id=f"t{number}", df=f"D{number % 500}") for number in range(50_000))
     instance = Instance(cpus=64, penalty=PenaltyG(fill=2, write_back=1), tasks=tasks)
@@ -25,6 +26,7 @@ def test_many_entries_are_typed_before_the_limit() -> None:
     assert time.monotonic() - began < PATIENCE_S  # a look at every pair takes many minutes
 
 
+@pytest.mark.slow
 def test_a_large_table_has_a_schedule_within_the_limit() -> None:
     instance = matrix(tasks=400, cpus=16, types=40, seed=1)
     result = solve(instance, stop=TimeLimit(LIMIT_S))
@@ -55,6 +57,7 @@ assert "ortools" not in sys.modules
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+@pytest.mark.slow
 def test_annealing_goes_on_from_the_best_schedule() -> None:
     instance = zipf(
         tasks=30, cpus=3, fragments=6, seed=0, penalty=PenaltyF(read_line=1, write_back=20)

@@ -39,6 +39,7 @@ def problem(*lines):
     return str(caught.value)
 
 
+@pytest.mark.slow
 @given(traces())
 def test_what_is_written_is_read_again(trace):
     assert_same(read_dfopt_trace(io.BytesIO(written(trace))), trace)
@@ -201,6 +202,7 @@ def test_no_dispatch_in_a_gap():
     assert found.startswith("line 5: a dispatch runs on CPU 0 between 19 and 20")
 
 
+@pytest.mark.slow
 @given(traces(), st.data())
 def test_no_damage_but_a_line_naming_it(trace, data):
     whole = written(trace)

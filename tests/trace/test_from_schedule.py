@@ -88,6 +88,7 @@ def test_a_schedule_of_another_instance():
         trace_from_schedule(instance, schedule)
 
 
+@pytest.mark.slow
 @given(instances() | instances(timed=True), st.data())
 def test_costs_and_times_agree(instance, data):
     names = list(instance.tasks_by_name())
@@ -113,7 +114,7 @@ def test_costs_and_times_agree(instance, data):
     for cpu, planned in enumerate(schedule.cpus):
         mine = trace.cpu == cpu
         assert tuple(trace.tasks[number].name for number in trace.task[mine]) == planned.tasks
-        if instance.objective is not Objective.MAKESPAN:
+        if planned.tasks and instance.objective is not Objective.MAKESPAN:
             assert costs[mine].sum() == planned.cost
         # Every switch has found room before its task.
         spent = list(accumulate(costs[mine][:-1].tolist()))

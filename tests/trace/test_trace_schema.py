@@ -46,6 +46,7 @@ def problem(*lines):
     return ""
 
 
+@pytest.mark.slow
 @given(traces())
 def test_what_is_written_is_valid(trace):
     stream = io.BytesIO()

@@ -260,6 +260,7 @@ def test_what_would_need_too_much_memory_is_not_checked(
 # Enumeration.
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.data())
 def test_enumeration_finds_the_optimum(data: st.DataObject) -> None:

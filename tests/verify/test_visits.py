@@ -1,5 +1,6 @@
 """The bound by visits alone is never less than the largest value that a CPU can hold."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from dfopt.verify.weights import largest_values
 from tests.strategies import instances
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(instances(kinds=["g"], min_tasks=1), st.integers(0, 12), st.data())
 def test_never_less_than_the_largest_value(
@@ -34,6 +36,7 @@ def test_never_less_than_the_largest_value(
     assert all(one >= other for one, other in zip(most, largest, strict=True))
 
 
+@pytest.mark.slow
 def test_a_large_proof_is_checked() -> None:
     """More tasks than the dynamic program takes."""
     instance = zipf(

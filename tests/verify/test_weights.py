@@ -15,6 +15,7 @@ from dfopt.verify.weights import largest_values
 from tests.weighted import order_value, task, values_by_trying, weighted
 
 
+@pytest.mark.slow
 @given(weighted())
 def test_largest_values_are_those_found_by_trying(
     case: tuple[Instance, list[int], list[int], int | None],
@@ -22,6 +23,7 @@ def test_largest_values_are_those_found_by_trying(
     assert largest_values(*case) == values_by_trying(*case)
 
 
+@pytest.mark.slow
 def test_largest_values_of_instances_with_dear_write_backs() -> None:
     draw = random.Random(1)
     for _ in range(250):

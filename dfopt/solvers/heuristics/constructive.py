@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
+from graphlib import TopologicalSorter
 from heapq import nsmallest
 
 from dfopt.solvers.heuristics.contents import Contents, Part, PartCosts
@@ -92,3 +93,20 @@ def first_of(part: Part, wanted: int) -> Part:
             chosen[task_type] = taken
         wanted -= taken
     return chosen
+
+
+def consecutive_orders(search: Search) -> list[list[int]]:
+    """Return any orders of task types: tasks in a valid sequence, cut into even shares.
+
+    It asks for no time, so that a search that ends at once still has a schedule.
+    """
+    instance, types = search.instance, search.types
+    sequence = list(range(len(types)))
+    if instance.has_precedence:
+        # Under precedence every entry of the instance is a type of its own.
+        waits = {task.id: task.after for task in instance.tasks}
+        rank = {name: rank for rank, name in enumerate(TopologicalSorter(waits).static_order())}
+        sequence.sort(key=lambda task_type: rank[types[task_type].example.id])
+    tasks = [task_type for task_type in sequence for _ in range(types[task_type].count)]
+    share = max(1, min(instance.tasks_per_cpu, -(-len(tasks) // instance.cpus)))
+    return [tasks[cpu * share : (cpu + 1) * share] for cpu in range(instance.cpus)]

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -75,6 +76,7 @@ def test_solvers_find_no_more_than_there_is(window: WindowProblem) -> None:
     assert found.cost == least
 
 
+@pytest.mark.slow
 @given(window_problems(uniform=True, evicts=False), st.data())
 def test_the_instance_says_the_same(window: WindowProblem, data: st.DataObject) -> None:
     instance = uniform_instance(window)

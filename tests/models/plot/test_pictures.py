@@ -43,6 +43,7 @@ def dots_of(axes: Axes) -> list[list[float]]:
     return [list(map(float, line.get_xdata())) for line in dots]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plot", PICTURES)
 def test_pictures_take_axes_and_return_them(plot) -> None:
     ax = Figure().add_subplot()
@@ -60,6 +61,7 @@ def test_a_job_has_to_be_named_if_there_are_several(plot) -> None:
     assert plot(alone).get_title(loc="left") == "GRAVITY"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plot", PICTURES)
 @pytest.mark.parametrize("ending", ["svg", "png"])
 def test_pictures_are_saved(plot, ending: str, tmp_path: Path) -> None:
@@ -167,6 +169,7 @@ def with_policies(*names: str) -> ResponseModel:
     return replace(MIX_5, jobs=(replace(job, policies={"equipartition": still, **policies}),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plot", PICTURES)
 @pytest.mark.parametrize(
     "names", [[f"policy-{number}" for number in range(20)], ["much " * 20, "more " * 20]]

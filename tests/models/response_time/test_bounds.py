@@ -69,6 +69,7 @@ def test_every_improvement_stays_above_the_ideal(case, speed, cache, less, more)
     assert best.ideal * (1 - 1e-12) <= time <= best.response_time * (1 + 1e-12)
 
 
+@pytest.mark.slow
 @given(comparison=comparisons(), speed=machines, cache=machines)
 def test_below_the_line_a_policy_is_faster(comparison, speed, cache):
     afford = trade(comparison, speed, cache)
@@ -149,6 +150,7 @@ def test_machines_come_in_pairs_after_todays():
     assert machines_of([1, 4], [1]) == ((1.0, 1.0), (4.0, 1.0))
 
 
+@pytest.mark.slow
 @given(model=response_models(jobs=2))
 def test_the_table_has_everything(model):
     rows = response_time_table(model, [(1.0, 1.0), (4.0, 2.0)])

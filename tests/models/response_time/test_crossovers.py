@@ -44,6 +44,7 @@ def against(policy: Case, baseline: Case = STILL) -> PolicyComparison:
     return PolicyComparison(job="J", policy="P", case=policy, baseline=baseline)
 
 
+@pytest.mark.slow
 @EVERY_PATH
 @given(comparison=comparisons())
 def test_every_crossover_is_one(path, comparison):
@@ -53,6 +54,7 @@ def test_every_crossover_is_one(path, comparison):
         assert float(relative_along(comparison, crossing.product, path)) == pytest.approx(1)
 
 
+@pytest.mark.slow
 @EVERY_PATH
 @given(comparison=comparisons())
 def test_every_change_of_sign_on_a_dense_grid_is_a_crossover(path, comparison):
@@ -67,6 +69,7 @@ def test_every_change_of_sign_on_a_dense_grid_is_a_crossover(path, comparison):
         assert any(low * (1 - 1e-6) <= product <= high * (1 + 1e-6) for product in found)
 
 
+@pytest.mark.slow
 @EVERY_PATH
 @given(comparison=comparisons())
 def test_directions_say_what_the_curve_does(path, comparison):
@@ -82,6 +85,7 @@ def test_directions_say_what_the_curve_does(path, comparison):
             assert excess < 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [GrowthPath.LIMIT, GrowthPath.SPEED])
 @given(comparison=comparisons())
 def test_the_closed_form_is_what_the_roots_are(path, comparison):
@@ -246,6 +250,7 @@ def drawn_inside(data, comparison):
     )
 
 
+@pytest.mark.slow
 @given(data=st.data(), comparison=comparisons(ranged=True), path=paths)
 def test_ranges_hold_every_crossover(data, comparison, path):
     possible = possible_crossovers(comparison, path)
@@ -255,6 +260,7 @@ def test_ranges_hold_every_crossover(data, comparison, path):
         )
 
 
+@pytest.mark.slow
 @given(data=st.data(), comparison=comparisons(ranged=True), path=paths)
 def test_bands_hold_every_curve(data, comparison, path):
     products = np.geomspace(1, 1e6, 7)

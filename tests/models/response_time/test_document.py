@@ -58,6 +58,7 @@ def test_the_example():
     )
 
 
+@pytest.mark.slow
 @given(model=response_models(jobs=2, ranged=True), name=texts.filter(bool), source=texts)
 def test_what_is_written_is_read(model, name, source):
     first, *others = model.jobs

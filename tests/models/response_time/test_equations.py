@@ -122,6 +122,7 @@ def test_shapes_must_go_together():
         response_time(CASE, [1, 2], [1, 2, 3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", list(GrowthPath))
 @given(comparison=comparisons(), product=st.floats(1.0, 1e6))
 def test_paths_and_polynomials_say_the_same_as_the_plane(path, comparison, product):

@@ -170,6 +170,7 @@ def check_machine(engine):
         assert 0 <= job.starting <= job.allocation - len(job.idle)
 
 
+@pytest.mark.slow
 @given(mixes(), st.sampled_from(sorted(POLICIES)), st.integers(0, 99))
 @settings(max_examples=200, deadline=None)
 def test_invariants(subject, policy, seed):

@@ -52,6 +52,7 @@ def test_ones_own(own, source):
     assert policy.__name__ == policy.name == "Greedy"
 
 
+@pytest.mark.slow
 def test_ones_own_is_simulated_in_several_processes(own):
     (summary,), complete = simulate(
         read_mix("mix-1"), ["greedy_policy.py"], seeds=range(3), processes=2

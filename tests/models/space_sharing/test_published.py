@@ -21,6 +21,7 @@ def mix_5() -> dict[str, PolicySummary]:
     return {summary.policy: summary for summary in summaries}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("policy", "application"), TABLE_3)
 def test_table_3(mix_5, policy, application):
     published = TABLE_3[policy, application]
@@ -30,6 +31,7 @@ def test_table_3(mix_5, policy, application):
     assert figures["reallocations"].mean == pytest.approx(published.reallocations, rel=off)
 
 
+@pytest.mark.slow
 def test_affinity_of_dynamic_takes_other_tie_breaks():
     mix = with_parameters(read_mix("mix-5"), victim="latest", worker="lowest", match=False)
     (summary,), _ = simulate(mix, ["dynamic"], seeds=SEEDS)
@@ -45,6 +47,7 @@ def test_affinity_of_matrix(mix_5, policy):
     assert mix_5["dynamic"].job("MATRIX").figures["affinity"].mean < 0.31
 
 
+@pytest.mark.slow
 def test_affinity_of_the_affinity_policies_is_inside_the_range_over_tie_breaks():
     shares = []
     for choices in (MANY_MOVES, FEW_MOVES):
@@ -62,6 +65,7 @@ def test_affinity_of_the_affinity_policies_is_inside_the_range_over_tie_breaks()
         assert few[key] < TABLE_3[key].affinity < many[key]
 
 
+@pytest.mark.slow
 def test_table_4():
     for (name, policy), published in TABLE_4.items():
         (summary,), _ = simulate(read_mix(name), [policy], seeds=range(2 if name == "mix-4" else 9))

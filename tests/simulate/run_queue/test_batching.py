@@ -43,6 +43,7 @@ def misses(done: Simulation) -> int:
     return sum(done.caches.misses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("granularity", [1, 8, 64])
 @pytest.mark.parametrize("length", [1, 2, 4, 16])
 def test_misses_and_gain_are_what_the_arithmetic_says(granularity: int, length: int) -> None:

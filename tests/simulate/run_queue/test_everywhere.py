@@ -16,6 +16,7 @@ from tests.simulate.run_queue.scenarios import small_scenarios
 SCENARIOS = small_scenarios()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_policy_runs_everything_that_fits_it(scenario: Scenario, policy: str) -> None:

@@ -83,6 +83,7 @@ def simulated(
     return simulate_once(scenario, policy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
 @given(workload=programs(), penalty=penalties(), machine=MACHINES, flag=st.booleans())
 def test_nothing_is_lost_or_doubled_or_miscounted(
@@ -97,6 +98,7 @@ def test_nothing_is_lost_or_doubled_or_miscounted(
     assert done.counters.penalties == paid(done.trace, penalty, cold_start=flag)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
 @given(workload=programs(), penalty=penalties(), machine=MACHINES)
 def test_no_policy_pays_less_than_the_optimum(
@@ -112,6 +114,7 @@ def test_no_policy_pays_less_than_the_optimum(
     assert all(window.bound <= window.realised for window in comparison.windows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
 @given(workload=programs(), machine=MACHINES)
 def test_a_seed_says_all(policy: type[Policy], workload: Programs, machine: Machine) -> None:

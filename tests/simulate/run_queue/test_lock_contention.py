@@ -67,6 +67,7 @@ def utilisation(cpus: int, ratio: float) -> float:
     return 1 - 1 / total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [3.0, 6.11, 20.0])
 @pytest.mark.parametrize("cpus", [1, 2, 4, 10])
 def test_who_comes_finds_it_as_busy_as_the_others_keep_it(cpus, ratio):

@@ -61,6 +61,7 @@ def test_no_trace_is_written_over_another(tmp_path):
     assert len(simulate_all(scenarios, ["fcfs"], processes=1).runs) == 2
 
 
+@pytest.mark.slow
 def test_seeds_stand_in_the_names_where_there_are_several(tmp_path):
     scenario = small(name="a b/c")
     simulate_all([scenario], ["fcfs"], seeds=range(3, 5), folder=tmp_path, is_plain=True)
@@ -68,6 +69,7 @@ def test_seeds_stand_in_the_names_where_there_are_several(tmp_path):
     assert names == {"a-b-c-fcfs-seed3.jsonl", "a-b-c-fcfs-seed4.jsonl", "summary.json"}
 
 
+@pytest.mark.slow
 def test_the_same_whatever_the_processes(tmp_path):
     scenarios = [small(), small(small_hackbench, "other")]
     policies, seeds = ["random", "fcfs"], range(2)
@@ -83,6 +85,7 @@ def test_the_same_whatever_the_processes(tmp_path):
     assert len(first) == 9
 
 
+@pytest.mark.slow
 def test_they_come_in_the_order_asked_for():
     done = simulate_all(
         [small(), small(small_hackbench, "other")], ["lifo", "fcfs"], seeds=range(2), processes=2

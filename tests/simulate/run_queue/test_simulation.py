@@ -37,6 +37,7 @@ def simulated(workload: Programs, caches: CacheSizes | None, cpus: int, quantum:
     return simulate_once(scenario, FirstComeFirstServed)
 
 
+@pytest.mark.slow
 @given(
     workload=programs(),
     lines=st.integers(1, 30),
@@ -60,6 +61,7 @@ def test_what_is_paid_is_what_the_caches_count(
         assert counts.misses[cpu] <= counts.touched[cpu]
 
 
+@pytest.mark.slow
 @given(workload=programs())
 def test_under_a_penalty_there_are_no_caches_of_lines(workload: Programs) -> None:
     assert simulated(workload, None, 2, 0).caches is None
@@ -95,6 +97,7 @@ def test_a_time_to_stop_is_not_negative() -> None:
         Scenario(name="x", workload=Custom(), machine=Machine(cpus=1), penalty=PENALTY, until=-1)
 
 
+@pytest.mark.slow
 def test_the_compiler_is_loaded_for_caches_of_lines_only() -> None:
     code = (
         "import sys, dfopt.simulate.run_queue.simulation, dfopt.simulate.run_queue.costs; "

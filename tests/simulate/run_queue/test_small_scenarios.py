@@ -28,6 +28,7 @@ def test_every_kind_of_workload_is_there() -> None:
     assert sorted(scenario.workload.name for scenario in small_scenarios()) == sorted(WORKLOADS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scenario", "policy"),
     [pytest.param(*case, id=f"{case[0].name}-{case[1].name}") for case in cases()],

@@ -34,6 +34,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_small_instance_is_proven_without_any_machine_code(empty: Path) -> None:
     program = (
         "import sys, dfopt\n"
@@ -74,6 +75,7 @@ def test_what_another_process_has_compiled_is_loaded(monkeypatch: pytest.MonkeyP
     assert loaded == [machine_code.first_calls]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("instance", [SMALL, WITH_CUTS], ids=["f", "g"])
 @pytest.mark.parametrize("plain_python_s", [0.0, 60.0])
 def test_the_first_solve_proves_the_same_optimum(
@@ -87,6 +89,7 @@ def test_the_first_solve_proves_the_same_optimum(
     assert cold.objective == warm.objective
 
 
+@pytest.mark.slow
 def test_the_search_goes_on_with_machine_code_once_it_is_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -61,6 +61,7 @@ def check_weights(certificate: DualWeights) -> None:
         assert gcd(*certificate.bin_weights, *weights, *charges) == 1
 
 
+@pytest.mark.slow
 def test_the_bound_is_below_the_optimum_and_the_whole_method_attains_it() -> None:
     """From a bad schedule, without any other bound; each step is judged by the checker."""
     kinds: Counter[type] = Counter()
@@ -139,6 +140,7 @@ def scaled(instance: Instance, factor: int) -> Instance:
     return replace(instance, penalty=penalty, tasks=tasks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [10**6 + 3, 2**53 + 1])
 def test_the_unit_of_time_does_not_matter(factor: int) -> None:
     raised = 0
@@ -201,6 +203,7 @@ def in_nanoseconds(source: random.Random, tasks: int) -> Instance:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most_rows", [16, pricing_data.MOST_ROWS])
 def test_bounds_hold_where_costs_are_rounded(
     most_rows: int, monkeypatch: pytest.MonkeyPatch
@@ -225,6 +228,7 @@ def test_bounds_hold_where_costs_are_rounded(
     assert (rounded if most_rows == 16 else exact) >= 4
 
 
+@pytest.mark.slow
 def test_the_certificate_of_a_larger_instance_is_checked_through_the_command_line(
     tmp_path: Path,
 ) -> None:
@@ -259,6 +263,7 @@ for instance in untimed(20, seed=43, most_tasks=4):
 """
 
 
+@pytest.mark.slow
 def test_plain_python_gives_the_same_proofs() -> None:
     outputs = [
         subprocess.run(

@@ -72,6 +72,7 @@ def branch_in_order(solution: Solution, rules: tuple[Rule, ...]) -> Branch | Non
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", RULES, ids=lambda rule: rule.__name__)
 def test_branching_alone_finds_and_proves_the_optimum(
     first: Rule, monkeypatch: pytest.MonkeyPatch
@@ -108,6 +109,7 @@ def test_branching_alone_finds_and_proves_the_optimum(
     assert len(left_over) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", [ColumnGeneration, BranchAndPrice])
 def test_what_rounding_errors_hide_is_left_to_cp_sat(
     broken: type, monkeypatch: pytest.MonkeyPatch
@@ -130,6 +132,7 @@ def test_what_rounding_errors_hide_is_left_to_cp_sat(
     assert len(asked) >= 10
 
 
+@pytest.mark.slow
 def test_the_whole_method_survives_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
     def undecided(*_: object) -> None:
         raise Undecided
@@ -142,6 +145,7 @@ def test_the_whole_method_survives_it_too(monkeypatch: pytest.MonkeyPatch) -> No
         assert checked(instance, search).ok
 
 
+@pytest.mark.slow
 def test_a_branch_without_an_answer_is_not_taken_for_an_impossible_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

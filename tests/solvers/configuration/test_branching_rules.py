@@ -73,6 +73,7 @@ def children(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_the_children_share_all_schedules_and_exclude_the_fraction(rule: Rule) -> None:
     """One decision after the other; each keeps or drops whole schedules."""
@@ -128,6 +129,7 @@ def check_solution(node: RemainingProblem, solution: Solution) -> None:
         assert least - 1e-5 <= uses <= most + 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_column_generation_is_exact_under_branching_decisions(rule: Rule) -> None:
     """It allows a limit just where the LP over all columns does."""

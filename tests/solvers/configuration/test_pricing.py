@@ -128,6 +128,7 @@ def check_contents(offer: PricedProblem, number: int, limit: int | None, best: i
         assert max(values) == best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("real", [True, False], ids=["orders", "blocks"])
 def test_pricing_is_exact(real: bool) -> None:
     different = number = 0

@@ -322,6 +322,7 @@ def optimum_of_parts(instance: Instance) -> int:
     return value
 
 
+@pytest.mark.slow
 def test_parts_of_drawn_instances() -> None:
     """At the optimum there is a schedule, one below there is none."""
     solvable = 0

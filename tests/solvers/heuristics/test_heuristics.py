@@ -9,6 +9,7 @@ from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.schedule import evaluate
 from dfopt.solvers.heuristics import first_schedule
+from dfopt.solvers.heuristics.constructive import consecutive_orders
 from dfopt.solvers.search import Search, SearchOver
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import optimum
@@ -27,6 +28,7 @@ def first_objective(instance: Instance, effort: float = 1.0) -> int:
     return search.objective
 
 
+@pytest.mark.slow
 def test_small_instances_are_mostly_solved() -> None:
     attained = number = 0
     for instance in drawn_instances(150, seed=12):
@@ -37,6 +39,7 @@ def test_small_instances_are_mostly_solved() -> None:
     assert attained >= 0.95 * number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "instance",
     [
@@ -49,3 +52,12 @@ def test_small_instances_are_mostly_solved() -> None:
 )
 def test_larger_instances_have_the_same_schedule_every_time(instance: Instance) -> None:
     assert first_objective(instance, effort=0.1) == first_objective(instance, effort=0.1)
+
+
+def test_a_search_that_ends_at_once_still_has_a_schedule() -> None:
+    for instance in drawn_instances(60, seed=9):
+        search = Search(instance)
+        if instance.missing_capacity:
+            continue
+        search.found(consecutive_orders(search))
+        assert search.schedule is not None

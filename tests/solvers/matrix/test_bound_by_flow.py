@@ -52,6 +52,7 @@ def test_a_hundred_tasks_have_a_bound_near_their_schedule(seed: int) -> None:
     assert 0 < search.lower_bound <= search.objective <= 1.1 * search.lower_bound
 
 
+@pytest.mark.slow
 def test_solve_reports_the_bound_of_the_flow() -> None:
     result = solve(
         hundred_tasks(0, Objective.TOTAL_PENALTY), stop=TimeLimit(PATIENCE_S / 10), workers=1

@@ -18,6 +18,7 @@ from tests.solvers.matrix.problems import assert_real, least_cost, problems
 MAKERS = (long_circles_first, scarce_circles_first, inserted)
 
 
+@pytest.mark.slow
 @given(problems())
 @settings(max_examples=300, deadline=None)
 def test_flows_bound_all_schedules_and_trails_are_some(problem: MatrixProblem) -> None:

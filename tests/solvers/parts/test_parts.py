@@ -30,6 +30,7 @@ def searched(instance: Instance, *steps: Callable[[Search], None]) -> Search:
     return search
 
 
+@pytest.mark.slow
 def test_small_instances_of_every_kind() -> None:
     ends: Counter[str] = Counter()
     for instance in drawn_instances(700, seed=11, most_tasks=8, kinds=("g",)):
@@ -61,6 +62,7 @@ def three_cpus(seed: int, **options: object) -> Instance:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize(
     "options",

@@ -1,6 +1,7 @@
 """Laws that hold for all labels."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +42,7 @@ def run_times(trace):
     return np.bincount(trace.task, trace.end - trace.start, len(trace.tasks)).tolist()
 
 
+@pytest.mark.slow
 @given(traces_and_changes())
 def test_cutting(drawn):
     trace, changes = drawn

@@ -65,6 +65,7 @@ def ends(data: bytes) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", [RECORDED, MADE, COMPRESSED], ids=["recorded", "made", "packed"])
 def test_every_beginning_of_a_file_keeps_its_whole_packets(data):
     whole = ends(data)

@@ -52,6 +52,7 @@ def expected_dispatches(switches):
     return sorted(found, key=lambda row: row[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", DIALECTS)
 @given(switches=chains())
 def test_read_back(dialect, switches):

@@ -218,6 +218,7 @@ stretches = st.integers(0, MEMORY - 1).flatmap(
 )
 
 
+@pytest.mark.slow
 @given(
     lines=st.integers(1, 8),
     shared=st.integers(0, 10),

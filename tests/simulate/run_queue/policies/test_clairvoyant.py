@@ -172,6 +172,7 @@ def test_a_thread_that_used_no_fragment_last_waits_for_none() -> None:
     assert places(done, "x")[-1] == (1, 18)
 
 
+@pytest.mark.slow
 @given(workload=programs(), penalty=penalties(), window=st.sampled_from([1, 2, 64]))
 def test_no_window_or_slice_loses_a_thread(
     workload: Programs, penalty: Penalty, window: int

@@ -263,6 +263,7 @@ def scenario(
     )
 
 
+@pytest.mark.slow
 @given(workload=programs(most=8), parameters=small_times(), cpus=st.integers(1, 4))
 def test_threads_without_fragments_are_scheduled_as_under_o1(
     workload: Programs, parameters: dict[str, int], cpus: int
@@ -275,6 +276,7 @@ def test_threads_without_fragments_are_scheduled_as_under_o1(
         assert np.array_equal(getattr(ours, column), getattr(trace, column))
 
 
+@pytest.mark.slow
 @given(
     workload=programs(most=8),
     parameters=small_times(),

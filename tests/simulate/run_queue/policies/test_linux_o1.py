@@ -307,6 +307,7 @@ def test_parameters_are_checked(wrong: dict[str, Any]) -> None:
         LinuxO1(**wrong)
 
 
+@pytest.mark.slow
 @given(
     workload=programs(most=8),
     parameters=small_times(),

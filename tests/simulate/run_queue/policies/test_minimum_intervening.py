@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -91,6 +92,7 @@ class Recounted(MinimumIntervening):
         return picked
 
 
+@pytest.mark.slow
 @given(workload=programs(), cpus=st.integers(1, 3), time_slice=st.sampled_from([0, 3]))
 def test_the_choice_is_that_of_counting(workload: Programs, cpus: int, time_slice: int) -> None:
     done = simulated(

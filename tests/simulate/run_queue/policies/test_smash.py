@@ -237,6 +237,7 @@ def simulated(workload: Programs, policy: type[Policy], cpus: int, **parameters:
     return simulate_once(scenario, policy)
 
 
+@pytest.mark.slow
 @given(workload=programs(), count=st.integers(1, 9))
 def test_one_batch_for_all_is_uni_smash(workload: Programs, count: int) -> None:
     batch = simulated(workload, UnibatchSmash, 2, max_batch_size=10_000, max_batch_count=count)
@@ -244,6 +245,7 @@ def test_one_batch_for_all_is_uni_smash(workload: Programs, count: int) -> None:
     assert batch.engine.recorder.rows == plain.engine.recorder.rows
 
 
+@pytest.mark.slow
 @WITH_BATCHES
 @given(
     workload=programs(),

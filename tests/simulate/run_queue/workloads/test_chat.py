@@ -118,6 +118,7 @@ def test_a_sender_waits_when_its_socket_is_full(limit: int, bursts: int) -> None
     assert handled["room0-user0-receiver"] == 18
 
 
+@pytest.mark.slow
 def test_pairs_of_users_take_no_memory() -> None:
     tracemalloc.start()
     Chat(rooms=1, users=3_000).build(Random(0))

@@ -253,6 +253,7 @@ def check_replay(trace, timing):
     assert {thread.name: thread.run_time for thread in done.engine.threads} == run_times(trace)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("timing", ["wakeups", "waits"])
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_recordings(shared, name, timing):
@@ -303,6 +304,7 @@ def recordings(draw):
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(recordings(), st.sampled_from(["wakeups", "waits"]))
 def test_nothing_is_lost_and_nobody_waits_for_ever(trace, timing):

@@ -98,6 +98,7 @@ def ordered(search: Search, contents: list[dict[int, int]]) -> list[list[int]]:
     return [form.order(cpu, content) for cpu, content in enumerate(contents)]
 
 
+@pytest.mark.slow
 @given(
     instances(kinds=("f", "g"), min_tasks=1, max_tasks=12, max_cpus=4),
     st.lists(st.integers(1, 60), min_size=1, max_size=8),
@@ -246,6 +247,7 @@ def test_the_limit_is_kept() -> None:
     check_schedule(search)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "instance",
     [
@@ -298,6 +300,7 @@ print(search.objective, local.contents())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", Objective)
 def test_plain_python_makes_the_same_moves(objective: Objective) -> None:
     program = IN_PLAIN_PYTHON.format(objective=objective)
