@@ -1,0 +1,1 @@
+"""Schedules of a trace that keep cause and effect, and bounds on what such schedules cost."""
