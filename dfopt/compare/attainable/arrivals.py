@@ -50,25 +50,35 @@ class Blocks:
 
     Parameters
     ----------
+    row
+        The row in the trace, or ``NONE`` for a gap.
     cpu, start, end
         The CPU is taken from ``start`` to just before ``end``.
     evicts
         Whether it leaves none of the fragments in the cache.
     entry, exit
         If it evicts: its own costs, and the cost after it if another dispatch follows.
+    first, last
+        If it evicts: the costs if it is the first of its CPU, and after it if it is the last.
     """
 
+    row: Rows
     cpu: Numbers
     start: Integers
     end: Integers
     evicts: Flags
     entry: Integers
     exit: Integers
+    first: Integers
+    last: Integers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Arrivals:
-    """The managed dispatches of a trace, ordered by recorded start, and when each was ready.
+    """The managed dispatches of a trace, and when each was ready.
+
+    They are ordered by recorded start, those of no length first. So each stands after ``previous``
+    and ``waker``.
 
     A task runs its dispatches in their order. One that was woken became ready at some time from
     ``ready_from`` to ``ready_by``; the two are equal where the wake-up is recorded. A dispatch that

@@ -37,21 +37,24 @@ def waits_of(arrivals: Arrivals, schedule: TimedSchedule) -> Integers:
 def cost_of(arrivals: Arrivals, schedule: TimedSchedule) -> int:
     """Return the sum of all switch costs of a schedule.
 
-    Dispatches of a CPU stand in the order of their starts. Blocks that evict take part, too.
+    Dispatches of a CPU stand in the order of their starts, those of no length first. Blocks that
+    evict take part, too.
     """
     costs, blocks = arrivals.costs, arrivals.blocks
     evicting = np.flatnonzero(blocks.evicts)
     none = np.zeros(len(evicting), np.int64)
     cpu = np.concatenate([schedule.cpu, blocks.cpu[evicting]])
     start = np.concatenate([schedule.start, blocks.start[evicting]])
+    end = np.concatenate([schedule.start + arrivals.length, blocks.end[evicting]])
+    row = np.concatenate([arrivals.row, blocks.row[evicting]])
     # Each evicting block has a fragment of its own.
     fragment = np.concatenate([arrivals.fragment, -1 - np.arange(len(evicting))])
     entry = np.concatenate([costs.entry, blocks.entry[evicting]])
     leaving = np.concatenate([costs.exit, blocks.exit[evicting]])
     always = np.concatenate([costs.always, none])
-    first = np.concatenate([costs.first, none])
-    last = np.concatenate([costs.last, none])
-    order = np.lexsort((start, cpu))
+    first = np.concatenate([costs.first, blocks.first[evicting]])
+    last = np.concatenate([costs.last, blocks.last[evicting]])
+    order = np.lexsort((row, end, start, cpu))
     before, after = order[:-1], order[1:]
     same_cpu = cpu[before] == cpu[after]
     if costs.matrix.size:
