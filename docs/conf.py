@@ -4,6 +4,8 @@ import sys
 from importlib import metadata, resources
 from pathlib import Path
 
+from sphinx.application import Sphinx
+
 from dfopt import evaluate, read_instance, solve
 from dfopt.plot import plot_schedule, save_picture
 from dfopt_models import plot as model_plot
@@ -68,33 +70,8 @@ os.chdir(_home)
 _folder.cleanup()
 """
 
-# The pictures shown are drawn anew for each build.
 PICTURES = DOCS / "_build" / "pictures"
-PICTURES.mkdir(parents=True, exist_ok=True)
 EXAMPLES = DOCS / "examples"
-shop = read_instance(EXAMPLES / "shop.json")
-save_picture(plot_schedule(shop, solve(shop).schedule), PICTURES / "shop.svg")
-worked = read_instance(EXAMPLES / "worked-example.json")
-for name, orders in {
-    "cpu-affinity": [["v0", "v1", "v2"], ["v3", "v4"]],
-    "data-affinity": [["v0", "v2", "v3"], ["v1", "v4"]],
-}.items():
-    save_picture(plot_schedule(worked, evaluate(worked, orders)), PICTURES / f"{name}.svg")
-save_picture(hackbench.foresight(["4"]), PICTURES / "foresight-4.svg")
-save_picture(hackbench.foresight(["4", "16"]), PICTURES / "foresight-16.svg")
-save_picture(hackbench.gap(["4", "4-batch"]), PICTURES / "gap.svg")
-
-mix_5 = read_model("mix-5")
-save_picture(model_plot.plot_crossovers([mix_5]).axes[0], PICTURES / "crossover.svg")
-mixes = [read_model(path) for path in sorted(EXAMPLES.glob("simulated/mix-*.toml"))]
-save_picture(model_plot.plot_crossovers(mixes).axes[0], PICTURES / "crossover-mixes.svg")
-for name, draw in {
-    "waste": model_plot.plot_crossover_against_waste,
-    "headroom": model_plot.plot_headroom,
-    "trade": model_plot.plot_trade,
-    "product": model_plot.plot_product_spread,
-}.items():
-    save_picture(draw(mix_5, "MATRIX"), PICTURES / f"crossover-{name}.svg")
 
 # The schemas shown are those of the installed package, wherever that is.
 SCHEMAS = DOCS / "_build" / "schemas"
@@ -104,3 +81,39 @@ for schema in resources.files("dfopt").joinpath("files", "schemas").iterdir():
         SCHEMAS.joinpath(schema.name).write_text(schema.read_text("utf-8"), "utf-8")
 parameters = resources.files("dfopt_models").joinpath("parameters", "mix-5.toml")
 SCHEMAS.joinpath("mix-5.toml").write_text(parameters.read_text("utf-8"), "utf-8")
+
+
+def draw_pictures(app: Sphinx) -> None:
+    """Draw the pictures that pages show anew; the examples are tested without them."""
+    if app.builder.name == "doctest":
+        app.config.suppress_warnings.append("image.not_readable")
+        return
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    shop = read_instance(EXAMPLES / "shop.json")
+    save_picture(plot_schedule(shop, solve(shop).schedule), PICTURES / "shop.svg")
+    worked = read_instance(EXAMPLES / "worked-example.json")
+    for name, orders in {
+        "cpu-affinity": [["v0", "v1", "v2"], ["v3", "v4"]],
+        "data-affinity": [["v0", "v2", "v3"], ["v1", "v4"]],
+    }.items():
+        save_picture(plot_schedule(worked, evaluate(worked, orders)), PICTURES / f"{name}.svg")
+    save_picture(hackbench.foresight(["4"]), PICTURES / "foresight-4.svg")
+    save_picture(hackbench.foresight(["4", "16"]), PICTURES / "foresight-16.svg")
+    save_picture(hackbench.gap(["4", "4-batch"]), PICTURES / "gap.svg")
+
+    mix_5 = read_model("mix-5")
+    save_picture(model_plot.plot_crossovers([mix_5]).axes[0], PICTURES / "crossover.svg")
+    mixes = [read_model(path) for path in sorted(EXAMPLES.glob("simulated/mix-*.toml"))]
+    save_picture(model_plot.plot_crossovers(mixes).axes[0], PICTURES / "crossover-mixes.svg")
+    for name, draw in {
+        "waste": model_plot.plot_crossover_against_waste,
+        "headroom": model_plot.plot_headroom,
+        "trade": model_plot.plot_trade,
+        "product": model_plot.plot_product_spread,
+    }.items():
+        save_picture(draw(mix_5, "MATRIX"), PICTURES / f"crossover-{name}.svg")
+
+
+def setup(app: Sphinx) -> None:
+    """Let pictures be drawn before pages are read."""
+    app.connect("builder-inited", draw_pictures)
