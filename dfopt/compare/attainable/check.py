@@ -62,18 +62,19 @@ def checked_cost(arrivals: Arrivals, schedule: TimedSchedule) -> int:
     """Return what all switches of a schedule cost, added up one after the other.
 
     Dispatches and evicting blocks of a CPU stand in the order of their starts. Where two start at
-    once, the shorter one stands first, then the one that comes first in the trace.
+    once, the shorter one stands first, then the one in the earlier row of the trace.
     """
-    on_cpu: list[list[tuple[int, int, int]]] = [[] for _ in range(arrivals.cpus)]
-    lengths, dispatches = arrivals.length.tolist(), len(arrivals.row)
+    on_cpu: list[list[tuple[int, int, int, int]]] = [[] for _ in range(arrivals.cpus)]
+    lengths, rows, dispatches = arrivals.length.tolist(), arrivals.row.tolist(), len(arrivals.row)
     for j, (cpu, start) in enumerate(
         zip(schedule.cpu.tolist(), schedule.start.tolist(), strict=True)
     ):
-        on_cpu[cpu].append((start, lengths[j], j))
+        on_cpu[cpu].append((start, lengths[j], rows[j], j))
     blocks = arrivals.blocks
     for b in np.flatnonzero(blocks.evicts).tolist():
         start = int(blocks.start[b])
-        on_cpu[blocks.cpu[b]].append((start, int(blocks.end[b]) - start, dispatches + b))
+        length = int(blocks.end[b]) - start
+        on_cpu[blocks.cpu[b]].append((start, length, int(blocks.row[b]), dispatches + b))
     cuts: list[list[int]] = [[] for _ in range(arrivals.cpus)]
     for cpu, time in zip(arrivals.cut_cpu.tolist(), arrivals.cut_time.tolist(), strict=True):
         cuts[cpu].append(time)
@@ -83,45 +84,42 @@ def checked_cost(arrivals: Arrivals, schedule: TimedSchedule) -> int:
     )
 
 
-def _cost_of_cpu(arrivals: Arrivals, elements: list[tuple[int, int, int]], cuts: list[int]) -> int:
-    """Return what the switches of one CPU cost; an element is (start, length, number).
+def _cost_of_cpu(
+    arrivals: Arrivals, elements: list[tuple[int, int, int, int]], cuts: list[int]
+) -> int:
+    """Return what the switches of one CPU cost; an element is (start, length, row, number).
 
     Numbers from the number of dispatches on stand for blocks.
     """
     costs, blocks, dispatches = arrivals.costs, arrivals.blocks, len(arrivals.row)
     fragments = arrivals.fragment
+
+    def of(element: int, column: str) -> int:
+        if element < dispatches:
+            return int(getattr(costs, column)[element])
+        return int(getattr(blocks, column)[element - dispatches])
+
     total, passed = 0, 0
     before = NONE
-    for start, _, element in elements:
+    for start, _, _, element in elements:
         cut = False
         while passed < len(cuts) and cuts[passed] <= start:
             passed, cut = passed + 1, True
         if before == NONE:
-            if passed == 0 and element < dispatches:
-                total += int(costs.first[element])
+            if passed == 0:
+                total += of(element, "first")
         elif not cut:
+            managed = before < dispatches and element < dispatches
             if costs.matrix.size:
                 total += int(costs.matrix[fragments[before], fragments[element]])
             else:
                 if before < dispatches:
-                    total += int(costs.always[before])
-                same = (
-                    before < dispatches
-                    and element < dispatches
-                    and fragments[before] == fragments[element]
-                )
-                if not same:
-                    left, row = (
-                        (costs, before) if before < dispatches else (blocks, before - dispatches)
-                    )
-                    total += int(left.exit[row])
-                    entered, row = (
-                        (costs, element) if element < dispatches else (blocks, element - dispatches)
-                    )
-                    total += int(entered.entry[row])
+                    total += of(before, "always")
+                if not (managed and fragments[before] == fragments[element]):
+                    total += of(before, "exit") + of(element, "entry")
         before = element
-    if before != NONE and before < dispatches and passed == len(cuts):
-        total += int(costs.last[before])
+    if before != NONE and passed == len(cuts):
+        total += of(before, "last")
     return total
 
 

@@ -147,6 +147,8 @@ def _add_dispatch(
         waker = random.choice(wakers)
         woken = earlier[waker]
         offset = random.randint(max(0, task_end - woken.start), woken.length)
+        # A dispatch of no length stands before one that starts with it; it is not woken by that.
+        offset = max(offset, min(1, woken.length)) if length == 0 else offset
         ready_from = ready_by = woken.start + offset
     elif how < 0.6:
         missing = True
@@ -180,7 +182,10 @@ def _add_dispatch(
 def _arrivals(random: Random, recording: Recording, fragments: int, costs: str) -> Arrivals:
     """Return the recording as columns, ordered by start."""
     drawn = recording.dispatches
-    order = sorted(range(len(drawn)), key=lambda number: drawn[number].start)
+    order = sorted(
+        range(len(drawn)),
+        key=lambda number: (drawn[number].start, drawn[number].start + drawn[number].length),
+    )
     row_of = {number: row for row, number in enumerate(order)} | {NONE: NONE}
     ordered = [drawn[number] for number in order]
     blocks = sorted(recording.blocks, key=lambda block: (block.cpu, block.start))
@@ -212,12 +217,15 @@ def _arrivals(random: Random, recording: Recording, fragments: int, costs: str) 
         latest=integers([one.latest for one in ordered]),
         costs=_costs(random, [one.fragment for one in ordered], fragments, costs),
         blocks=Blocks(
+            row=np.arange(len(blocks), dtype=np.intp) * 2,
             cpu=numbers([block.cpu for block in blocks]),
             start=integers([block.start for block in blocks]),
             end=integers([block.end for block in blocks]),
             evicts=np.array([block.evicts for block in blocks], np.bool_),
             entry=integers([random.randint(0, 1) * block.evicts for block in blocks]),
             exit=integers([random.randint(0, 2) * block.evicts for block in blocks]),
+            first=integers([random.randint(0, 1) * block.evicts for block in blocks]),
+            last=integers([random.randint(0, 1) * block.evicts for block in blocks]),
         ),
         cut_cpu=numbers([cpu for cpu, _ in cuts]),
         cut_time=integers([time for _, time in cuts]),

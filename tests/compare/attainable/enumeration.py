@@ -81,8 +81,8 @@ class Enumeration:
         self.entry = costs.entry.tolist() + blocks.entry.tolist()
         self.exit = costs.exit.tolist() + blocks.exit.tolist()
         self.always = costs.always.tolist() + [0] * len(blocks.start)
-        self.first = costs.first.tolist() + [0] * len(blocks.start)
-        self.last = costs.last.tolist() + [0] * len(blocks.start)
+        self.first = costs.first.tolist() + blocks.first.tolist()
+        self.last = costs.last.tolist() + blocks.last.tolist()
         # A block has a fragment of its own.
         self.fragment += [-1 - number for number in range(len(blocks.start))]
         self.matrix = costs.matrix.tolist()
