@@ -1,0 +1,268 @@
+"""The patient rule: by hand, what holds for every run, and that it knows no future."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dfopt.compare.attainable import patience as patience_file
+from dfopt.compare.attainable.arrivals import NONE
+from dfopt.compare.attainable.patience import patience_curve, run_patiently
+from dfopt.compare.attainable.timed_schedule import cost_of, waits_of
+from dfopt.errors import DfoptError
+from tests.compare.attainable.patient_arrivals import (
+    NO_LIMIT,
+    arrivals_with,
+    drawn_arrivals,
+    faults,
+)
+
+A, B, C = range(3)
+SEEDS = st.integers(0, 1 << 40)
+PATIENCE = st.sampled_from((0, 1, 7, 50, 1000))
+
+
+def starts(arrivals, patience):
+    """Return CPU and start of each dispatch."""
+    schedule = run_patiently(arrivals, patience)
+    assert faults(arrivals, schedule) == []
+    return list(zip(schedule.cpu.tolist(), schedule.start.tolist(), strict=True))
+
+
+# By hand.
+
+
+def test_what_a_cpu_holds_comes_first():
+    """At 10 both wait; A is held, although B has waited longer."""
+    arrivals = arrivals_with([(A, 0, 10), (B, 1, 10), (A, 2, 10)])
+    assert starts(arrivals, 0) == [(0, 0), (0, 20), (0, 10)]
+
+
+def test_another_fragment_waits_for_the_patience_to_end():
+    """B is ready at 1, and the CPU is idle from 10 on."""
+    arrivals = arrivals_with([(A, 0, 10), (B, 1, 10)])
+    assert starts(arrivals, 5) == [(0, 0), (0, 10)]
+    assert starts(arrivals, 30) == [(0, 0), (0, 31)]
+
+
+def test_patience_saves_a_change():
+    """At 10 only B is ready, at 15 another A."""
+    arrivals = arrivals_with([(A, 0, 10), (B, 9, 10), (A, 15, 10)])
+    assert starts(arrivals, 0) == [(0, 0), (0, 10), (0, 20)]
+    assert starts(arrivals, 10) == [(0, 0), (0, 25), (0, 15)]
+    costs = [run.cost for run in patience_curve(arrivals, [0, 10])]
+    assert costs == [2, 1]
+
+
+def test_empty_caches_have_no_patience():
+    """Two CPUs hold nothing; the third dispatch waits for one that does."""
+    arrivals = arrivals_with([(A, 0, 10), (B, 0, 20), (A, 1, 10)], cpus=2)
+    assert starts(arrivals, 1000) == [(0, 0), (1, 0), (0, 10)]
+
+
+def test_of_two_caches_with_the_fragment_the_one_used_last_is_taken():
+    arrivals = arrivals_with([(A, 0, 10), (A, 0, 20), (A, 30, 10)], cpus=2)
+    assert starts(arrivals, 0)[2] == (1, 30)
+
+
+def test_the_cache_that_was_not_used_for_longest_is_given_up():
+    arrivals = arrivals_with([(A, 0, 10), (B, 0, 20), (C, 30, 10)], cpus=2)
+    assert starts(arrivals, 0)[2] == (0, 30)
+
+
+def test_wakers_and_the_dispatch_before_come_first():
+    """The second one is woken 4 after the first began; the third one follows it."""
+    arrivals = arrivals_with(
+        [(A, 5, 10, NONE, NONE, 0), (A, 0, 10, NONE, 0, 4), (A, 0, 10, 1, NONE, 0)], cpus=2
+    )
+    assert starts(arrivals, 0) == [(0, 5), (1, 9), (1, 19)]
+
+
+def test_a_block_takes_its_cpu_and_is_no_change():
+    """The second dispatch would not end before the block begins; what is held stays."""
+    arrivals = arrivals_with([(A, 0, 10), (A, 1, 10), (A, 2, 5)], blocks=[(0, 15, 30, False)])
+    assert starts(arrivals, 0) == [(0, 0), (0, 30), (0, 10)]
+    assert cost_of(arrivals, run_patiently(arrivals, 0)) == 0
+
+
+def test_after_a_block_that_evicts_nothing_is_held():
+    """B comes first, since it has waited longest."""
+    arrivals = arrivals_with([(A, 0, 10), (B, 1, 10), (A, 2, 10)], blocks=[(0, 10, 30, True)])
+    assert starts(arrivals, 1000) == [(0, 0), (0, 30), (0, 40 + 1000 - 38)]
+
+
+def test_after_a_cut_nothing_is_held():
+    arrivals = arrivals_with([(A, 0, 10), (B, 1, 10)], cuts=[(0, 10)])
+    assert starts(arrivals, 1000) == [(0, 0), (0, 10)]
+
+
+def test_what_must_not_be_late_has_its_recorded_place_reserved():
+    """The first B must start at 12, when the second A would run."""
+    arrivals = arrivals_with(
+        [(A, 0, 10), (A, 1, 10), (B, 12, 10)],
+        latest=[NO_LIMIT, NO_LIMIT, 12],
+        places=[(0, 0), (0, 22), (0, 12)],
+    )
+    assert starts(arrivals, 0) == [(0, 0), (0, 22), (0, 12)]
+
+
+def test_what_wakes_it_has_its_recorded_place_reserved_too():
+    """The last one must start at 12; with this patience its waker would come at 101."""
+    arrivals = arrivals_with(
+        [(A, 0, 10), (B, 1, 2), (C, 1, 2, NONE, 1, 1)],
+        latest=[NO_LIMIT, NO_LIMIT, 12],
+        places=[(0, 0), (0, 10), (0, 12)],
+    )
+    assert starts(arrivals, 100) == [(0, 0), (0, 10), (0, 12)]
+
+
+# Laws.
+
+
+@given(seed=SEEDS, patience=PATIENCE, limits=st.booleans())
+def test_every_run_is_a_possible_schedule(seed, patience, limits):
+    arrivals = drawn_arrivals(seed, limits=limits)
+    assert faults(arrivals, run_patiently(arrivals, patience)) == []
+
+
+@given(seed=SEEDS, patience=PATIENCE)
+def test_places_for_all_are_a_possible_schedule(seed, patience):
+    """Without any other replay, all places that may be needed are reserved."""
+    arrivals = drawn_arrivals(seed, limits=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(patience_file, "REPLAYS", 1)
+        schedule = run_patiently(arrivals, patience)
+    assert faults(arrivals, schedule) == []
+
+
+@given(seed=SEEDS, patience=PATIENCE, data=st.data())
+def test_it_knows_no_future(seed, patience, data):
+    """Whatever is not ready before some time may be quite another: what started before stays.
+
+    A dispatch looks ahead for its own length, to see whether a block comes in its way; so blocks
+    stay if they begin before that.
+    """
+    arrivals = drawn_arrivals(seed)
+    before = run_patiently(arrivals, patience)
+    now = data.draw(st.sampled_from(sorted({0, *before.start.tolist()})), label="now")
+    ready = before.start - waits_of(arrivals, before)
+    woken = arrivals.waker != NONE
+    ready[woken] = np.maximum(
+        ready[woken], before.start[arrivals.waker[woken]] + arrivals.waker_offset[woken]
+    )
+    to_come = np.flatnonzero(ready >= now)
+    numbers = st.integers(0, 20)
+    length, fragment, ready_by = (
+        column.copy() for column in (arrivals.length, arrivals.fragment, arrivals.ready_by)
+    )
+    for row in to_come:
+        length[row] = data.draw(numbers)
+        fragment[row] = data.draw(st.integers(0, 4))
+        ready_by[row] = now + data.draw(numbers)
+    blocks = arrivals.blocks
+    horizon = now + int(arrivals.length.max())
+    shift = data.draw(numbers)
+    later = blocks.start >= horizon
+    other = replace(
+        arrivals,
+        length=length,
+        fragment=fragment,
+        ready_by=ready_by,
+        blocks=replace(
+            blocks,
+            start=blocks.start + shift * later,
+            end=blocks.end + shift * later,
+            evicts=blocks.evicts ^ later,
+        ),
+        cut_time=arrivals.cut_time + shift * (arrivals.cut_time >= now),
+    )
+    after = run_patiently(other, patience)
+    past = before.start < now
+    assert ((after.start < now) == past).all()
+    assert (after.start[past] == before.start[past]).all()
+    assert (after.cpu[past] == before.cpu[past]).all()
+
+
+@given(seed=SEEDS)
+def test_without_patience_no_cpu_is_idle_that_has_work(seed):
+    """A dispatch that waits fits on no idle CPU, at any time while it waits."""
+    arrivals = drawn_arrivals(seed)
+    schedule = run_patiently(arrivals, 0)
+    spans = [
+        *zip(schedule.cpu, schedule.start, schedule.start + arrivals.length, strict=True),
+        *zip(arrivals.blocks.cpu, arrivals.blocks.start, arrivals.blocks.end, strict=True),
+    ]
+    times = sorted({int(time) for _, start, end in spans for time in (start, end)})
+    blocks = arrivals.blocks
+    for row, wait in enumerate(waits_of(arrivals, schedule)):
+        start, waker = int(schedule.start[row]), arrivals.waker[row]
+        ready = start - int(wait)
+        if waker != NONE:
+            ready = max(ready, int(schedule.start[waker] + arrivals.waker_offset[row]))
+        for time in times:
+            if not ready <= time < start:
+                continue
+            for cpu in range(arrivals.cpus):
+                is_busy = any(where == cpu and a <= time < b for where, a, b in spans)
+                end = time + arrivals.length[row]
+                meets = (blocks.cpu == cpu) & (blocks.start >= time) & (blocks.start < end)
+                assert is_busy or meets.any(), (row, time, cpu)
+
+
+@given(seed=SEEDS, patience=PATIENCE, limits=st.booleans())
+@pytest.mark.slow
+def test_machine_code_does_the_same(seed, patience, limits):
+    arrivals = drawn_arrivals(seed, limits=limits)
+    plain = run_patiently(arrivals, patience)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(patience_file, "PLAIN_DISPATCHES", 0)
+        compiled = run_patiently(arrivals, patience)
+    assert (plain.cpu == compiled.cpu).all()
+    assert (plain.start == compiled.start).all()
+
+
+# The curve, and what is refused.
+
+
+def test_the_curve_says_how_long_dispatches_wait():
+    arrivals = arrivals_with([(A, 0, 10), (B, 1, 10)])
+    (run,) = patience_curve(arrivals, [30])
+    assert (run.patience, run.cost, run.mean_wait, run.long_wait) == (30, 1, 15.0, 30)
+    assert run.schedule.start.tolist() == [0, 31]
+
+
+def test_the_curve_goes_no_further_than_the_trace():
+    arrivals = arrivals_with([(A, 0, 10), (B, 200_000, 10)])
+    assert [run.patience for run in patience_curve(arrivals)] == [0, 10_000, 30_000, 100_000]
+
+
+def test_nothing_is_run_without_dispatches():
+    arrivals = arrivals_with([])
+    assert len(run_patiently(arrivals, 5).start) == 0
+    assert [(run.cost, run.mean_wait) for run in patience_curve(arrivals)] == [(0, 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("patience", "message"),
+    [
+        (-1, "patience: must be at least 0, not -1"),
+        (0.5, "patience: must be an integer, not 0.5"),
+        (1 << 61, "patience: is 2305843009213693952, but for 2 dispatches it must be at most "),
+    ],
+)
+def test_wrong_patience_is_refused(patience, message):
+    arrivals = arrivals_with([(A, 0, 10), (B, 1, 10)])
+    with pytest.raises(DfoptError, match=re.escape(message)):
+        run_patiently(arrivals, patience)
+
+
+def test_it_can_be_interrupted():
+    def check():
+        raise KeyboardInterrupt
+
+    arrivals = arrivals_with([(A, 0, 10), (B, 1, 10)])
+    with pytest.raises(KeyboardInterrupt):
+        run_patiently(arrivals, 5, check=check)
