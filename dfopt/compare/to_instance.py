@@ -135,7 +135,7 @@ def trace_window(
 def _rows_of(trace: Trace, rows: Rows) -> Trace:
     columns = {
         name: getattr(trace, name)[rows]
-        for name in ("cpu", "start", "end", "task", "fragment", "comm", "lines", "leaves")
+        for name in ("cpu", "start", "end", "task", "fragment", "comm", "lines", "leaves", "stop")
         if getattr(trace, name) is not None
     }
     return replace(trace, **columns)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dfopt.errors import FileError
-from dfopt.trace.events import ANY_CPU, Flags, Integers, KernelEvents, Numbers, Switches
+from dfopt.trace.events import ANY_CPU, Flags, Integers, KernelEvents, Numbers, Stop, Switches
 from dfopt.trace.quality import Quality
 from dfopt.trace.trace import (
     BROKEN_CHAIN,
@@ -82,11 +82,13 @@ def trace_of(events: KernelEvents, *, name: str | None = None) -> Trace:
         end=time[ran + 1],
         task=tasks.running,
         comm=switches.previous_comm[ran + 1],
+        stop=switches.previous_stop[ran + 1],
         fragment=np.full(len(ran), UNMANAGED, np.int32),
         tasks=tasks.tasks,
         comms=events.comms,
         gaps=_gaps(switches.cpu, time, (lost, broken, steps_back)),
         wakeups=tasks.wakeups(),
+        first_wakeups=tasks.first_wakeups(),
         forks=tasks.forks(),
         marks=tasks.marks(),
         header=TraceHeader(name=name, time_unit="ns"),
@@ -211,9 +213,10 @@ class _Tasks:
         return tuple(tasks)
 
     def numbers(self, pid: Numbers, time: Integers) -> Numbers:
-        """Return the task of each thread at a time; -1 for idle threads."""
-        number = np.searchsorted(self._known, self._keys(pid, time)).astype(np.int32)
-        number[pid == IDLE] = -1
+        """Return the task of each thread at a time; -1 for idle threads and unknown ones."""
+        keys = self._keys(pid, time)
+        number = np.searchsorted(self._known, keys).astype(np.int32)
+        number[np.append(self._known, -1)[number] != keys] = -1
         return number
 
     def wakeups(self) -> TaskWakeups:
@@ -225,6 +228,19 @@ class _Tasks:
             time=time,
             waker=self.numbers(wakeups.waker[order], time),
             woken=self.numbers(wakeups.woken[order], time),
+        )
+
+    def first_wakeups(self) -> TaskWakeups:
+        """Return the first wake-ups of the tasks that other events name, by time."""
+        wakeups = self._events.first_wakeups
+        order = np.argsort(wakeups.time, kind="stable")
+        time = wakeups.time[order]
+        woken = self.numbers(wakeups.woken[order], time)
+        known = woken >= 0
+        return TaskWakeups(
+            time=time[known],
+            waker=self.numbers(wakeups.waker[order], time)[known],
+            woken=woken[known],
         )
 
     def forks(self) -> TaskForks:
@@ -299,7 +315,7 @@ def _last_moments(events: KernelEvents) -> tuple[Numbers, Integers]:
     born, birth = forks.child[births], forks.time[births]
     rows = np.flatnonzero(np.isin(switches.previous, exits.pid))
     rows = rows[np.lexsort((switches.time[rows], switches.previous[rows]))]
-    ended = switches.previous_ended.copy()
+    ended = switches.previous_stop == Stop.ENDS
     thread, moment = switches.previous[rows], switches.time[rows]
     for pid, time in zip(exits.pid, exits.time, strict=True):
         reused = _of_thread(born, birth, pid, time)

@@ -7,6 +7,7 @@ Readers of kernel traces fill these columns in the order of the file and draw no
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,32 @@ from numpy.typing import NDArray
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 Flags = NDArray[np.bool_]
+Stops = NDArray[np.int8]
 
 ANY_CPU = -1
 """The CPU of a loss where the trace does not name the CPU."""
+
+STATE_BITS = 0xFF
+"""The bits of a state as a number in which every thread has a 0 that could have gone on.
+
+The bits above say that it was preempted, or tell more about a thread that sleeps.
+"""
+
+
+class Stop(IntEnum):
+    """Why a thread ran no longer on its CPU."""
+
+    NOT_GIVEN = -1
+    """The trace does not say."""
+
+    SLEEPS = 0
+    """It waits for something, and runs again once it is woken."""
+
+    PREEMPTED = 1
+    """It could have gone on (state R, with or without a plus)."""
+
+    ENDS = 2
+    """It never runs again (states X and Z)."""
 
 
 def no_times() -> Integers:
@@ -41,8 +65,8 @@ class Switches:
         Nanoseconds.
     previous, previous_comm
         The thread that ran until now and its comm, an index into :attr:`KernelEvents.comms`.
-    previous_ended
-        Whether that thread will never run again (state X or Z).
+    previous_stop
+        A :class:`Stop`: why that thread runs no longer.
     next
         The thread that runs from now on, as this event says. If the ``previous`` of the CPU's next
         switch is another thread, a switch is missing.
@@ -52,7 +76,7 @@ class Switches:
     time: Integers
     previous: Numbers
     previous_comm: Numbers
-    previous_ended: Flags
+    previous_stop: Stops
     next: Numbers
 
 
@@ -150,6 +174,8 @@ class KernelEvents:
     ----------
     switches, wakeups, forks, exits, groups, marks
         The events.
+    first_wakeups
+        ``sched_wakeup_new``: new threads could run for the first time.
     losses
         Records of lost events, in the order of the file.
     comms
@@ -168,6 +194,7 @@ class KernelEvents:
 
     switches: Switches
     wakeups: Wakeups = field(default_factory=Wakeups)
+    first_wakeups: Wakeups = field(default_factory=Wakeups)
     forks: Forks = field(default_factory=Forks)
     exits: Exits = field(default_factory=Exits)
     groups: ThreadGroups = field(default_factory=ThreadGroups)

@@ -13,7 +13,7 @@ import numpy as np
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty
-from dfopt.trace.events import Integers, Numbers, no_numbers, no_times
+from dfopt.trace.events import Integers, Numbers, Stops, no_numbers, no_times
 from dfopt.trace.quality import Quality
 
 UNMANAGED = -1
@@ -78,7 +78,7 @@ class Gaps:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TaskWakeups:
-    """The wake-ups between tasks, ordered by time.
+    """Wake-ups of tasks by others, ordered by time.
 
     Parameters
     ----------
@@ -179,12 +179,17 @@ class Trace:
     leaves
         Column of ``int8``: how it leaves its fragment, 0 clean, 1 dirty, 2 invalidated; -1 where
         the trace does not say, None where it never says.
+    stop
+        Column of ``int8``: why the task ran no longer, a :class:`~dfopt.trace.events.Stop`; None
+        where a trace never says.
     tasks, comms, fragments
         The names behind the indices.
     gaps
         Times about which nothing is known.
     wakeups, forks, marks
         Events from which labels can be taken.
+    first_wakeups
+        The first wake-ups of new tasks, where the trace has them apart from ``wakeups``.
     header
         What the trace says about itself.
     quality
@@ -203,8 +208,10 @@ class Trace:
     comms: tuple[str, ...] = ()
     lines: Integers | None = None
     leaves: np.ndarray[tuple[int], np.dtype[np.int8]] | None = None
+    stop: Stops | None = None
     gaps: Gaps = field(default_factory=Gaps)
     wakeups: TaskWakeups = field(default_factory=TaskWakeups)
+    first_wakeups: TaskWakeups = field(default_factory=TaskWakeups)
     forks: TaskForks = field(default_factory=TaskForks)
     marks: TaskMarks = field(default_factory=TaskMarks)
     header: TraceHeader = field(default_factory=TraceHeader)

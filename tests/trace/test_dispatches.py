@@ -29,7 +29,7 @@ def events(*rows, **others):
             time=np.array(time, np.int64),
             previous=np.array(previous, np.int32),
             previous_comm=np.array([pid % len(COMMS) for pid in previous], np.int32),
-            previous_ended=np.zeros(len(rows), bool),
+            previous_stop=np.zeros(len(rows), np.int8),
             next=np.array(following, np.int32),
         ),
         comms=COMMS,
@@ -125,7 +125,7 @@ def test_no_switch():
         time=np.empty(0, np.int64),
         previous=np.empty(0, np.int32),
         previous_comm=np.empty(0, np.int32),
-        previous_ended=np.empty(0, bool),
+        previous_stop=np.empty(0, np.int8),
         next=np.empty(0, np.int32),
     )
     with pytest.raises(FileError, match="sched_switch"):

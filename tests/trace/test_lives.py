@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.trace.dispatches import Lives, lives_of
-from dfopt.trace.events import Exits, Forks, KernelEvents, Switches
+from dfopt.trace.events import Exits, Forks, KernelEvents, Stop, Switches
 
 
 def switches(*rows):
@@ -16,7 +16,7 @@ def switches(*rows):
         time=np.array(time, np.int64),
         previous=np.array(previous, np.int32),
         previous_comm=np.zeros(len(rows), np.int32),
-        previous_ended=np.array(ended, bool),
+        previous_stop=np.where(ended, np.int8(Stop.ENDS), np.int8(Stop.SLEEPS)),
         next=np.array(following, np.int32),
     )
 

@@ -7,12 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dfopt.compare.cost_model import CostModel
+from dfopt.compare.dispatches import Dispatches, Rows, dispatches_of
+from dfopt.errors import DfoptError
 from dfopt.trace.events import Flags, Integers, Numbers
-
-Rows = NDArray[np.intp]
+from dfopt.trace.labels.kernel_threads import bound_kernel_threads
+from dfopt.trace.readiness import NO_ROW, readiness_of, unknown_readiness
+from dfopt.trace.trace import UNMANAGED, Trace
 
 NONE = -1
 """Stands for a dispatch where there is none."""
+
+MOST_UNKNOWN = 0.05
+"""A trace is refused if it is unknown when more than this share of its dispatches were ready."""
+
+ALWAYS = np.iinfo(np.int64).max
+"""The latest start of a dispatch that nothing follows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,7 +56,8 @@ class SwitchCosts:
 class Blocks:
     """What keeps its CPU and its time in every schedule, ordered by CPU and start.
 
-    These are the dispatches of tasks without a fragment, and the gaps of the recording.
+    These are the dispatches of tasks without a fragment, those of threads of the kernel that run
+    on one CPU only, and the gaps of the recording. Only those that evict may have no length.
 
     Parameters
     ----------
@@ -120,6 +131,13 @@ class Arrivals:
         What keeps its place in every schedule.
     cut_cpu, cut_time
         Nothing is known about the cache of this CPU at this time: no switch across it is charged.
+    unknown
+        The number of dispatches of which it is unknown when they were ready.
+    kept
+        The number of dispatches that have a fragment and keep their place all the same, because
+        they are of threads of the kernel that run on one CPU only.
+    warnings
+        What a user needs to know before trusting the ready times, a line each.
     """
 
     cpus: int
@@ -142,6 +160,9 @@ class Arrivals:
     blocks: Blocks
     cut_cpu: Numbers
     cut_time: Integers
+    unknown: int = 0
+    kept: int = 0
+    warnings: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         """Return the number of dispatches."""
@@ -162,3 +183,182 @@ class Arrivals:
         ready = np.maximum(self.ready_by, self.previous_end)
         times: Integers = np.maximum(self.start, ready + wait)
         return times
+
+
+def arrivals_of(trace: Trace, model: CostModel, *, timeline_only: bool = False) -> Arrivals:
+    """Return the managed dispatches of a trace, and when each was ready.
+
+    Parameters
+    ----------
+    trace
+        Labelled.
+    model
+        What switches cost, and whether tasks without a fragment evict.
+    timeline_only
+        Do not ask when dispatches were ready: each counts as ready at its start. This is enough
+        for schedules in which every dispatch keeps its start, and no trace is refused.
+
+    Raises
+    ------
+    DfoptError
+        When no dispatch has a fragment, or it is unknown when too many of them were ready.
+    InstanceError
+        When the model does not say what a dispatch costs.
+    """
+    dispatches = dispatches_of(trace, model)
+    readiness = unknown_readiness(trace) if timeline_only else readiness_of(trace)
+    labelled = trace.fragment != UNMANAGED
+    managed = labelled & ~bound_kernel_threads(trace)[trace.task]
+    row = np.lexsort((trace.end, trace.start))
+    row = row[managed[row]]
+    if not len(row):
+        raise DfoptError(
+            "only threads of the kernel have a fragment, and each of them runs on one CPU only; "
+            "label those of programs, too (`labels`)"
+        )
+    unknown = int((~readiness.known[row]).sum())
+    if not timeline_only:
+        _check_known(trace, unknown, len(row))
+    # The place of each row of the trace among the managed ones; the last entry is for NO_ROW.
+    place = np.full(len(trace) + 1, NONE, np.intp)
+    place[row] = np.arange(len(row))
+    length = (trace.end - trace.start)[row]
+    before = readiness.previous[row]
+    previous = place[before]
+    # A block does not move, so what follows it in its task is ready once it has ended.
+    after_block = (before != NO_ROW) & (previous == NONE)
+    block_end = np.where(after_block, readiness.previous_end[row], readiness.ready_from[row])
+    waker = place[readiness.waker[row]]
+
+    # What a dispatch precedes or wakes, and what does not move, limits its start.
+    others = np.flatnonzero(~managed)
+    latest = np.full(len(row), ALWAYS)
+    followed = place[readiness.previous[others]]
+    chosen = followed != NONE
+    np.minimum.at(latest, followed[chosen], trace.start[others[chosen]] - length[followed[chosen]])
+    wakes = place[readiness.waker[others]]
+    chosen = wakes != NONE
+    at = trace.start[others[chosen]] - readiness.waker_offset[others[chosen]]
+    np.minimum.at(latest, wakes[chosen], at)
+
+    cpu_number, cpu = np.unique(trace.cpu, return_inverse=True)
+    costs, blocks = _costs(trace, model, dispatches, row, others)
+    cut_cpu, cut_time = _cuts(dispatches, cpu_number)
+    return Arrivals(
+        cpus=len(cpu_number),
+        cpu_number=cpu_number,
+        row=row,
+        fragment=trace.fragment[row],
+        task=trace.task[row],
+        cpu=cpu[row].astype(np.int32),
+        start=trace.start[row],
+        length=length,
+        ready_from=np.maximum(readiness.ready_from[row], block_end),
+        ready_by=np.maximum(readiness.ready_by[row], block_end),
+        previous=previous,
+        previous_end=readiness.previous_end[row],
+        waker=waker,
+        waker_offset=np.where(waker == NONE, 0, readiness.waker_offset[row]),
+        continues=readiness.continues[row],
+        latest=latest,
+        costs=costs,
+        blocks=blocks,
+        cut_cpu=cut_cpu,
+        cut_time=cut_time,
+        unknown=unknown,
+        kept=int((labelled & ~managed).sum()),
+        warnings=readiness.warnings,
+    )
+
+
+def _check_known(trace: Trace, unknown: int, count: int) -> None:
+    """Refuse a trace that does not tell when its dispatches were ready."""
+    left = "only the same timeline and the order-free figures exist"
+    if not len(trace.wakeups.time):
+        raise DfoptError(
+            f"the trace has no wake-ups, so that {left}; record sched:sched_waking, too"
+        )
+    if unknown > MOST_UNKNOWN * count:
+        raise DfoptError(
+            f"it is unknown when {unknown} of {count} dispatches were ready, more than "
+            f"{MOST_UNKNOWN:.0%}, so that {left}; record sched:sched_waking and "
+            "sched:sched_wakeup_new on all CPUs, with a larger buffer"
+        )
+
+
+def _costs(
+    trace: Trace, model: CostModel, dispatches: Dispatches, row: Rows, others: Rows
+) -> tuple[SwitchCosts, Blocks]:
+    """Return the costs of the managed dispatches, and the blocks with theirs."""
+
+    def by_row(column: Integers) -> Integers:
+        found = np.zeros(len(trace), np.int64)
+        found[dispatches.row] = column
+        return found
+
+    entry, leaving = by_row(dispatches.entry), by_row(dispatches.exit)
+    always = by_row(dispatches.always)
+    first = entry * model.cold_start
+    last = (leaving + always) * model.final_write_back
+    matrix = np.zeros((0, 0), np.int64)
+    if dispatches.types is not None:
+        matrix = np.array(dispatches.types.switch, np.int64)
+        fragment = trace.fragment
+        first = np.array(dispatches.types.start, np.int64)[fragment] * model.cold_start
+        last = np.array(dispatches.types.finish, np.int64)[fragment] * model.final_write_back
+    costs = SwitchCosts(
+        entry=entry[row],
+        exit=leaving[row],
+        always=always[row],
+        first=first[row],
+        last=last[row],
+        matrix=matrix,
+    )
+    evicts = model.unmanaged == "evict"
+    if not evicts:
+        others = others[trace.end[others] > trace.start[others]]
+    cpu_number = np.unique(trace.cpu)
+    gap_cpu, gap_start, gap_end = _gaps(trace, cpu_number)
+    none = np.zeros(len(gap_cpu), np.int64)
+
+    def joined(column: Integers) -> Integers:
+        return np.concatenate([column[others] * evicts, none])
+
+    cpu = np.concatenate([trace.cpu[others], gap_cpu])
+    start = np.concatenate([trace.start[others], gap_start])
+    end = np.concatenate([trace.end[others], gap_end])
+    order = np.lexsort((end, start, cpu))
+    blocks = Blocks(
+        row=np.concatenate([others, np.full(len(none), NONE)])[order],
+        cpu=np.searchsorted(cpu_number, cpu[order]).astype(np.int32),
+        start=start[order],
+        end=end[order],
+        evicts=np.concatenate([np.full(len(others), evicts), none != 0])[order],
+        entry=joined(entry)[order],
+        exit=joined(leaving + always)[order],
+        first=joined(first)[order],
+        last=joined(last)[order],
+    )
+    return costs, blocks
+
+
+def _gaps(trace: Trace, cpu_number: Numbers) -> tuple[Numbers, Integers, Integers]:
+    """Return CPU, start and end of the gaps of these CPUs, cut so that they do not overlap."""
+    gaps = trace.gaps
+    start = gaps.start.copy()
+    for number in np.unique(gaps.cpu):
+        own = np.flatnonzero(gaps.cpu == number)
+        over = np.maximum.accumulate(gaps.end[own])
+        start[own[1:]] = np.maximum(start[own[1:]], over[:-1])
+    chosen = (start < gaps.end) & np.isin(gaps.cpu, cpu_number)
+    return gaps.cpu[chosen], start[chosen], gaps.end[chosen]
+
+
+def _cuts(dispatches: Dispatches, cpu_number: Numbers) -> tuple[Numbers, Integers]:
+    """Return CPUs and times across which nothing is charged, by CPU and time."""
+    cpu, time = dispatches.gap_cpu, dispatches.gap_end
+    # A gap with no dispatch after it cuts nothing.
+    chosen = (time <= dispatches.start[-1]) & np.isin(cpu, cpu_number)
+    cpu, time = cpu[chosen], time[chosen]
+    order = np.lexsort((time, cpu))
+    return np.searchsorted(cpu_number, cpu[order]).astype(np.int32), time[order]

@@ -32,6 +32,12 @@ KERNEL_COMM = re.compile(
 )
 """The comms of well-known threads of the kernel."""
 
+OF_ONE_CPU = re.compile(
+    r"(?:cpuhp|migration|ksoftirqd|idle_inject|ktimers|watchdog|stopper|irq_work|rcuc)/\d+"
+    r"|kworker/\d+:.+"
+)
+"""The comms of threads of the kernel that run on one CPU only."""
+
 
 def kernel_threads(trace: Trace) -> Flags:
     """Return for each task whether it is a thread of the kernel.
@@ -52,6 +58,16 @@ def kernel_threads(trace: Trace) -> Flags:
     made_by_kthreadd = child[_is(by_number, parent)]
     by_number[made_by_kthreadd[made_by_kthreadd >= 0]] = True
     return (by_number | by_comm) & ~_shares_process(trace.tasks)
+
+
+def bound_kernel_threads(trace: Trace) -> Flags:
+    """Return for each task whether it is a thread of the kernel that runs on one CPU only."""
+    if trace.comm is None:
+        return np.zeros(len(trace.tasks), bool)
+    of_one = np.array([bool(OF_ONE_CPU.fullmatch(comm)) for comm in trace.comms], bool)
+    bound = np.zeros(len(trace.tasks), bool)
+    bound[trace.task[_is(of_one, trace.comm)]] = True
+    return bound & kernel_threads(trace)
 
 
 def _is(flags: Flags, numbers: Numbers) -> Flags:

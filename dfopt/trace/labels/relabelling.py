@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dfopt.trace.events import Integers, Numbers
+from dfopt.trace.events import Flags, Integers, Numbers, Stop, Stops
 from dfopt.trace.trace import UNMANAGED, Trace
 
 BEFORE_ALL = np.iinfo(np.int64).min
@@ -89,8 +89,14 @@ def label_changes(trace: Trace, changes: Changes, names: Sequence[str]) -> Trace
         comm=None if trace.comm is None else trace.comm[row],
         lines=None if trace.lines is None else trace.lines[row],
         leaves=None if trace.leaves is None else trace.leaves[row],
+        stop=None if trace.stop is None else _stops(trace.stop[row], is_last[order]),
     )
     return with_fragments(cut, changes.fragment[change[order]], names)
+
+
+def _stops(stop: Stops, is_last: Flags) -> Stops:
+    """Return why the parts of runs stop; all but the last part of a run could go on."""
+    return np.where(is_last, stop, np.int8(Stop.PREEMPTED))
 
 
 def _in_effect(changes: Changes, tasks: int) -> Changes:

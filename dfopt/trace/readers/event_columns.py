@@ -15,13 +15,15 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from dfopt.trace.events import (
+    STATE_BITS,
     Exits,
-    Flags,
     Forks,
     Integers,
     KernelEvents,
     Marks,
     Numbers,
+    Stop,
+    Stops,
     Switches,
     ThreadGroups,
     Wakeups,
@@ -180,15 +182,15 @@ class _Comms(_Names):
         return name
 
 
-class _Ended(dict[bytes, bool]):
-    """For each state, whether it means that a thread has ended."""
+class _StopOfState(dict[bytes, Stop]):
+    """What each state says about a thread that leaves its CPU."""
 
-    def __missing__(self, state: bytes) -> bool:
-        ended = self[state] = has_ended(state)
-        return ended
+    def __missing__(self, state: bytes) -> Stop:
+        stop = self[state] = stop_of(state)
+        return stop
 
-    def flags(self, states: Sequence[bytes]) -> Flags:
-        return np.fromiter(map(self.__getitem__, states), np.bool_, len(states))
+    def column(self, states: Sequence[bytes]) -> Stops:
+        return np.fromiter(map(self.__getitem__, states), np.int8, len(states))
 
 
 class EventColumns:
@@ -197,8 +199,8 @@ class EventColumns:
     def __init__(self) -> None:
         self._comms = _Comms()
         self._fragments = _Names()
-        self._ended = _Ended()
-        self._switches = GrowingColumns(np.int32, np.int64, np.int32, np.int32, np.bool_, np.int32)
+        self._stops = _StopOfState()
+        self._switches = GrowingColumns(np.int32, np.int64, np.int32, np.int32, np.int8, np.int32)
         self._waking = GrowingColumns(np.int64, np.int32, np.int32)
         self._wakeups = GrowingColumns(np.int64, np.int32, np.int32)
         self._forks = GrowingColumns(np.int64, np.int32, np.int32)
@@ -231,17 +233,17 @@ class EventColumns:
 
     def _add_switches(self, rows: Sequence[Row], fields: Fields) -> bool:
         """Add switches, and return whether a thread ends in one of them."""
-        ended = self._ended.flags(fields.words(rows, *_STATE))
+        stop = self._stops.column(fields.words(rows, *_STATE))
         self._switches.add(
             fields.numbers(rows, "cpu"),
             fields.times(rows),
             fields.numbers(rows, *PREVIOUS),
             self._comms.numbers(fields.words(rows, *_COMM)),
-            ended,
+            stop,
             fields.numbers(rows, *_NEXT),
         )
         self.switch_count += len(rows)
-        return bool(ended.any())
+        return bool((stop == Stop.ENDS).any())
 
     def _add_wakeups(self, rows: Sequence[Row], fields: Fields) -> bool:
         """Add wake-ups, and return whether one of them is a thread's first."""
@@ -291,18 +293,19 @@ class EventColumns:
 
     def events(self) -> KernelEvents:
         """Return all events; a reader adds what it knows about the file."""
-        cpu, time, previous, comm, ended, following = self._switches.joined()
+        cpu, time, previous, comm, stop, following = self._switches.joined()
         switches = Switches(
             cpu=cpu,
             time=time,
             previous=previous,
             previous_comm=comm,
-            previous_ended=ended,
+            previous_stop=stop,
             next=following,
         )
         # sched_wakeup counts only where there is no sched_waking: it comes later, when the woken
         # thread gets a CPU. Where there are no forks, first wake-ups tell who made a thread.
         wakeup_time, waker, woken = (self._waking or self._wakeups).joined()
+        birth_time, maker, born = self._births.joined()
         fork_time, parent, child = (self._forks or self._births).joined()
         exit_time, ended_pid = self._exits.joined()
         group_time, group_pid, tgid = self._groups.joined()
@@ -310,6 +313,7 @@ class EventColumns:
         return KernelEvents(
             switches=switches,
             wakeups=Wakeups(time=wakeup_time, waker=waker, woken=woken),
+            first_wakeups=Wakeups(time=birth_time, waker=maker, woken=born),
             forks=Forks(time=fork_time, parent=parent, child=child),
             exits=Exits(time=exit_time, pid=ended_pid),
             groups=ThreadGroups(time=group_time, pid=group_pid, tgid=tgid),
@@ -318,10 +322,14 @@ class EventColumns:
         )
 
 
-def has_ended(state: bytes) -> bool:
-    """Whether a thread that leaves its CPU in this state will never run again."""
+def stop_of(state: bytes) -> Stop:
+    """Return why a thread leaves its CPU in this state."""
     try:
         number = int(state, 0)
     except ValueError:
-        return not _ENDED_LETTERS.isdisjoint(state)
-    return number & _ENDED_BITS != 0
+        if not _ENDED_LETTERS.isdisjoint(state):
+            return Stop.ENDS
+        return Stop.PREEMPTED if state.startswith(b"R") or b"+" in state else Stop.SLEEPS
+    if number & _ENDED_BITS:
+        return Stop.ENDS
+    return Stop.SLEEPS if number & STATE_BITS else Stop.PREEMPTED

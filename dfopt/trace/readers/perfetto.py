@@ -20,12 +20,14 @@ from dfopt.problem.instance import LARGEST_CPU_COUNT
 from dfopt.trace.dispatches import IDLE, trace_of
 from dfopt.trace.events import (
     ANY_CPU,
+    STATE_BITS,
     Exits,
     Forks,
     Integers,
     KernelEvents,
     Loss,
     Marks,
+    Stop,
     Switches,
     ThreadGroups,
     Wakeups,
@@ -206,7 +208,7 @@ class _Found:
             _time(time),
             _thread(switch.prev_pid),
             self._comms[_words(switch.prev_comm)],
-            switch.prev_state & ENDED != 0,
+            switch.prev_state,
             _thread(switch.next_pid),
             self._comms[_words(switch.next_comm)],
         )
@@ -243,11 +245,13 @@ class _Found:
         fork_time, parent, child = _by_time(_table(forks))
         exit_time, ended = _by_time(_table(self._rows["sched_process_exit"], 2))
         group_time, thread, process = _by_time(_table([*self._groups, *self._groups_at_birth()]))
+        birth_time, maker, born = _by_time(self._table("sched_wakeup_new"))
         mark_time, marking, fragment = _by_time(self._table("print"))
         self._add_losses_of_buffers()
         return KernelEvents(
             switches=switches,
             wakeups=Wakeups(time=wakeup_time, waker=waker, woken=woken),
+            first_wakeups=Wakeups(time=birth_time, waker=maker, woken=born),
             forks=Forks(time=fork_time, parent=parent, child=child),
             exits=Exits(time=exit_time, pid=ended),
             groups=ThreadGroups(time=group_time, pid=thread, tgid=process),
@@ -320,7 +324,7 @@ class _Bundles:
         self._comms = comms
         self._idle_comm = comms[IDLE_COMM]
         self.switch_count = 0
-        # Rows of cpu, time, previous, its comm, whether it ended, next, its comm.
+        # Rows of cpu, time, previous, its comm, its state, next, its comm.
         self._switches: list[Integers] = []
         # Rows of time, waker, woken; the CPU of the waker where that is unknown.
         self._wakings: list[tuple[int, Integers]] = []
@@ -340,8 +344,7 @@ class _Bundles:
         cpu
             Its CPU.
         events
-            Switches one by one: rows of time, previous, its comm, whether it ended, next, its
-            comm.
+            Switches one by one: rows of time, previous, its comm, its state, next, its comm.
         columns
             Switches and wakeups in columns, a ``CompactSched``.
         follows_loss
@@ -355,7 +358,7 @@ class _Bundles:
         if columns.waking_timestamp:
             self._wakings.append((cpu, _waking_rows(columns)))
         if follows_loss and len(rows) and rows[0, 1] == UNKNOWN:
-            rows[0, 1:4] = (IDLE, self._idle_comm, False)
+            rows[0, 1:4] = (IDLE, self._idle_comm, 0)
         self._switches.append(np.insert(rows, 0, cpu, axis=1))
         self.switch_count += len(rows)
 
@@ -372,9 +375,8 @@ class _Bundles:
                 "names a comm that it does not hold; the file is damaged, copy it again"
             )
         unknown = np.full(len(time), UNKNOWN)
-        ended = (state & ENDED != 0).astype(np.int64)
         named = np.array(names, np.int64)[comm]
-        return np.column_stack([time, unknown, unknown, ended, following, named])
+        return np.column_stack([time, unknown, unknown, state, following, named])
 
     def switches(self) -> Switches:
         """Return all switches; where the thread that ran was left out, it is filled in."""
@@ -386,14 +388,16 @@ class _Bundles:
         has_before = (before[:, 0] == sorted_rows[unknown, 0]) & (unknown > 0)
         sorted_rows[unknown, 2] = np.where(has_before, before[:, 5], IDLE)
         sorted_rows[unknown, 3] = np.where(has_before, before[:, 6], self._idle_comm)
-        sorted_rows[unknown, 4] &= has_before
+        sorted_rows[unknown, 4] *= has_before
         rows[order] = sorted_rows
+        state = rows[:, 4]
+        asleep = np.where(state & STATE_BITS, Stop.SLEEPS, Stop.PREEMPTED)
         return Switches(
             cpu=rows[:, 0].astype(np.int32),
             time=rows[:, 1].copy(),
             previous=rows[:, 2].astype(np.int32),
             previous_comm=rows[:, 3].astype(np.int32),
-            previous_ended=rows[:, 4].astype(np.bool_),
+            previous_stop=np.where(state & ENDED, Stop.ENDS, asleep).astype(np.int8),
             next=rows[:, 5].astype(np.int32),
         )
 

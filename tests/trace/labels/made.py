@@ -3,7 +3,7 @@
 import numpy as np
 
 from dfopt.trace import trace_of
-from dfopt.trace.events import Forks, KernelEvents, Marks, Switches, ThreadGroups, Wakeups
+from dfopt.trace.events import Forks, KernelEvents, Marks, Stop, Switches, ThreadGroups, Wakeups
 
 
 def made(  # noqa: PLR0913 -- each is a kind of event
@@ -32,7 +32,11 @@ def made(  # noqa: PLR0913 -- each is a kind of event
                 time=np.array([0, *(end for _, _, end in runs)], np.int64),
                 previous=np.array([0, *pids], np.int32),
                 previous_comm=np.array([0, *(comms.index(run[0]) for run in runs)], np.int32),
-                previous_ended=np.isin(np.arange(-1, count), last_runs),
+                previous_stop=np.where(
+                    np.isin(np.arange(-1, count), last_runs),
+                    np.int8(Stop.ENDS),
+                    np.int8(Stop.SLEEPS),
+                ),
                 next=np.array([*pids, 0], np.int32),
             ),
             forks=timed(forks, Forks, "parent", "child"),
