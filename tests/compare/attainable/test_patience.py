@@ -9,26 +9,90 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.compare.attainable import patience as patience_file
-from dfopt.compare.attainable.arrivals import NONE
+from dfopt.compare.attainable.arrivals import NONE, Arrivals, Blocks, SwitchCosts
+from dfopt.compare.attainable.check import check_schedule
 from dfopt.compare.attainable.patience import patience_curve, run_patiently
 from dfopt.compare.attainable.timed_schedule import cost_of, waits_of
+from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.errors import DfoptError
-from tests.compare.attainable.patient_arrivals import (
-    NO_LIMIT,
-    arrivals_with,
-    drawn_arrivals,
-    faults,
-)
+from tests.compare.attainable.drawn import ALWAYS, drawn_arrivals
 
 A, B, C = range(3)
-SEEDS = st.integers(0, 1 << 40)
-PATIENCE = st.sampled_from((0, 1, 7, 50, 1000))
+PATIENCE = st.sampled_from((0, 1, 3, 10, 100))
+DRAWN = drawn_arrivals(most=12)
+
+
+def arrivals_with(  # noqa: PLR0913 - most of them have a default
+    dispatches, *, cpus=1, blocks=(), cuts=(), latest=(), places=()
+):
+    """Return arrivals of dispatches with a unit cost for each change of fragment.
+
+    Parameters
+    ----------
+    dispatches
+        (fragment, ready, length), or with (previous, waker, offset) behind, for each.
+    blocks
+        (cpu, start, end, evicts) of each.
+    cuts
+        (cpu, time) of each.
+    latest
+        By dispatch: when it starts at the latest.
+    places
+        By dispatch: CPU and start in the recording; by default CPU 0 as soon as it was ready.
+    """
+    rows = [(*dispatch, *(NONE, NONE, 0)[len(dispatch) - 3 :]) for dispatch in dispatches]
+    fragment, ready, length, previous, waker, offset = np.array(rows, np.int64).reshape(-1, 6).T
+    count = len(rows)
+    none, ones = np.zeros(count, np.int64), np.ones(count, np.int64)
+    cpu, start = np.array(places or list(zip(none, ready, strict=True))).reshape(-1, 2).T
+    task = np.arange(count)
+    for dispatch in range(count):
+        if previous[dispatch] != NONE:
+            task[dispatch] = task[previous[dispatch]]
+    block_cpu, block_start, block_end, evicts = np.array(sorted(blocks), np.int64).reshape(-1, 4).T
+    of_blocks = np.zeros(len(blocks), np.int64)
+    cut_cpu, cut_time = np.array(sorted(cuts), np.int64).reshape(-1, 2).T
+    ends = np.where(previous == NONE, -ALWAYS, (start + length)[previous])
+    return Arrivals(
+        cpus=cpus,
+        cpu_number=np.arange(cpus, dtype=np.int32),
+        row=np.arange(count),
+        fragment=fragment.astype(np.int32),
+        task=task.astype(np.int32),
+        cpu=cpu.astype(np.int32),
+        start=start,
+        length=length,
+        ready_from=ready,
+        ready_by=ready,
+        previous=previous,
+        previous_end=ends,
+        waker=waker,
+        waker_offset=offset,
+        continues=np.zeros(count, bool),
+        latest=np.array(latest or [ALWAYS] * count, np.int64),
+        costs=SwitchCosts(
+            entry=ones, exit=none, always=none, first=none, last=none,
+            matrix=np.zeros((0, 0), np.int64),
+        ),
+        blocks=Blocks(
+            row=np.full(len(blocks), NONE),
+            cpu=block_cpu.astype(np.int32), start=block_start, end=block_end,
+            evicts=evicts.astype(bool), entry=of_blocks, exit=of_blocks,
+            first=of_blocks, last=of_blocks,
+        ),
+        cut_cpu=cut_cpu.astype(np.int32),
+        cut_time=cut_time,
+    )  # fmt: skip
+
+
+def problems(arrivals, schedule):
+    return check_schedule(arrivals, schedule, WaitingLimit())
 
 
 def starts(arrivals, patience):
     """Return CPU and start of each dispatch."""
     schedule = run_patiently(arrivals, patience)
-    assert faults(arrivals, schedule) == []
+    assert problems(arrivals, schedule) == []
     return list(zip(schedule.cpu.tolist(), schedule.start.tolist(), strict=True))
 
 
@@ -103,7 +167,7 @@ def test_what_must_not_be_late_has_its_recorded_place_reserved():
     """The first B must start at 12, when the second A would run."""
     arrivals = arrivals_with(
         [(A, 0, 10), (A, 1, 10), (B, 12, 10)],
-        latest=[NO_LIMIT, NO_LIMIT, 12],
+        latest=[ALWAYS, ALWAYS, 12],
         places=[(0, 0), (0, 22), (0, 12)],
     )
     assert starts(arrivals, 0) == [(0, 0), (0, 22), (0, 12)]
@@ -113,7 +177,7 @@ def test_what_wakes_it_has_its_recorded_place_reserved_too():
     """The last one must start at 12; with this patience its waker would come at 101."""
     arrivals = arrivals_with(
         [(A, 0, 10), (B, 1, 2), (C, 1, 2, NONE, 1, 1)],
-        latest=[NO_LIMIT, NO_LIMIT, 12],
+        latest=[ALWAYS, ALWAYS, 12],
         places=[(0, 0), (0, 10), (0, 12)],
     )
     assert starts(arrivals, 100) == [(0, 0), (0, 10), (0, 12)]
@@ -122,30 +186,33 @@ def test_what_wakes_it_has_its_recorded_place_reserved_too():
 # Laws.
 
 
-@given(seed=SEEDS, patience=PATIENCE, limits=st.booleans())
-def test_every_run_is_a_possible_schedule(seed, patience, limits):
-    arrivals = drawn_arrivals(seed, limits=limits)
-    assert faults(arrivals, run_patiently(arrivals, patience)) == []
+def without_limits(arrivals):
+    """Return the arrivals with nothing behind them that keeps its time."""
+    return replace(arrivals, latest=np.full(len(arrivals), ALWAYS))
 
 
-@given(seed=SEEDS, patience=PATIENCE)
-def test_places_for_all_are_a_possible_schedule(seed, patience):
+@given(arrivals=DRAWN, patience=PATIENCE)
+def test_every_run_is_a_possible_schedule(arrivals, patience):
+    assert problems(arrivals, run_patiently(arrivals, patience)) == []
+
+
+@given(arrivals=DRAWN, patience=PATIENCE)
+def test_places_for_all_are_a_possible_schedule(arrivals, patience):
     """Without any other replay, all places that may be needed are reserved."""
-    arrivals = drawn_arrivals(seed, limits=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(patience_file, "REPLAYS", 1)
         schedule = run_patiently(arrivals, patience)
-    assert faults(arrivals, schedule) == []
+    assert problems(arrivals, schedule) == []
 
 
-@given(seed=SEEDS, patience=PATIENCE, data=st.data())
-def test_it_knows_no_future(seed, patience, data):
+@given(arrivals=DRAWN, patience=PATIENCE, data=st.data())
+def test_it_knows_no_future(arrivals, patience, data):
     """Whatever is not ready before some time may be quite another: what started before stays.
 
     A dispatch looks ahead for its own length, to see whether a block comes in its way; so blocks
     stay if they begin before that.
     """
-    arrivals = drawn_arrivals(seed)
+    arrivals = without_limits(arrivals)
     before = run_patiently(arrivals, patience)
     now = data.draw(st.sampled_from(sorted({0, *before.start.tolist()})), label="now")
     ready = before.start - waits_of(arrivals, before)
@@ -186,10 +253,10 @@ def test_it_knows_no_future(seed, patience, data):
     assert (after.cpu[past] == before.cpu[past]).all()
 
 
-@given(seed=SEEDS)
-def test_without_patience_no_cpu_is_idle_that_has_work(seed):
+@given(arrivals=DRAWN)
+def test_without_patience_no_cpu_is_idle_that_has_work(arrivals):
     """A dispatch that waits fits on no idle CPU, at any time while it waits."""
-    arrivals = drawn_arrivals(seed)
+    arrivals = without_limits(arrivals)
     schedule = run_patiently(arrivals, 0)
     spans = [
         *zip(schedule.cpu, schedule.start, schedule.start + arrivals.length, strict=True),
@@ -212,10 +279,9 @@ def test_without_patience_no_cpu_is_idle_that_has_work(seed):
                 assert is_busy or meets.any(), (row, time, cpu)
 
 
-@given(seed=SEEDS, patience=PATIENCE, limits=st.booleans())
+@given(arrivals=DRAWN, patience=PATIENCE)
 @pytest.mark.slow
-def test_machine_code_does_the_same(seed, patience, limits):
-    arrivals = drawn_arrivals(seed, limits=limits)
+def test_machine_code_does_the_same(arrivals, patience):
     plain = run_patiently(arrivals, patience)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(patience_file, "PLAIN_DISPATCHES", 0)
