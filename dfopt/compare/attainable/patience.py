@@ -311,7 +311,7 @@ def _replay(  # noqa: PLR0912 - one loop that reads in one go
     """Let the rule start every dispatch; ``initial`` are those that wait for no other one."""
     ready, missing, free_at = state.ready, state.missing, state.free_at
     first_follower, follower, lag = given.first_follower, given.follower, given.lag
-    cpus, end = len(free_at), len(given.fragment)
+    end = len(given.fragment)
     # A heap of the dispatches whose ready time is known, and still to come.
     to_come = [(0, 0)]
     to_come.clear()
@@ -342,9 +342,9 @@ def _replay(  # noqa: PLR0912 - one loop that reads in one go
         if to_come:
             following = to_come[0][0]
         is_idle = False
-        for cpu in range(cpus):
-            if free_at[cpu] > now:
-                following = min(following, free_at[cpu])
+        for cpu, free in enumerate(free_at):
+            if free > now:
+                following = min(following, free)
             else:
                 is_idle = True
                 following = min(following, given.obstacle_start[state.obstacle[cpu]])
@@ -388,8 +388,8 @@ def _start(given: _Given, state: _State, dispatch: int, cpu: int, now: int) -> N
 def _lapses(given: _Given, state: _State, now: int) -> bool:
     """Give up the places that are reserved from now on for dispatches that are not ready."""
     lapses = False
-    for cpu in range(len(state.free_at)):
-        if given.obstacle_start[state.obstacle[cpu]] <= now:
+    for cpu, index in enumerate(state.obstacle):
+        if given.obstacle_start[index] <= now:
             state.obstacle[cpu] += 1
             lapses = True
     return lapses
@@ -432,26 +432,26 @@ def _chosen(  # noqa: PLR0912 - the rule, line by line
     given: _Given, state: _State, now: int, patience: int
 ) -> tuple[int, int]:
     """Return the dispatch that starts next, and its CPU; or ``NONE`` twice."""
-    end, cpus, usable_until = len(given.fragment), len(state.free_at), state.usable_until
+    end, held, usable_until = len(given.fragment), state.held, state.usable_until
     is_idle, is_empty = False, False
-    for cpu in range(cpus):
+    for cpu, _ in enumerate(held):
         dispatch = _at_its_place(given, state, cpu, now)
         if dispatch != NONE:
             return dispatch, cpu
         if usable_until[cpu] > now:
             is_idle = True
-            is_empty = is_empty or state.held[cpu] == NONE
+            is_empty = is_empty or held[cpu] == NONE
     if not is_idle:
         return NONE, NONE
     # Affinity first.
     chosen, chosen_cpu = NONE, NONE
-    for cpu in range(cpus):
-        room = usable_until[cpu] - now
-        if room < 0 or state.held[cpu] == NONE:
+    for cpu, until in enumerate(usable_until):
+        room = until - now
+        if room < 0 or held[cpu] == NONE:
             continue
         if chosen_cpu != NONE and state.used_at[cpu] <= state.used_at[chosen_cpu]:
             continue
-        dispatch = state.behind[end + state.held[cpu]]
+        dispatch = state.behind[end + held[cpu]]
         while dispatch < end and given.length[dispatch] > room:
             dispatch = state.behind[dispatch]
         if dispatch < end:
@@ -465,10 +465,10 @@ def _chosen(  # noqa: PLR0912 - the rule, line by line
         if not is_due and not is_empty:
             break
         finish = now + given.length[dispatch]
-        for cpu in range(cpus):
-            if finish > usable_until[cpu]:
+        for cpu, until in enumerate(usable_until):
+            if finish > until:
                 continue
-            if state.held[cpu] == NONE:
+            if held[cpu] == NONE:
                 return dispatch, cpu
             if is_due and (chosen_cpu == NONE or state.used_at[cpu] < state.used_at[chosen_cpu]):
                 chosen_cpu = cpu
