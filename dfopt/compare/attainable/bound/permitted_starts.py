@@ -1,0 +1,68 @@
+"""Between which times each dispatch of a trace starts, in every schedule within a waiting limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dfopt.compare.attainable.arrivals import NONE, Arrivals
+from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.trace.events import Integers
+
+NEVER = int(np.iinfo(np.int64).max)
+"""Stands for a time that never comes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PermittedStarts:
+    """When dispatches start, as columns with a row for each dispatch.
+
+    Parameters
+    ----------
+    earliest, latest
+        Each starts neither before the one nor after the other; ``latest`` is :data:`NEVER` where
+        single waits have no limit.
+    undelayed
+        What starts later than this waits, or something before it in the same task did.
+    slack
+        A dispatch that starts by ``undelayed + slack`` delays no other dispatch of its task.
+    """
+
+    earliest: Integers
+    latest: Integers
+    undelayed: Integers
+    slack: Integers
+
+
+def permitted_starts(
+    arrivals: Arrivals, limit: WaitingLimit, *, uses_lengths: bool
+) -> PermittedStarts:
+    """Return between which times dispatches start.
+
+    If ``uses_lengths``, what a preempted task goes on with follows what it did before. Otherwise it
+    may start as soon as the first part was ready, since that part could have been shorter.
+    """
+    earliest = arrivals.ready_from
+    if uses_lengths:
+        earliest = _after_previous(arrivals, earliest)
+    latest = np.full(len(arrivals), NEVER)
+    if limit.each is not None:
+        latest = arrivals.latest_starts_for_bounds(limit.each)
+    undelayed = _after_previous(arrivals, arrivals.ready_by)
+    slack = np.full(len(arrivals), NEVER)
+    follows = np.flatnonzero(arrivals.previous != NONE)
+    before = arrivals.previous[follows]
+    slack[before] = undelayed[follows] - undelayed[before] - arrivals.length[before]
+    return PermittedStarts(earliest=earliest, latest=latest, undelayed=undelayed, slack=slack)
+
+
+def _after_previous(arrivals: Arrivals, ready: Integers) -> Integers:
+    """Return ``ready``, or when the task's dispatch before ends at the earliest, if later."""
+    times: list[int] = ready.tolist()
+    length: list[int] = arrivals.length.tolist()
+    for dispatch, previous in enumerate(arrivals.previous.tolist()):
+        if previous != NONE:
+            end = times[previous] + length[previous]
+            times[dispatch] = max(times[dispatch], end)
+    return np.array(times, np.int64)
