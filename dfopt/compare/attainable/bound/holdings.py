@@ -8,9 +8,6 @@ import numpy as np
 
 from dfopt.trace.events import Integers
 
-FORBIDDEN = 2**62
-"""The cost of an entry where no dispatch can start."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rate:
@@ -42,7 +39,14 @@ class Rate:
     def at(self, times: Integers) -> Integers:
         """Return the rate from each time on."""
         position = np.searchsorted(self.time, times, side="right")
-        return np.concatenate([[0], self.rate])[position]
+        rates: Integers = np.concatenate([[0], self.rate])[position]
+        return rates
+
+    def exceeds(self, other: Rate) -> bool:
+        """Whether it is above another rate at some time."""
+        return bool(
+            (self.rate > other.at(self.time)).any() or (self.at(other.time) > other.rate).any()
+        )
 
 
 def rate_of(begin: Integers, end: Integers, price: Integers) -> Rate:
@@ -137,32 +141,35 @@ def _next_free(free: list[int], slot: int) -> int:
     return slot
 
 
-def cheapest_holding(
-    *,
-    at: list[int],
-    held: list[int],
-    entry: list[int],
-    exit_price: int,
-    first: int,
-    last: int,
-) -> int:
-    """Return the cost of the cheapest way to hold a fragment at some times and not at others.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldingCosts:
+    """What it costs a CPU to hold a fragment at some times and not at others.
 
     Parameters
     ----------
     at
-        The cost of holding it at each point of time; below 0 where that is rewarded.
+        Holding it at each point of time; below 0 where that is rewarded.
     held, entry
-        For the slot between each point of time and the next: the cost of holding it throughout,
-        and of an entry.
-    exit_price
-        The cost of giving it up.
+        For the slot between each point of time and the next: holding it throughout, and an entry.
+    exit
+        Giving it up.
     first, last
-        The cost of holding it from the first point of time on, and up to the last one.
+        Holding it from the first point of time on, and up to the last one.
     """
-    without, holding = 0, first + at[0]
-    for cost, through, enter in zip(at[1:], held, entry, strict=True):
-        given_up = holding + exit_price
-        holding = min(holding + through, without + enter, given_up + enter) + cost
+
+    at: list[int]
+    held: list[int]
+    entry: list[int]
+    exit: int
+    first: int
+    last: int
+
+
+def cheapest_holding(costs: HoldingCosts) -> int:
+    """Return the cost of the cheapest way to hold a fragment; never to hold it costs 0."""
+    without, holding = 0, costs.first + costs.at[0]
+    for at, held, entry in zip(costs.at[1:], costs.held, costs.entry, strict=True):
+        given_up = holding + costs.exit
+        holding = min(holding + held, without + entry, given_up + entry) + at
         without = min(without, given_up)
-    return min(without, holding + last)
+    return min(without, holding + costs.last)
