@@ -60,3 +60,30 @@ def test_every_class_has_a_name_of_its_own() -> None:
                 places[node.name].append(name)
     assert len(places) > len(PACKAGES)
     assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
+CHECKERS = {
+    "arrivals",
+    "bound.check_proof",
+    "bound.check_stretch",
+    "bound.fragment_dispatches",
+    "bound.holdings",
+    "bound.least_costs",
+    "bound.permitted_starts",
+    "bound.proof",
+    "bound.proof_errors",
+    "check",
+    "timed_schedule",
+    "waiting_limit",
+}
+
+
+def test_checkers_share_no_code_with_searches() -> None:
+    package = "dfopt.compare.attainable"
+    known = modules()
+    for name in CHECKERS:
+        module = f"{package}.{name}"
+        used = imported(ast.parse(known[module].read_text(encoding="utf-8")), known)
+        own = {other for other in used if other.startswith(package)}
+        assert own <= {f"{package}.{checker}" for checker in CHECKERS}, module
+        assert not any(other.startswith(("dfopt.solvers", "dfopt.bounds")) for other in used)

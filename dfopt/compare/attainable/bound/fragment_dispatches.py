@@ -97,6 +97,8 @@ def dispatches_by_fragment(
 
 def rows_by_number(numbers: Integers | Numbers) -> dict[int, Rows]:
     """Return the rows at which each number stands in a column."""
+    if not len(numbers):
+        return {}
     order = np.argsort(numbers, kind="stable")
     found, begin = np.unique(numbers[order], return_index=True)
     return dict(zip(found.tolist(), np.split(order, begin[1:]), strict=True))

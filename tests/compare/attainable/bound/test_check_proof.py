@@ -1,0 +1,275 @@
+"""The checker of proofs: no prices prove more than is true, and faulty proofs are refused."""
+
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dfopt.compare.attainable.arrivals import NONE, Arrivals, Blocks, SwitchCosts
+from dfopt.compare.attainable.bound.check_proof import check_proof
+from dfopt.compare.attainable.bound.proof import (
+    CompletionPrices,
+    DelayPrices,
+    DispatchPrices,
+    FragmentPrices,
+    FragmentTimes,
+    IntervalPrices,
+    PeriodPrices,
+    StretchPrices,
+    TimePrices,
+    WaitingProof,
+)
+from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from tests.compare.attainable.bound.random_proofs import improved_proofs, random_proof
+from tests.compare.attainable.drawn import random_arrivals, random_limit
+from tests.compare.attainable.enumeration import cheapest_schedule
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 2**32), budgets=st.booleans())
+def test_no_prices_prove_more_than_the_cheapest_schedule_costs(seed: int, budgets: bool) -> None:
+    random = Random(seed)
+    arrivals = random_arrivals(random, most=5)
+    limit = random_limit(random, arrivals, budgets=budgets)
+    cheapest = cheapest_schedule(arrivals, limit)
+    assert cheapest is not None
+    checked = check_proof(arrivals, random_proof(random, arrivals, limit))
+    assert checked.problems == ()
+    assert checked.value is not None
+    assert checked.value <= cheapest[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_prices_that_were_improved_prove_no_more_either(seed: int) -> None:
+    random = Random(seed)
+    arrivals = random_arrivals(random, most=5)
+    limit = random_limit(random, arrivals, budgets=seed % 2 == 0)
+    cheapest = cheapest_schedule(arrivals, limit)
+    assert cheapest is not None
+    proof = random_proof(random, arrivals, limit)
+    for _, value in improved_proofs(random, arrivals, proof, 100):
+        assert value <= cheapest[0]
+
+
+def column(*values: int) -> np.ndarray:
+    return np.array(values, np.int64)
+
+
+def recorded(
+    *dispatches: tuple[int, int, int], cpus: int = 1, cuts: tuple[int, ...] = ()
+) -> Arrivals:
+    """Return dispatches of own tasks (fragment, start, length), all ready when they start."""
+    fragment, start, length = (np.array(part) for part in zip(*dispatches, strict=True))
+    count = len(start)
+    numbers, none = np.arange(count, dtype=np.int32), np.zeros(count, np.int64)
+    return Arrivals(
+        cpus=cpus,
+        cpu_number=np.arange(cpus, dtype=np.int32),
+        row=np.arange(count),
+        fragment=fragment.astype(np.int32),
+        task=numbers,
+        cpu=numbers * 0,
+        start=start,
+        length=length,
+        ready_from=start,
+        ready_by=start,
+        previous=np.full(count, NONE),
+        previous_end=np.full(count, np.iinfo(np.int64).min),
+        waker=np.full(count, NONE),
+        waker_offset=none,
+        continues=np.zeros(count, bool),
+        latest=np.full(count, np.iinfo(np.int64).max),
+        costs=SwitchCosts(
+            entry=none + 1, exit=none, always=none, first=none, last=none,
+            matrix=np.zeros((0, 0), np.int64),
+        ),
+        blocks=Blocks(
+            row=numbers[:0].astype(np.intp), cpu=numbers[:0], start=none[:0], end=none[:0],
+            evicts=np.zeros(0, bool), entry=none[:0], exit=none[:0], first=none[:0], last=none[:0],
+        ),
+        cut_cpu=np.zeros(len(cuts), np.int32),
+        cut_time=column(*cuts),
+    )  # fmt: skip
+
+
+ALTERNATING = recorded((0, 0, 2), (1, 2, 2), (0, 4, 2), (1, 6, 2), (0, 8, 2))
+"""One CPU that must change its fragment four times, if nobody may be later."""
+
+STRETCH = StretchPrices(
+    begin=0,
+    end=10,
+    hits=DispatchPrices(dispatch=column(0, 1, 2, 3, 4), price=column(1, 1, 1, 1, 1)),
+    times=TimePrices(time=column(0, 2, 4, 6, 8), price=column(1, 1, 1, 1, 1)),
+)
+
+
+def proof_of(*stretches: StretchPrices, **others: object) -> WaitingProof:
+    """Return a proof that nobody waits longer than recorded; one unit of cost is one of price."""
+    whole = {"limit": WaitingLimit(each=0), "uses_lengths": True, "scale": 1} | others
+    return WaitingProof(stretches=stretches or (HITS,), **whole)  # type: ignore[arg-type]
+
+
+HITS = replace(
+    STRETCH, hits=DispatchPrices(dispatch=column(0, 1, 2, 3, 4), price=column(2, 2, 2, 2, 2))
+)
+
+
+def test_prices_of_capacity_and_of_hits_prove_every_switch() -> None:
+    # 5 hits at 2 each, less 5 times at 1 each, less 1 for the first visit, which is free.
+    assert check_proof(ALTERNATING, proof_of(HITS)).value == 4
+
+
+def test_bounds_of_stretches_add_up() -> None:
+    first = replace(
+        HITS,
+        end=5,
+        hits=DispatchPrices(dispatch=column(0, 1, 2), price=column(2, 2, 2)),
+        times=TimePrices(time=column(0, 2, 4), price=column(1, 1, 1)),
+    )
+    second = replace(
+        HITS,
+        begin=5,
+        hits=DispatchPrices(dispatch=column(3, 4), price=column(2, 2)),
+        times=TimePrices(time=column(6, 8), price=column(1, 1)),
+    )
+    # The switch between the stretches belongs to neither.
+    assert check_proof(ALTERNATING, proof_of(first, second)).value == 2 + 1
+
+
+def test_each_stretch_is_rounded_up() -> None:
+    half = replace(HITS, times=TimePrices(time=column(0, 2), price=column(1, 1)))
+    half = replace(half, hits=DispatchPrices(dispatch=column(0, 1), price=column(2, 2)))
+    # 2 + 2 - 1 - 1 - 1 = 1 of a scale of 3.
+    assert check_proof(ALTERNATING, proof_of(half, scale=3)).value == 1
+
+
+def test_rewards_above_the_cost_of_an_entry_count_for_each_dispatch_that_can_start() -> None:
+    late = WaitingLimit(each=4)
+    greedy = StretchPrices(
+        begin=0, end=20, hits=DispatchPrices(dispatch=column(0, 1, 2, 3, 4), price=column(*[9] * 5))
+    )
+    assert check_proof(ALTERNATING, proof_of(greedy, limit=late)).value == 0
+
+
+def test_many_long_dispatches_need_many_cpus() -> None:
+    arrivals = recorded((0, 0, 9), (0, 0, 9), (0, 0, 9), (1, 20, 9), (1, 20, 9), cpus=3)
+    started = StretchPrices(
+        begin=0,
+        end=40,
+        started=IntervalPrices(
+            fragment=column(0, 1), begin=column(0, 20), end=column(0, 20), price=column(1, 1)
+        ),
+        times=TimePrices(time=column(0), price=column(1)),
+    )
+    # 3 CPUs hold fragment 0 at time 0, so that the 2 that hold fragment 1 at time 20 change to it.
+    assert check_proof(arrivals, proof_of(started)).value == 2
+
+
+FAULTY = {
+    "hits.dispatch: must be from 0 to 4": {
+        "hits": DispatchPrices(dispatch=column(5), price=column(1))
+    },
+    "hits: must have columns of one length": {
+        "hits": DispatchPrices(dispatch=column(0), price=column())
+    },
+    "hits.price: must be from 0": {"hits": DispatchPrices(dispatch=column(0), price=column(-1))},
+    "times.time: must be from 0 to 9": {"times": TimePrices(time=column(10), price=column(1))},
+    "hits.dispatch: one may start outside the stretch": {"begin": 1, "times": TimePrices()},
+    "end: must be after begin": {"end": 0},
+    "started: nothing must start from 1 to 3": {
+        "started": IntervalPrices(
+            fragment=column(0), begin=column(1), end=column(3), price=column(1)
+        )
+    },
+    "finished: nothing must run from 0 to 1": {
+        "finished": CompletionPrices(
+            fragment=column(0), begin=column(0), end=column(4), due=column(1), price=column(1)
+        )
+    },
+    "energy.end: must be after begin": {
+        "energy": IntervalPrices(
+            fragment=column(0), begin=column(4), end=column(4), price=column(1)
+        )
+    },
+    "energy.price: must be at most that of periods at all times": {
+        "energy": IntervalPrices(
+            fragment=column(0), begin=column(3), end=column(6), price=column(2)
+        ),
+        "periods": PeriodPrices(begin=column(0, 5), end=column(5, 8), price=column(2, 1)),
+    },
+    "exits: names a fragment twice": {
+        "exits": FragmentPrices(fragment=column(0, 0), price=column(1, 1))
+    },
+    "mandatory.fragment: no dispatch has the fragment 7": {
+        "mandatory": IntervalPrices(
+            fragment=column(7), begin=column(0), end=column(2), price=column(1)
+        )
+    },
+    "times: the sum of prices can exceed 2^59; take a smaller scale": {
+        "times": TimePrices(time=column(1, 2), price=column(2**58, 2**58 + 1))
+    },
+    "delays.delay: must be from 0 to -1": {
+        "delays": DelayPrices(dispatch=column(0), delay=column(0), price=column(0))
+    },
+}
+
+
+@pytest.mark.parametrize("problem", FAULTY)
+def test_faulty_stretches_are_refused(problem: str) -> None:
+    checked = check_proof(ALTERNATING, proof_of(replace(HITS, **FAULTY[problem])))
+    assert checked.value is None
+    assert len(checked.problems) == 1
+    assert checked.problems[0].startswith(f"stretches[0]: {problem}")
+
+
+def test_stretches_must_not_overlap_nor_contain_a_cut() -> None:
+    checked = check_proof(ALTERNATING, proof_of(HITS, HITS))
+    assert checked.problems == ("stretches[1]: it begins before the stretch before it ends",)
+    cut = recorded((0, 0, 2), (1, 2, 2), (0, 4, 2), (1, 6, 2), (0, 8, 2), cuts=(5,))
+    assert "a cut of the recording" in check_proof(cut, proof_of(HITS)).problems[0]
+
+
+def test_a_proof_without_lengths_may_not_use_them() -> None:
+    lengths = replace(
+        HITS,
+        mandatory=IntervalPrices(
+            fragment=column(0), begin=column(0), end=column(2), price=column(1)
+        ),
+    )
+    checked = check_proof(ALTERNATING, proof_of(lengths, uses_lengths=False))
+    assert checked.problems == (
+        "stretches[0]: mandatory: must be empty, since lengths are not used",
+    )
+
+
+def test_the_whole_of_a_proof_is_checked() -> None:
+    whole = {
+        "scale: must be at least 1": proof_of(scale=0),
+        "limit: must be at least 0": proof_of(limit=WaitingLimit(each=-1)),
+        "wait_price: must be at least 0": proof_of(wait_price=-1),
+        "wait_price: must be 0, since the total of the waits has no limit": proof_of(wait_price=1),
+        "delays: must be above 0 and increase": proof_of(delays=column(2, 2)),
+        "a cost x scale can exceed 2^59; take a smaller scale": proof_of(scale=2**60),
+    }
+    for problem, proof in whole.items():
+        assert check_proof(ALTERNATING, proof).problems == (problem,)
+
+
+def test_a_delay_may_not_be_paid_twice() -> None:
+    late = DelayPrices(dispatch=column(1, 1), delay=column(0, 0), price=column(3, 3))
+    stretch = replace(HITS, delays=late)
+    proof = proof_of(
+        stretch, limit=WaitingLimit(total=10), delays=column(2), wait_price=2,
+    )  # fmt: skip
+    stretch = replace(stretch, hits=DispatchPrices())
+    proof = replace(proof, stretches=(stretch,))
+    assert "delays.price: must be at most" in check_proof(ALTERNATING, proof).problems[0]
+
+
+def test_points_do_not_change_what_is_true() -> None:
+    points = FragmentTimes(fragment=column(0, 1), time=column(1, 5))
+    assert check_proof(ALTERNATING, proof_of(replace(HITS, points=points))).value == 4
