@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import Arrivals, Rows
+from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.least_costs import LeastCosts
 from dfopt.compare.attainable.bound.permitted_starts import PermittedStarts
+from dfopt.compare.dispatches import Rows
 from dfopt.trace.events import Integers, Numbers
 
 
