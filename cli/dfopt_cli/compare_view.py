@@ -17,6 +17,7 @@ from dfopt.compare.comparison import (
 )
 from dfopt.compare.cost_model import CostModel
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
+from dfopt_cli.frontier_view import explanation, frontier_tables, frontiers_table
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import LARGE, counted, pairs, plain_table, share, times
 
@@ -46,21 +47,32 @@ EXPLANATION = {
     "schedules of long windows may break them",
 }
 
+ORDER_FREE = "Order-free windows: as if a dispatch could run before its task was woken"
+"""The heading of the windows where figures stand beside them that keep cause and effect."""
+
 
 def report(comparison: Comparison) -> list[Table | Text]:
     """Return what a terminal shows of one trace, from top to bottom."""
-    return [
-        subject_table(comparison),
-        Text(""),
-        windows_table(comparison),
-        Text(""),
-        explanation_table(),
-        Text(""),
+    windows: list[Table | Text] = [windows_table(comparison), Text(""), explanation_table()]
+    losses: list[Table | Text] = [
         causes_table(comparison),
         Text(""),
         fragments_table(comparison),
         Text(""),
         cpus_table(comparison),
+    ]
+    subject: list[Table | Text] = [subject_table(comparison), Text("")]
+    if comparison.frontier is None:
+        return [*subject, *windows, Text(""), *losses]
+    return [
+        *subject,
+        *frontier_tables(comparison),
+        Text(""),
+        *losses,
+        Text(""),
+        Text(ORDER_FREE),
+        Text(""),
+        *windows,
     ]
 
 
@@ -282,7 +294,23 @@ def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
             "traces": ", ".join(printable(comparison.name) for comparison in comparisons),
             **said,
         }
-    return [table, Text(""), *losses, pairs({**models(comparisons), **said}, style="dim")]
+    order_free: list[Table | Text] = [
+        table,
+        Text(""),
+        *losses,
+        pairs({**models(comparisons), **said}, style="dim"),
+    ]
+    if not any(comparison.frontier for comparison in comparisons):
+        return order_free
+    return [
+        frontiers_table(names, comparisons, "trace" if policies is None else "policy"),
+        Text(""),
+        explanation(comparisons),
+        Text(""),
+        Text(ORDER_FREE),
+        Text(""),
+        *order_free,
+    ]
 
 
 def policies_table(names: Sequence[str], comparisons: Sequence[Comparison]) -> Table:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from dfopt.compare.attainable.frontier import Frontier
 from dfopt.compare.cost_model import CostModel
 from dfopt.trace import Quality
 
@@ -192,6 +193,8 @@ class Comparison:
         Whether no length of window was left out because of an interrupt.
     policy
         The scheduler, if the trace names it.
+    frontier
+        What schedules that keep cause and effect cost; None if that was not asked for.
     """
 
     name: str
@@ -209,6 +212,7 @@ class Comparison:
     quality: Quality
     is_complete: bool = True
     policy: str | None = None
+    frontier: Frontier | None = None
 
 
 def policies_of(comparisons: Sequence[Comparison]) -> list[str] | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from dfopt.compare.attainable.frontier import Frontier, FrontierRow, Scheduling
 from dfopt.compare.comparison import (
     Cause,
     Comparison,
@@ -41,7 +42,7 @@ TRACE_KEYS = (
     "trace", "model", "cost_unit", "time_unit", "dispatches", "managed", "realised", "windows",
     "complete", "causes", "fragments", "cpus", "quality",
 )  # fmt: skip
-OPTIONAL_KEYS = ("policy",)
+OPTIONAL_KEYS = ("policy", "frontier")
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
@@ -69,6 +70,7 @@ def _trace_document(comparison: Comparison) -> dict[str, Any]:
             "max": realised.worst,
             "switches": realised.switches,
         },
+        "frontier": None if comparison.frontier is None else _frontier(comparison.frontier),
         "windows": [_window_document(window) for window in comparison.windows],
         "complete": comparison.is_complete,
         "causes": _causes_document(comparison.causes),
@@ -98,6 +100,31 @@ def _window_document(window: WindowResult) -> dict[str, Any]:
         "ratio": rounded(window.ratio),
         "rolling_ratio": rounded(window.rolling_ratio),
         "difference": window.difference,
+    }
+
+
+def _frontier(frontier: Frontier) -> dict[str, Any]:
+    return {
+        "rows": [_frontier_row(row) for row in frontier.rows],
+        "patience": [_frontier_row(row) for row in frontier.patience],
+        "left_out": frontier.left_out,
+        "unknown": frontier.unknown,
+        "kept": frontier.kept,
+        "warnings": list(frontier.warnings),
+        "complete": frontier.is_complete,
+    }
+
+
+def _frontier_row(row: FrontierRow) -> dict[str, Any]:
+    return {
+        **{
+            field.name: getattr(row, field.name)
+            for field in dataclasses.fields(row)
+            if field.compare
+        },
+        "scheduling": str(row.scheduling),
+        "mean_wait": rounded(row.mean_wait),
+        "optimal": row.is_optimal,
     }
 
 
@@ -162,6 +189,7 @@ def _comparison(value: object) -> Comparison:
         dispatches=at("dispatches", integer, fields["dispatches"]),
         managed=at("managed", integer, fields["managed"]),
         realised=at("realised", _realised, fields["realised"]),
+        frontier=at("frontier", or_null(_read_frontier), fields.get("frontier")),
         windows=each("windows", _window, fields["windows"]),
         causes=at("causes", _causes, fields["causes"]),
         fragments=each("fragments", _reader(FragmentResult, df=string), fields["fragments"]),
@@ -186,7 +214,11 @@ def _reader(
     readers
         The functions that read fields; a field without one is an integer.
     """
-    names = tuple(field.name for field in dataclasses.fields(holder))  # type: ignore[arg-type]
+    names = tuple(
+        field.name
+        for field in dataclasses.fields(holder)  # type: ignore[arg-type]
+        if field.compare
+    )
     nullable = (*extra, *(name for name, read in readers.items() if read in NULLABLE))
     readers = {"causes": _causes, **readers}
 
@@ -211,6 +243,20 @@ def _realised(value: object) -> Realised:
     fields = fields_of(value, keys, required=keys)
     total, worst, switches = (at(key, integer, fields[key]) for key in keys)
     return Realised(total=total, worst=worst, switches=switches)
+
+
+def _read_frontier(value: object) -> Frontier:
+    keys = ("rows", "patience", "left_out", "unknown", "kept", "warnings", "complete")
+    fields = fields_of(value, keys, required=keys, nullable=("left_out",))
+    return Frontier(
+        rows=each("rows", _frontier_rows, fields["rows"]),
+        patience=each("patience", _frontier_rows, fields["patience"]),
+        left_out=at("left_out", or_null(string), fields["left_out"]),
+        unknown=at("unknown", integer, fields["unknown"]),
+        kept=at("kept", integer, fields["kept"]),
+        warnings=each("warnings", string, fields["warnings"]),
+        is_complete=at("complete", _boolean, fields["complete"]),
+    )
 
 
 def _length(value: object) -> str:
@@ -247,6 +293,17 @@ _integer_or_null = or_null(integer)
 NULLABLE = (_integer_or_null,)
 """Readers that let null pass."""
 
+_frontier_rows = _reader(
+    FrontierRow,
+    extra=("mean_wait", "optimal"),
+    scheduling=choice(Scheduling),
+    wait=_integer_or_null,
+    patience=_integer_or_null,
+    bound=_integer_or_null,
+    bound_with_lengths=_integer_or_null,
+    total_wait=_integer_or_null,
+    p99_wait=_integer_or_null,
+)
 _window = _reader(WindowResult, extra=("ratio", "rolling_ratio", "difference"), window=_length)
 _quality = _reader(Quality, first_unparsed=_integer_or_null, silent_cpus=_numbers)
 _model = _reader(

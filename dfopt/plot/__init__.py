@@ -1,6 +1,7 @@
 """Pictures: functions that take data and an Axes and return the Axes."""
 
 from dfopt.plot.foresight import plot_foresight
+from dfopt.plot.frontier import plot_frontier
 from dfopt.plot.gantt import plot_schedule
 from dfopt.plot.gap import plot_gap
 from dfopt.plot.picture import check_picture_name, save_picture
@@ -9,6 +10,7 @@ from dfopt.plot.policies import plot_policies
 __all__ = [
     "check_picture_name",
     "plot_foresight",
+    "plot_frontier",
     "plot_gap",
     "plot_policies",
     "plot_schedule",

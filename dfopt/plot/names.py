@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from dfopt.plot.picture import POINTS_PER_INCH
+from dfopt.plot.colours import PAPER, Colour
+from dfopt.plot.picture import POINTS_PER_INCH, lay_out, root_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +25,18 @@ HALF_A_LINE = 40
 LINE = 1.7
 """Distance between two lines of a legend, and between an axis and its legend, in letter heights."""
 DROP = 4
+
+MARK = 5.5
+STEP = 4.0
+LETTER = 0.58
+"""Half the height of a mark and the width of a line in points, with some room around them, and the
+mean width of a letter in letter heights."""
+
+Position = tuple[float, float]
+"""Horizontally and vertically."""
+
+Box = tuple[float, float, float, float]
+"""Left, lower, right and upper end, in points."""
 
 
 def shown_name(name: str, *, longest: int = LONGEST_NAME) -> str:
@@ -75,6 +90,111 @@ def add_legend_below(
     """
     set_plain_legend(
         ax, keys, names, drop=DROP * font_size, ncols=_columns(names, half), fontsize=font_size
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelBeside:
+    """A text that stands beside a point, in the units of the axes."""
+
+    point: Position
+    text: str
+    colour: Colour
+
+
+def add_labels_beside(
+    ax: Axes,
+    labels: Sequence[LabelBeside],
+    lines: Sequence[Sequence[Position]],
+    *,
+    font_size: float,
+) -> None:
+    """Write texts beside points, on lines only where there is no other room.
+
+    A text that would stand on another one or on a point is left out.
+
+    Parameters
+    ----------
+    ax
+        The axes, with everything else drawn already.
+    labels
+        The texts, the most important ones first.
+    lines
+        The corners of lines.
+    font_size
+        Of the texts, in points.
+    """
+    from matplotlib.patheffects import withStroke
+
+    lay_out(ax)
+    scale = POINTS_PER_INCH / root_figure(ax).dpi
+
+    def shown(point: Position) -> Position:
+        x, y = ax.transData.transform(point)
+        return scale * x, scale * y
+
+    (least, _), (most, _) = scale * ax.get_window_extent().get_points()
+    taken = [around(shown(label.point), MARK) for label in labels]
+    crossed = [
+        around(position, STEP / 2)
+        for line in lines
+        for start, end in pairwise(map(shown, line))
+        for position in between(start, end)
+    ]
+    for label in labels:
+        x, y = shown(label.point)
+        width = LETTER * font_size * len(label.text)
+        boxes = [
+            (left, low, left + width, low + font_size)
+            for left, low in (
+                (x + MARK, y + MARK - 2),
+                (x + MARK, y - MARK - font_size + 2),
+                (x + MARK, y - font_size / 2),
+                (x - MARK - width, y - MARK - font_size + 2),
+                (x - MARK - width, y + MARK - 2),
+                (x - MARK - width, y - font_size / 2),
+                (x - width / 3, y + 2 * MARK),
+                (x - width / 3, y - 2 * MARK - font_size),
+            )
+            if least < left < most - width
+        ]
+        free = [box for box in boxes if not overlaps(box, taken)]
+        if not free:
+            continue
+        box = next((box for box in free if not overlaps(box, crossed)), free[0])
+        taken.append(box)
+        ax.annotate(
+            label.text,
+            label.point,
+            xytext=(box[0] - x, box[1] - y + 1),
+            textcoords="offset points",
+            fontsize=font_size,
+            color=label.colour,
+            parse_math=False,
+            path_effects=[withStroke(linewidth=2.0, foreground=PAPER)],
+            zorder=5,
+        )
+
+
+def between(start: Position, end: Position) -> Iterator[Position]:
+    """Yield positions on a line from its start to its end, a step apart."""
+    steps = 1 + int(math.dist(start, end) / STEP)
+    for step in range(steps + 1):
+        part = step / steps
+        yield start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part
+
+
+def around(point: Position, distance: float) -> Box:
+    """Return the square around a point."""
+    x, y = point
+    return x - distance, y - distance, x + distance, y + distance
+
+
+def overlaps(box: Box, others: Iterable[Box]) -> bool:
+    """Return whether a box has a part in common with one of the others."""
+    return any(
+        box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+        for other in others
     )
 
 

@@ -1,14 +1,16 @@
 """Tables of a comparison, where something is not known."""
 
 import io
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
+from dfopt.compare.attainable.frontier import Frontier
 from dfopt.compare.comparison import Comparison
-from dfopt_cli.compare_view import balanced_cell, side_by_side
-from tests.compare.examples import comparison, window
+from dfopt_cli.compare_view import ORDER_FREE, balanced_cell, report, side_by_side
+from tests.compare.examples import comparison, frontier, window
 
 
 @pytest.mark.parametrize(("closed", "shown"), [(1, "≥ 1,200"), (4, "1,200")])
@@ -17,11 +19,15 @@ def test_a_balanced_optimum_that_is_not_proven_is_a_bound(closed: int, shown: st
     assert balanced_cell(row) == shown
 
 
-def shown(*comparisons: Comparison) -> str:
+def printed(parts: Sequence[object]) -> str:
     console = Console(width=80, record=True, file=io.StringIO())
-    for part in side_by_side(comparisons):
+    for part in parts:
         console.print(part)
     return console.export_text()
+
+
+def shown(*comparisons: Comparison) -> str:
+    return printed(side_by_side(comparisons))
 
 
 def test_policies_stand_side_by_side_under_their_names() -> None:
@@ -48,3 +54,54 @@ def test_traces_of_one_policy_are_called_by_their_names() -> None:
     found = shown(comparison(policy="fcfs", name="chat"), comparison(policy="fcfs", name="web"))
     assert found.startswith("trace ")
     assert "\nweb " in found
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    """Return the words of each line behind its first column, which ends with two blanks."""
+    lines = [line.split("  ", 1) for line in text.splitlines()]
+    return {line[0]: line[1].split() for line in lines if len(line) > 1}
+
+
+def test_what_was_attainable_comes_first() -> None:
+    text = printed(report(comparison(frontier=frontier())))
+    found = rows(text)
+    assert found["recorded"] == ["12", "–", "–", "60", "µs", "420", "µs"]
+    assert found["same timeline"][:3] == ["11", "11", "11"]
+    assert found["wait at most 1 ms"] == ["5", "3", "5", "430", "µs", "3.01", "ms"]
+    assert found["patience 30 µs"][:3] == ["8", "–", "–"]
+    assert "1 dispatch whose wake-up is not" in text
+    places = [text.index(part) for part in ("schedule ", "lost to", ORDER_FREE, "windows ")]
+    assert places == sorted(places)
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_without_a_frontier_windows_come_first() -> None:
+    text = printed(report(comparison()))
+    assert ORDER_FREE not in text
+    assert text.index("windows ") < text.index("lost to")
+
+
+def test_what_is_left_out_is_said() -> None:
+    recorded, timeline, *_ = frontier().rows
+    known = replace(timeline, total_wait=None, p99_wait=None)
+    found = rows(
+        printed(report(comparison(frontier=Frontier(rows=(known,), left_out="no wake-ups"))))
+    )
+    assert found["same timeline"] == ["11", "11", "11", "–", "–"]
+    assert found["left out"] == ["no", "wake-ups"]
+    interrupted = Frontier(rows=(recorded,), is_complete=False)
+    text = printed(report(comparison(frontier=interrupted)))
+    assert rows(text)["interrupted"][:2] == ["other", "rows"]
+    text = printed(report(comparison(frontier=Frontier(rows=(), left_out="max-penalty"))))
+    assert "\nschedule " not in text
+    assert rows(text)["left out"] == ["max-penalty"]
+
+
+def test_frontiers_stand_side_by_side() -> None:
+    text = shown(comparison(frontier=frontier()), comparison(name="other", frontier=frontier()))
+    lines = [line.split() for line in text.splitlines()]
+    assert ["made", "by", "hand", "recorded", "12", "–", "–", "60", "µs", "420", "µs"] in lines
+    assert ["other", "recorded", "12", "–", "–", "60", "µs", "420", "µs"] in lines
+    assert "LRU" not in text
+    assert text.index("same mean wait") < text.index(ORDER_FREE) < text.index("realised")
+    assert max(map(len, text.splitlines())) <= 80

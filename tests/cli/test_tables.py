@@ -3,7 +3,7 @@
 import pytest
 
 from dfopt_cli.printing import print_rich
-from dfopt_cli.tables import SHORTEST_NAME, pairs, plain_table
+from dfopt_cli.tables import SHORTEST_NAME, duration, pairs, plain_table
 
 NUMBERS = ("22,200,000", "600,000", "37.00")
 
@@ -54,3 +54,21 @@ def test_text_is_broken_at_the_width_of_the_terminal(printed):
 def test_a_terminal_without_width_gets_everything(printed, columns):
     lines = printed(pairs({"model": "mix 5"}), columns)
     assert [line.split() for line in lines] == [["model", "mix", "5"]]
+
+
+@pytest.mark.parametrize(
+    ("length", "unit", "shown"),
+    [
+        (0, "ns", "0 ns"),
+        (999, "ns", "999 ns"),
+        (1000, "ns", "1 µs"),
+        (2_234_567, "ns", "2.23 ms"),
+        (32.4, "ms", "32.4 ms"),
+        (7_200, "s", "7,200 s"),
+        (0.25, "us", "250 ns"),
+        (1234.5, "cycles", "1,234 cycles"),
+        (7, None, "7"),
+    ],
+)
+def test_times_have_three_digits(length, unit, shown):
+    assert duration(length, unit) == shown

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from dfopt.compare.attainable.frontier import Frontier, FrontierRow, Scheduling
 from dfopt.compare.comparison import (
     Cause,
     Comparison,
@@ -33,6 +34,43 @@ def window(label: str, *, bound: int, rolling: int, realised: int = 12) -> Windo
         balanced_closed=4,
         rolling_closed=4,
     )
+
+
+def frontier_row(scheduling: Scheduling, cost: int, mean: int, **more: int) -> FrontierRow:
+    """Return a row of 18 dispatches that wait for ``mean`` on average."""
+    return FrontierRow(
+        scheduling=scheduling,
+        cost=cost,
+        dispatches=18,
+        total_wait=18 * mean,
+        p99_wait=7 * mean,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def frontier(**changes: object) -> Frontier:
+    """Return rows that fit :func:`comparison`, with waits in nanoseconds."""
+    rule = [
+        frontier_row(Scheduling.PATIENCE, cost, wait, patience=patience)
+        for cost, wait, patience in ((10, 30_000, 0), (8, 50_000, 30_000), (7, 90_000, 10**6))
+    ]
+    fields: dict[str, object] = {
+        "rows": (
+            frontier_row(Scheduling.RECORDED, 12, 60_000),
+            frontier_row(Scheduling.SAME_TIMELINE, 11, 60_000, bound=11, bound_with_lengths=11),
+            frontier_row(Scheduling.LEAST_RECENTLY_USED, 12, 60_000),
+            frontier_row(Scheduling.NOBODY_LATER, 7, 25_000, wait=0, bound=5, bound_with_lengths=6),
+            frontier_row(
+                Scheduling.LONGEST_WAIT, 5, 430_000, wait=10**6, bound=3, bound_with_lengths=5
+            ),
+            frontier_row(Scheduling.SAME_MEAN_WAIT, 6, 55_000, bound=3, bound_with_lengths=3),
+            rule[1],
+        ),
+        "patience": tuple(rule),
+        "unknown": 1,
+        "kept": 2,
+    }
+    return Frontier(**{**fields, **changes})  # type: ignore[arg-type]
 
 
 def comparison(**changes: object) -> Comparison:

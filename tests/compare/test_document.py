@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from dfopt.compare.attainable.frontier import Frontier, Scheduling
 from dfopt.compare.comparison import Cause, Comparison
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.document import comparison_document, comparisons_document, read_comparisons
@@ -16,7 +17,7 @@ from dfopt.files import schema
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
-from tests.compare.examples import causes, comparison, window
+from tests.compare.examples import causes, comparison, frontier, window
 
 F_MODEL = CostModel(
     penalty=PenaltyF(read_line=2, write_back=500),
@@ -26,6 +27,7 @@ F_MODEL = CostModel(
     objective=Objective.MAX_PENALTY,
     capacity=7,
 )
+UNKNOWN_WAITS = replace(frontier().rows[1], total_wait=None, p99_wait=None)
 EXAMPLES = [
     comparison(),
     comparison(model=F_MODEL, time_unit=None),
@@ -37,6 +39,8 @@ EXAMPLES = [
         ),
         causes=causes(same_type=12),
     ),
+    comparison(frontier=frontier()),
+    comparison(frontier=Frontier(rows=(UNKNOWN_WAITS,), left_out="no wake-ups", is_complete=False)),
 ]
 
 
@@ -63,6 +67,24 @@ def test_the_document_says_what_was_compared() -> None:
         "1 broken chain: at least as many switches are missing",
         "no event on CPU 3: idle all the time, or not recorded",
     ]
+
+
+def test_the_document_says_what_was_attainable() -> None:
+    assert comparison_document(comparison())["frontier"] is None
+    found = comparison_document(comparison(frontier=frontier()))["frontier"]
+    recorded, timeline, *_ = found["rows"]
+    assert (recorded["scheduling"], recorded["bound"], recorded["optimal"]) == (
+        "recorded", None, False,
+    )  # fmt: skip
+    assert (timeline["bound"], timeline["optimal"]) == (11, True)
+    assert (recorded["total_wait"], recorded["mean_wait"]) == (18 * 60_000, 60_000)
+    assert [row["patience"] for row in found["patience"]] == [0, 30_000, 10**6]
+    assert "schedule" not in recorded
+
+
+def test_the_schema_knows_every_way_of_scheduling() -> None:
+    row = schema("comparison")["$defs"]["frontier-row"]["properties"]
+    assert row["scheduling"]["enum"] == [*map(str, Scheduling)]
 
 
 @pytest.mark.parametrize(
@@ -141,9 +163,9 @@ def test_wrong_documents_are_refused(
     assert str(caught.value).startswith(f"{file}: {problem}")
 
 
-def test_documents_of_before_there_were_matrices_are_read(tmp_path: Path) -> None:
+def test_documents_without_later_additions_are_read(tmp_path: Path) -> None:
     document = comparison_document(comparison())
-    del document["policy"]
+    del document["policy"], document["frontier"]
     for holder in (document, *document["fragments"], *document["cpus"]):
         del holder["causes"][str(Cause.SAME_TYPE)]
     Draft202012Validator(schema("comparison")).validate(document)

@@ -1,0 +1,118 @@
+"""The view of a frontier: what was attainable at which waiting, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.table import Table
+from rich.text import Text
+
+from dfopt.compare.attainable.frontier import Frontier, FrontierRow, Scheduling
+from dfopt.compare.comparison import Comparison
+from dfopt_cli.printing import printable
+from dfopt_cli.tables import counted, duration, pairs, plain_table
+
+BOUND = (
+    "no schedule with this limit costs less, whatever the lengths of its dispatches; with lengths: "
+    "if they are as recorded"
+)
+PATIENCE = (
+    "a rule that knows no future: a CPU takes another fragment only when something has waited for "
+    "this time"
+)
+ASSUMED = "arrivals and lengths as recorded"
+
+NOTHING = "–"
+"""Stands where there is no figure."""
+
+
+def frontier_tables(comparison: Comparison) -> list[Table | Text]:
+    """Return one row for each limit on waiting, and what the rows assume."""
+    rows = comparison.frontier.rows if comparison.frontier else ()
+    if not rows:
+        return [explanation([comparison])]
+    table = plain_table()
+    add_frontier_columns(table)
+    for row in rows:
+        table.add_row(*row_cells(row, comparison.time_unit))
+    return [table, Text(""), explanation([comparison])]
+
+
+def frontiers_table(names: Sequence[str], comparisons: Sequence[Comparison], called: str) -> Table:
+    """Return the rows of several traces, one trace after the other."""
+    table = plain_table()
+    table.add_column(called, overflow="fold")
+    add_frontier_columns(table)
+    for name, comparison in zip(names, comparisons, strict=True):
+        first = name
+        for row in comparison.frontier.rows if comparison.frontier else ():
+            # A placement without foresight says little beside other traces.
+            if row.scheduling is not Scheduling.LEAST_RECENTLY_USED:
+                table.add_row(first, *row_cells(row, comparison.time_unit))
+                first = ""
+    return table
+
+
+def add_frontier_columns(table: Table) -> None:
+    """Add the columns that :func:`row_cells` fills."""
+    table.add_column("schedule")
+    for heading in ("cost", "bound", "bound with\nlengths", "mean\nwait", "p99\nwait"):
+        table.add_column(heading, justify="right")
+
+
+def row_cells(row: FrontierRow, unit: str | None) -> list[str | Text]:
+    """Return the name of a row, its costs and its waits."""
+    return [
+        row_name(row, unit),
+        Text(f"{row.cost:,}", style="bold"),
+        *(NOTHING if cost is None else f"{cost:,}" for cost in (row.bound, row.bound_with_lengths)),
+        *(
+            NOTHING if wait is None else printable(duration(wait, unit))
+            for wait in (row.mean_wait, row.p99_wait)
+        ),
+    ]
+
+
+def row_name(row: FrontierRow, unit: str | None) -> str:
+    """Return what a row is called: its limit, or its rule."""
+    match row.scheduling:
+        case Scheduling.LEAST_RECENTLY_USED:
+            return "same timeline, LRU"
+        case Scheduling.LONGEST_WAIT:
+            assert row.wait is not None
+            return f"wait at most {printable(duration(row.wait, unit))}"
+        case Scheduling.PATIENCE:
+            assert row.patience is not None
+            return f"patience {printable(duration(row.patience, unit))}"
+    return str(row.scheduling)
+
+
+def explanation(comparisons: Sequence[Comparison]) -> Table:
+    """Return what the rows mean and assume, and why some are left out."""
+    frontiers = [comparison.frontier for comparison in comparisons if comparison.frontier]
+    rows = [row for frontier in frontiers for row in frontier.rows]
+    said = {}
+    if any(row.bound is not None for row in rows):
+        said["bound"] = BOUND
+    if any(row.scheduling is Scheduling.PATIENCE for row in rows):
+        said["patience"] = PATIENCE
+    if rows:
+        said["assumed"] = "; ".join([ASSUMED, *doubts(frontiers)])
+    left_out = dict.fromkeys(frontier.left_out for frontier in frontiers if frontier.left_out)
+    if left_out:
+        said["left out"] = "; ".join(left_out)
+    if not all(frontier.is_complete for frontier in frontiers):
+        said["interrupted"] = "other rows are left out"
+    return pairs(said, style="dim")
+
+
+def doubts(frontiers: Sequence[Frontier]) -> list[str]:
+    """Return what else the rows assume."""
+    unknown = sum(frontier.unknown for frontier in frontiers)
+    kept = sum(frontier.kept for frontier in frontiers)
+    said = []
+    if unknown:
+        said.append(f"{counted(unknown, 'dispatch')} whose wake-up is not recorded")
+    if kept:
+        said.append(f"{counted(kept, 'dispatch')} of bound kernel threads that stay in place")
+    return said

@@ -1,0 +1,128 @@
+"""What was attainable for a trace: costs against waiting, with schedules and bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from dfopt.compare.attainable.bound.proof import WaitingProof
+from dfopt.compare.attainable.timed_schedule import TimedSchedule
+
+
+class Scheduling(StrEnum):
+    """What the schedule of a row may change, or how it was made."""
+
+    RECORDED = "recorded"
+    """It is what the trace recorded."""
+
+    SAME_TIMELINE = "same timeline"
+    """Every dispatch starts when it did; only its CPU is chosen."""
+
+    LEAST_RECENTLY_USED = "least recently used"
+    """The same timeline again. A dispatch whose fragment no idle CPU holds takes the CPU that has
+    been idle for the longest time: this needs no knowledge of the future."""
+
+    NOBODY_LATER = "nobody later"
+    """No dispatch starts later than recorded."""
+
+    LONGEST_WAIT = "longest wait"
+    """No dispatch waits longer than is permitted, unless it did so in the recording."""
+
+    SAME_MEAN_WAIT = "same mean wait"
+    """Neither the mean of the waits nor their 99th percentile is larger than recorded."""
+
+    PATIENCE = "patience"
+    """An online rule: a CPU keeps to its fragment until something has waited for some time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontierRow:
+    """A schedule of a trace's dispatches, and the bound of all schedules with its limit.
+
+    Parameters
+    ----------
+    scheduling
+        What the schedule may change, or how it was made.
+    wait
+        The longest wait that is permitted; 0 for "nobody later", None where there is no such limit.
+    patience
+        For how long a CPU keeps to its fragment while others wait; None under other limits.
+    cost
+        The cost of the schedule, on all CPUs.
+    bound
+        No schedule with this limit costs less, whatever the lengths of its dispatches; None where
+        no bound is known.
+    bound_with_lengths
+        No schedule with this limit costs less if its dispatches last as long as recorded.
+    dispatches
+        The number of dispatches, all managed.
+    total_wait, p99_wait
+        The sum of the waits of its dispatches, and their 99th percentile (nearest rank), in the
+        trace's unit of time; None where it is unknown when they were ready.
+    schedule
+        The schedule itself; None if the row was read from a file.
+    proofs
+        Proofs of ``bound`` and ``bound_with_lengths`` where there are any.
+    """
+
+    scheduling: Scheduling
+    wait: int | None = None
+    patience: int | None = None
+    cost: int
+    bound: int | None = None
+    bound_with_lengths: int | None = None
+    dispatches: int
+    total_wait: int | None
+    p99_wait: int | None
+    schedule: TimedSchedule | None = field(default=None, repr=False, compare=False)
+    proofs: tuple[WaitingProof, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def mean_wait(self) -> float | None:
+        """Return the mean wait of a dispatch."""
+        return None if self.total_wait is None else self.total_wait / self.dispatches
+
+    @property
+    def is_optimal(self) -> bool:
+        """Return whether no schedule with this limit is cheaper, with lengths as recorded."""
+        return self.cost == self.bound_with_lengths
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frontier:
+    """Costs against waiting for one trace: what was paid, and what was attainable.
+
+    Parameters
+    ----------
+    rows
+        One for each limit; the recorded run is the first.
+    patience
+        The online rule for a range of patience, the least first.
+    left_out
+        Why usual rows are left out; None if they are there.
+    unknown
+        The number of dispatches of which it is unknown when they were ready.
+    kept
+        The number of dispatches that have a fragment and keep CPU and time in every schedule,
+        because they are of threads of the kernel that run on one CPU only.
+    warnings
+        What a user needs to know before trusting the waits, a line each.
+    is_complete
+        Whether no row was left out because of an interrupt.
+    """
+
+    rows: tuple[FrontierRow, ...]
+    patience: tuple[FrontierRow, ...] = ()
+    left_out: str | None = None
+    unknown: int = 0
+    kept: int = 0
+    warnings: tuple[str, ...] = ()
+    is_complete: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontierProgress:
+    """The progress of a frontier: its schedules and bounds that are done, and all of them."""
+
+    done: int
+    total: int

@@ -1,0 +1,319 @@
+"""The frontier: what was attainable at which waiting, beside what was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dfopt.compare.attainable.frontier import FrontierRow, Scheduling
+from dfopt.compare.comparison import Comparison, policies_of
+from dfopt.compare.window_length import WindowKind
+from dfopt.errors import DfoptError
+from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed, parsed
+from dfopt.plot.costs import cost_label, scale_costs
+from dfopt.plot.foresight import add_names, line_colour
+from dfopt.plot.look_ahead import TIME_UNITS, length_text
+from dfopt.plot.names import LabelBeside, add_labels_beside, height_below, shown_name
+from dfopt.plot.picture import new_axes
+from dfopt.trace.time_units import NANOSECONDS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIZE = (8.0, 5.2)
+"""Width and height of a figure, in inches; more than a few names make it higher."""
+
+ROOM_FOR_NAMES = 0.7
+"""Height for the names within a figure, in inches."""
+
+FONT_SIZE = 9.0
+SMALL = 7.5
+
+LONGEST_NAME = 80
+"""Names of traces have at most this number of characters."""
+
+SHADING = 0.35
+"""Opacity of the area between bound and attained cost."""
+
+WIDE = 8
+"""Waits that differ by more than this factor need a logarithmic axis."""
+
+ROOM = 1.12
+"""How far the axis of waits goes beyond the longest one, as a factor."""
+
+FEWEST_POINTS = 2
+"""A frontier with fewer points is not drawn."""
+
+MARK: dict[str, Any] = {"markeredgecolor": PAPER, "markeredgewidth": 0.7}
+
+STYLES: dict[str, dict[str, Any]] = {
+    "recorded": {"linestyle": "", "marker": "D", "markersize": 9.0, **MARK},
+    "same timeline": {
+        "linestyle": "", "marker": "D", "markersize": 6.0, "markerfacecolor": PAPER,
+        "markeredgewidth": 1.4,
+    },
+    "attained": {"linestyle": "-", "marker": "o", "markersize": 6.5, "linewidth": 1.8, **MARK},
+    "bound": {"linestyle": "-", "marker": "^", "markersize": 5.5, "linewidth": 1.2, **MARK},
+    "same mean wait": {"linestyle": "", "marker": "s", "markersize": 7.0, **MARK},
+    "patience": {
+        "linestyle": (0, (1.2, 1.2)), "marker": "x", "markersize": 5.0, "linewidth": 1.4,
+        "markeredgewidth": 1.3,
+    },
+}  # fmt: skip
+"""The styles by which points and curves differ, in any colour."""
+
+MEANINGS = {
+    "recorded": "recorded",
+    "same timeline": "same times, best CPUs",
+    "attained": "each wait within a limit",
+    "bound": "bound within the same limit",
+    "same mean wait": "mean and p99 wait as recorded",
+    "patience": "online rule, by patience",
+}
+
+COLOURS = {
+    "recorded": "#CC3311", "same timeline": "#CC3311", "attained": "#4477AA", "bound": "#225588",
+    "same mean wait": "#AA4499", "patience": "#117733",
+}  # fmt: skip
+"""The colours of points and curves if there is only one trace."""
+
+BETTER: Colour = mixed(INK, PAPER, 0.955)
+"""The ground of what is cheaper than recorded and waits no longer."""
+
+
+def plot_frontier(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Axes:
+    """Draw costs against the mean wait.
+
+    Each trace has a colour. A diamond shows what was recorded; what is cheaper lies below it, and
+    what waits less lies to its left. Schedules in which no dispatch waits longer than permitted
+    stand on a curve, from "nobody later than recorded" on; below it lies the bound for each of
+    them, and the cheapest schedule with this limit costs something in the shaded area between the
+    two. A dotted curve shows an online rule, which knows no future, for a range of patience.
+
+    Parameters
+    ----------
+    comparisons
+        One or more traces with a frontier.
+    ax
+        Where to draw; a figure of its own if None.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where they have been drawn.
+
+    Raises
+    ------
+    DfoptError
+        When a comparison has no frontier, or their times have different units.
+    """
+    check_drawable(comparisons)
+    called = policies_of(comparisons) if len(comparisons) > 1 else None
+    called = called or [comparison.name for comparison in comparisons]
+    names = [shown_name(name, longest=LONGEST_NAME) for name in called]
+    more = max(0.0, height_below(names, FONT_SIZE) - ROOM_FOR_NAMES)
+    axes = new_axes(SIZE[0], SIZE[1] + more) if ax is None else ax
+    colours = list(group_colours(str(number) for number in range(len(names))).values())
+    for comparison, colour in zip(comparisons, colours, strict=True):
+        alone = {name: parsed(code) for name, code in COLOURS.items()}
+        inks = alone if len(comparisons) == 1 else dict.fromkeys(STYLES, line_colour(colour))
+        draw_frontier(axes, comparison, inks)
+    rows = [row for comparison in comparisons for row in drawn_rows(comparison)]
+    scale_waits(axes, [mean_wait(row) for row in rows], comparisons[0].time_unit)
+    scale_costs(axes, drawn_costs(rows))
+    axes.set_ylabel(cost_label(comparisons), fontsize=FONT_SIZE, parse_math=False)
+    axes.tick_params(labelsize=FONT_SIZE)
+    axes.grid(color=mixed(INK, PAPER, 0.88), linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    add_legend(axes, names, colours, {name for row in rows for name in styles_of(row)})
+    if len(comparisons) == 1:
+        label_points(axes, comparisons[0])
+    return axes
+
+
+def check_drawable(comparisons: Sequence[Comparison]) -> None:
+    """Refuse comparisons without rows, and times that share no axis."""
+    if not comparisons:
+        raise DfoptError("there is no trace to draw; name one")
+    for comparison in comparisons:
+        frontier = comparison.frontier
+        if frontier is None:
+            raise DfoptError(f"{comparison.name} has no frontier; compare it again with one")
+        if len(drawn_rows(comparison)) < FEWEST_POINTS:
+            reason = frontier.left_out or "an interrupt came first"
+            raise DfoptError(f"{comparison.name} has no frontier to draw: {reason}")
+    if len({comparison.time_unit for comparison in comparisons}) > 1:
+        raise DfoptError("traces with different units of time share no axis; draw them one by one")
+
+
+def drawn_rows(comparison: Comparison) -> list[FrontierRow]:
+    """Return all rows that are drawn; those of the online rule come last."""
+    assert comparison.frontier is not None
+    rows = [
+        row
+        for row in comparison.frontier.rows
+        if styles_of(row) and row.scheduling is not Scheduling.PATIENCE
+    ]
+    return [*rows, *comparison.frontier.patience]
+
+
+def styles_of(row: FrontierRow) -> tuple[str, ...]:
+    """Return the styles in which a row is drawn."""
+    if row.mean_wait is None:
+        return ()
+    match row.scheduling:
+        case Scheduling.LEAST_RECENTLY_USED:
+            return ()
+        case Scheduling.NOBODY_LATER | Scheduling.LONGEST_WAIT:
+            return ("attained", *(["bound"] if row.bound is not None else []))
+    return (str(row.scheduling),)
+
+
+def mean_wait(row: FrontierRow) -> float:
+    """Return the mean wait of a row that is drawn."""
+    assert row.mean_wait is not None, "what has no waits is not drawn"
+    return row.mean_wait
+
+
+def drawn_costs(rows: Iterable[FrontierRow]) -> list[int]:
+    """Return all costs and bounds that are drawn."""
+    bounded = (Scheduling.NOBODY_LATER, Scheduling.LONGEST_WAIT, Scheduling.SAME_MEAN_WAIT)
+    return [
+        cost
+        for row in rows
+        for cost in (row.cost, row.bound if row.scheduling in bounded else None)
+        if cost is not None
+    ]
+
+
+def rows_by_style(comparison: Comparison) -> dict[str, list[FrontierRow]]:
+    """Return the rows that are drawn in each style, in the order of their line."""
+    rows = drawn_rows(comparison)
+    points = {name: [row for row in rows if name in styles_of(row)] for name in STYLES}
+    for name in ("attained", "bound"):
+        points[name].sort(key=lambda row: row.wait or 0)
+    return points
+
+
+def height_of(row: FrontierRow, name: str) -> int:
+    """Return the cost at which a row is drawn in a style."""
+    return (row.bound or 0) if name == "bound" else row.cost
+
+
+def draw_frontier(ax: Axes, comparison: Comparison, inks: Mapping[str, Colour]) -> None:
+    """Draw the points and curves of a trace, each in its colour."""
+    points = rows_by_style(comparison)
+    ax.fill_between(
+        [mean_wait(row) for row in points["bound"]],
+        [float(row.bound or 0) for row in points["bound"]],
+        [float(row.cost) for row in points["bound"]],
+        color=inks["attained"],
+        alpha=SHADING,
+        linewidth=0,
+    )
+    for row in points["same mean wait"]:
+        if row.bound is not None:
+            ends = [row.bound, row.cost]
+            ax.plot([mean_wait(row)] * 2, ends, color=inks["same mean wait"], linewidth=1.2)
+            ax.plot([mean_wait(row)], ends[:1], color=inks["same mean wait"], marker="_", ms=10)
+    for name, rows in reversed(points.items()):  # what was recorded comes last, on top
+        costs = [height_of(row, name) for row in rows]
+        waits = [mean_wait(row) for row in rows]
+        ax.plot(waits, costs, color=inks[name], zorder=3, clip_on=False, **STYLES[name])
+
+
+def label_points(ax: Axes, comparison: Comparison) -> None:
+    """Write beside the points of a trace what they are, as far as there is room."""
+    points = rows_by_style(comparison)
+    for recorded in points["recorded"]:
+        (left, _), (bottom, _) = ax.get_xlim(), ax.get_ylim()
+        sides = ([left, mean_wait(recorded)], [bottom] * 2, [recorded.cost] * 2)
+        ax.fill_between(*sides, color=BETTER, linewidth=0, zorder=0)
+    labels = [
+        LabelBeside(
+            point=(mean_wait(row), row.cost),
+            text=f"{point_name(row, comparison.time_unit)}: {row.cost:,}",
+            colour=parsed(COLOURS[name]),
+        )
+        for name in ("recorded", "same timeline", "same mean wait", "attained", "patience")
+        for row in points[name]
+    ]
+    lines = [
+        [(mean_wait(row), float(height_of(row, name))) for row in rows]
+        for name, rows in points.items()
+        if name not in ("recorded", "same timeline")
+    ]
+    add_labels_beside(ax, labels, lines, font_size=SMALL)
+
+
+def point_name(row: FrontierRow, unit: str | None) -> str:
+    """Return what stands beside a point: its limit, or its rule."""
+    match row.scheduling:
+        case Scheduling.LONGEST_WAIT:
+            return wait_text(row.wait or 0, unit)
+        case Scheduling.PATIENCE:
+            return wait_text(row.patience or 0, unit)
+    return str(row.scheduling)
+
+
+def wait_text(wait: float, unit: str | None) -> str:
+    """Return a wait in a unit that keeps it short."""
+    if unit not in NANOSECONDS or not wait:
+        return f"{wait:,.6g}"
+    return length_text(round(wait * NANOSECONDS[unit]), WindowKind.TIME)
+
+
+def scale_waits(ax: Axes, waits: Sequence[float], unit: str | None) -> None:
+    """Scale and label the axis of mean waits."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    least, most = min(waits), max(waits)
+    if least > 0 and most > WIDE * least:
+        ax.set_xscale("log")
+        ax.set_xlim(least / ROOM, most * ROOM)
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda wait, _: wait_text(wait, unit)))
+        named = unit if unit not in NANOSECONDS else None
+    else:
+        ax.set_xlim(0, ROOM * most or 1)
+        ax.xaxis.set_major_locator(MaxNLocator(nbins=7))
+        factor, named = 1.0, unit
+        if unit in NANOSECONDS:
+            sizes = ((size / NANOSECONDS[unit], name) for size, name in TIME_UNITS)
+            factor, named = next(
+                ((size, name) for size, name in sizes if most >= size), (1.0, unit)
+            )
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda wait, _: f"{wait / factor:,.6g}"))
+    of_unit = f" ({named})" if named else ""
+    ax.set_xlabel(f"mean wait of a dispatch{of_unit}", fontsize=FONT_SIZE, parse_math=False)
+
+
+def add_legend(ax: Axes, names: Sequence[str], colours: Sequence[Colour], drawn: set[str]) -> None:
+    """Say above the axes what points and curves mean, and below them which colour is which."""
+    from matplotlib.lines import Line2D
+
+    alone = len(names) == 1
+    handles: list[Any] = [
+        Line2D([], [], color=COLOURS[name] if alone else INK, label=meaning, **STYLES[name])
+        for name, meaning in MEANINGS.items()
+        if name in drawn
+    ]
+    legend = ax.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=3,
+        frameon=False,
+        fontsize=FONT_SIZE,
+        columnspacing=1.4,
+    )
+    if alone:
+        legend.set_title(names[0])
+        legend.get_title().set(fontsize=FONT_SIZE + 2, parse_math=False)
+        legend.set_alignment("left")
+    else:
+        legend.set_clip_on(False)  # else the layout would leave no room for it
+        ax.add_artist(legend)
+        add_names(ax, names, colours)

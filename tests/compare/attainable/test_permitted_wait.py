@@ -1,0 +1,60 @@
+"""Permitted waits: how they are written, and what they are in a trace's unit."""
+
+import pytest
+
+from dfopt.compare.attainable.permitted_wait import PermittedWait, parse_wait, wait_in
+from dfopt.errors import DfoptError, MethodError
+from dfopt.trace import Trace, TraceHeader
+from tests.trace.traces import trace_from_rows
+
+
+def lasting(length: int, unit: str | None) -> Trace:
+    rows = [(0, 100, 100 + length, "a", "A", None, None)]
+    return trace_from_rows(rows, cpus=1, header=TraceHeader(time_unit=unit))
+
+
+@pytest.mark.parametrize(
+    ("text", "wait"),
+    [
+        ("0", PermittedWait(length=0)),
+        ("500", PermittedWait(length=500)),
+        ("500us", PermittedWait(length=500, unit="us")),
+        ("007 ms", PermittedWait(length=7, unit="ms")),
+    ],
+)
+def test_waits_are_read(text: str, wait: PermittedWait) -> None:
+    assert parse_wait(text) == wait
+
+
+@pytest.mark.parametrize("text", ["-1ms", "ten", "1.5ms", "1 fortnight", "", "9" * 19 + "s"])
+def test_what_is_no_wait_is_refused(text: str) -> None:
+    with pytest.raises(DfoptError, match="is no wait; write a time from 0 on"):
+        parse_wait(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "length"),
+    [
+        ("1us", None, 1000),
+        ("1us", "ns", 1000),
+        ("3ms", "us", 3000),
+        ("7", "cycles", 7),
+        ("0", "s", 0),
+    ],
+)
+def test_waits_are_in_the_unit_of_the_trace(text: str, unit: str | None, length: int) -> None:
+    assert wait_in(lasting(10_000, unit), parse_wait(text)) == length
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "problem"),
+    [
+        ("1500ns", "us", "whole us; give a multiple of 1us"),
+        ("1ms", "cycles", "in 'cycles'; give a number in this unit"),
+        ("10us", "ns", "is no limit in a trace that lasts 10,000 ns; permit less"),
+    ],
+)
+def test_waits_that_a_trace_cannot_have(text: str, unit: str, problem: str) -> None:
+    with pytest.raises(MethodError) as caught:
+        wait_in(lasting(10_000, unit), parse_wait(text))
+    assert problem in str(caught.value)
