@@ -71,25 +71,33 @@ def woken_trace(  # noqa: PLR0913 -- each is a kind of event
 
 
 @st.composite
-def woken_traces(draw, *, most=12, gaps=True):
-    """Draw a trace in which no task runs twice at once, with any wake-ups and forks."""
+def woken_traces(draw, *, most=12, plain=False):
+    """Draw a trace in which no task runs twice at once, with any wake-ups and forks.
+
+    If it is plain, there are wake-ups and no gaps, all dispatches have a length and a fragment, and
+    it is known why they stopped.
+    """
     cpus = draw(st.integers(1, 3))
     clocks, ends = [0] * cpus, dict.fromkeys(TASKS, 0)
     rows, stretches = [], []
     for place in range(draw(st.integers(1, most))):
         cpu, task = draw(st.integers(0, cpus - 1)), draw(st.sampled_from(TASKS))
-        if gaps and draw(st.integers(0, 7)) == 0:
+        if not plain and draw(st.integers(0, 7)) == 0:
             begin, clocks[cpu] = clocks[cpu], clocks[cpu] + draw(st.integers(0, 3))
             stretches.append((cpu, begin, clocks[cpu]))
         start = max(clocks[cpu], ends[task]) + draw(st.integers(0, 3))
-        end = start + draw(st.integers(0, 4))
-        stop = draw(st.sampled_from([SLEEPS, SLEEPS, PREEMPTED, ENDS, NOT_GIVEN]))
-        df = draw(st.sampled_from((*FRAGMENTS, *FRAGMENTS, None))) if place else FRAGMENTS[0]
+        end = start + draw(st.integers(int(plain), 4))
+        stops = (SLEEPS, PREEMPTED) if plain else (SLEEPS, SLEEPS, PREEMPTED, ENDS, NOT_GIVEN)
+        stop = draw(st.sampled_from(stops))
+        managed = FRAGMENTS if plain or not place else (*FRAGMENTS, *FRAGMENTS, None)
+        df = draw(st.sampled_from(managed))
         rows.append((cpu, start, end, task, stop, df))
         clocks[cpu] = ends[task] = end
     end = max(ends.values())
     times, tasks = st.integers(0, end), st.sampled_from(TASKS)
-    events = st.lists(st.tuples(times, st.none() | tasks, tasks), max_size=2 * most)
+    events = st.lists(
+        st.tuples(times, st.none() | tasks, tasks), min_size=int(plain), max_size=2 * most
+    )
     few = st.lists(st.tuples(times, tasks, tasks), max_size=3)
     return woken_trace(
         *rows,

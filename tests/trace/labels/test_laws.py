@@ -1,13 +1,16 @@
 """Laws that hold for all labels."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt.trace.events import Stop
 from dfopt.trace.labels.relabelling import Changes, label_changes
 from dfopt.trace.trace import UNMANAGED
-from tests.trace.traces import traces
+from tests.trace.traces import trace_from_rows, traces
 
 
 @st.composite
@@ -61,6 +64,18 @@ def test_cutting(drawn):
         assert (None if found < 0 else cut.fragments[found]) == (
             None if expected < 0 else "ABC"[expected]
         )
+
+
+def test_parts_of_a_run_say_why_they_stop():
+    trace = replace(
+        trace_from_rows([(0, 0, 9, "a", None, None, None), (0, 9, 12, "a", None, None, None)]),
+        stop=np.array([Stop.SLEEPS, Stop.ENDS], np.int8),
+    )
+    changes = Changes(task=np.array([0, 0]), time=np.array([3, 5]), fragment=np.array([0, 1]))
+    cut = label_changes(trace, changes, ("A", "B"))
+    assert cut.start.tolist() == [0, 3, 5, 9]
+    assert cut.stop.tolist() == [Stop.PREEMPTED, Stop.PREEMPTED, Stop.SLEEPS, Stop.ENDS]
+    assert cut.stop.dtype == np.int8
 
 
 @given(traces_and_changes())

@@ -5,6 +5,7 @@ from io import BytesIO
 import pytest
 
 from dfopt.errors import FileError
+from dfopt.trace.events import Stop
 from dfopt.trace.reading import read_ftrace
 
 HEAD = """\
@@ -159,6 +160,36 @@ def test_states(states, ended):
     for state in states.split():
         trace = read(SWITCHES.replace("state=S", f"state={state}") + AGAIN)
         assert trace.tasks[trace.task[-1]].name == ("41.2" if ended else "41"), state
+
+
+@pytest.mark.parametrize(
+    ("states", "stop"),
+    [
+        ("R R+ R|K S+ 0 256 4096", Stop.PREEMPTED),
+        ("S D I t T P D|W 1 2 8 128 0x402", Stop.SLEEPS),
+        ("X Z x X|Z Z+ 16 32 0x20", Stop.ENDS),
+    ],
+)
+def test_why_tasks_stop(states, stop):
+    for state in states.split():
+        trace = read(SWITCHES.replace("state=S", f"state={state}"))
+        assert trace.stop.tolist() == [stop], state
+
+
+def test_first_wakeups_stand_beside_forks():
+    fork = line(
+        "sched_process_fork: comm=make pid=41 child_comm=make child_pid=42", time="100.000002"
+    )
+    first = line("sched_wakeup_new: comm=make pid=42 prio=120 target_cpu=001")
+    lone = line("sched_wakeup_new: comm=make pid=99 prio=120 target_cpu=001")
+    trace = read(SWITCHES + fork + first + lone)
+    # Thread 99 does not occur in any other event.
+    assert [task.name for task in trace.tasks] == ["41", "42"]
+    assert trace.forks.time.tolist() == [100_000_002_000]
+    assert trace.first_wakeups.time.tolist() == [100_000_003_000]
+    assert task_names(trace, trace.first_wakeups.waker) == ["41"]
+    assert task_names(trace, trace.first_wakeups.woken) == ["42"]
+    assert len(trace.wakeups.time) == 0
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,11 @@ def facts(trace):
         "dispatches": list(
             zip(trace.cpu[by_cpu].tolist(), threads(trace, trace.task[by_cpu]), strict=True)
         ),
+        "stops": trace.stop[by_cpu].tolist(),
+        "first_wakeups": [
+            threads(trace, trace.first_wakeups.waker),
+            threads(trace, trace.first_wakeups.woken),
+        ],
         "wakeups": [threads(trace, trace.wakeups.waker), threads(trace, trace.wakeups.woken)],
         "forks": [threads(trace, trace.forks.parent), threads(trace, trace.forks.child)],
     }

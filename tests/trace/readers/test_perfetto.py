@@ -8,6 +8,7 @@ import pytest
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as classes
 
 from dfopt.errors import FileError
+from dfopt.trace.events import Stop
 from dfopt.trace.perfetto_packets import framed
 from dfopt.trace.readers.perfetto import read_perfetto
 
@@ -219,6 +220,33 @@ def test_wakeups_of_the_second_kind_where_there_are_no_others():
         )
     )
     assert trace.wakeups.time.tolist() == [120, 150]
+
+
+def test_first_wakeups():
+    trace = read(
+        bundle(
+            0,
+            switch(100, 0, 5),
+            waking(120, 5, 7, "sched_wakeup_new"),
+            waking(150, 5, 6),
+            switch(200, 5, 7),
+            switch(300, 7, 6),
+        )
+    )
+    assert trace.wakeups.time.tolist() == [150]
+    assert trace.first_wakeups.time.tolist() == [120]
+    assert [trace.tasks[number].name for number in trace.first_wakeups.woken] == ["7"]
+
+
+def test_why_tasks_stop():
+    states = {0: "R", 0x100: "R", 1: "S", 2: "S", 0x80: "S", 0x40: "S", 0x10: "X", 0x20: "X"}
+    expected = {"R": Stop.PREEMPTED, "S": Stop.SLEEPS, "X": Stop.ENDS}
+    for state, stop in states.items():
+        trace = read(bundle(0, switch(100, 0, 5), switch(200, 5, 0, state)))
+        assert trace.stop.tolist() == [expected[stop]], state
+        packet = columns(0, [(100, 5), (200, 0)])
+        packet.ftrace_events.compact_sched.switch_prev_state[1] = state
+        assert read(packet).stop.tolist() == [expected[stop]], state
 
 
 def test_identities():
