@@ -1,0 +1,1 @@
+"""The CPUs of a schedule whose starts are given: what is searched, relaxed and proven."""
