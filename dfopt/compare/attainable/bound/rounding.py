@@ -1,0 +1,135 @@
+"""Integer prices that prove almost the value of a linear program.
+
+Whatever the integers are, they prove some bound, see
+:mod:`dfopt.compare.attainable.bound.check_proof`. So what the solver found is rounded, and made
+smaller where the prices of a slot would exceed the cost of an entry there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dfopt.compare.attainable.bound.conditions import NOTHING_DUE
+from dfopt.compare.attainable.bound.linear_program import Duals, FragmentDuals, Reals
+from dfopt.compare.attainable.bound.proof import (
+    CompletionPrices,
+    DispatchPrices,
+    FragmentTimes,
+    IntervalPrices,
+    PeriodPrices,
+    StretchPrices,
+    TimePrices,
+)
+from dfopt.trace.events import Integers
+
+
+def integer_prices(  # noqa: PLR0913
+    duals: Duals,
+    entry_costs: list[Integers],
+    grid: Integers | None,
+    *,
+    begin: int,
+    end: int,
+    scale: int,
+) -> StretchPrices:
+    """Return the prices of a stretch in integers.
+
+    Parameters
+    ----------
+    duals
+        What the solver found.
+    entry_costs
+        For each fragment, the costs of an entry in each slot between its points; -1 where no visit
+        can begin.
+    grid
+        The times that bound the periods, if there are any.
+    begin, end
+        The stretch.
+    scale
+        The prices are multiples of 1/scale.
+    """
+    hits, started, finished, mandatory, energy, points = [], [], [], [], [], []
+    periods = 0 if grid is None else len(grid) - 1
+    largest = np.zeros(periods + 1, np.int64)
+    for own, costs in zip(duals.fragments, entry_costs, strict=True):
+        conditions = own.conditions
+        fragment = conditions.fragment
+        hit_prices, multiplicity_prices = _covering(own, costs, scale)
+        used = hit_prices > 0
+        rows = conditions.windows.dispatch[conditions.hits[used]]
+        hits.append(np.column_stack([rows, hit_prices[used]]))
+        by_start = conditions.due == NOTHING_DUE
+        interval = [conditions.begin, conditions.end]
+        started.append(_priced(fragment, interval, multiplicity_prices * by_start))
+        interval.append(conditions.due)
+        finished.append(_priced(fragment, interval, multiplicity_prices * ~by_start))
+        interval = [own.points[:-1], own.points[1:]]
+        mandatory.append(_priced(fragment, interval, _floor(own.mandatory, scale)))
+        if len(np.unique(costs)) > 1:
+            inside = own.points[own.points < end]
+            points.append(np.column_stack([np.full(len(inside), fragment), inside]))
+        if grid is not None:
+            energy_prices = _floor(own.energies, scale)
+            interval = [grid[conditions.period_begin], grid[conditions.period_end]]
+            energy.append(_priced(fragment, interval, energy_prices))
+            change = np.zeros(periods + 1, np.int64)
+            np.add.at(change, conditions.period_begin, energy_prices)
+            np.add.at(change, conditions.period_end, -energy_prices)
+            largest = np.maximum(largest, np.cumsum(change))
+    time_prices = _floor(duals.time_prices, scale)
+    used = time_prices > 0
+    period_prices = PeriodPrices()
+    if grid is not None:
+        prices = np.maximum(np.ceil(duals.period_prices * scale).astype(np.int64), largest[:-1])
+        priced = prices > 0
+        period_prices = PeriodPrices(
+            begin=grid[:-1][priced], end=grid[1:][priced], price=prices[priced]
+        )
+    return StretchPrices(
+        begin=begin,
+        end=end,
+        hits=DispatchPrices(**_columns(hits, "dispatch", "price")),
+        started=IntervalPrices(**_columns(started, "fragment", "begin", "end", "price")),
+        finished=CompletionPrices(**_columns(finished, "fragment", "begin", "end", "due", "price")),
+        mandatory=IntervalPrices(**_columns(mandatory, "fragment", "begin", "end", "price")),
+        energy=IntervalPrices(**_columns(energy, "fragment", "begin", "end", "price")),
+        times=TimePrices(time=duals.times[used], price=time_prices[used]),
+        periods=period_prices,
+        points=FragmentTimes(**_columns(points, "fragment", "time")),
+    )
+
+
+def _floor(prices: Reals, scale: int) -> Integers:
+    return np.floor(prices * scale).astype(np.int64)
+
+
+def _covering(own: FragmentDuals, costs: Integers, scale: int) -> tuple[Integers, Integers]:
+    """Return prices of hits and multiplicities; in no slot do they exceed the cost of an entry."""
+    conditions = own.conditions
+    hit = conditions.windows.part(conditions.hits)
+    begin = np.searchsorted(own.points, np.concatenate([hit.seen_from, conditions.begin]))
+    end = np.searchsorted(own.points, np.concatenate([hit.last, conditions.end]))
+    prices = _floor(np.concatenate([own.hits, own.multiplicities]), scale)
+    change = np.zeros(len(own.points), np.int64)
+    np.add.at(change, begin, prices)
+    np.add.at(change, end, -prices)
+    covered, limit = np.cumsum(change)[:-1], costs * scale
+    exceeded = (costs >= 0) & (covered > limit)
+    if exceeded.any():
+        # Only by what the solver tolerates; so all prices of the fragment may become smaller.
+        factor = float((limit[exceeded] / covered[exceeded]).min())
+        prices = np.floor(prices * factor).astype(np.int64)
+    return prices[: len(hit)], prices[len(hit) :]
+
+
+def _priced(fragment: int, interval: list[Integers], prices: Integers) -> Integers:
+    """Return rows of fragment, interval and price; those without a price are left out."""
+    used = prices > 0
+    columns = [np.full(int(used.sum()), fragment), *(times[used] for times in interval)]
+    return np.column_stack([*columns, prices[used]])
+
+
+def _columns(tables: list[Integers], *names: str) -> dict[str, Integers]:
+    """Return the columns of tables that stand below each other, by their names."""
+    table = np.concatenate([np.empty((0, len(names)), np.int64), *tables])
+    return {name: table[:, column].copy() for column, name in enumerate(names)}

@@ -1,0 +1,39 @@
+"""Bounds within a waiting limit: never above the least cost, and often equal to it."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from dfopt.compare.attainable.bound.check_proof import check_proof
+from dfopt.compare.attainable.bound.lower_bound import lower_bound
+from tests.compare.attainable.drawn import random_arrivals, random_limit
+from tests.compare.attainable.enumeration import cheapest_schedule
+
+FEW = 40
+
+
+def check_bounds(seeds: range) -> None:
+    for seed in seeds:
+        random = Random(seed)
+        arrivals = random_arrivals(random, most=6)
+        limit = random_limit(random, arrivals)
+        cheapest = cheapest_schedule(arrivals, limit)
+        assert cheapest is not None
+        for uses_lengths in (False, True):
+            bound = lower_bound(arrivals, limit, uses_lengths=uses_lengths)
+            assert bound.value <= cheapest[0], (seed, uses_lengths)
+            checked = check_proof(arrivals, bound.proof)
+            assert checked.problems == ()
+            assert checked.value == bound.value
+
+
+def test_bounds_are_never_above_the_least_cost() -> None:
+    check_bounds(range(FEW))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(20))
+def test_bounds_of_many_traces_are_never_above_the_least_cost(part: int) -> None:
+    check_bounds(range(FEW + 100 * part, FEW + 100 * (part + 1)))
