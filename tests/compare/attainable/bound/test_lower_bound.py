@@ -11,7 +11,7 @@ from dfopt.compare.attainable.bound.lower_bound import lower_bound
 from tests.compare.attainable.drawn import random_arrivals, random_limit
 from tests.compare.attainable.enumeration import cheapest_schedule
 
-FEW = 40
+FEW = 20
 
 
 def check_bounds(seeds: range) -> None:
