@@ -17,16 +17,14 @@ from dfopt.compare.comparison import (
     Realised,
     WindowResult,
 )
-from dfopt.compare.cost_model import CostModel
+from dfopt.compare.cost_model_document import model_from_document, model_to_document
 from dfopt.compare.window_length import parse_window
 from dfopt.errors import DfoptError, FileError
-from dfopt.files import penalty_from_document, penalty_to_document, read_document
+from dfopt.files import read_document
 from dfopt.files.fields import at, choice, each, fields_of, integer, number, string
 from dfopt.files.fields import optional as or_null
 from dfopt.files.formats import Format, check_format
 from dfopt.files.streams import shown_name
-from dfopt.problem.cache_state import Leaves
-from dfopt.problem.instance import Objective
 from dfopt.trace import Quality
 
 FORMAT = Format.COMPARISON
@@ -60,7 +58,7 @@ def _trace_document(comparison: Comparison) -> dict[str, Any]:
     return {
         "trace": comparison.name,
         "policy": comparison.policy,
-        "model": _model_document(comparison.model),
+        "model": model_to_document(comparison.model),
         "cost_unit": comparison.cost_unit,
         "time_unit": comparison.time_unit,
         "dispatches": comparison.dispatches,
@@ -82,15 +80,6 @@ def _trace_document(comparison: Comparison) -> dict[str, Any]:
             "unlabelled_share": round(comparison.unlabelled_share, SHOWN_DIGITS),
             "warnings": list(comparison.quality.warnings),
         },
-    }
-
-
-def _model_document(model: CostModel) -> dict[str, Any]:
-    return {
-        **{field.name: getattr(model, field.name) for field in dataclasses.fields(model)},
-        "penalty": penalty_to_document(model.penalty),
-        "leaves": str(model.leaves),
-        "objective": str(model.objective),
     }
 
 
@@ -183,7 +172,7 @@ def _comparison(value: object) -> Comparison:
     return Comparison(
         name=at("trace", string, fields["trace"]),
         policy=at("policy", or_null(string), fields.get("policy")),
-        model=at("model", _model, fields["model"]),
+        model=at("model", model_from_document, fields["model"]),
         cost_unit=at("cost_unit", string, fields["cost_unit"]),
         time_unit=at("time_unit", or_null(string), fields["time_unit"]),
         dispatches=at("dispatches", integer, fields["dispatches"]),
@@ -273,12 +262,6 @@ def _boolean(value: object) -> bool:
     return value
 
 
-def _capacity(value: object) -> int | str:
-    if value in ("observed", "balanced", "unlimited"):
-        return str(value)
-    return integer(value)
-
-
 def _numbers(value: object) -> tuple[int, ...]:
     return each("", integer, value)
 
@@ -306,16 +289,3 @@ _frontier_rows = _reader(
 )
 _window = _reader(WindowResult, extra=("ratio", "rolling_ratio", "difference"), window=_length)
 _quality = _reader(Quality, first_unparsed=_integer_or_null, silent_cpus=_numbers)
-_model = _reader(
-    CostModel,
-    penalty=penalty_from_document,
-    lines=_integer_or_null,
-    lines_by_run_time=_boolean,
-    leaves=choice(Leaves),
-    objective=choice(Objective),
-    cold_start=_boolean,
-    final_write_back=_boolean,
-    capacity=_capacity,
-    unmanaged=string,
-    broken_chains=string,
-)
