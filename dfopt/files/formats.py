@@ -37,6 +37,7 @@ class Format(StrEnum):
     BENCH_SUMMARY = "dfopt-bench-summary/1", "the summary of a benchmark"
     TRACE = "dfopt-trace/1", "a trace"
     COMPARISON = "dfopt-comparison/1", "a comparison"
+    WAITING_PROOF = "dfopt-waiting-proof/1", "a proof of a bound for a trace"
     SCENARIO = "dfopt-scenario/1", "a scenario"
     RUN_QUEUE = "dfopt-run-queue/1", "the figures of run-queue simulations"
     MIX = "dfopt-mix/1", "a mix of jobs"

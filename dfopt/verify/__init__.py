@@ -40,11 +40,11 @@ class Verification:
     objective
         The schedule's value, recomputed; None where there is no valid schedule.
     lower_bound
-        The bound that the result claims; None where it claims that there is no schedule.
+        The bound that is claimed; None where a result claims that there is no schedule.
     bound_checked
         Whether that bound was proven here.
     certificate_kind
-        ``dual-weights``, ``exhaustive``, ``search`` or None.
+        ``dual-weights``, ``exhaustive``, ``search``, for a trace ``prices``, or None.
     problems
         The errors, each with its place in the result document.
     unchecked

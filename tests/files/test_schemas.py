@@ -43,6 +43,7 @@ NAMES = (
     "thread-graph",
     "trace",
     "verification",
+    "waiting-proof",
 )
 READERS = {
     "instance": (Draft202012Validator(schema("instance")), instance_from_document),

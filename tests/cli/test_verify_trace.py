@@ -1,0 +1,112 @@
+"""``dfopt verify`` of proofs that belong to traces."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from typer.testing import CliRunner
+
+from dfopt.compare.attainable.bound.proof_document import proof_document, write_proof
+from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.files import schema
+from dfopt.trace import Trace
+from dfopt_cli.app import app
+from tests.compare.attainable.bound.alternating import LABELS, saved_proof, written_trace
+
+
+@pytest.fixture
+def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Trace:
+    """The trace in the current folder, beside a proof that belongs to it."""
+    monkeypatch.chdir(tmp_path)
+    recorded = written_trace(tmp_path / "trace.txt")
+    write_proof("proof.json", saved_proof(recorded))
+    return recorded
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    outcome = CliRunner().invoke(app, ["verify", *arguments])
+    assert outcome.exception is None or isinstance(outcome.exception, SystemExit)
+    return outcome.exit_code, outcome.stdout, outcome.stderr
+
+
+PROVEN = "verified: no schedule with these arrivals in which "
+
+
+@pytest.mark.usefixtures("trace")
+def test_says_what_is_proven() -> None:
+    assert run("trace.txt", "proof.json", "--df", LABELS) == (
+        0,
+        f"{PROVEN}nobody waits longer than recorded has fewer than 4 switches, whatever the "
+        "lengths of its dispatches; checked in integers\n",
+        "",
+    )
+
+
+def test_says_which_waits_are_permitted(trace: Trace) -> None:
+    saved = saved_proof(trace, bound=0)
+    limit = WaitingLimit(each=1500, total=9000)
+    proof = replace(saved.proof, limit=limit, uses_lengths=True, stretches=())
+    write_proof("proof.json.gz", replace(saved, proof=proof))
+    code, out, _ = run("trace.txt", "proof.json.gz", "--df", LABELS)
+    assert code == 0
+    assert out == (
+        f"{PROVEN}nobody waits longer than 1,500 ns, or than recorded and all waits together are "
+        "at most 9,000 ns has fewer than 0 switches, if its dispatches are as long as recorded; "
+        "checked in integers\n"
+    )
+
+
+@pytest.mark.usefixtures("trace")
+def test_prints_a_document() -> None:
+    code, out, err = run("trace.txt", "proof.json", "--df", LABELS, "--json")
+    document = json.loads(out)
+    assert (code, err) == (0, "")
+    Draft202012Validator(schema("verification")).validate(document)
+    assert document == {
+        "format": "dfopt-verification/1",
+        "ok": True,
+        "objective": None,
+        "lower_bound": 4,
+        "bound_checked": True,
+        "problems": [],
+    }
+
+
+def test_a_wrong_price_is_named(trace: Trace) -> None:
+    document = proof_document(saved_proof(trace))
+    document["stretches"][0]["hits"]["price"][2] = -1
+    Path("proof.json").write_text(json.dumps(document))
+    code, out, err = run("trace.txt", "proof.json", "--df", LABELS)
+    assert (code, out) == (1, "")
+    assert err == (
+        "dfopt: proof.json: stretches[0]: hits.price: must be from 0 to 576460752303423488\n"
+    )
+
+
+@pytest.mark.usefixtures("trace")
+def test_other_labels_are_refused() -> None:
+    Path("labels.csv").write_text("tid,df\n10,x\n11,x\n")
+    code, _, err = run("trace.txt", "proof.json", "--df", "labels.csv")
+    assert code == 1
+    assert err.startswith("dfopt: proof.json: sha256: is that of another trace, or of other labels")
+    assert err.endswith("the labels that it had then (--df)\n")
+
+
+@pytest.mark.usefixtures("trace")
+def test_a_proof_comes_after_its_trace() -> None:
+    code, _, err = run("proof.json", "trace.txt")
+    assert code == 1
+    assert err == (
+        "dfopt: proof.json: format: the file holds a proof of a bound for a trace "
+        "(dfopt-waiting-proof/1); an instance is due here\n"
+    )
+
+
+@pytest.mark.usefixtures("trace")
+def test_instances_have_their_own_fragments() -> None:
+    Path("instance.json").write_text('{"format": "dfopt-instance/1"}')
+    code, _, err = run("instance.json", "proof.json", "--df", "own")
+    assert code == 2
+    assert "labels are for traces" in err
