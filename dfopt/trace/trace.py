@@ -13,7 +13,7 @@ import numpy as np
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty
-from dfopt.trace.events import Integers, Numbers, Stops, no_numbers, no_times
+from dfopt.trace.events import Integers, Numbers, Stop, Stops, no_numbers, no_times
 from dfopt.trace.quality import Quality
 
 UNMANAGED = -1
@@ -24,6 +24,9 @@ NOT_GIVEN = -1
 
 LEAVES = (Leaves.CLEAN, Leaves.DIRTY, Leaves.INVALIDATED)
 """The meaning of the numbers in the column ``leaves``."""
+
+STOPS = {"sleeps": Stop.SLEEPS, "preempted": Stop.PREEMPTED, "ends": Stop.ENDS}
+"""The words for why a task ran no longer, as traces and users write them."""
 
 LOST_EVENTS = "lost events"
 BROKEN_CHAIN = "broken chain"

@@ -1,19 +1,26 @@
 """The format dfopt-trace/1: what is written is read again, and nothing wrong is let in."""
 
+import dataclasses
 import io
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyF
-from dfopt.trace import TraceHeader
+from dfopt.trace import TraceHeader, read_trace
+from dfopt.trace.events import Stop
 from dfopt.trace.readers.dfopt_trace import read_dfopt_trace
+from dfopt.trace.readiness import Readiness, readiness_of
 from dfopt.trace.writers.dfopt_trace import write_dfopt_trace
 from tests.strategies import json_values
-from tests.trace.traces import SMALL, assert_same, trace_from_rows, traces
+from tests.trace.traces import SMALL, assert_same, trace_from_rows, traces_with_events
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
 HEADER = {"format": "dfopt-trace/1", "cpus": 2}
 DISPATCH = {"cpu": 0, "start": 10, "end": 20, "task": "a", "df": "A"}
@@ -40,12 +47,12 @@ def problem(*lines):
 
 
 @pytest.mark.slow
-@given(traces())
+@given(traces_with_events())
 def test_what_is_written_is_read_again(trace):
     assert_same(read_dfopt_trace(io.BytesIO(written(trace))), trace)
 
 
-@given(traces())
+@given(traces_with_events())
 def test_every_line_may_be_looked_at_by_itself(trace):
     # An own key sends the lines down the slow path, which must agree with the quick one.
     header, *lines = written(trace).splitlines()
@@ -76,6 +83,57 @@ def test_gaps_stand_in_order_wherever_lines_are_written_together(monkeypatch):
     assert starts == sorted(starts)
     monkeypatch.setattr("dfopt.trace.readers.dfopt_trace.AT_ONCE", 64)
     assert_same(read_dfopt_trace(io.BytesIO(whole)), trace)
+
+
+WAKEUP = {"wakeup": 5, "task": "a", "waker": "b"}
+FORK = {"fork": 3, "task": "b", "parent": "a"}
+
+
+def test_events_may_stand_anywhere():
+    interrupt = {"first_wakeup": 4, "task": "c"}
+    trace = read(
+        HEADER, FORK, DISPATCH | {"stop": "preempted"}, WAKEUP, WAKEUP | {"wakeup": 2}, interrupt
+    )
+    names = [task.name for task in trace.tasks]
+    assert trace.stop.tolist() == [Stop.PREEMPTED]
+    assert trace.wakeups.time.tolist() == [2, 5]
+    assert [names[number] for number in trace.wakeups.waker] == ["b", "b"]
+    assert [names[number] for number in trace.wakeups.woken] == ["a", "a"]
+    assert trace.first_wakeups.waker.tolist() == [-1]
+    assert names[trace.first_wakeups.woken[0]] == "c"
+    assert (names[trace.forks.parent[0]], names[trace.forks.child[0]]) == ("a", "b")
+
+
+def test_events_are_written_in_order_of_time(monkeypatch):
+    trace = read(
+        HEADER,
+        WAKEUP | {"wakeup": 10},
+        {"wakeup": 12, "task": "c"},
+        FORK,
+        DISPATCH | {"stop": "sleeps", "leaves": "dirty"},
+        DISPATCH | {"start": 25, "end": 30},
+        WAKEUP | {"wakeup": 40},
+    )
+    expected = [
+        FORK,
+        WAKEUP | {"wakeup": 10},
+        DISPATCH | {"leaves": "dirty", "stop": "sleeps"},
+        {"wakeup": 12, "task": "c"},
+        DISPATCH | {"start": 25, "end": 30},
+        WAKEUP | {"wakeup": 40},
+    ]
+    for at_once in (20_000, 1):
+        monkeypatch.setattr("dfopt.trace.writers.dfopt_trace.AT_ONCE", at_once)
+        lines = written(trace).decode().splitlines()[1:]
+        assert lines == [json.dumps(line) for line in expected]
+
+
+def test_a_recorded_trace_keeps_what_tells_when_tasks_were_ready():
+    recorded = read_trace(EXAMPLES / "hackbench-4.txt.gz")
+    again = read_dfopt_trace(io.BytesIO(written(recorded)))
+    one, other = readiness_of(recorded), readiness_of(again)
+    for field in dataclasses.fields(Readiness):
+        assert np.array_equal(getattr(one, field.name), getattr(other, field.name)), field.name
 
 
 def test_quality_tells_of_gaps():
@@ -172,6 +230,19 @@ BAD_LINES = [
     (GAP | {"reason": 1}, "line 3, reason: must be a string, not 1"),
     (GAP | {"cpu": 2}, "line 3, cpu: is 2, but the header declares 2 CPUs"),
     ({"cpu": 0, "gap": [1, 2]}, "line 3, reason: is missing"),
+    (DISPATCH | {"stop": "stops"}, "line 3, stop: must be one of 'sleeps', 'preempted', 'ends'"),
+    (DISPATCH | {"stop": 1}, "line 3, stop: must be one of"),
+    (DISPATCH | {"stop": None}, "line 3, stop: must not be null; leave the key out"),
+    (DISPATCH | {"wakeup": 1}, "line 3, wakeup: unknown key"),
+    (WAKEUP | {"wakeup": -1}, "line 3, wakeup: must be at least 0, not -1"),
+    (WAKEUP | {"wakeup": 1.0}, "line 3, wakeup: must be an integer, not 1.0"),
+    (WAKEUP | {"task": 1}, "line 3, task: must be a string, not 1"),
+    (WAKEUP | {"waker": None}, "line 3, waker: must not be null; leave the key out"),
+    (WAKEUP | {"parent": "a"}, "line 3, parent: unknown key"),
+    ({"wakeup": 1}, "line 3, task: is missing"),
+    ({"first_wakeup": 1, "task": "a", "waker": 3}, "line 3, waker: must be a string"),
+    ({"fork": 1, "task": "a"}, "line 3, parent: is missing"),
+    (FORK | {"parent": "\ud800"}, "half a surrogate pair"),
 ]
 
 
@@ -203,7 +274,7 @@ def test_no_dispatch_in_a_gap():
 
 
 @pytest.mark.slow
-@given(traces(), st.data())
+@given(traces_with_events(), st.data())
 def test_no_damage_but_a_line_naming_it(trace, data):
     whole = written(trace)
     place = data.draw(st.integers(0, len(whole) - 1))

@@ -13,8 +13,8 @@ from dfopt.files import schema
 from dfopt.trace.readers.dfopt_trace import read_dfopt_trace
 from dfopt.trace.writers.dfopt_trace import write_dfopt_trace
 from tests.files.test_schemas import changes, has_whole_floats
-from tests.trace.test_dfopt_trace import DISPATCH, GAP, HEADER
-from tests.trace.traces import traces
+from tests.trace.test_dfopt_trace import DISPATCH, FORK, GAP, HEADER, WAKEUP
+from tests.trace.traces import traces_with_events
 
 SCHEMA = schema("trace")
 REGISTRY = Registry().with_resource(SCHEMA["$id"], Resource.from_contents(SCHEMA))
@@ -25,13 +25,22 @@ def validator(part):
     return Draft202012Validator(reference, registry=REGISTRY)
 
 
-HEADERS, DISPATCHES, GAPS = validator(""), validator("#/$defs/dispatch"), validator("#/$defs/gap")
+HEADERS, DISPATCHES, *OTHERS = (
+    validator(part and f"#/$defs/{part}")
+    for part in ("", "dispatch", "gap", "wakeup", "first_wakeup", "fork")
+)
+KINDS = dict(zip(("gap", "wakeup", "first_wakeup", "fork"), OTHERS, strict=True))
 FULL_HEADER = HEADER | {
     "name": "n", "time_unit": "ns", "source": "s", "policy": "p",
     "penalty": {"kind": "f", "read_line": 1, "write_back": 4},
     "objective": "makespan", "capacity": 2, "cold_start": True, "final_write_back": False,
 }  # fmt: skip
-FULL_DISPATCH = DISPATCH | {"lines": 3, "leaves": "dirty"}
+FULL_DISPATCH = DISPATCH | {"lines": 3, "leaves": "dirty", "stop": "ends"}
+FIRST_WAKEUP = {"first_wakeup": 5, "task": "a", "waker": "b"}
+LINES = {
+    "header": FULL_HEADER, "dispatch": FULL_DISPATCH, "gap": GAP, "wakeup": WAKEUP,
+    "first_wakeup": FIRST_WAKEUP, "fork": FORK,
+}  # fmt: skip
 
 BEYOND_THE_SCHEMA = ("before the start at", "but the header declares")
 
@@ -46,27 +55,35 @@ def problem(*lines):
     return ""
 
 
+def validator_of(line):
+    """Return the part of the schema for a line; the reader tells lines apart in the same way."""
+    kind = next((kind for kind in KINDS if kind in line), None)
+    if kind is None or (kind != "gap" and "cpu" in line):
+        return DISPATCHES
+    return KINDS[kind]
+
+
 @pytest.mark.slow
-@given(traces())
+@given(traces_with_events())
 def test_what_is_written_is_valid(trace):
     stream = io.BytesIO()
     write_dfopt_trace(trace, stream)
     header, *lines = map(json.loads, stream.getvalue().splitlines())
     HEADERS.validate(header)
     for line in lines:
-        (GAPS if "gap" in line else DISPATCHES).validate(line)
+        validator_of(line).validate(line)
 
 
-@pytest.mark.parametrize("kind", ["header", "dispatch", "gap"])
+@pytest.mark.parametrize("kind", LINES)
 def test_schema_and_reader_agree_on_every_single_change(kind):
-    document = {"header": FULL_HEADER, "dispatch": FULL_DISPATCH, "gap": GAP}[kind]
+    document = LINES[kind]
     assert problem(*((document,) if kind == "header" else (HEADER, document))) == ""
     verdicts = set()
     for change in changes(document):
         if kind == "header":
             valid, said = HEADERS.is_valid(change), problem(change)
         else:
-            valid = (GAPS if "gap" in change else DISPATCHES).is_valid(change)
+            valid = validator_of(change).is_valid(change)
             said = problem(HEADER, change)
         verdicts.add(valid)
         beyond = has_whole_floats(change) or any(words in said for words in BEYOND_THE_SCHEMA)

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from dfopt.problem.instance import Objective
 from dfopt.trace import Gaps, Trace, TraceHeader
-from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, NOT_GIVEN, UNMANAGED, Numbering
+from dfopt.trace.trace import (
+    BROKEN_CHAIN,
+    LEAVES,
+    NOT_GIVEN,
+    UNMANAGED,
+    Numbering,
+    TaskForks,
+    TaskWakeups,
+)
 from tests.strategies import penalties, texts
 
 DISPATCH_TYPES = {
@@ -107,6 +115,38 @@ def traces(draw, *, gaps=True, labels=names):
             clock = end + draw(st.integers(0, 2))
     rows.sort(key=lambda row: row[1])
     return trace_from_rows(rows, cpus=cpus, gaps=stretches, header=draw(headers))
+
+
+@st.composite
+def traces_with_events(draw):
+    """Draw a trace that may say why tasks stopped, when they were woken, and who made them."""
+    trace = draw(traces())
+    count, tasks = len(trace), len(trace.tasks)
+    stop = st.lists(st.integers(-1, 2), min_size=count, max_size=count)
+    given = np.array(draw(stop), np.int8)
+    if not tasks:
+        return trace
+    task = st.integers(0, tasks - 1)
+    times = st.integers(0, 20)
+
+    def columns(cause):
+        rows = sorted(draw(st.lists(st.tuples(times, cause, task), max_size=4)))
+        time, by, of = zip(*rows, strict=True) if rows else ((), (), ())
+        return np.array(time, np.int64), np.array(by, np.int32), np.array(of, np.int32)
+
+    wakeups, first_wakeups = (
+        TaskWakeups(
+            **dict(zip(("time", "waker", "woken"), columns(st.just(-1) | task), strict=True))
+        )
+        for _ in range(2)
+    )
+    return dataclasses.replace(
+        trace,
+        stop=given if (given >= 0).any() else None,
+        wakeups=wakeups,
+        first_wakeups=first_wakeups,
+        forks=TaskForks(**dict(zip(("time", "parent", "child"), columns(task), strict=True))),
+    )
 
 
 def assert_same(one, other, *, but=("quality",)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, BinaryIO
 
@@ -18,9 +18,10 @@ from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.storage import BYTE_ORDER_MARK
 from dfopt.files.strict_json import Document
-from dfopt.trace.events import Integers
+from dfopt.trace.events import Integers, Numbers
 from dfopt.trace.readers.dfopt_trace_lines import (
     DISPATCH_KEYS,
+    EVENTS,
     GAP_ENDS,
     GAP_KEYS,
     REQUIRED,
@@ -30,12 +31,26 @@ from dfopt.trace.readers.dfopt_trace_lines import (
     parsed_line,
 )
 from dfopt.trace.stretches import first_disorder, quality_of
-from dfopt.trace.trace import LEAVES, NOT_GIVEN, UNMANAGED, Gaps, Numbering, Trace, TraceHeader
+from dfopt.trace.trace import (
+    LEAVES,
+    NOT_GIVEN,
+    STOPS,
+    UNMANAGED,
+    Gaps,
+    Numbering,
+    TaskForks,
+    TaskWakeups,
+    Trace,
+    TraceHeader,
+)
 
 AT_ONCE = 1 << 20
 """Bytes that are parsed together."""
 
-_leaves_numbers = {str(word): number for number, word in enumerate(LEAVES)}
+NO_TASK = -1
+"""Stands for the waker where an interrupt woke a task."""
+
+_LEAVES_NUMBERS = {str(word): number for number, word in enumerate(LEAVES)}
 
 
 def read_dfopt_trace(stream: BinaryIO) -> Trace:
@@ -73,17 +88,21 @@ class _OddError(Exception):
 
 
 class _Rows:
-    """Dispatches and gaps as they are read."""
+    """Dispatches, gaps and events as they are read."""
 
     def __init__(self, cpus: int) -> None:
         self._cpus = cpus
         self._tasks = Numbering()
         self._fragments = Numbering()
         self._reasons = Numbering()
-        # Chunks of cpu, start, end, task, fragment, lines, leaves and the numbers of the lines.
+        # Chunks of cpu, start, end, task, fragment, lines, leaves, stop and the lines' numbers.
         self._dispatches: list[tuple[np.ndarray[Any, Any], ...]] = []
         # Chunks of cpu, start, end, reason and the numbers of the lines.
         self._gaps: list[tuple[np.ndarray[Any, Any], ...]] = []
+        # For each kind of event chunks of time, the task that causes it, and that it concerns.
+        self._events: dict[str, list[tuple[np.ndarray[Any, Any], ...]]] = {
+            event: [] for event in EVENTS
+        }
 
     def add(self, lines: list[bytes], first: int) -> None:
         """Add lines, of which the first has the number ``first``."""
@@ -99,14 +118,21 @@ class _Rows:
         meanings = set(map(_meaning, shapes))
         if "odd" in meanings:
             raise _OddError
-        if "gap" not in meanings:
+        if meanings <= {"dispatch"}:
             self._keep_dispatches(rows, shapes, numbers)
             return
-        is_gap = np.array(["gap" in row for row in rows])
-        self._keep_gaps([row for row in rows if "gap" in row], numbers[is_gap])
-        dispatches = [row for row in rows if "gap" not in row]
-        shapes = {shape for shape in shapes if "gap" not in shape}
-        self._keep_dispatches(dispatches, shapes, numbers[~is_gap])
+        by_meaning: dict[str, list[int]] = {meaning: [] for meaning in meanings}
+        for place, row in enumerate(rows):
+            by_meaning[_meaning(tuple(row))].append(place)
+        shapes = {shape for shape in shapes if _meaning(shape) == "dispatch"}
+        places = by_meaning.pop("dispatch", [])
+        self._keep_dispatches([rows[place] for place in places], shapes, numbers[places])
+        for meaning, places in sorted(by_meaning.items()):
+            chosen = [rows[place] for place in places]
+            if meaning == "gap":
+                self._keep_gaps(chosen, numbers[places])
+            else:
+                self._keep_events(chosen, meaning)
 
     def _keep_dispatches(
         self, rows: Sequence[Document], shapes: set[tuple[str, ...]], numbers: Integers
@@ -120,7 +146,8 @@ class _Rows:
         if (end < start).any() or not _are_texts(names | fragments):
             raise _OddError
         lines = _column(rows, shapes, "lines", _integers)
-        leaves = _column(rows, shapes, "leaves", _leaves_of)
+        leaves = _column(rows, shapes, "leaves", _numbered(_LEAVES_NUMBERS))
+        stop = _column(rows, shapes, "stop", _numbered(STOPS))
         # All values are checked now, so names may get their numbers.
         task = [self._tasks[name] for name in tasks]
         number = {None: UNMANAGED} | {
@@ -135,6 +162,7 @@ class _Rows:
                 np.array([number[df] for df in dfs], np.int32),
                 lines,
                 leaves.astype(np.int8),
+                stop.astype(np.int8),
                 numbers,
             )
         )
@@ -152,10 +180,27 @@ class _Rows:
         reason = np.array([self._reasons[text] for text in reasons], np.int32)
         self._gaps.append((cpu.astype(np.int32), start, end, reason, numbers))
 
+    def _keep_events(self, rows: Sequence[Document], event: str) -> None:
+        times = _integers([row[event] for row in rows])
+        tasks = [row["task"] for row in rows]
+        key = EVENTS[event]
+        if not _are_texts({*tasks, *(row[key] for row in rows if key in row)}):
+            raise _OddError
+        causes = [row.get(key) for row in rows]
+        task = np.array([self._tasks[name] for name in tasks], np.int32)
+        cause = [NO_TASK if name is None else self._tasks[name] for name in causes]
+        self._events[event].append((times, np.array(cause, np.int32), task))
+
+    def _event_columns(self, event: str) -> list[np.ndarray[Any, Any]]:
+        """Return time, causing task and concerned task of events, ordered by time."""
+        columns = _joined(self._events[event], "i8 i4 i4")
+        order = np.argsort(columns[0], kind="stable")
+        return [column[order] for column in columns]
+
     def trace(self, header: TraceHeader, lines: int) -> Trace:
         """Return the trace; ``lines`` is the number of lines in its file."""
-        cpu, start, end, task, fragment, read, leaves, numbers = _joined(
-            self._dispatches, "i4 i8 i8 i4 i4 i8 i1 i8"
+        cpu, start, end, task, fragment, read, leaves, stop, numbers = _joined(
+            self._dispatches, "i4 i8 i8 i4 i4 i8 i1 i1 i8"
         )
         gap_cpu, gap_start, gap_end, reason, gap_numbers = _joined(self._gaps, "i4 i8 i8 i4 i8")
         by_start = np.lexsort((gap_cpu, gap_start))
@@ -177,6 +222,7 @@ class _Rows:
         if disorder := first_disorder(cpu, start, end, gaps):
             line = (gap_numbers[by_start] if disorder.is_gap else numbers)[disorder.row]
             raise FileError(disorder.problem, place=f"line {line}")
+        fork_time, parent, child = self._event_columns("fork")
         return Trace(
             cpus=self._cpus,
             cpu=cpu,
@@ -188,10 +234,18 @@ class _Rows:
             fragments=self._fragments.names,
             lines=read if (read != NOT_GIVEN).any() else None,
             leaves=leaves if (leaves != NOT_GIVEN).any() else None,
+            stop=stop if (stop != NOT_GIVEN).any() else None,
             gaps=gaps,
+            wakeups=_wakeups(*self._event_columns("wakeup")),
+            first_wakeups=_wakeups(*self._event_columns("first_wakeup")),
+            forks=TaskForks(time=fork_time, parent=parent, child=child),
             header=header,
             quality=quality_of(cpus=self._cpus, cpu=cpu, gaps=gaps, lines=lines),
         )
+
+
+def _wakeups(time: Integers, waker: Numbers, woken: Numbers) -> TaskWakeups:
+    return TaskWakeups(time=time, waker=waker, woken=woken)
 
 
 def _row(pairs: list[tuple[str, Any]]) -> Document:
@@ -225,7 +279,12 @@ def _decoded(lines: list[bytes]) -> list[Document]:
 def _meaning(keys: tuple[str, ...]) -> str:
     if set(REQUIRED) <= set(keys) <= set(DISPATCH_KEYS):
         return "dispatch"
-    return "gap" if set(keys) == set(GAP_KEYS) else "odd"
+    if set(keys) == set(GAP_KEYS):
+        return "gap"
+    for event, cause in EVENTS.items():
+        if set(keys) == {event, "task", cause} or set(keys) == {event, "task"} != {"fork", "task"}:
+            return event
+    return "odd"
 
 
 def _integers(values: Iterable[object], largest: int = LARGEST_TOTAL) -> Integers:
@@ -242,11 +301,16 @@ def _integers(values: Iterable[object], largest: int = LARGEST_TOTAL) -> Integer
     return column
 
 
-def _leaves_of(values: Iterable[object]) -> Integers:
-    words = list(values)
-    if not _are_texts(words) or not set(words) <= _leaves_numbers.keys():
-        raise _OddError
-    return np.array([_leaves_numbers[word] for word in words], np.int64)  # type: ignore[index]
+def _numbered(numbers: Mapping[str, int]) -> Callable[[Iterable[object]], Integers]:
+    """Return a reader of columns of words that stand for numbers."""
+
+    def read(values: Iterable[object]) -> Integers:
+        words = list(values)
+        if not _are_texts(words) or not set(words) <= numbers.keys():
+            raise _OddError
+        return np.array([numbers[word] for word in words], np.int64)  # type: ignore[index]
+
+    return read
 
 
 def _column(

@@ -1,4 +1,4 @@
-"""The lines of a ``dfopt-trace/1``: its header, and its dispatches and gaps one by one.
+"""The lines of a ``dfopt-trace/1``: its header, and all that follow it, one by one.
 
 Each line is checked by itself, so that an error can name the exact mistake.
 """
@@ -16,13 +16,15 @@ from dfopt.files.instance_document import penalty_from_document, penalty_to_docu
 from dfopt.files.strict_json import Document, described_json, parse_document
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import LARGEST_CPU_COUNT, Objective
-from dfopt.trace.trace import Trace, TraceHeader
+from dfopt.trace.trace import STOPS, Trace, TraceHeader
 
 FORMAT = Format.TRACE
 
 REQUIRED = ("cpu", "start", "end", "task", "df")
-DISPATCH_KEYS = (*REQUIRED, "lines", "leaves")
+DISPATCH_KEYS = (*REQUIRED, "lines", "leaves", "stop")
 GAP_KEYS = ("cpu", "gap", "reason")
+EVENTS = {"wakeup": "waker", "first_wakeup": "waker", "fork": "parent"}
+"""The keys that tell the time of an event, and for each the key of the task that caused it."""
 
 GAP_ENDS = 2
 
@@ -105,7 +107,7 @@ def on_line(number: int, error: DfoptError) -> FileError:
 
 
 def checked_line(line: bytes, number: int, cpus: int) -> Document:
-    """Return the dispatch or gap on a line, without the keys of users (``x-``).
+    """Return the dispatch, gap or event on a line, without the keys of users (``x-``).
 
     Parameters
     ----------
@@ -117,12 +119,12 @@ def checked_line(line: bytes, number: int, cpus: int) -> Document:
     Raises
     ------
     FileError
-        With line and remedy, when the line is neither a dispatch nor a gap.
+        With line and remedy, when the line is none of them.
     """
     document = parsed_line(line, number)
     try:
-        row = _gap(document) if "gap" in document else _dispatch(document)
-        if row["cpu"] >= cpus:
+        row = _row(document)
+        if row.get("cpu", 0) >= cpus:
             raise FileError(
                 f"is {row['cpu']}, but the header declares {cpus} CPUs, numbered from 0; "
                 "correct one of them",
@@ -130,6 +132,25 @@ def checked_line(line: bytes, number: int, cpus: int) -> Document:
             )
     except DfoptError as error:
         raise on_line(number, error) from None
+    return row
+
+
+def _row(document: Document) -> Document:
+    if "gap" in document:
+        return _gap(document)
+    event = next((event for event in EVENTS if event in document), None)
+    if event is None or "cpu" in document:
+        return _dispatch(document)
+    return _event(document, event)
+
+
+def _event(document: Document, event: str) -> Document:
+    keys = (event, "task", EVENTS[event])
+    row = fields_of(document, keys, required=keys if event == "fork" else keys[:2])
+    at(event, integer, row[event])
+    for key in keys[1:]:
+        if key in row:
+            at(key, string, row[key])
     return row
 
 
@@ -142,6 +163,7 @@ def _dispatch(document: Document) -> Document:
         ("task", string),
         ("lines", integer),
         ("leaves", _leaves),
+        ("stop", _stop),
     ):
         if key in row:
             at(key, read, row[key])
@@ -162,6 +184,12 @@ def _gap(document: Document) -> Document:
         at(f"gap[{position}]", integer, time)
     _check_end(ends[0], ends[1], "gap[1]")
     return row
+
+
+def _stop(value: object) -> None:
+    if not isinstance(value, str) or value not in STOPS:
+        listed = ", ".join(map(repr, STOPS))
+        raise FileError(f"must be one of {listed}, not {described_json(value)}")
 
 
 def _check_end(start: int, end: int, place: str) -> None:

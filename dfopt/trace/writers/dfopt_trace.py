@@ -7,15 +7,16 @@ from typing import BinaryIO
 
 import numpy as np
 
+from dfopt.trace.events import Integers
 from dfopt.trace.readers.dfopt_trace_lines import header_to_document
-from dfopt.trace.trace import LEAVES, NOT_GIVEN, Trace
+from dfopt.trace.trace import LEAVES, NOT_GIVEN, STOPS, Gaps, Trace
 
 AT_ONCE = 20_000
 """Lines that are written together."""
 
 
 def write_dfopt_trace(trace: Trace, stream: BinaryIO) -> None:
-    """Write a trace; data that the format cannot express, such as comms, is left out.
+    """Write a trace; data that the format cannot express, such as comms and marks, is left out.
 
     Parameters
     ----------
@@ -27,9 +28,9 @@ def write_dfopt_trace(trace: Trace, stream: BinaryIO) -> None:
     stream.write(f"{_json(header_to_document(trace))}\n".encode())
     tasks = [_json(task.name) for task in trace.tasks]
     fragments = [*map(_json, trace.fragments), "null"]  # UNMANAGED, which is -1, means the last
-    gaps = _gap_lines(trace)
-    # A gap stands before the dispatches that start with it or after it.
-    places = np.searchsorted(trace.start, trace.gaps.start, side="left")
+    others, times = _other_lines(trace, tasks)
+    # They stand before the dispatches that start with them or after them.
+    places = np.searchsorted(trace.start, times, side="left")
     for first in range(0, len(trace), AT_ONCE):
         rows = slice(first, first + AT_ONCE)
         columns = zip(
@@ -46,11 +47,19 @@ def write_dfopt_trace(trace: Trace, stream: BinaryIO) -> None:
             f'"df": {fragments[fragment]}{rest}'
             for cpu, start, end, task, fragment, rest in columns
         ]
-        here = slice(*np.searchsorted(places, [first, first + len(lines)]))
-        for place, line in zip(places[here][::-1], gaps[here][::-1], strict=True):
-            lines.insert(int(place) - first, line)
-        stream.write("".join(lines).encode())
-    stream.write("".join(gaps[int(np.searchsorted(places, len(trace))) :]).encode())
+        here = slice(*np.searchsorted(places, [first, first + len(lines)]).tolist())
+        stream.write("".join(_merged(lines, others[here], places[here] - first)).encode())
+    stream.write("".join(others[int(np.searchsorted(places, len(trace))) :]).encode())
+
+
+def _merged(lines: list[str], others: list[str], places: Integers) -> list[str]:
+    """Return all lines; each of the others stands before the line whose number is its place."""
+    if not others:
+        return lines
+    is_other = np.zeros(len(lines) + len(others), bool)
+    is_other[places + np.arange(len(others))] = True
+    of_each = iter(lines), iter(others)
+    return [next(of_each[number]) for number in is_other.tolist()]
 
 
 def _json(value: object) -> str:
@@ -59,11 +68,14 @@ def _json(value: object) -> str:
 
 def _ends(trace: Trace, rows: slice) -> list[str]:
     """Return the text after the fragment on each line: the optional keys and the brace."""
-    count = len(trace.cpu[rows])
-    ends = ["}\n"] * count
-    if trace.leaves is not None:
-        words = [*(f', "leaves": "{word}"}}\n' for word in LEAVES), "}\n"]
-        ends = [words[number] for number in trace.leaves[rows].tolist()]
+    ends = ["}\n"] * len(trace.cpu[rows])
+    for key, column, words in (("stop", trace.stop, STOPS), ("leaves", trace.leaves, LEAVES)):
+        if column is not None:
+            texts = [*(f', "{key}": "{word}"' for word in words), ""]  # NOT_GIVEN means the last
+            ends = [
+                f"{texts[number]}{end}"
+                for number, end in zip(column[rows].tolist(), ends, strict=True)
+            ]
     if trace.lines is not None:
         ends = [
             f', "lines": {lines}{end}' if lines != NOT_GIVEN else end
@@ -72,8 +84,38 @@ def _ends(trace: Trace, rows: slice) -> list[str]:
     return ends
 
 
-def _gap_lines(trace: Trace) -> list[str]:
-    gaps = trace.gaps
+def _other_lines(trace: Trace, tasks: list[str]) -> tuple[list[str], Integers]:
+    """Return the lines of gaps and events, in order of time, and these times."""
+    gaps, forks = trace.gaps, trace.forks
+    lines = _gap_lines(gaps)
+    times = [gaps.start]
+    for event, cause, time, by, task in (
+        ("wakeup", "waker", trace.wakeups.time, trace.wakeups.waker, trace.wakeups.woken),
+        (
+            "first_wakeup",
+            "waker",
+            trace.first_wakeups.time,
+            trace.first_wakeups.waker,
+            trace.first_wakeups.woken,
+        ),
+        ("fork", "parent", forks.time, forks.parent, forks.child),
+    ):
+        # Idle threads are no tasks.
+        known = (task >= 0) & ((by >= 0) | (event != "fork"))
+        causes = [*(f', "{cause}": {name}}}\n' for name in tasks), "}\n"]
+        lines += [
+            f'{{"{event}": {at}, "task": {tasks[woken]}{causes[waker]}'
+            for at, woken, waker in zip(
+                time[known].tolist(), task[known].tolist(), by[known].tolist(), strict=True
+            )
+        ]
+        times.append(time[known])
+    joined = np.concatenate(times)
+    order = np.argsort(joined, kind="stable")
+    return [lines[number] for number in order.tolist()], joined[order]
+
+
+def _gap_lines(gaps: Gaps) -> list[str]:
     reasons = [_json(reason) for reason in gaps.reasons]
     return [
         f'{{"cpu": {cpu}, "gap": [{start}, {end}], "reason": {reasons[reason]}}}\n'
