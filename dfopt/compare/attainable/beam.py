@@ -47,10 +47,12 @@ START, END, SORT = range(3)
 FREE, BEFORE, PASSED = range(3)
 """Columns of a CPU: when it is free, its last dispatch or block, what was passed so far."""
 
-COST, NOW, HASH, SAFE, NODE = range(5)
+COST, NOW, HASH, SAFE, NODE, BUSY = range(6)
 """Columns of a partial schedule."""
 
-PARENT, ENTRY_NUMBER, ON, AT, CHILD_COST, CHILD_HASH, CHILD_SAFE, CHILD_PASSED = range(8)
+PARENT, ENTRY_NUMBER, ON, AT, CHILD_COST, CHILD_HASH, CHILD_SAFE, CHILD_PASSED, CHILD_BUSY = range(
+    9
+)
 """Columns of a way to go on from a partial schedule."""
 
 PREVIOUS_OPEN, WAKER_OPEN = 1, 2
@@ -213,19 +215,23 @@ def extend(
     keys = np.zeros((2, slots_most))
     slots = np.zeros((2, slots_most), np.int64)
     size = np.zeros(2, np.int64)
-    children = np.zeros((2, slots_most, 8), np.int64)
-    child = np.zeros(8, np.int64)
+    children = np.zeros((2, slots_most, 9), np.int64)
+    child = np.zeros(9, np.int64)
     first_ready = np.zeros(fragments, np.int64)
     second_ready = np.zeros(fragments, np.int64)
     first_entry = np.zeros(fragments, np.int64)
     urgent_entry = np.zeros(fragments, np.int64)
     released_entry = np.zeros((cpus, fragments), np.int64)
+    fitting_entry = np.zeros((cpus, fragments), np.int64)
+    longest_entry = np.zeros((cpus, fragments), np.int64)
+    gap = np.zeros(cpus, np.int64)
     urgent = np.zeros(urgent_most + 1, np.int64)
     guide_first = np.zeros(cpus, np.int64)
     guide_second = np.zeros(cpus, np.int64)
     guide_entry = np.zeros(cpus, np.int64)
     free = np.zeros(cpus, np.int64)
     trial = np.zeros(cpus, np.int64)
+    ahead_of = np.zeros(cpus, np.int64)
     held = np.zeros(fragments, np.int64)
     capacity = open_row.shape[2]
     while level < until:
@@ -248,13 +254,24 @@ def extend(
                 urgent_entry[a] = NONE
                 for c in range(cpus):
                     released_entry[c, a] = NONE
+                    fitting_entry[c, a] = NONE
+                    longest_entry[c, a] = NONE
             for c in range(cpus):
                 free[c] = cpu_state[now_side, x, c, FREE]
                 guide_first[c] = later[c, admitted]
                 guide_second[c] = later[c, admitted]
                 guide_entry[c] = NONE
+                k = cpu_state[now_side, x, c, PASSED]
+                start = max(free[c], now)
+                while k < fixed_first[c + 1] and fixed[k, START] <= start:
+                    start = max(start, fixed[k, END])
+                    k += 1
+                gap[c] = FAR
+                if k < fixed_first[c + 1]:
+                    gap[c] = fixed[k, START] - start
             urgent_count = 0
             guide_next = NONE
+            unlike_guide = 0
             for e in range(opened):
                 row = open_row[now_side, x, e] >> 2
                 ready = open_ready[now_side, x, e]
@@ -271,19 +288,19 @@ def extend(
                         i -= 1
                     urgent[i] = e
                     urgent_count = min(urgent_count + 1, urgent_most)
-                if safe:
-                    c = table[row, GUIDE_CPU]
-                    at = table[row, GUIDE_START]
-                    if (
-                        guide_entry[c] == NONE
-                        or table[row, GUIDE_PLACE]
-                        < table[open_row[now_side, x, guide_entry[c]] >> 2, GUIDE_PLACE]
-                    ):
-                        guide_second[c] = min(guide_first[c], later[c, admitted])
-                        guide_first[c] = at
-                        guide_entry[c] = e
-                    elif at < guide_second[c]:
-                        guide_second[c] = at
+                c = table[row, GUIDE_CPU]
+                at = table[row, GUIDE_START]
+                unlike_guide += ready > at
+                if (
+                    guide_entry[c] == NONE
+                    or table[row, GUIDE_PLACE]
+                    < table[open_row[now_side, x, guide_entry[c]] >> 2, GUIDE_PLACE]
+                ):
+                    guide_second[c] = min(guide_first[c], later[c, admitted])
+                    guide_first[c] = at
+                    guide_entry[c] = e
+                elif at < guide_second[c]:
+                    guide_second[c] = at
                 if open_row[now_side, x, e] & 3:
                     continue
                 a = table[row, FRAGMENT]
@@ -306,6 +323,20 @@ def extend(
                             or latest < table[open_row[now_side, x, other] >> 2, LATEST]
                         ):
                             released_entry[c, a] = e
+                        if table[row, LENGTH] <= gap[c]:
+                            other = fitting_entry[c, a]
+                            if (
+                                other == NONE
+                                or latest < table[open_row[now_side, x, other] >> 2, LATEST]
+                            ):
+                                fitting_entry[c, a] = e
+                            other = longest_entry[c, a]
+                            if (
+                                other == NONE
+                                or table[row, LENGTH]
+                                > table[open_row[now_side, x, other] >> 2, LENGTH]
+                            ):
+                                longest_entry[c, a] = e
             guide_cpu = NONE
             if safe:
                 for c in range(cpus):
@@ -316,7 +347,7 @@ def extend(
                             guide_cpu = c
             for c in range(cpus):
                 for a in range(fragments + 1):
-                    for choice in range(2):
+                    for choice in range(4):
                         e = NONE
                         if a == fragments:
                             # What comes next in the guide keeps a safe schedule safe.
@@ -326,6 +357,14 @@ def extend(
                             e = released_entry[c, a]
                             if e == NONE and first_ready[a] <= reach:
                                 e = first_entry[a]
+                        elif choice == 2:
+                            e = fitting_entry[c, a]
+                            if e == released_entry[c, a]:
+                                e = NONE
+                        elif choice == 3:
+                            e = longest_entry[c, a]
+                            if e == released_entry[c, a] or e == fitting_entry[c, a]:
+                                e = NONE
                         else:
                             e = urgent_entry[a]
                             if e == released_entry[c, a] or (
@@ -353,7 +392,10 @@ def extend(
                         )
                         then = max(now, start)
                         end = start + length
-                        key = float(cost)
+                        busy = state[now_side, x, BUSY] + length
+                        for i in range(passed, passes):
+                            busy += fixed[i, END] - fixed[i, START]
+                        key = cost - time_weight * busy
                         for i in range(fragments):
                             held[i] = 0
                         mixed = state[now_side, x, HASH] ^ table[row, CODE]
@@ -385,34 +427,31 @@ def extend(
                                     ready = second_ready[i]
                                 if ready <= then:
                                     key += waiting_weight * weights[i]
-                        is_safe = safe
-                        if safe:
-                            # What is left can follow as in the guide.
-                            for i in range(cpus):
-                                follows = min(guide_first[i], later[i, admitted])
-                                if guide_entry[i] == e:
-                                    follows = guide_second[i]
-                                if trial[i] > follows:
-                                    is_safe = 0
-                            i = table[row, NEXT]
-                            if i != NONE and end > table[i, GUIDE_START]:
-                                is_safe = 0
-                            for i in range(woken_first[row], woken_first[row + 1]):
-                                other = woken[i]
-                                if start + table[other, OFFSET] > table[other, GUIDE_START]:
-                                    is_safe = 0
+                        # Safe: what is left can follow as in the guide.
+                        is_safe = unlike_guide == (
+                            open_ready[now_side, x, e] > table[row, GUIDE_START]
+                        )
+                        for i in range(cpus):
+                            follows = min(guide_first[i], later[i, admitted])
+                            if guide_entry[i] == e:
+                                follows = guide_second[i]
+                            if trial[i] > follows:
+                                is_safe = False
+                        i = table[row, NEXT]
+                        if i != NONE and end > table[i, GUIDE_START]:
+                            is_safe = False
+                        for i in range(woken_first[row], woken_first[row + 1]):
+                            other = woken[i]
+                            if start + table[other, OFFSET] > table[other, GUIDE_START]:
+                                is_safe = False
                         if (size[0] == width and key >= keys[0, width - 1]) and not (
                             is_safe and (size[1] < reserve or key < keys[1, reserve - 1])
                         ):
                             continue
                         # Let the most urgent ones follow: each where a CPU is free first.
                         for i in range(cpus):
-                            k = cpu_state[now_side, x, i, PASSED]
-                            if i == c:
-                                k = passes
-                            while k < fixed_first[i + 1] and fixed[k, START] <= trial[i]:
-                                trial[i] = max(trial[i], fixed[k, END])
-                                k += 1
+                            ahead_of[i] = cpu_state[now_side, x, i, PASSED]
+                        ahead_of[c] = passes
                         soonest = trial.min()
                         dead = False
                         for k in range(urgent_count):
@@ -427,7 +466,13 @@ def extend(
                             for i in range(1, cpus):
                                 if trial[i] < trial[best]:
                                     best = i
-                            ready = max(ready, trial[best])
+                            ready, ahead_of[best] = fitting(
+                                fixed,
+                                ahead_of[best],
+                                fixed_first[best + 1],
+                                max(ready, trial[best]),
+                                table[other, LENGTH],
+                            )
                             if ready > table[other, LATEST]:
                                 key += late_weight
                             trial[best] = ready + table[other, LENGTH]
@@ -441,6 +486,7 @@ def extend(
                         child[CHILD_HASH] = mixed
                         child[CHILD_SAFE] = is_safe
                         child[CHILD_PASSED] = passes
+                        child[CHILD_BUSY] = busy
                         if not dead:
                             offer(keys, slots, size, 0, width, children, key, child)
                         if is_safe:
@@ -495,6 +541,7 @@ def extend(
                 state[next_side, kept, HASH] = state[now_side, x, HASH] ^ table[row, CODE]
                 state[next_side, kept, SAFE] = children[which, slot, CHILD_SAFE]
                 state[next_side, kept, NODE] = 0
+                state[next_side, kept, BUSY] = children[which, slot, CHILD_BUSY]
                 history[level - base, kept, 0] = x
                 history[level - base, kept, 1] = row
                 history[level - base, kept, 2] = c
@@ -723,7 +770,7 @@ class Beam:
         cpu_state[0, 0, :, FREE] = -FAR // 4
         cpu_state[0, 0, :, BEFORE] = NONE
         cpu_state[0, 0, :, PASSED] = self.fixed_first[:-1]
-        state = np.zeros((2, kept_most, 5), np.int64)
+        state = np.zeros((2, kept_most, 6), np.int64)
         state[0, 0, SAFE] = 1
         open_row = np.zeros((2, kept_most, capacity), np.int64)
         open_ready = np.zeros((2, kept_most, capacity), np.int64)
