@@ -21,7 +21,7 @@ from dfopt.compare.attainable.arrivals import NONE, Arrivals
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, recorded_schedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.solvers.compilation.compiled import compiled
-from dfopt.trace.events import Integers
+from dfopt.trace.events import Integers, Numbers
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ FAR = 2**60
 """A time after all others."""
 
 PLAIN, EVICTS, CUT = 0, 1, 2
-"""What stands between dispatches on a CPU: a block that disturbs nothing, one that evicts, a cut."""
+"""What stands between dispatches: a block that disturbs nothing, one that evicts, a cut."""
 
 UNKNOWN = -2
 """Stands for the last dispatch of a CPU after a cut."""
@@ -54,6 +54,9 @@ PARENT, ENTRY_NUMBER, ON, AT, CHILD_COST, CHILD_HASH, CHILD_SAFE, CHILD_PASSED, 
     9
 )
 """Columns of a way to go on from a partial schedule."""
+
+FITTING, LONGEST = 2, 3
+"""Ways to choose a dispatch: the most urgent one before the next block, the longest one there."""
 
 PREVIOUS_OPEN, WAKER_OPEN = 1, 2
 """Flags of an open dispatch that cannot start yet."""
@@ -91,22 +94,23 @@ def fitting(fixed: Integers, passed: int, end: int, start: int, length: int) -> 
 
 
 @compiled
-def stepping(before: int, after: int, costs: Integers, matrix: Integers, count: int) -> int:
+def stepping(before: int, after: int, costs: Integers, matrix: Integers) -> int:
     """Return what it costs that ``after`` follows ``before`` on a CPU."""
-    if before == UNKNOWN:
-        return 0
+    cost = 0
     if before == NONE:
-        return costs[after, FIRST]
-    if matrix.shape[0] > 0:
-        return matrix[costs[before, OF], costs[after, OF]]
-    cost = costs[before, ALWAYS]
-    if costs[before, OF] != costs[after, OF]:
-        cost += costs[before, EXIT] + costs[after, ENTRY]
+        cost = costs[after, FIRST]
+    elif before != UNKNOWN:
+        if matrix.shape[0] > 0:
+            cost = matrix[costs[before, OF], costs[after, OF]]
+        else:
+            cost = costs[before, ALWAYS]
+            if costs[before, OF] != costs[after, OF]:
+                cost += costs[before, EXIT] + costs[after, ENTRY]
     return cost
 
 
 @compiled
-def switching(
+def switching(  # noqa: PLR0913, PLR0917
     before: int,
     passed: int,
     end: int,
@@ -125,17 +129,17 @@ def switching(
         if fixed[row, SORT] == CUT:
             before = UNKNOWN
         elif fixed[row, SORT] == EVICTS:
-            total += stepping(before, count + row, costs, matrix, count)
+            total += stepping(before, count + row, costs, matrix)
             before = count + row
     if after != NONE:
-        return total + stepping(before, after, costs, matrix, count)
+        return total + stepping(before, after, costs, matrix)
     if before >= 0:
         total += costs[before, LAST]
     return total
 
 
 @compiled
-def offer(
+def offer(  # noqa: PLR0913, PLR0917
     keys: Floats,
     slots: Integers,
     size: Integers,
@@ -178,7 +182,7 @@ def offer(
 
 
 @compiled
-def extend(
+def extend(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     level: int,
     until: int,
     header: Integers,
@@ -357,11 +361,11 @@ def extend(
                             e = released_entry[c, a]
                             if e == NONE and first_ready[a] <= reach:
                                 e = first_entry[a]
-                        elif choice == 2:
+                        elif choice == FITTING:
                             e = fitting_entry[c, a]
                             if e == released_entry[c, a]:
                                 e = NONE
-                        elif choice == 3:
+                        elif choice == LONGEST:
                             e = longest_entry[c, a]
                             if e == released_entry[c, a] or e == fitting_entry[c, a]:
                                 e = NONE
@@ -373,8 +377,9 @@ def extend(
                                 e = NONE
                         if e == NONE:
                             continue
+                        if open_row[now_side, x, e] & 3:
+                            continue
                         row = open_row[now_side, x, e] >> 2
-                        own = table[row, FRAGMENT]
                         length = table[row, LENGTH]
                         passed = cpu_state[now_side, x, c, PASSED]
                         start, passes = fitting(
@@ -567,13 +572,18 @@ def extend(
                     other = order[k2]
                     flags = 0
                     for e in range(i):
-                        row = open_row[next_side, kept, e] >> 2
-                        if row == table[other, PREVIOUS]:
+                        earlier = open_row[next_side, kept, e] >> 2
+                        if earlier == table[other, PREVIOUS]:
                             flags |= PREVIOUS_OPEN
-                        if row == table[other, WAKER]:
+                        if earlier == table[other, WAKER]:
                             flags |= WAKER_OPEN
+                    ready = table[other, LOW]
+                    if other == follower:
+                        ready = max(ready, end)
+                    if table[other, WAKER] == row:
+                        ready = max(ready, start + table[other, OFFSET])
                     open_row[next_side, kept, i] = other * 4 + flags
-                    open_ready[next_side, kept, i] = table[other, LOW]
+                    open_ready[next_side, kept, i] = ready
                     i += 1
                 kept += 1
         if kept == 0:
@@ -612,7 +622,7 @@ class BeamSettings:
     time: float = 0.02
 
 
-def beam_search(
+def beam_search(  # noqa: PLR0913
     arrivals: Arrivals,
     limit: WaitingLimit,
     *,
@@ -672,7 +682,7 @@ class Beam:
         following = np.full(count, NONE)
         after = np.flatnonzero(arrivals.previous != NONE)
         following[arrivals.previous[after]] = after
-        guide_order = np.lexsort((np.arange(count), guide.start + arrivals.length, guide.start))
+        guide_order = np.lexsort((np.arange(count), arrivals.length > 0, guide.start))
         place = np.empty(count, np.int64)
         place[guide_order] = np.arange(count)
         table = np.empty((count, 13), np.int64)
@@ -815,14 +825,14 @@ class Beam:
             x = self._take(history[line, x], cpu, start)
         return TimedSchedule(cpu=cpu, start=start + self.origin)
 
-    def _take(self, step: Integers, cpu: Integers, start: Integers) -> int:
+    def _take(self, step: Integers, cpu: Numbers, start: Integers) -> int:
         """Write one placed dispatch down; return the partial schedule before it."""
         parent, row, on, at = step.tolist()
         cpu[row], start[row] = on, at
         return int(parent)
 
     def _commit(
-        self, state: Integers, kept: int, history: Integers, cpu: Integers, start: Integers
+        self, state: Integers, kept: int, history: Integers, cpu: Numbers, start: Integers
     ) -> None:
         """Decide on the older half of the history: drop what differs there from a safe schedule."""
         ancestors = np.arange(kept)

@@ -184,7 +184,7 @@ def _arrivals(random: Random, recording: Recording, fragments: int, costs: str) 
     drawn = recording.dispatches
     order = sorted(
         range(len(drawn)),
-        key=lambda number: (drawn[number].start, drawn[number].start + drawn[number].length),
+        key=lambda number: (drawn[number].start, drawn[number].length > 0),
     )
     row_of = {number: row for row, number in enumerate(order)} | {NONE: NONE}
     ordered = [drawn[number] for number in order]
