@@ -91,12 +91,13 @@ def readiness_of(trace: Trace) -> Readiness:
 
     Notes
     -----
-    The last rule that fits decides:
+    The first rule that fits decides:
 
-    - The task's dispatch before was preempted: ready as that one.
     - The task was woken after the dispatch before ended, or before its first dispatch: ready from
       the first of these wake-ups, and certainly by the last one. If there are several, the task
-      ran unseen between them.
+      ran unseen between them. If the dispatch before was preempted, the task was about to sleep,
+      or went on unseen: ready from the time from which that one was.
+    - The task's dispatch before was preempted: ready as that one.
     - It was woken while the dispatch before ran: ready then. (The kernel may wake a task that is
       about to sleep.)
     - It was forked, and no first wake-up is recorded: ready from the fork, and by its start.
@@ -106,13 +107,14 @@ def readiness_of(trace: Trace) -> Readiness:
     runs = _TaskRuns(trace)
     wakeups = _TaskWakeups(trace)
     task, first = runs.task, np.flatnonzero(runs.is_first)
-    continues = runs.stop_before == Stop.PREEMPTED
+    preempted = runs.stop_before == Stop.PREEMPTED
     # Places among the wake-ups of all tasks: the first one after each start, and after each end.
     started, ended = wakeups.after(task, runs.start), wakeups.after(task, runs.end)
     # Those from `low` to just before `started` came since the task's dispatch before.
     low = runs.before(ended, 0)
     low[first] = wakeups.since(task[first], np.full(len(first), NEVER))
-    is_woken = (started > low) & ~continues
+    is_woken = started > low
+    continues = preempted & ~is_woken
     is_early = _woken_early(runs, wakeups, started, low, is_woken | continues)
     waking = np.where(is_woken, started - 1, np.where(is_early, low - 1, NO_ROW))
     forks = _TaskMoments(len(trace.tasks), trace.forks.child, trace.forks.time)
@@ -137,7 +139,7 @@ def readiness_of(trace: Trace) -> Readiness:
     late &= lag < runs.end - runs.start - lag
     # A dispatch that goes on, or may go on, is ready from the time of the one before.
     may_continue = ~known & (runs.stop_before == Stop.NOT_GIVEN) & ~runs.is_first
-    ready_from = ready_from[_latest(~(continues | may_continue))]
+    ready_from = ready_from[_latest(~(preempted | may_continue))]
     ready_by = ready_by[_latest(~continues)]
     return Readiness(
         previous=runs.scattered(runs.row_before),

@@ -79,6 +79,17 @@ def test_a_task_that_was_preempted_is_as_ready_as_its_first_part():
     assert readiness.known.all()
 
 
+def test_a_wake_up_after_a_preemption_holds_for_schedules_only():
+    trace = woken_trace(
+        (0, 10, 20, "a", PREEMPTED),
+        (0, 40, 50, "a", PREEMPTED),
+        (0, 60, 70, "a", SLEEPS),
+        wakeups=[(3, None, "a"), (30, None, "a")],
+    )
+    assert ready(trace) == [(3, 3), (3, 30), (3, 30)]
+    assert readiness_of(trace).continues.tolist() == [False, False, True]
+
+
 def test_a_part_of_a_run_that_goes_on_at_once_is_a_continuation():
     trace = woken_trace(
         (0, 10, 20, "a", NOT_GIVEN), (0, 20, 30, "a", NOT_GIVEN), wakeups=[(3, None, "a")]
@@ -209,11 +220,13 @@ def _next(trace, own, row, before, found):
     start, (s, e) = trace.start[row], (trace.start[before], trace.end[before])
     stop = trace.stop[before]
     at_once = e == start and trace.cpu[before] == trace.cpu[row]
-    if stop == PREEMPTED or (stop == NOT_GIVEN and at_once):
-        return *found[before][:2], True, 0, NO_ROW
+    goes_on = stop == PREEMPTED or (stop == NOT_GIVEN and at_once)
     woken = [event for event in own if e < event[0] <= start]
     if woken:
-        return woken[0][0], woken[-1][0], True, woken[-1][0], woken[-1][1]
+        since = found[before][0] if goes_on else woken[0][0]
+        return since, woken[-1][0], True, woken[-1][0], woken[-1][1]
+    if goes_on:
+        return *found[before][:2], True, 0, NO_ROW
     early = [event for event in own if s < event[0] <= e]
     if stop == SLEEPS and early:
         time, waker, _ = early[-1]
