@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,8 +16,14 @@ from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_read
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import naming, termination_as_interrupt
 from dfopt_cli.options import JsonOption, QuietOption, with_option_groups
+from dfopt_cli.output_files import output_folder
 from dfopt_cli.printing import print_json, print_rich, say
-from dfopt_cli.trace_options import LabelOptions, ModelOptions, WindowOptions
+from dfopt_cli.trace_options import (
+    AttainableOptions,
+    LabelOptions,
+    ModelOptions,
+    WindowOptions,
+)
 
 if TYPE_CHECKING:
     from dfopt.compare import Comparison
@@ -37,15 +45,17 @@ def compare(
     *,
     labels: LabelOptions,
     model: ModelOptions,
+    attainable: AttainableOptions,
     windows: WindowOptions,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Show how far schedules are from the optimum.
 
-    For a trace: what its switches cost, the least that was possible for the same dispatches on
-    the same CPUs, where the difference was lost, and how all this depends on how far a scheduler
-    may look ahead. Several traces stand side by side.
+    For a trace: what its switches cost, what was attainable with nobody waiting longer, what a
+    simple rule would have paid, and what no schedule can go below; then where the difference was
+    lost, and the least cost if dispatches could run in any order within windows. Several traces
+    stand side by side.
 
     For an instance and results of it: each schedule against the optimum. Only --time-limit (60 s
     by default) and --workers matter there.
@@ -53,13 +63,16 @@ def compare(
     Exit code 4: Ctrl-C came first, or for an instance the time limit; what is known by then is
     shown. A bound is valid even if there was no time to prove that it is attained.
 
-    Example: dfopt compare trace.txt --df labels.csv --window 10ms --window whole
+    Example: dfopt compare trace.txt --df labels.csv --wait 1ms --window 10ms --window whole
     """
     if holds_instance(files):
-        refuse_trace_options(labels, model, windows)
+        refuse_trace_options(labels, model, attainable, windows)
         compare_schedules(files, windows, as_json=as_json, quiet=quiet)
         return
-    plan = planned(labels, model, windows, default="whole")
+    plan = planned(labels, model, windows, attainable.frontier(), default="whole")
+    plan = replace(plan, folder=output_folder(attainable.save))
+    if plan.folder is not None:
+        refuse_saved_schedules(files, plan.folder)
     with termination_as_interrupt():
         comparisons, interrupted = compare_traces(files, plan, quiet=quiet)
     print_comparisons(comparisons, as_json=as_json)
@@ -94,6 +107,20 @@ def holds_instance(files: Sequence[str]) -> bool:
     return first == Format.INSTANCE
 
 
+def refuse_saved_schedules(files: Sequence[str], folder: Path) -> None:
+    """Refuse to read schedules from the folder in which schedules are to be written."""
+    from dfopt.compare import Scheduling
+
+    names = tuple(str(scheduling).replace(" ", "-") for scheduling in Scheduling)
+    for file in map(Path, files):
+        if file.name.startswith(names) and file.parent.samefile(folder):
+            raise FileError(
+                "is a saved schedule, and schedules would be written over it; save into another "
+                "folder (--save)",
+                file=str(file),
+            )
+
+
 def print_comparisons(comparisons: Sequence[Comparison], *, as_json: bool) -> None:
     """Print one trace by itself, or several side by side."""
     from dfopt.compare.document import comparison_document, comparisons_document
@@ -106,10 +133,16 @@ def print_comparisons(comparisons: Sequence[Comparison], *, as_json: bool) -> No
         print_rich(*(report(alone) if alone else side_by_side(comparisons)))
 
 
-def refuse_trace_options(labels: LabelOptions, model: ModelOptions, windows: WindowOptions) -> None:
+def refuse_trace_options(
+    labels: LabelOptions,
+    model: ModelOptions,
+    attainable: AttainableOptions,
+    windows: WindowOptions,
+) -> None:
     """Refuse options that mean nothing for an instance and its results."""
     plain = WindowOptions(time_limit=windows.time_limit, workers=windows.workers)
-    if (labels, model, windows) != (LabelOptions(), ModelOptions(), plain):
+    given = (labels, model, attainable, windows)
+    if given != (LabelOptions(), ModelOptions(), AttainableOptions(), plain):
         raise typer.BadParameter(
             "an instance is compared with its results under its own model; apart from "
             "--time-limit and --workers the options are for traces"

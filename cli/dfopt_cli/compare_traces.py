@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import typer
@@ -14,8 +15,10 @@ from dfopt.errors import FileError
 from dfopt.files.formats import Format, document_format
 from dfopt.problem.instance import Instance
 from dfopt_cli.failures import naming
+from dfopt_cli.output_files import output_folder
 from dfopt_cli.trace_files import labelled_trace, named, names_of, tell_warnings
 from dfopt_cli.trace_options import (
+    FrontierOptions,
     LabelOptions,
     ModelOptions,
     WindowOptions,
@@ -25,6 +28,8 @@ from dfopt_cli.trace_options import (
 
 if TYPE_CHECKING:
     from dfopt.compare import Comparison, Window
+    from dfopt.compare.attainable.frontier import FrontierProgress
+    from dfopt.compare.attainable.permitted_wait import PermittedWait
     from dfopt.compare.cost_model_choice import ModelChoice
     from dfopt.compare.window_length import CompareProgress
 
@@ -41,6 +46,10 @@ class Plan:
         The model that they ask for.
     lengths
         The windows; None for the ladder of the foresight curve.
+    waits
+        Permitted waits of the frontier beside its other limits; None: no frontier is wanted.
+    folder
+        Where the schedules of the frontier are written; None: nowhere.
     has_options
         Whether any option was given at all.
     """
@@ -50,6 +59,8 @@ class Plan:
     choice: ModelChoice
     instance: Instance | None
     lengths: tuple[Window, ...] | None
+    waits: tuple[PermittedWait, ...] | Literal["usual"] | None = None
+    folder: Path | None = None
     has_options: bool
 
 
@@ -57,10 +68,15 @@ def planned(
     labels: LabelOptions,
     model: ModelOptions,
     windows: WindowOptions,
+    frontier: FrontierOptions | None = None,
     *,
-    default: Literal["whole", "foresight"],
+    default: Literal["whole", "foresight", "none"],
 ) -> Plan:
-    """Return what the options ask for; contradictions are wrong usage."""
+    """Return what the options ask for; contradictions are wrong usage.
+
+    Without options about a frontier none is wanted. ``default`` are the windows if no option names
+    any.
+    """
     if model.objective == "makespan":
         raise typer.BadParameter(
             "traces are compared by their penalties; give total-penalty or max-penalty",
@@ -71,8 +87,10 @@ def planned(
         windows=windows,
         choice=model_choice(model),
         lengths=windows.chosen(default=default),
+        waits=None if frontier is None else frontier.waits(),
         instance=model_instance(model),
-        has_options=(labels, model, windows) != (LabelOptions(), ModelOptions(), WindowOptions()),
+        has_options=(labels, model, windows) != (LabelOptions(), ModelOptions(), WindowOptions())
+        or frontier not in (None, FrontierOptions()),
     )
 
 
@@ -91,14 +109,14 @@ def compare_traces(
         When it came before anything was known.
     """
     from dfopt.compare.document import read_comparisons
-    from dfopt_cli.progress import live_line, window_status
+    from dfopt_cli.progress import comparison_status, live_line
 
     if plan.labels.labels_out is not None and len(files) > 1:
         raise typer.BadParameter("--labels-out is for one trace; there are several")
     labels = iter(plan.labels.of_each(sum(file not in saved for file in files)))
     done: list[tuple[str, Comparison]] = []
     interrupted = False
-    with live_line(window_status, quiet=quiet, beginning="reading") as show:
+    with live_line(comparison_status, quiet=quiet, beginning="reading") as show:
         try:
             for file, name in zip(files, names_of(files), strict=True):
                 shown = partial(show, name if len(files) > 1 else "") if show else None
@@ -107,7 +125,8 @@ def compare_traces(
                 if file in saved:
                     done += [(name, comparison) for comparison in read_comparisons(file)]
                     continue
-                done.append((name, compare_file(file, name, plan, next(labels), shown)))
+                own = plan if len(files) == 1 else with_own_folder(plan, name)
+                done.append((name, compare_file(file, name, own, next(labels), shown)))
                 if not done[-1][1].is_complete:
                     interrupted = True
                     break
@@ -116,6 +135,13 @@ def compare_traces(
                 raise
             interrupted = True
     return told_apart(done), interrupted
+
+
+def with_own_folder(plan: Plan, name: str) -> Plan:
+    """Return the plan for one of several traces: its schedules go to a folder of their own."""
+    if plan.folder is None:
+        return plan
+    return replace(plan, folder=output_folder(str(plan.folder / name.strip("/").replace("/", "-"))))
 
 
 def told_apart(done: Sequence[tuple[str, Comparison]]) -> list[Comparison]:
@@ -153,21 +179,29 @@ def compare_file(
     name: str,
     plan: Plan,
     labels: LabelOptions,
-    on_progress: Callable[[CompareProgress], None] | None,
+    on_progress: Callable[[CompareProgress | FrontierProgress], None] | None,
 ) -> Comparison:
     """Return the comparison of one trace; doubts about the trace go to standard error."""
     from dfopt.compare import compare_trace, foresight_windows
+    from dfopt.compare.attainable.permitted_wait import usual_waits
+    from dfopt.compare.attainable.save_frontier import save_frontier
     from dfopt.compare.cost_model_choice import chosen_model
 
     trace = named(labelled_trace(file, labels), name)
     tell_warnings(file, trace.quality.warnings)
     with naming(file):
-        return compare_trace(
+        compared = compare_trace(
             trace,
             chosen_model(plan.choice, header=trace.header, instance=plan.instance),
             windows=foresight_windows(trace) if plan.lengths is None else plan.lengths,
+            waits=usual_waits(trace) if plan.waits == "usual" else plan.waits,
             time_limit=plan.windows.time_limit,
             workers=plan.windows.workers,
             scheduler=plan.windows.scheduler,
             on_progress=on_progress,
         )
+    if compared.frontier is not None:
+        tell_warnings(file, compared.frontier.warnings)
+        if plan.folder is not None:
+            save_frontier(plan.folder, compared.frontier, trace, compared.model)
+    return compared

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from dfopt.compare.attainable.frontier import Frontier, FrontierRow, Scheduling
+from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.comparison import Comparison
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, duration, pairs, plain_table
@@ -106,7 +106,7 @@ def explanation(comparisons: Sequence[Comparison]) -> Table:
     return pairs(said, style="dim")
 
 
-def doubts(frontiers: Sequence[Frontier]) -> list[str]:
+def doubts(frontiers: Sequence[WaitingFrontier]) -> list[str]:
     """Return what else the rows assume."""
     unknown = sum(frontier.unknown for frontier in frontiers)
     kept = sum(frontier.kept for frontier in frontiers)

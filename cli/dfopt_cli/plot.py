@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,7 +22,13 @@ from dfopt_cli.options import (
 from dfopt_cli.output_files import check_output
 from dfopt_cli.printing import say
 from dfopt_cli.solved_files import read_solved
-from dfopt_cli.trace_options import LabelOptions, ModelOptions, WindowOptions
+from dfopt_cli.trace_options import (
+    FrontierOptions,
+    LabelOptions,
+    ModelOptions,
+    WindowOptions,
+    WorkOptions,
+)
 from dfopt_models.growth import GrowthPath
 
 if TYPE_CHECKING:
@@ -90,6 +97,33 @@ def foresight(
     plan = planned(labels, model, windows, default="foresight")
     refuse_mixed(plan)
     draw(plot_foresight, traces, output, plan, quiet=quiet)
+
+
+@app.command()
+@with_option_groups
+def frontier(
+    traces: Compared,
+    *,
+    output: Picture,
+    labels: LabelOptions,
+    model: ModelOptions,
+    attainable: FrontierOptions,
+    work: WorkOptions,
+    quiet: QuietOption = False,
+) -> None:
+    """Draw costs against waiting: what was recorded, and what was attainable.
+
+    The options are those of 'dfopt compare'; without --wait the permitted waits are powers of ten.
+
+    Example: dfopt plot frontier trace.txt --df labels.csv -o frontier.svg
+    """
+    from dfopt.plot import plot_frontier
+
+    windows = WindowOptions(workers=work.workers, scheduler=work.scheduler)
+    plan = planned(labels, model, windows, attainable, default="none")
+    if not plan.waits:
+        plan = replace(plan, waits="usual")
+    draw(plot_frontier, traces, output, plan, quiet=quiet)
 
 
 @app.command()
@@ -196,7 +230,9 @@ def draw(
     if interrupted:
         whole = [comparison for comparison in comparisons if comparison.is_complete]
         # A trace without its last window would seem further from its bound than the others.
-        comparisons = whole or [comparison for comparison in comparisons if comparison.windows]
+        comparisons = whole or [
+            comparison for comparison in comparisons if comparison.windows or comparison.frontier
+        ]
         if not comparisons:
             raise KeyboardInterrupt
     tell_different_costs(comparisons)

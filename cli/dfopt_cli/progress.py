@@ -19,6 +19,7 @@ from dfopt.problem.result import Progress, relative_gap
 from dfopt_cli.printing import printable, say
 
 if TYPE_CHECKING:
+    from dfopt.compare.attainable.frontier import FrontierProgress
     from dfopt.compare.window_length import CompareProgress
 
 Parameters = ParamSpec("Parameters")
@@ -126,16 +127,20 @@ def search_status(progress: Progress) -> Text:
     return text
 
 
-def window_status(name: str, progress: CompareProgress | None) -> Text:
-    """Say how many windows of a trace are done; None while the trace is read."""
+def comparison_status(name: str, progress: CompareProgress | FrontierProgress | None) -> Text:
+    """Say how much of a comparison is done; None while the trace is read."""
+    from dfopt.compare.window_length import CompareProgress
+
     text = Text()
     if name:
         text.append(f"{printable(name)}  ", style="bold")
     if progress is None:
         return text.append("reading")
-    return text.append(
-        f"{progress.done:,} of {progress.total:,} windows, at work on {progress.window}"
-    )
+    if isinstance(progress, CompareProgress):
+        said = f"{progress.done:,} of {progress.total:,} windows, at work on {progress.window}"
+    else:
+        said = f"{progress.done:,} of {progress.total:,} schedules and bounds"
+    return text.append(said)
 
 
 def replication_status(done: int, total: int) -> Text:

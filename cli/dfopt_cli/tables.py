@@ -86,6 +86,8 @@ def duration(length: float, unit: str | None) -> str:
     from dfopt.trace.time_units import NANOSECONDS
 
     name = unit or ""
+    if not length:
+        return "0"
     if unit in NANOSECONDS:
         length *= NANOSECONDS[unit]
         name, size = next((scale for scale in SCALES if length < scale[1] * FACTOR), SCALES[-1])

@@ -14,6 +14,7 @@ from dfopt_cli.failures import naming, parsed, usage
 
 if TYPE_CHECKING:
     from dfopt.compare import Window
+    from dfopt.compare.attainable.permitted_wait import PermittedWait
     from dfopt.compare.cost_model_choice import ModelChoice
 
 TraceArgument = Annotated[
@@ -196,7 +197,29 @@ class ModelOptions(CostOptions):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WindowOptions:
+class WorkOptions:
+    """Options about where the work is done."""
+
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            show_default=False,
+            help="Number of processes; by default one for each processor.",
+        ),
+    ] = None
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            show_default=False,
+            help="Let the workers of this Dask scheduler do the work, such as tcp://host:8786.",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowOptions(WorkOptions):
     """Options about look-ahead, and about the time and the processes of the search."""
 
     window: Annotated[
@@ -221,25 +244,10 @@ class WindowOptions:
             help="Stop the search after this time; what is not proven by then has a weaker bound.",
         ),
     ] = None
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            show_default=False,
-            help="Number of processes; by default one for each processor.",
-        ),
-    ] = None
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            show_default=False,
-            help="Let the workers of this Dask scheduler solve the windows, such as "
-            "tcp://host:8786.",
-        ),
-    ] = None
 
-    def chosen(self, *, default: Literal["whole", "foresight"]) -> tuple[Window, ...] | None:
+    def chosen(
+        self, *, default: Literal["whole", "foresight", "none"]
+    ) -> tuple[Window, ...] | None:
         """Return the windows that are asked for; None means the ladder of the foresight curve."""
         from dfopt.compare.window_length import parse_window
 
@@ -247,11 +255,70 @@ class WindowOptions:
             raise typer.BadParameter("--foresight and --window exclude each other; give one")
         if self.foresight or (not self.window and default == "foresight"):
             return None
+        if not self.window and default == "none":
+            return ()
         windows = [
             usage(lambda text=text: parse_window(text), "--window")  # type: ignore[misc]
             for text in dict.fromkeys(self.window or ["whole"])
         ]
         return tuple(windows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontierOptions:
+    """Options about schedules that keep cause and effect."""
+
+    wait: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="D",
+            show_default=False,
+            help="Also schedules in which no dispatch waits longer than this, unless it did so in "
+            "the recording: a time (500us, 1ms), or a number in the trace's unit. May be given "
+            "several times.",
+        ),
+    ] = None
+
+    def waits(self) -> tuple[PermittedWait, ...]:
+        """Return the waits that are permitted beside the usual limits."""
+        from dfopt.compare.attainable.permitted_wait import parse_wait
+
+        return tuple(
+            usage(lambda text=text: parse_wait(text), "--wait")  # type: ignore[misc]
+            for text in dict.fromkeys(self.wait or [])
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttainableOptions(FrontierOptions):
+    """Options about whether to look for such schedules, and where to write them."""
+
+    order_free: Annotated[
+        bool,
+        typer.Option(
+            "--order-free",
+            help="Leave out schedules that keep cause and effect, which take most of the time: "
+            "only windows, whose dispatches may run in any order.",
+        ),
+    ] = False
+    save: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            show_default=False,
+            help="Write the schedules there as traces, and the proofs of their bounds.",
+        ),
+    ] = None
+
+    def frontier(self) -> FrontierOptions | None:
+        """Return the options about the frontier if one is wanted."""
+        if not self.order_free:
+            return FrontierOptions(wait=self.wait)
+        if self.wait or self.save is not None:
+            raise typer.BadParameter(
+                "--order-free leaves out what --wait and --save are about; give one of them"
+            )
+        return None
 
 
 def model_choice(options: ModelOptions) -> ModelChoice:

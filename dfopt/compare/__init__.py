@@ -1,5 +1,7 @@
 """How far the schedule of a trace is from the best possible."""
 
+from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
+from dfopt.compare.attainable.permitted_wait import PermittedWait, parse_wait
 from dfopt.compare.compare import compare_trace
 from dfopt.compare.comparison import (
     Cause,
@@ -26,11 +28,16 @@ __all__ = [
     "CostModel",
     "CpuResult",
     "FragmentResult",
+    "FrontierRow",
+    "PermittedWait",
     "Realised",
+    "Scheduling",
+    "WaitingFrontier",
     "Window",
     "WindowResult",
     "compare_trace",
     "foresight_windows",
     "model_of_instance",
+    "parse_wait",
     "parse_window",
 ]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from dfopt.compare.attainable.frontier import FrontierProgress
+from dfopt.compare.attainable.frontier_of import frontier_of
+from dfopt.compare.attainable.permitted_wait import PermittedWait, wait_in
 from dfopt.compare.comparison import Comparison, WindowResult
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.dispatches import dispatches_of
@@ -42,10 +45,11 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     model: CostModel | None = None,
     *,
     windows: Sequence[Window] = (WHOLE,),
+    waits: Sequence[PermittedWait] | None = None,
     time_limit: float | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
-    on_progress: Callable[[CompareProgress], None] | None = None,
+    on_progress: Callable[[CompareProgress | FrontierProgress], None] | None = None,
 ) -> Comparison:
     """Compare what the switches of a trace cost with the least that was possible.
 
@@ -57,20 +61,23 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         The costs; by default every change of fragment costs 1.
     windows
         How far ahead one may look.
+    waits
+        Permitted waits, each of which adds a row to the frontier; None: no frontier is wanted.
     time_limit
-        Seconds that all solvers together may search for what quick placements leave open; by
-        default 20. With several processes at work less time passes.
+        Seconds that all solvers together may search for what quick placements of windows leave
+        open; by default 20. With several processes at work less time passes.
     workers
         Number of processes for long work; by default one a processor.
     scheduler
         Address of a Dask scheduler whose workers do the work instead.
     on_progress
-        Called whenever some windows are done.
+        Called whenever some windows, or a part of the frontier, are done.
 
     Returns
     -------
     Comparison
-        An interrupt from the keyboard ends it with the lengths of window that are done.
+        An interrupt from the keyboard ends it with the rows of the frontier and the lengths of
+        window that are done.
 
     Raises
     ------
@@ -81,8 +88,9 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
 
     Notes
     -----
-    Nothing is assumed about dependences between tasks: a message may be received before it is
-    sent. The longer a window, the less of it can a scheduler know in advance.
+    Windows assume nothing about dependences between tasks: a message may be received before it is
+    sent. The longer a window, the less of it can a scheduler know in advance. The schedules of the
+    frontier keep cause and effect, and limit how long anything waits.
     """
     model = model or CostModel()
     dispatches = dispatches_of(trace, model)
@@ -96,6 +104,19 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         for table in tables:
             check_room(table, model.capacity)
     seconds = (SECONDS if time_limit is None else time_limit) / max(1, len(windows))
+    frontier = None
+    if waits is not None:
+        frontier = frontier_of(
+            trace,
+            model,
+            waits=sorted({wait_in(trace, wait) for wait in waits}),
+            workers=workers,
+            scheduler=scheduler,
+            on_progress=on_progress,
+        )
+    goes_on = frontier is None or frontier.is_complete
+    if not goes_on:
+        tables = []
     # One length of window after the other: an interrupt leaves those that are done.
     jobs = [
         job for number, table in enumerate(tables) for job in _jobs(number, table, model, seconds)
@@ -113,15 +134,16 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         realised=realised,
         windows=tuple(
             _result(window, table, answers[number], counted, by_worst=by_worst)
-            for number, (window, table) in enumerate(zip(windows, tables, strict=True))
+            for number, (window, table) in enumerate(zip(windows, tables, strict=False))
             if answers[number].is_known
         ),
-        is_complete=is_complete,
+        is_complete=is_complete and goes_on,
         causes=causes_of(charges),
         fragments=fragment_results(trace, dispatches, charges),
         cpus=cpu_results(trace, dispatches, charges),
         unlabelled_share=trace.unlabelled_share,
         quality=trace.quality,
+        frontier=frontier,
     )
 
 
@@ -174,7 +196,7 @@ def _answers(
     windows: Sequence[Window],
     workers: int | None,
     scheduler: str | None,
-    on_progress: Callable[[CompareProgress], None] | None,
+    on_progress: Callable[[CompareProgress | FrontierProgress], None] | None,
 ) -> tuple[list[_Answers], bool]:
     """Return the answers for each length of window, and whether all lengths have theirs."""
     answers = [_Answers() for _ in windows]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dfopt.compare.attainable.frontier import Frontier
+from dfopt.compare.attainable.frontier import WaitingFrontier
 from dfopt.compare.cost_model import CostModel
 from dfopt.trace import Quality
 
@@ -190,7 +190,8 @@ class Comparison:
     quality
         How far the trace can be trusted.
     is_complete
-        Whether no length of window was left out because of an interrupt.
+        Whether no length of window, and no row of the frontier, was left out because of an
+        interrupt.
     policy
         The scheduler, if the trace names it.
     frontier
@@ -212,7 +213,7 @@ class Comparison:
     quality: Quality
     is_complete: bool = True
     policy: str | None = None
-    frontier: Frontier | None = None
+    frontier: WaitingFrontier | None = None
 
 
 def policies_of(comparisons: Sequence[Comparison]) -> list[str] | None:

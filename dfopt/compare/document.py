@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from dfopt.compare.attainable.frontier import Frontier, FrontierRow, Scheduling
+from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.comparison import (
     Cause,
     Comparison,
@@ -92,7 +92,7 @@ def _window_document(window: WindowResult) -> dict[str, Any]:
     }
 
 
-def _frontier(frontier: Frontier) -> dict[str, Any]:
+def _frontier(frontier: WaitingFrontier) -> dict[str, Any]:
     return {
         "rows": [_frontier_row(row) for row in frontier.rows],
         "patience": [_frontier_row(row) for row in frontier.patience],
@@ -234,10 +234,10 @@ def _realised(value: object) -> Realised:
     return Realised(total=total, worst=worst, switches=switches)
 
 
-def _read_frontier(value: object) -> Frontier:
+def _read_frontier(value: object) -> WaitingFrontier:
     keys = ("rows", "patience", "left_out", "unknown", "kept", "warnings", "complete")
     fields = fields_of(value, keys, required=keys, nullable=("left_out",))
-    return Frontier(
+    return WaitingFrontier(
         rows=each("rows", _frontier_rows, fields["rows"]),
         patience=each("patience", _frontier_rows, fields["patience"]),
         left_out=at("left_out", or_null(string), fields["left_out"]),

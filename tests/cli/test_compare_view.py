@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from dfopt.compare.attainable.frontier import Frontier
+from dfopt.compare.attainable.frontier import WaitingFrontier
 from dfopt.compare.comparison import Comparison
 from dfopt_cli.compare_view import ORDER_FREE, balanced_cell, report, side_by_side
 from tests.compare.examples import comparison, frontier, window
@@ -85,14 +85,14 @@ def test_what_is_left_out_is_said() -> None:
     recorded, timeline, *_ = frontier().rows
     known = replace(timeline, total_wait=None, p99_wait=None)
     found = rows(
-        printed(report(comparison(frontier=Frontier(rows=(known,), left_out="no wake-ups"))))
+        printed(report(comparison(frontier=WaitingFrontier(rows=(known,), left_out="no wake-ups"))))
     )
     assert found["same timeline"] == ["11", "11", "11", "–", "–"]
     assert found["left out"] == ["no", "wake-ups"]
-    interrupted = Frontier(rows=(recorded,), is_complete=False)
+    interrupted = WaitingFrontier(rows=(recorded,), is_complete=False)
     text = printed(report(comparison(frontier=interrupted)))
     assert rows(text)["interrupted"][:2] == ["other", "rows"]
-    text = printed(report(comparison(frontier=Frontier(rows=(), left_out="max-penalty"))))
+    text = printed(report(comparison(frontier=WaitingFrontier(rows=(), left_out="max-penalty"))))
     assert "\nschedule " not in text
     assert rows(text)["left out"] == ["max-penalty"]
 

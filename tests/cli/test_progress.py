@@ -15,7 +15,7 @@ from dfopt.compare.window_length import CompareProgress
 from dfopt.problem.result import Progress
 from dfopt_cli import bench_view, progress
 from dfopt_cli.bench_view import progress_bar
-from dfopt_cli.progress import live_line, replication_status, search_status, window_status
+from dfopt_cli.progress import comparison_status, live_line, replication_status, search_status
 from tests.cli.terminal import console_of, last_drawn
 
 
@@ -118,8 +118,8 @@ def test_the_line_of_a_search(line_after: Callable[..., str]) -> None:
 
 def test_the_line_of_a_comparison(line_after: Callable[..., str]) -> None:
     step, name = CompareProgress(done=1200, total=3400, window="5"), "a\nb.txt"
-    assert r"a\nb.txt  reading" in line_after(window_status, (name, None))
-    shown = line_after(window_status, (name, None), (name, step))
+    assert r"a\nb.txt  reading" in line_after(comparison_status, (name, None))
+    shown = line_after(comparison_status, (name, None), (name, step))
     assert "1,200 of 3,400 windows, at work on 5" in shown
 
 

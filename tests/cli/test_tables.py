@@ -59,7 +59,7 @@ def test_a_terminal_without_width_gets_everything(printed, columns):
 @pytest.mark.parametrize(
     ("length", "unit", "shown"),
     [
-        (0, "ns", "0 ns"),
+        (0, "ns", "0"),
         (999, "ns", "999 ns"),
         (1000, "ns", "1 µs"),
         (2_234_567, "ns", "2.23 ms"),

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from dfopt.compare.attainable.frontier import Frontier, FrontierRow, Scheduling
+from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.comparison import (
     Cause,
     Comparison,
@@ -48,7 +48,7 @@ def frontier_row(scheduling: Scheduling, cost: int, mean: int, **more: int) -> F
     )
 
 
-def frontier(**changes: object) -> Frontier:
+def frontier(**changes: object) -> WaitingFrontier:
     """Return rows that fit :func:`comparison`, with waits in nanoseconds."""
     rule = [
         frontier_row(Scheduling.PATIENCE, cost, wait, patience=patience)
@@ -70,7 +70,7 @@ def frontier(**changes: object) -> Frontier:
         "unknown": 1,
         "kept": 2,
     }
-    return Frontier(**{**fields, **changes})  # type: ignore[arg-type]
+    return WaitingFrontier(**{**fields, **changes})  # type: ignore[arg-type]
 
 
 def comparison(**changes: object) -> Comparison:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from dfopt.compare.attainable.frontier import Frontier, Scheduling
+from dfopt.compare.attainable.frontier import Scheduling, WaitingFrontier
 from dfopt.compare.comparison import Cause, Comparison
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.document import comparison_document, comparisons_document, read_comparisons
@@ -40,7 +40,9 @@ EXAMPLES = [
         causes=causes(same_type=12),
     ),
     comparison(frontier=frontier()),
-    comparison(frontier=Frontier(rows=(UNKNOWN_WAITS,), left_out="no wake-ups", is_complete=False)),
+    comparison(
+        frontier=WaitingFrontier(rows=(UNKNOWN_WAITS,), left_out="no wake-ups", is_complete=False)
+    ),
 ]
 
 

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.legend import Legend
 
-from dfopt.compare.attainable.frontier import Frontier, FrontierRow, Scheduling
+from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.comparison import Comparison
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_frontier, save_picture
@@ -79,7 +79,7 @@ def row(scheduling: Scheduling, **more: int) -> FrontierRow:
 
 def test_nothing_to_pay_and_nothing_waits() -> None:
     rows = (row(Scheduling.RECORDED), row(Scheduling.NOBODY_LATER, wait=0, bound=0))
-    ax = plot_frontier([comparison(frontier=Frontier(rows=rows))])
+    ax = plot_frontier([comparison(frontier=WaitingFrontier(rows=rows))])
     assert ax.get_xlim()[1] > 0
 
 
@@ -88,11 +88,15 @@ def test_nothing_to_pay_and_nothing_waits() -> None:
     [
         ([comparison()], "made by hand has no frontier; compare it again with one"),
         (
-            [comparison(frontier=Frontier(rows=frontier().rows[:1], left_out="no wake-ups"))],
+            [
+                comparison(
+                    frontier=WaitingFrontier(rows=frontier().rows[:1], left_out="no wake-ups")
+                )
+            ],
             "made by hand has no frontier to draw: no wake-ups",
         ),
         (
-            [comparison(frontier=Frontier(rows=frontier().rows[:1]))],
+            [comparison(frontier=WaitingFrontier(rows=frontier().rows[:1]))],
             "to draw: an interrupt came first",
         ),
         ([COMPARISON, replace(COMPARISON, time_unit="us")], "draw them one by one"),

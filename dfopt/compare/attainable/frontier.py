@@ -89,7 +89,7 @@ class FrontierRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frontier:
+class WaitingFrontier:
     """Costs against waiting for one trace: what was paid, and what was attainable.
 
     Parameters

@@ -1,0 +1,274 @@
+"""What was attainable for a trace: a schedule and a bound for each limit on waiting."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dfopt.compare.attainable.arrivals import Arrivals, arrivals_of
+from dfopt.compare.attainable.bound.lower_bound import WaitingBound
+from dfopt.compare.attainable.check import check_schedule, checked_cost
+from dfopt.compare.attainable.frontier import (
+    FrontierProgress,
+    FrontierRow,
+    Scheduling,
+    WaitingFrontier,
+)
+from dfopt.compare.attainable.frontier_parts import (
+    NO_LIMIT,
+    Answer,
+    FrontierPart,
+    Wanted,
+    performed,
+)
+from dfopt.compare.attainable.same_timeline import Placement
+from dfopt.compare.attainable.timed_schedule import (
+    TimedSchedule,
+    cost_of,
+    recorded_schedule,
+    waits_of,
+)
+from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.compare.cost_model import CostModel
+from dfopt.errors import DfoptError
+from dfopt.problem.instance import Objective
+from dfopt.trace.trace import Trace
+
+NOT_OF_ONE_CPU = (
+    "what the most expensive CPU pays does not add up over time; compare under total-penalty "
+    "(`objective`)"
+)
+
+WITHIN = 0.99
+"""The share of waits that are no longer than their 99th percentile."""
+
+Answers = dict[tuple[Wanted, WaitingLimit], Answer]
+"""What is known of each part, by what was wanted, and for which limit."""
+
+
+def frontier_of(  # noqa: PLR0913 - options, all by keyword
+    trace: Trace,
+    model: CostModel,
+    *,
+    waits: Sequence[int] = (),
+    workers: int | None = None,
+    scheduler: str | None = None,
+    on_progress: Callable[[FrontierProgress], None] | None = None,
+) -> WaitingFrontier:
+    """Return what schedules of a trace cost that keep cause and effect.
+
+    Parameters
+    ----------
+    trace
+        Labelled.
+    model
+        The costs.
+    waits
+        Permitted waits beside the usual limits, in the trace's unit of time.
+    workers
+        Number of processes for long work; by default one a processor.
+    scheduler
+        Address of a Dask scheduler whose workers do the work instead.
+    on_progress
+        Called whenever a part is done.
+
+    Returns
+    -------
+    WaitingFrontier
+        An interrupt from the keyboard ends it with the rows that are done.
+
+    Raises
+    ------
+    DfoptError
+        When no dispatch has a fragment, or the cluster cannot be used.
+    InstanceError
+        When the model does not say what a dispatch costs.
+    """
+    if model.objective is Objective.MAX_PENALTY:
+        return WaitingFrontier(rows=(), left_out=NOT_OF_ONE_CPU)
+    left_out = None
+    try:
+        arrivals = arrivals_of(trace, model)
+    except DfoptError as error:
+        # If it is not about waking up, it comes again here.
+        arrivals = arrivals_of(trace, model, timeline_only=True)
+        left_out = error.problem
+    limits = [] if left_out else limits_of(arrivals, waits)
+    parts = [FrontierPart(arrivals=arrivals, wanted=wanted) for wanted in ("timeline", "rule")]
+    if limits:
+        parts.append(FrontierPart(arrivals=arrivals, wanted="patience"))
+    for limit in limits:
+        # What waits as much as recorded begins with what the other parts have found.
+        if limit.each is not None:
+            parts += [
+                FrontierPart(arrivals=arrivals, wanted=wanted, limit=limit)
+                for wanted in ("schedule", "bound", "bound with lengths")
+            ]
+    answers: Answers = {}
+    total = len(parts) + bool(limits)
+
+    def perform(parts: Sequence[FrontierPart]) -> None:
+        for part, answer in performed(parts, workers=workers, scheduler=scheduler):
+            answers[part.wanted, part.limit] = answer
+            if on_progress is not None:
+                on_progress(FrontierProgress(done=len(answers), total=total))
+
+    is_complete = True
+    try:
+        perform(parts)
+        for limit in limits[-1:]:
+            known = within(arrivals, limit, schedules_in(answers))
+            perform([replace(parts[0], wanted="schedule", limit=limit, known=known)])
+    except KeyboardInterrupt:
+        is_complete = False
+    patience = patience_rows(arrivals, answers)
+    rows = limited_rows(arrivals, limits, answers)
+    if left_out is not None:
+        rows = [replace(row, total_wait=None, p99_wait=None) for row in rows]
+    return WaitingFrontier(
+        rows=(*rows, *chosen_patience(rows[0], patience)),
+        patience=patience,
+        left_out=left_out,
+        unknown=arrivals.unknown,
+        kept=arrivals.kept,
+        warnings=arrivals.warnings,
+        is_complete=is_complete,
+    )
+
+
+def limits_of(arrivals: Arrivals, waits: Sequence[int]) -> list[WaitingLimit]:
+    """Return the limits of the rows: nobody later, permitted waits, the recorded waiting."""
+    recorded = np.sort(waits_of(arrivals, recorded_schedule(arrivals)))
+    rank = rank_within(len(recorded))
+    return [
+        *(WaitingLimit(each=wait) for wait in sorted({0, *waits})),
+        WaitingLimit(
+            total=int(recorded.sum()), long=int(recorded[rank]), most_long=len(recorded) - 1 - rank
+        ),
+    ]
+
+
+def rank_within(count: int) -> int:
+    """Return which of sorted values is the 99th percentile (nearest rank), from 0 on."""
+    return math.ceil(WITHIN * count) - 1
+
+
+def schedules_in(answers: Answers) -> Iterator[TimedSchedule]:
+    """Yield the schedules that have been found so far."""
+    for answer in answers.values():
+        match answer:
+            case TimedSchedule():
+                yield answer
+            case Placement():
+                yield answer.schedule
+            case tuple():
+                yield from (run.schedule for run in answer)
+
+
+def within(
+    arrivals: Arrivals, limit: WaitingLimit, schedules: Iterable[TimedSchedule]
+) -> tuple[TimedSchedule, ...]:
+    """Return those schedules that keep to a limit."""
+    return tuple(
+        schedule for schedule in schedules if not check_schedule(arrivals, schedule, limit)
+    )
+
+
+def limited_rows(
+    arrivals: Arrivals, limits: Sequence[WaitingLimit], answers: Answers
+) -> list[FrontierRow]:
+    """Return the recorded run, the same timeline, and a row for each limit, as far as known."""
+    recorded = recorded_schedule(arrivals)
+    rows = [row_of(arrivals, Scheduling.RECORDED, recorded)]
+    placement = answers.get(("timeline", NO_LIMIT))
+    if isinstance(placement, Placement):
+        row = row_of(arrivals, Scheduling.SAME_TIMELINE, placement.schedule)
+        rows.append(replace(row, bound=placement.bound, bound_with_lengths=placement.bound))
+    by_rule = answers.get(("rule", NO_LIMIT))
+    if isinstance(by_rule, TimedSchedule):
+        rows.append(row_of(arrivals, Scheduling.LEAST_RECENTLY_USED, by_rule))
+    found = list(schedules_in(answers))
+    for limit in limits:
+        if ("schedule", limit) not in answers:
+            continue
+        # A schedule that was found for one limit may be the cheapest one for another, too.
+        cheapest = min(
+            within(arrivals, limit, found), key=lambda schedule: cost_of(arrivals, schedule)
+        )
+        row = row_of(arrivals, scheduling_of(limit), cheapest, limit)
+        rows.append(with_bounds(replace(row, wait=limit.each), limit, answers))
+    return rows
+
+
+def with_bounds(row: FrontierRow, limit: WaitingLimit, answers: Answers) -> FrontierRow:
+    """Return a row with its bounds, as far as they are known."""
+    robust = answers.get(("bound", limit))
+    if not isinstance(robust, WaitingBound):
+        return row
+    bound, bound_with_lengths, proofs = robust.value, robust.value, [robust.proof]
+    exact = answers.get(("bound with lengths", limit))
+    # What holds for any lengths holds for the recorded ones, too.
+    if isinstance(exact, WaitingBound) and exact.value >= robust.value:
+        bound_with_lengths = exact.value
+        proofs.append(exact.proof)
+    return replace(row, bound=bound, bound_with_lengths=bound_with_lengths, proofs=tuple(proofs))
+
+
+def scheduling_of(limit: WaitingLimit) -> Scheduling:
+    """Return what the row of a limit is called."""
+    if limit.each is None:
+        return Scheduling.SAME_MEAN_WAIT
+    return Scheduling.LONGEST_WAIT if limit.each else Scheduling.NOBODY_LATER
+
+
+def patience_rows(arrivals: Arrivals, answers: Answers) -> tuple[FrontierRow, ...]:
+    """Return the runs of the patient rule, as far as they are known."""
+    runs = answers.get(("patience", NO_LIMIT), ())
+    assert isinstance(runs, tuple)
+    return tuple(
+        replace(row_of(arrivals, Scheduling.PATIENCE, run.schedule), patience=run.patience)
+        for run in runs
+    )
+
+
+def chosen_patience(recorded: FrontierRow, runs: Sequence[FrontierRow]) -> tuple[FrontierRow, ...]:
+    """Return the run to be shown among the rows: none if there is none.
+
+    It is the cheapest one of those that wait no longer than recorded, in the mean and in the 99th
+    percentile. If all wait longer, it is the one that waits least in the mean.
+    """
+
+    def waits(row: FrontierRow) -> tuple[int, int]:
+        return row.total_wait or 0, row.p99_wait or 0
+
+    least = waits(recorded)
+    good = [row for row in runs if all(map(operator.le, waits(row), least))]
+    if good:
+        return (min(good, key=lambda row: (row.cost, waits(row))),)
+    return tuple(sorted(runs, key=lambda row: (waits(row), row.cost))[:1])
+
+
+def row_of(
+    arrivals: Arrivals,
+    scheduling: Scheduling,
+    schedule: TimedSchedule,
+    limit: WaitingLimit = NO_LIMIT,
+) -> FrontierRow:
+    """Return the row of a schedule, which is checked by code that no search shares."""
+    cost = cost_of(arrivals, schedule)
+    problems = check_schedule(arrivals, schedule, limit)
+    if problems or checked_cost(arrivals, schedule) != cost:
+        raise AssertionError(f"{scheduling}: {problems[:1] or 'the cost is wrong'}")
+    waits = np.sort(waits_of(arrivals, schedule))
+    return FrontierRow(
+        scheduling=scheduling,
+        cost=cost,
+        dispatches=len(waits),
+        total_wait=int(waits.sum()),
+        p99_wait=int(waits[rank_within(len(waits))]),
+        schedule=schedule,
+    )

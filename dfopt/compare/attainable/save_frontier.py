@@ -1,0 +1,79 @@
+"""The schedules of a frontier as traces in a folder, with the proofs of their bounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dfopt.compare.attainable.arrivals import arrivals_of
+from dfopt.compare.attainable.bound.proof_document import (
+    SavedProof,
+    arrivals_digest,
+    write_proof,
+)
+from dfopt.compare.attainable.export import schedule_trace
+from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
+from dfopt.compare.cost_model import CostModel
+from dfopt.trace.time_units import NANOSECONDS
+from dfopt.trace.trace import Trace
+from dfopt.trace.writing import write_trace
+
+UNITS = ("s", "ms", "us", "ns")
+
+
+def save_frontier(folder: Path, frontier: WaitingFrontier, trace: Trace, model: CostModel) -> None:
+    """Write the schedule of each row but the recorded one, and the proofs of its bounds.
+
+    Each file is written as a whole or not at all.
+
+    Parameters
+    ----------
+    folder
+        Where to write; it exists.
+    frontier, trace, model
+        The rows, of which trace they are, and under which model.
+
+    Raises
+    ------
+    FileError
+        When a file cannot be written.
+    """
+    if not frontier.rows:
+        return
+    arrivals = arrivals_of(trace, model, timeline_only=frontier.left_out is not None)
+    digest = arrivals_digest(arrivals)
+    for row in frontier.rows:
+        if row.schedule is None or row.scheduling is Scheduling.RECORDED:
+            continue
+        name = file_name(row, trace.header.time_unit)
+        policy = name.replace("-", " ")
+        write_trace(
+            schedule_trace(trace, arrivals, row.schedule, policy=policy), folder / f"{name}.jsonl"
+        )
+        for proof in row.proofs:
+            bound = row.bound_with_lengths if proof.uses_lengths else row.bound
+            assert bound is not None, "what is proven has a value"
+            saved = SavedProof(
+                trace=trace.header.name or "trace",
+                sha256=digest,
+                model=model,
+                lower_bound=bound,
+                proof=proof,
+            )
+            ending = ".with-lengths.proof.json" if proof.uses_lengths else ".proof.json"
+            write_proof(folder / f"{name}{ending}", saved)
+
+
+def file_name(row: FrontierRow, unit: str | None) -> str:
+    """Return the name of a row's file, without its ending."""
+    limit = row.wait if row.scheduling is Scheduling.LONGEST_WAIT else row.patience
+    name = str(row.scheduling).replace(" ", "-")
+    return name if limit is None else f"{name}-{exact_time(limit, unit)}"
+
+
+def exact_time(length: int, unit: str | None) -> str:
+    """Return a time in the largest unit in which it is a whole number."""
+    if unit not in NANOSECONDS:
+        return f"{length}{unit or ''}"
+    nanoseconds = length * NANOSECONDS[unit]
+    name = next(name for name in UNITS if nanoseconds % NANOSECONDS[name] == 0) if length else "s"
+    return f"{nanoseconds // NANOSECONDS[name]}{name}"

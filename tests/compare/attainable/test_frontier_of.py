@@ -1,0 +1,207 @@
+"""The rows of a frontier: what each costs, how long things wait in it, and what is left out."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from dfopt.compare import CostModel, PermittedWait, compare_trace
+from dfopt.compare.attainable import frontier_of as module
+from dfopt.compare.attainable.arrivals import arrivals_of
+from dfopt.compare.attainable.check import check_schedule
+from dfopt.compare.attainable.frontier import FrontierProgress, Scheduling, WaitingFrontier
+from dfopt.compare.attainable.frontier_of import frontier_of, rank_within, within
+from dfopt.compare.attainable.save_frontier import exact_time, save_frontier
+from dfopt.compare.attainable.timed_schedule import TimedSchedule
+from dfopt.errors import DfoptError
+from dfopt.problem.instance import Objective
+from dfopt.trace import Trace, read_trace
+from tests.trace.woken import SLEEPS, woken_trace, woken_traces
+
+COUNTING = CostModel()
+
+IN_TURN = woken_trace(
+    (0, 0, 10, "a", SLEEPS, "p"),
+    (0, 10, 20, "b", SLEEPS, "q"),
+    (0, 20, 30, "c", SLEEPS, "p"),
+    (0, 30, 40, "d", SLEEPS, "q"),
+    wakeups=[(0, None, "a"), (0, None, "b"), (0, None, "c"), (5, None, "d")],
+)
+"""Four that are ready early; the fragments alternate, so that there are three changes."""
+
+
+def rows_of(frontier: WaitingFrontier) -> dict[Scheduling, int]:
+    return {row.scheduling: row.cost for row in frontier.rows}
+
+
+def test_each_limit_has_its_row() -> None:
+    frontier = frontier_of(IN_TURN, COUNTING, waits=[15, 30])
+    assert [(row.scheduling, row.wait) for row in frontier.rows] == [
+        (Scheduling.RECORDED, None),
+        (Scheduling.SAME_TIMELINE, None),
+        (Scheduling.LEAST_RECENTLY_USED, None),
+        (Scheduling.NOBODY_LATER, 0),
+        (Scheduling.LONGEST_WAIT, 15),
+        (Scheduling.LONGEST_WAIT, 30),
+        (Scheduling.SAME_MEAN_WAIT, None),
+        (Scheduling.PATIENCE, None),
+    ]
+    recorded = frontier.rows[0]
+    assert (recorded.cost, recorded.total_wait, recorded.p99_wait) == (3, 0 + 10 + 20 + 25, 25)
+    assert frontier.is_complete
+    assert frontier.left_out is None
+
+
+def test_zero_is_the_row_that_is_there_anyway() -> None:
+    frontier = frontier_of(IN_TURN, COUNTING, waits=[0])
+    assert [row.wait for row in frontier.rows].count(0) == 1
+
+
+def test_the_patience_that_is_shown_is_the_cheapest_that_waits_no_longer() -> None:
+    frontier = frontier_of(IN_TURN, COUNTING)
+    recorded, chosen = frontier.rows[0], frontier.rows[-1]
+    assert chosen in frontier.patience
+    good = [
+        row.cost
+        for row in frontier.patience
+        if row.total_wait <= recorded.total_wait and row.p99_wait <= recorded.p99_wait
+    ]
+    assert chosen.cost == min(good)
+
+
+def test_if_every_patience_waits_longer_the_one_is_shown_that_waits_least() -> None:
+    frontier = frontier_of(IN_TURN, COUNTING)
+    none = module.replace(frontier.rows[0], total_wait=-1)
+    (chosen,) = module.chosen_patience(none, frontier.patience)
+    assert chosen.total_wait == min(row.total_wait for row in frontier.patience)
+    assert module.chosen_patience(none, ()) == ()
+
+
+@given(trace=woken_traces(plain=True))
+@settings(max_examples=15, deadline=None)
+def test_costs_lie_between_bounds_and_what_was_recorded(trace: Trace) -> None:
+    try:
+        arrivals = arrivals_of(trace, COUNTING)
+    except DfoptError:
+        return  # too many wake-ups are unknown
+    frontier = frontier_of(trace, COUNTING, waits=[1, 3])
+    recorded = frontier.rows[0]
+    for row in frontier.rows[1:]:
+        assert isinstance(row.schedule, TimedSchedule)
+        assert not check_schedule(arrivals, row.schedule, module.NO_LIMIT)
+        if row.bound is not None:
+            assert row.bound <= row.bound_with_lengths <= row.cost <= recorded.cost
+    limited = [row.cost for row in frontier.rows if row.wait is not None]
+    assert limited == sorted(limited, reverse=True)
+    budget = next(row for row in frontier.rows if row.scheduling is Scheduling.SAME_MEAN_WAIT)
+    assert budget.total_wait <= recorded.total_wait
+    assert budget.p99_wait <= recorded.p99_wait
+
+
+@pytest.mark.parametrize(("count", "rank"), [(1, 0), (99, 98), (100, 98), (101, 99), (200, 197)])
+def test_the_99th_percentile_is_the_nearest_rank(count: int, rank: int) -> None:
+    assert rank_within(count) == rank
+
+
+def test_without_wakeups_there_is_the_same_timeline() -> None:
+    trace = woken_trace((0, 0, 10, "a", SLEEPS, "p"), (1, 5, 15, "b", SLEEPS, "q"))
+    frontier = frontier_of(trace, COUNTING)
+    assert [*rows_of(frontier)] == [
+        Scheduling.RECORDED, Scheduling.SAME_TIMELINE, Scheduling.LEAST_RECENTLY_USED,
+    ]  # fmt: skip
+    assert {(row.mean_wait, row.p99_wait) for row in frontier.rows} == {(None, None)}
+    assert "no wake-ups" in frontier.left_out
+    assert frontier.is_complete
+
+
+def test_what_runs_twice_at_once_is_said() -> None:
+    trace = woken_trace(
+        (0, 0, 10, "a", SLEEPS, "p"), (1, 5, 15, "a", SLEEPS, "q"), wakeups=[(0, None, "a")]
+    )
+    frontier = frontier_of(trace, COUNTING)
+    assert "task a runs on CPU 0 until 10, but starts at 5 on CPU 1" in frontier.left_out
+    assert Scheduling.SAME_TIMELINE in rows_of(frontier)
+
+
+def test_the_most_expensive_cpu_has_no_frontier() -> None:
+    frontier = frontier_of(IN_TURN, CostModel(objective=Objective.MAX_PENALTY))
+    assert frontier.rows == ()
+    assert "total-penalty" in frontier.left_out
+
+
+def test_a_trace_without_fragments_is_refused() -> None:
+    with pytest.raises(DfoptError, match="no dispatch has a fragment"):
+        frontier_of(woken_trace((0, 0, 10, "a", SLEEPS, None)), COUNTING)
+
+
+def test_progress_is_told_part_by_part() -> None:
+    told: list[FrontierProgress] = []
+    frontier_of(IN_TURN, COUNTING, on_progress=told.append)
+    assert [progress.done for progress in told] == [*range(1, told[0].total + 1)]
+
+
+@pytest.mark.parametrize("parts", [0, 1, 4, 5])
+def test_an_interrupt_keeps_the_rows_that_are_done(parts: int) -> None:
+    def stop(progress: FrontierProgress) -> None:
+        if progress.done > parts:
+            raise KeyboardInterrupt
+
+    whole = rows_of(frontier_of(IN_TURN, COUNTING))
+    frontier = frontier_of(IN_TURN, COUNTING, on_progress=stop)
+    assert not frontier.is_complete
+    found = rows_of(frontier)
+    assert found.items() <= whole.items()
+    assert len(found) < len(whole)
+    assert (Scheduling.NOBODY_LATER in found) == (parts > 2)
+
+
+def test_an_interrupted_comparison_has_no_windows() -> None:
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    found = compare_trace(IN_TURN, waits=[PermittedWait(length=10, unit="ns")], on_progress=stop)
+    assert (found.windows, found.is_complete) == ((), False)
+    assert found.frontier is not None
+    assert [row.cost for row in found.frontier.rows][:1] == [3]
+    assert compare_trace(IN_TURN).frontier is None
+
+
+def test_schedules_are_saved_as_traces(tmp_path: Path) -> None:
+    frontier = frontier_of(IN_TURN, COUNTING, waits=[20])
+    save_frontier(tmp_path, frontier, IN_TURN, COUNTING)
+    names = {path.name for path in tmp_path.glob("*.jsonl")}
+    assert {
+        "same-timeline.jsonl", "least-recently-used.jsonl", "nobody-later.jsonl",
+        "longest-wait-20ns.jsonl", "same-mean-wait.jsonl",
+    } < names  # fmt: skip
+    for row in frontier.rows:
+        if row.wait == 20:
+            saved = read_trace(tmp_path / "longest-wait-20ns.jsonl")
+            assert compare_trace(saved, windows=()).realised.total == row.cost
+            assert saved.header.policy == "longest wait 20ns"
+    save_frontier(tmp_path, WaitingFrontier(rows=()), IN_TURN, COUNTING)
+
+
+@pytest.mark.parametrize(
+    ("length", "unit", "text"),
+    [
+        (0, "ns", "0s"),
+        (1500, "ns", "1500ns"),
+        (3_000_000, "ns", "3ms"),
+        (2000, "us", "2ms"),
+        (7, "cycles", "7cycles"),
+        (7, None, "7"),
+    ],
+)
+def test_times_in_names_of_files_are_exact(length: int, unit: str | None, text: str) -> None:
+    assert exact_time(length, unit) == text
+
+
+def test_only_what_keeps_to_a_limit_is_within_it() -> None:
+    frontier = frontier_of(IN_TURN, COUNTING)
+    schedules = [row.schedule for row in frontier.rows if row.schedule is not None]
+    arrivals = arrivals_of(IN_TURN, COUNTING)
+    limit = module.WaitingLimit(each=0)
+    kept = within(arrivals, limit, schedules)
+    assert frontier.rows[0].schedule in kept
+    assert all(not check_schedule(arrivals, schedule, limit) for schedule in kept)
