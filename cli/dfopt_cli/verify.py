@@ -1,4 +1,4 @@
-"""``dfopt verify``: whether a result or a proof is right."""
+"""``dfopt verify``: whether a result, a proof or a schedule is right."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from dfopt.verify import verify as check
 from dfopt_cli.failures import naming
 from dfopt_cli.options import JsonOption, with_option_groups
 from dfopt_cli.printing import print_json, print_text, say
-from dfopt_cli.trace_options import LabelOptions
-from dfopt_cli.verify_trace import proof_checked
+from dfopt_cli.trace_options import LabelOptions, ModelOptions
+from dfopt_cli.verify_trace import proof_checked, schedule_checked
 
 PROOFS = {"dual-weights": "dual weights", "exhaustive": "enumeration"}
 
@@ -34,50 +34,49 @@ def verify(
     claim: Annotated[
         str,
         typer.Argument(
-            metavar="RESULT|PROOF",
-            help="Of an instance, its result, as 'dfopt solve -o' writes it; of a trace, a proof, "
-            "as 'dfopt compare --save' writes it.",
+            metavar="RESULT|PROOF|SCHEDULE",
+            help="Of an instance, its result, as 'dfopt solve -o' writes it. Of a trace, a proof "
+            "or a schedule (a trace, too), as 'dfopt compare --save' writes them.",
             show_default=False,
         ),
     ],
     *,
     labels: LabelOptions,
+    model: ModelOptions,
     require_certificate: Annotated[
         bool,
         typer.Option("--require-certificate", help="Fail if the lower bound could not be checked."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a result or a proof without trusting the solver it comes from.
+    """Check a result, a proof or a schedule without trusting the solver it comes from.
 
     The cost of a schedule is computed anew, and the proof of a lower bound is checked in exact
-    integer arithmetic. Labels are for traces only; take those of the comparison. Exit code 0: all
-    is right; 1: something is wrong.
+    integer arithmetic. For a trace, give the labels of the comparison; for a schedule of it also
+    the costs, which a proof contains. Exit code 0: all is right; 1: something is wrong.
 
     Example: dfopt verify instance.json result.json --require-certificate
     """
     with naming(subject):
-        subject_format = document_format(subject)
+        of_trace = may_be_trace(document_format(subject))
     with naming(claim):
-        claim_format = document_format(claim)
-    if may_be_trace(subject_format) and claim_format == Format.WAITING_PROOF:
+        claimed = document_format(claim)
+    figures: dict[str, int] = {}
+    if of_trace and claimed == Format.WAITING_PROOF:
+        if model != ModelOptions():
+            raise typer.BadParameter("a proof contains its costs; leave out options about costs")
         found, said = proof_checked(subject, claim, labels)
+    elif of_trace and may_be_trace(claimed):
+        found, said, figures = schedule_checked(subject, claim, labels, model)
     else:
-        if labels != LabelOptions():
-            raise typer.BadParameter("labels are for traces, and an instance has its own fragments")
-        with naming(subject):
-            instance = read_instance(subject)
-        with naming(claim):
-            result = read_result(claim)
-        found = check(instance, result, require_certificate=require_certificate)
-        said = "" if found.problems else summary(instance, found)
-    tell(found, said, claim, as_json=as_json)
-
-
-def tell(found: Verification, said: str, claim: str, *, as_json: bool) -> None:
-    """Print what was found; a claim with problems ends the command."""
+        if (labels, model) != (LabelOptions(), ModelOptions()):
+            raise typer.BadParameter(
+                "options about labels and costs are for traces; an instance has its own"
+            )
+        found, said = result_checked(subject, claim, require_certificate=require_certificate)
     if as_json:
-        print_json(found.to_document())
+        document = found.to_document()
+        print_json(document | {"schedule": figures} if figures else document)
     if found.problems:
         first, *others = found.problems
         more = f" (and {len(others)} more; --json lists all)" if others and not as_json else ""
@@ -86,6 +85,18 @@ def tell(found: Verification, said: str, claim: str, *, as_json: bool) -> None:
         print_text(f"verified: {said}\n")
     for remark in found.unchecked:
         say(f"dfopt: {claim}: {remark}")
+
+
+def result_checked(
+    subject: str, claim: str, *, require_certificate: bool
+) -> tuple[Verification, str]:
+    """Return what is found about the result of an instance, and what is then known."""
+    with naming(subject):
+        instance = read_instance(subject)
+    with naming(claim):
+        result = read_result(claim)
+    found = check(instance, result, require_certificate=require_certificate)
+    return found, "" if found.problems else summary(instance, found)
 
 
 def summary(instance: Instance, found: Verification) -> str:

@@ -5,13 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dfopt.verify import Verification
+from dfopt_cli.compare_traces import refuse_second_reading
 from dfopt_cli.failures import naming
-from dfopt_cli.tables import counted
-from dfopt_cli.trace_files import labelled_trace, named, names_of
-from dfopt_cli.trace_options import LabelOptions
+from dfopt_cli.tables import counted, duration
+from dfopt_cli.trace_files import (
+    labelled_trace,
+    named,
+    names_of,
+    read_trace_file,
+)
+from dfopt_cli.trace_options import LabelOptions, ModelOptions, model_choice, model_instance
 
 if TYPE_CHECKING:
     from dfopt.compare.attainable.bound.proof_document import SavedProof
+    from dfopt.compare.attainable.verify_schedule import CheckedSchedule
+    from dfopt.compare.cost_model import CostModel
     from dfopt.trace import Trace
 
 
@@ -28,6 +36,61 @@ def proof_checked(recorded: str, claim: str, labels: LabelOptions) -> tuple[Veri
     return found, _proven(trace, saved)
 
 
+def schedule_checked(
+    recorded: str, claim: str, labels: LabelOptions, model: ModelOptions
+) -> tuple[Verification, str, dict[str, int]]:
+    """Return what is found about a schedule, what is then known, and the figures behind it."""
+    from dfopt.compare.attainable.arrivals import arrivals_of
+    from dfopt.compare.attainable.verify_schedule import verify_schedule
+    from dfopt.compare.cost_model_choice import chosen_model
+
+    refuse_second_reading((recorded, claim))
+    choice, instance = model_choice(model), model_instance(model)
+    trace = _trace(recorded, labels)
+    scheduled = read_trace_file(claim)
+    with naming(recorded):
+        chosen = chosen_model(choice, header=trace.header, instance=instance)
+        arrivals = arrivals_of(trace, chosen)
+    with naming(claim):
+        found = verify_schedule(trace, arrivals, scheduled)
+    verification = Verification(
+        ok=not found.problems,
+        objective=found.cost,
+        lower_bound=None,
+        bound_checked=False,
+        certificate_kind=None,
+        problems=found.problems,
+        unchecked=(),
+    )
+    figures = {
+        "recorded_cost": found.recorded_cost,
+        "permitted_wait": found.permitted_wait,
+        "total_wait": found.total_wait,
+        "p99_wait": found.p99_wait,
+    }
+    return verification, _attained(trace, chosen, found), figures
+
+
+def _attained(trace: Trace, model: CostModel, found: CheckedSchedule) -> str:
+    """Say what a schedule attains."""
+    unit = trace.header.time_unit
+    cost = f"costs {found.cost:,}"
+    if model.counts_switches:
+        cost = f"has {counted(found.cost, 'switch')}"
+    mean = duration(found.total_wait / found.dispatches, unit)
+    return (
+        f"a schedule with these arrivals {cost} (recorded: {found.recorded_cost:,}); "
+        f"{_nobody_waits(found.permitted_wait, unit)}, the mean wait is {mean}, and 99 % wait at "
+        f"most {duration(found.p99_wait, unit)}"
+    )
+
+
+def _nobody_waits(permitted: int, unit: str | None) -> str:
+    """Say how long single dispatches may wait."""
+    longer = f"{permitted:,} {unit or 'units of time'}, or than " if permitted else ""
+    return f"nobody waits longer than {longer}recorded"
+
+
 def _trace(file: str, labels: LabelOptions) -> Trace:
     return named(labelled_trace(file, labels), names_of([file])[0])
 
@@ -37,8 +100,7 @@ def _proven(trace: Trace, saved: SavedProof) -> str:
     limit, unit = saved.proof.limit, trace.header.time_unit or "units of time"
     limits = []
     if limit.each is not None:
-        longer = f"{limit.each:,} {unit}, or than" if limit.each else ""
-        limits.append(f"nobody waits longer than {longer} recorded".replace("  ", " "))
+        limits.append(_nobody_waits(limit.each, trace.header.time_unit))
     if limit.total is not None:
         limits.append(f"all waits together are at most {limit.total:,} {unit}")
     lengths = "whatever the lengths of its dispatches"

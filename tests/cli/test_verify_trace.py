@@ -8,10 +8,14 @@ import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
+from dfopt.compare import CostModel
+from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.bound.proof_document import proof_document, write_proof
+from dfopt.compare.attainable.export import schedule_trace
+from dfopt.compare.attainable.timed_schedule import TimedSchedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.files import schema
-from dfopt.trace import Trace
+from dfopt.trace import Trace, write_trace
 from dfopt_cli.app import app
 from tests.compare.attainable.bound.alternating import LABELS, saved_proof, written_trace
 
@@ -109,4 +113,65 @@ def test_instances_have_their_own_fragments() -> None:
     Path("instance.json").write_text('{"format": "dfopt-instance/1"}')
     code, _, err = run("instance.json", "proof.json", "--df", "own")
     assert code == 2
-    assert "labels are for traces" in err
+    assert "are for traces; an instance" in " ".join(err.replace("│", " ").split())
+
+
+def write_schedule(trace: Trace, later: int, file: str = "schedule.jsonl") -> None:
+    """Write a schedule in which every dispatch starts later than recorded."""
+    arrivals = arrivals_of(trace, CostModel())
+    schedule = TimedSchedule(cpu=arrivals.cpu, start=arrivals.start + later)
+    write_trace(schedule_trace(trace, arrivals, schedule), file)
+
+
+def test_says_what_a_schedule_attains(trace: Trace) -> None:
+    write_schedule(trace, 0)
+    assert run("trace.txt", "schedule.jsonl", "--df", LABELS) == (
+        0,
+        "verified: a schedule with these arrivals has 4 switches (recorded: 4); nobody waits "
+        "longer than recorded, the mean wait is 0 ns, and 99 % wait at most 0 ns\n",
+        "",
+    )
+    write_schedule(trace, 1500)
+    code, out, _ = run("trace.txt", "schedule.jsonl", "--df", LABELS, "--fill", "3")
+    assert code == 0
+    assert out == (
+        "verified: a schedule with these arrivals costs 12 (recorded: 12); nobody waits longer "
+        "than 1,500 ns, or than recorded, the mean wait is 1.5 µs, and 99 % wait at most 1.5 µs\n"
+    )
+    code, out, _ = run("trace.txt", "schedule.jsonl", "--df", LABELS, "--json")
+    document = json.loads(out)
+    Draft202012Validator(schema("verification")).validate(document)
+    assert document["objective"] == 4
+    assert document["schedule"] == {
+        "recorded_cost": 4,
+        "permitted_wait": 1500,
+        "total_wait": 7500,
+        "p99_wait": 1500,
+    }
+
+
+def test_a_schedule_that_breaks_a_rule_fails(trace: Trace) -> None:
+    write_schedule(trace, -5)
+    code, out, err = run("trace.txt", "schedule.jsonl", "--df", LABELS)
+    assert (code, out) == (1, "")
+    assert err.startswith("dfopt: schedule.jsonl: ")
+    assert err.endswith(" (and 4 more; --json lists all)\n")
+
+
+@pytest.mark.usefixtures("trace")
+def test_a_schedule_of_another_trace_is_refused() -> None:
+    other = written_trace(Path("other.txt"), "abab")
+    write_schedule(other, 0)
+    assert run("trace.txt", "schedule.jsonl", "--df", LABELS) == (
+        1,
+        "",
+        "dfopt: schedule.jsonl: has 4 dispatches, and the recording has 5; name a schedule of "
+        "this trace\n",
+    )
+
+
+@pytest.mark.usefixtures("trace")
+def test_a_proof_has_its_own_costs() -> None:
+    code, _, err = run("trace.txt", "proof.json", "--df", LABELS, "--fill", "2")
+    assert code == 2
+    assert "a proof contains its costs" in " ".join(err.replace("│", " ").split())

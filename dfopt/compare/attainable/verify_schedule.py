@@ -1,0 +1,161 @@
+"""Check a schedule that stands in a file as a trace, against the recording whose schedule it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dfopt.compare.attainable.arrivals import Arrivals
+from dfopt.compare.attainable.check import check_schedule, checked_cost
+from dfopt.compare.attainable.timed_schedule import TimedSchedule, recorded_schedule, waits_of
+from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.errors import FileError
+from dfopt.trace import Trace
+from dfopt.trace.events import Integers
+from dfopt.trace.trace import UNMANAGED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedSchedule:
+    """What was found about a schedule.
+
+    Parameters
+    ----------
+    cost, recorded_cost
+        What all its switches cost, and what those of the recording did.
+    permitted_wait
+        The least wait that must be permitted for it: 0 if nobody waits longer than recorded.
+    dispatches
+        The number of dispatches, all managed.
+    total_wait, p99_wait
+        The sum of all waits, and their 99th percentile (nearest rank).
+    problems
+        The rules that it breaks, a sentence for each.
+    """
+
+    cost: int
+    recorded_cost: int
+    permitted_wait: int
+    dispatches: int
+    total_wait: int
+    p99_wait: int
+    problems: tuple[str, ...]
+
+
+def verify_schedule(recorded: Trace, arrivals: Arrivals, scheduled: Trace) -> CheckedSchedule:
+    """Return what is found about a schedule.
+
+    Parameters
+    ----------
+    recorded
+        The recorded trace, with its labels.
+    arrivals
+        What :func:`~dfopt.compare.attainable.arrivals.arrivals_of` says of it.
+    scheduled
+        The same dispatches at other times and on other CPUs, as
+        :func:`~dfopt.compare.attainable.export.schedule_trace` gives them.
+
+    Raises
+    ------
+    FileError
+        When ``scheduled`` has other dispatches than ``recorded``.
+    """
+    schedule = schedule_of(recorded, arrivals, scheduled)
+    waits = waits_of(arrivals, schedule)
+    wait = _wait_to_permit(arrivals, schedule)
+    return CheckedSchedule(
+        cost=checked_cost(arrivals, schedule),
+        recorded_cost=checked_cost(arrivals, recorded_schedule(arrivals)),
+        permitted_wait=wait,
+        dispatches=len(arrivals),
+        total_wait=int(waits.sum()),
+        p99_wait=int(np.sort(waits)[-(-99 * len(waits) // 100) - 1]),
+        problems=tuple(check_schedule(arrivals, schedule, WaitingLimit(each=wait))),
+    )
+
+
+def _wait_to_permit(arrivals: Arrivals, schedule: TimedSchedule) -> int:
+    """Return the least wait with which no dispatch is late."""
+    ready = np.maximum(arrivals.ready_from, arrivals.previous_end)
+    late = schedule.start > np.maximum(arrivals.start, ready)
+    return int((schedule.start - ready)[late].max(initial=0))
+
+
+def schedule_of(recorded: Trace, arrivals: Arrivals, scheduled: Trace) -> TimedSchedule:
+    """Return where and when another trace runs the dispatches of a recording.
+
+    The dispatches of each task stand in the same order in both.
+
+    Raises
+    ------
+    FileError
+        When it has other dispatches, or moves those that keep their place.
+    """
+    if len(scheduled) != len(recorded):
+        raise FileError(
+            f"has {len(scheduled):,} dispatches, and the recording has {len(recorded):,}; "
+            "name a schedule of this trace"
+        )
+    if (scheduled.fragment == UNMANAGED).all():
+        raise FileError(
+            "does not say which fragments its dispatches use; name a schedule that was saved with "
+            "its labels"
+        )
+    task = _tasks_of(recorded, scheduled)
+    # What has no length may be written a little later than it was scheduled.
+    ours, theirs = (
+        np.lexsort((trace.end, trace.start, trace.start == trace.end, tasks))
+        for trace, tasks in ((recorded, recorded.task), (scheduled, task))
+    )
+    # By row of the recording, the row of the schedule.
+    row = np.empty(len(recorded), np.intp)
+    row[ours] = theirs
+    fragments = {name: number for number, name in enumerate(recorded.fragments)}
+    of_schedule = [fragments.get(name, len(fragments)) for name in scheduled.fragments]
+    fragment = np.array([*of_schedule, UNMANAGED])[scheduled.fragment]
+    _refuse(recorded, scheduled, row, task[row] != recorded.task, "has another task")
+    length = (scheduled.end - scheduled.start)[row]
+    other = length != recorded.end - recorded.start
+    _refuse(recorded, scheduled, row, other, "has another length")
+    _refuse(recorded, scheduled, row, fragment[row] != recorded.fragment, "has another fragment")
+    keeps = np.ones(len(recorded), bool)
+    keeps[arrivals.row] = False
+    moves = (scheduled.start[row] != recorded.start) | (scheduled.cpu[row] != recorded.cpu)
+    _refuse(recorded, scheduled, row, keeps & moves, "is moved, but its task is not managed")
+    cpu = np.searchsorted(arrivals.cpu_number, scheduled.cpu[row][arrivals.row])
+    found = arrivals.cpu_number[np.minimum(cpu, arrivals.cpus - 1)]
+    strange = np.zeros(len(recorded), bool)
+    strange[arrivals.row] = found != scheduled.cpu[row][arrivals.row]
+    _refuse(recorded, scheduled, row, strange, "is on a CPU that the recording does not have")
+    return TimedSchedule(cpu=cpu.astype(np.int32), start=scheduled.start[row][arrivals.row])
+
+
+def _tasks_of(recorded: Trace, scheduled: Trace) -> Integers:
+    """Return the number in the recording of the task of each scheduled dispatch."""
+    numbers = {task.name: number for number, task in enumerate(recorded.tasks)}
+    for task in scheduled.tasks:
+        if task.name not in numbers:
+            raise FileError(
+                f"has the task {task.name!r}, and the recording does not; name a schedule of this "
+                "trace"
+            )
+    return np.array([numbers[task.name] for task in scheduled.tasks])[scheduled.task]
+
+
+def _refuse(
+    recorded: Trace,
+    scheduled: Trace,
+    row: np.ndarray[tuple[int], np.dtype[np.intp]],
+    wrong: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    problem: str,
+) -> None:
+    """Refuse a schedule if anything is wrong with some dispatch."""
+    if not wrong.any():
+        return
+    first = int(np.argmax(wrong))
+    name = recorded.tasks[recorded.task[first]].name
+    raise FileError(
+        f"the dispatch of task {name} that the recording has at {recorded.start[first]}, and the "
+        f"schedule at {scheduled.start[row[first]]}, {problem}; name a schedule of this trace"
+    )
