@@ -81,7 +81,7 @@ def show_trace(file: str, labels: LabelOptions, *, as_json: bool) -> None:
     content = format_of(first_bytes(file))
     trace, source = labelled_if_possible(file, labels)
     document = trace_info(named(trace, *names_of([file])), content=content.value, labels=source)
-    tell_warnings(file, trace.quality.warnings)
+    tell_warnings(file, (*trace.quality.warnings, *document["waits"]["warnings"]))
     if as_json:
         print_json(document)
     else:

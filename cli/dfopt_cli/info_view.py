@@ -8,7 +8,10 @@ from typing import Any
 from rich.table import Table
 
 from dfopt_cli.printing import printable
-from dfopt_cli.tables import counted, pairs, plain_table, share
+from dfopt_cli.tables import counted, duration, pairs, plain_table, share
+
+MOST_CPUS = 8
+"""At most this many CPUs are listed one by one."""
 
 LARGEST_SHOWN = 10
 """At most this many fragments are listed; the JSON document has them all."""
@@ -114,6 +117,12 @@ def trace_figures(document: Mapping[str, Any]) -> Table:
         else f"{length:,}{unit}, from {document['start']:,} to {document['end']:,}",
         "dispatches": f"{document['dispatches']:,} of {counted(document['tasks'], 'task')}",
         "run time": f"{document['run_time']:,}{unit}",
+        "busy": busy(document["busy"]),
+        "shared": None
+        if document["same_fragment_share"] is None
+        else f"{document['same_fragment_share']:.1%} of the time several CPUs ran one fragment",
+        "waits": waits(document["waits"], document["time_unit"]),
+        "unknown": unknown_waits(document["waits"]),
         "penalty": penalty_name
         and f"{penalty_name}: " + ", ".join(f"{key} {value}" for key, value in penalty.items()),
         "objective": document["objective"],
@@ -126,6 +135,37 @@ def trace_figures(document: Mapping[str, Any]) -> Table:
         "quality": quality(document["quality"]),
     }
     return pairs({name: printable(value) for name, value in rows.items() if value is not None})
+
+
+def busy(figures: Mapping[str, Any] | None) -> str | None:
+    """Return in what share of the time all CPUs were busy, and each of them."""
+    if figures is None:
+        return None
+    shares = figures["shares"]
+    listed = ", ".join(f"{part:.1%}" for part in shares[:MOST_CPUS])
+    if len(shares) > MOST_CPUS:
+        listed = f"from {min(shares):.1%} to {max(shares):.1%}"
+    return f"{figures['share']:.1%} of the time; by CPU {listed}"
+
+
+def waits(figures: Mapping[str, Any], unit: str | None) -> str | None:
+    """Return how long dispatches waited, or why that is unknown."""
+    if figures["problem"] is not None:
+        return f"not known: {figures['problem']}"
+    if not figures["known"]:
+        return None
+    return ", ".join(
+        f"{name} {duration(figures[name], unit)}" for name in ("mean", "median", "p99", "longest")
+    )
+
+
+def unknown_waits(figures: Mapping[str, Any]) -> str | None:
+    """Return of how many dispatches it is unknown for how long they waited."""
+    unknown, count = figures["unknown"], figures["known"] + figures["unknown"]
+    if figures["problem"] is not None or not unknown:
+        return None
+    were = "was" if unknown == 1 else "were"
+    return f"when {counted(unknown, 'dispatch')} {were} ready ({share(unknown, count)})"
 
 
 def share_of(part: int, whole: int) -> str:

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from dfopt.errors import DfoptError
 from dfopt.files import penalty_to_document
+from dfopt.trace.events import Integers
+from dfopt.trace.readiness import readiness_of
 from dfopt.trace.trace import UNMANAGED, Trace
 
 SHOWN_DIGITS = 6
@@ -33,6 +36,9 @@ def trace_summary(trace: Trace) -> dict[str, Any]:
         "dispatches": len(trace),
         "tasks": len(np.unique(trace.task)),
         "run_time": trace.run_time,
+        "busy": _busy(trace),
+        "waits": _waits(trace),
+        "same_fragment_share": _same_fragment_share(trace),
         "managed": int((trace.fragment != UNMANAGED).sum()),
         "fragments": _fragments(trace),
         "gaps": _gaps(trace),
@@ -46,6 +52,85 @@ def trace_summary(trace: Trace) -> dict[str, Any]:
             "warnings": list(trace.quality.warnings),
         },
     }
+
+
+def _length(trace: Trace) -> int:
+    """Return the time from the first start to the last end."""
+    return int(trace.end.max() - trace.start.min()) if len(trace) else 0
+
+
+def _busy(trace: Trace) -> dict[str, Any] | None:
+    """Return the shares of the time in which CPUs were busy: of all together, and of each."""
+    length = _length(trace)
+    if not length:
+        return None
+    ran = np.zeros(trace.cpus, np.int64)
+    np.add.at(ran, trace.cpu, trace.end - trace.start)
+    return {
+        "share": round(trace.run_time / (length * trace.cpus), SHOWN_DIGITS),
+        "shares": [round(time / length, SHOWN_DIGITS) for time in ran.tolist()],
+    }
+
+
+def _waits(trace: Trace) -> dict[str, Any]:
+    """Return how long dispatches waited; those with a fragment if there are any, otherwise all."""
+    counts = trace.fragment != UNMANAGED
+    if not counts.any():
+        counts[:] = True
+    found: dict[str, Any] = dict.fromkeys(("mean", "median", "p99", "longest", "problem"))
+    found |= {"known": 0, "unknown": int(counts.sum()), "warnings": []}
+    if not (len(trace.wakeups.time) or len(trace.first_wakeups.time)):
+        return found | {"problem": "the trace has no wake-ups; record sched:sched_waking, too"}
+    try:
+        readiness = readiness_of(trace)
+    except DfoptError as error:
+        return found | {"problem": error.problem}
+    known = counts & readiness.known
+    found |= {
+        "known": int(known.sum()),
+        "unknown": int((counts & ~known).sum()),
+        "warnings": list(readiness.warnings),
+    }
+    if not known.any():
+        return found
+    waits = (trace.start - np.maximum(readiness.ready_by, readiness.previous_end))[known]
+    waits.sort()
+    return found | {
+        "mean": round(float(waits.mean()), SHOWN_DIGITS),
+        "median": _percentile(waits, 50),
+        "p99": _percentile(waits, 99),
+        "longest": int(waits[-1]),
+    }
+
+
+def _percentile(ordered: Integers, percent: int) -> int:
+    """Return the smallest value that at least this part of all values do not exceed."""
+    return int(ordered[-(-len(ordered) * percent // 100) - 1])
+
+
+def _same_fragment_share(trace: Trace) -> float | None:
+    """Return the share of the time in which several CPUs ran the same fragment at once."""
+    rows = np.flatnonzero((trace.fragment != UNMANAGED) & (trace.end > trace.start))
+    if not len(rows):
+        return None
+    fragment = np.tile(trace.fragment[rows], 2)
+    time = np.concatenate([trace.start[rows], trace.end[rows]])
+    step = np.repeat([1, -1], len(rows))
+    order = np.lexsort((time, fragment))
+    # The steps of each fragment add up to 0, so that all can be added in one go.
+    several = np.cumsum(step[order])[:-1] > 1
+    times = time[order]
+    shared = _union(times[:-1][several], times[1:][several])
+    return round(shared / _length(trace), SHOWN_DIGITS)
+
+
+def _union(start: Integers, end: Integers) -> int:
+    """Return the time that lies in at least one of these stretches."""
+    order = np.argsort(start, kind="stable")
+    start, end = start[order], end[order]
+    # What lies before the latest end so far has been counted already.
+    counted_until = np.maximum.accumulate(np.concatenate([start[:1], end[:-1]]))
+    return int(np.maximum(end - np.maximum(start, counted_until), 0).sum())
 
 
 def _fragments(trace: Trace) -> list[dict[str, Any]]:

@@ -34,6 +34,9 @@ def test_a_trace_is_described(run: Run, trace: Path) -> None:
         "time": "50 ns, from 0 to 50",
         "dispatches": "8 of 5 tasks",
         "run time": "80 ns",
+        "busy": "80.0% of the time; by CPU 100.0%, 60.0%",
+        "shared": "0.0% of the time several CPUs ran one fragment",
+        "waits": "not known: the trace has no wake-ups; record sched:sched_waking, too",
         "labels": "own",
         "managed": "7 (87.5%)",
         "gaps": "none",
@@ -88,6 +91,41 @@ def test_labels_that_are_asked_for_must_be_found(run: Run, trace: Path) -> None:
     code, out, err = run("info", trace, "--df", "marks")
     assert (code, out) == (1, "")
     assert err.startswith(f"dfopt: {trace}: has no marks")
+
+
+def test_waits_are_told(run: Run, tmp_path: Path) -> None:
+    rows = [(0, 10, "a", "A"), (1, 14, "b", "B"), (0, 30, "a", "A"), (1, 40, "b", "B")]
+    path = write_trace(tmp_path / "a.jsonl", rows, time_unit="us")
+    events = (
+        '{"wakeup": 8, "task": "a"}\n{"wakeup": 13, "task": "b"}\n{"wakeup": 27, "task": "b"}\n'
+    )
+    path.write_text(path.read_text().replace('"df"', '"stop": "sleeps", "df"') + events)
+    code, out, err = run("info", path)
+    assert (code, err) == (0, "")
+    assert figures(out)["waits"] == "mean 5.33 µs, median 2 µs, p99 13 µs, longest 13 µs"
+    assert figures(out)["unknown"] == "when 1 dispatch was ready (25.0%)"
+    path.write_text(path.read_text() + '{"wakeup": 42, "task": "b"}\n')
+    overlap = path.read_text().replace('"task": "b"', '"task": "a"')
+    path.write_text(overlap)
+    code, out, err = run("info", path)
+    assert (code, err) == (0, "")
+    assert figures(out)["waits"].startswith("not known: task a runs on CPU 0 until 20, but starts")
+
+
+def test_clocks_that_differ_are_told(run: Run, tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "a.jsonl", [(0, 10, "a", "A"), (0, 30, "a", "A")], cpus=1)
+    events = '{"wakeup": 8, "task": "a"}\n{"wakeup": 32, "task": "a"}\n'
+    path.write_text(path.read_text().replace('"df"', '"stop": "sleeps", "df"') + events)
+    code, _, err = run("info", path)
+    assert code == 0
+    assert "warning: 1 wake-up came after the dispatch that it caused, by up to 2" in err
+
+
+def test_many_cpus_are_cut_short(run: Run, tmp_path: Path) -> None:
+    rows = [(cpu, 10 * cpu, "a", "A") for cpu in range(10)]
+    code, out, _ = run("info", write_trace(tmp_path / "a.jsonl", rows, cpus=11))
+    assert code == 0
+    assert figures(out)["busy"] == "9.1% of the time; by CPU from 0.0% to 10.0%"
 
 
 @pytest.mark.slow

@@ -274,7 +274,7 @@ def arrivals_of(trace: Trace, model: CostModel, *, timeline_only: bool = False) 
 def _check_known(trace: Trace, unknown: int, count: int) -> None:
     """Refuse a trace that does not tell when its dispatches were ready."""
     left = "only the same timeline and the order-free figures exist"
-    if not len(trace.wakeups.time):
+    if not (len(trace.wakeups.time) or len(trace.first_wakeups.time)):
         raise DfoptError(
             f"the trace has no wake-ups, so that {left}; record sched:sched_waking, too"
         )
