@@ -43,9 +43,10 @@ from dfopt.simulate.run_queue.policy_errors import (
     wrong_slice,
     wrong_time,
 )
-from dfopt.simulate.run_queue.recorder import Counters, Recorder, packed
+from dfopt.simulate.run_queue.recorder import Counters, Recorder, packed, packed_wakeup
 from dfopt.simulate.run_queue.scenario import LockDistribution, Machine
 from dfopt.simulate.run_queue.workload import CLEAN, UNMANAGED, Burst, NewThread, Pause, Workload
+from dfopt.trace.events import Stop
 
 CANCELLED = -1
 """The event number of a CPU that waits for no event."""
@@ -58,6 +59,7 @@ READY, RUNNING, BLOCKED, ENDED = State.READY, State.RUNNING, State.BLOCKED, Stat
 NEW, WOKEN, YIELDS = Why.NEW, Why.WOKEN, Why.YIELDED
 EXPIRED, PREEMPTED, CHANGED = Why.EXPIRED, Why.PREEMPTED, Why.CHANGED
 YIELDED = Pause.YIELDED
+SLEEPS, GOES_ON, ENDS = int(Stop.SLEEPS), int(Stop.PREEMPTED), int(Stop.ENDS)
 
 Event = tuple[int, int, Any]
 """Time, unique number, and object: a CPU at the end of its burst or time slice, a thread that wakes
@@ -131,6 +133,7 @@ class Kernel:
         self.running: list[Thread | None] = [None] * machine.cpus
         self.counters = Counters(penalties=[0] * machine.cpus, busy=[0] * machine.cpus)
         self.recorder = Recorder()
+        self._note_wakeup = self.recorder.wakeups.extend
         self.agenda: list[Event] = []
         self.numbers = count()
         self.waiting = [0, 0, 0]
@@ -206,6 +209,12 @@ class Kernel:
         ``cpu`` is where the thread runs that wakes it; None for an interrupt.
         """
         thread.woken_at = self.now
+        waker = None if cpu is None else self.running[cpu]
+        self._note_wakeup(
+            packed_wakeup(
+                self.now, NOBODY if waker is None else waker.number, thread.number, why is NEW
+            )
+        )
         thread.look_ahead()
         if thread.wakes_by_disk:
             thread.wakes_by_disk = False
@@ -377,6 +386,7 @@ class Cpu:
         "_row_leaves",
         "_row_lines",
         "_row_start",
+        "_row_stop",
         "_row_thread",
         "_running",
         "_switch_time",
@@ -415,6 +425,7 @@ class Cpu:
         self._row_fragment = UNMANAGED
         self._row_lines = 0
         self._row_leaves = CLEAN
+        self._row_stop = GOES_ON
 
     # What the kernel asks for.
 
@@ -548,6 +559,8 @@ class Cpu:
             self._puts_back(thread, YIELDS)
             return
         self._stop(thread)
+        if self._row_thread is thread:
+            self._row_stop = SLEEPS
         thread.state = BLOCKED
         self._responds(thread)
         if self._hears_blocked:
@@ -555,6 +568,8 @@ class Cpu:
 
     def _ends(self, thread: Thread) -> None:
         self._stop(thread)
+        if self._row_thread is thread:
+            self._row_stop = ENDS
         thread.state = ENDED
         thread.burst = None
         self._kernel.alive -= 1
@@ -598,6 +613,7 @@ class Cpu:
             self._row_lines = burst.lines
             self._row_leaves = burst.leaves
             penalty = self._costs.begin(self.number, burst)
+        self._row_stop = GOES_ON
         if penalty:
             self._counters.penalties[self.number] += penalty
             begins += penalty
@@ -642,8 +658,7 @@ class Cpu:
         if end > LARGEST_TOTAL:
             raise endless()
         fragment, lines, leaves = self._row_fragment, self._row_lines, self._row_leaves
-        self._note(
-            packed(self.number, self._row_start, end, thread.number, fragment, lines, leaves)
-        )
+        start, stop = self._row_start, self._row_stop
+        self._note(packed(self.number, start, end, thread.number, fragment, lines, leaves, stop))
         self._row_thread = None
         self.free_at = end

@@ -1,4 +1,4 @@
-"""Notes which thread ran where, counts it, and makes a trace of it."""
+"""Notes which thread ran where and which woke which, counts it, and makes a trace of it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from numpy.typing import NDArray
 from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.contract import Thread
 from dfopt.simulate.run_queue.workload import UNMANAGED
-from dfopt.trace.events import Integers
+from dfopt.trace.events import Integers, Numbers
 from dfopt.trace.quality import Quality
-from dfopt.trace.trace import Trace, TraceHeader, TraceTask
+from dfopt.trace.trace import TaskForks, TaskWakeups, Trace, TraceHeader, TraceTask
 
-COLUMNS = 7
+COLUMNS = 8
 
 packed = Struct(f"{COLUMNS}q").pack
+
+WAKEUP_COLUMNS = 4
+
+packed_wakeup = Struct(f"{WAKEUP_COLUMNS}q").pack
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,32 +85,35 @@ class Counters:
 
 
 class Recorder:
-    """Columns of dispatches, in the order in which they ended.
+    """Columns of dispatches, in the order in which they ended, and of wake-ups.
 
-    ``cells`` has seven numbers of 64 bits for each, one after another, as :data:`packed` writes
-    them: CPU, start, end, thread, fragment, lines, leaves.
+    ``cells`` has eight numbers of 64 bits for each dispatch, one after another, as :data:`packed`
+    writes them: CPU, start, end, thread, fragment, lines, leaves, stop. ``wakeups`` has four for
+    each, as :data:`packed_wakeup` writes them: time, the thread that wakes or -1, the one that is
+    woken, and 1 if it is new.
     """
 
     def __init__(self) -> None:
         self.cells = bytearray()
+        self.wakeups = bytearray()
 
     @property
     def rows(self) -> list[list[int]]:
-        """The dispatches so far, with seven numbers each."""
+        """The dispatches so far, with eight numbers each."""
         rows: list[list[int]] = np.frombuffer(self.cells, np.int64).reshape(-1, COLUMNS).tolist()
         return rows
 
     @cached_property
     def _columns(self) -> NDArray[np.int64]:
         """The columns, once all rows are there, ordered by start."""
-        # Each of them in one piece, which is faster than every seventh number.
+        # Each of them in one piece, which is faster than every eighth number.
         columns = np.ascontiguousarray(np.frombuffer(self.cells, np.int64).reshape(-1, COLUMNS).T)
         cpu, start, *_ = columns
         return columns.take(np.lexsort((cpu, start)), axis=1)
 
     def count(self, counters: Counters) -> None:
         """Count at the end what can be counted then, which is faster than on the way."""
-        cpu, start, end, thread, fragment, _, _ = self._columns
+        cpu, start, end, thread, fragment, *_ = self._columns
         counters.dispatches = len(cpu)
         counters.busy = [
             int((end - start)[cpu == cpu_number].sum()) for cpu_number in range(len(counters.busy))
@@ -126,7 +133,7 @@ class Recorder:
         DfoptError
             When a thread has used a fragment that has no name, or two threads have one name.
         """
-        cpu, start, end, task, fragment, lines, leaves = self._columns
+        cpu, start, end, task, fragment, lines, leaves, stop = self._columns
         unknown = np.flatnonzero(fragment >= len(fragments))
         if len(unknown):
             row = unknown[0]
@@ -138,6 +145,16 @@ class Recorder:
         if len(set(names)) < len(names):
             twice, _ = Counter(names).most_common(1)[0]
             raise DfoptError(f"two threads are called {twice!r}; give each a name of its own")
+        time, waker, woken, is_new = (
+            np.frombuffer(self.wakeups, np.int64).reshape(-1, WAKEUP_COLUMNS).T
+        )
+
+        def chosen(rows: NDArray[np.bool_]) -> tuple[Integers, Numbers, Numbers]:
+            return time[rows], waker[rows].astype(np.int32), woken[rows].astype(np.int32)
+
+        usual_time, usual_waker, usual_woken = chosen(is_new == 0)
+        first_time, first_waker, first_woken = chosen(is_new == 1)
+        fork_time, parent, child = chosen((is_new == 1) & (waker >= 0))
         return Trace(
             cpus=cpus,
             cpu=cpu.astype(np.int32),
@@ -149,6 +166,10 @@ class Recorder:
             fragments=tuple(fragments),
             lines=lines.copy(),
             leaves=leaves.astype(np.int8),
+            stop=stop.astype(np.int8),
+            wakeups=TaskWakeups(time=usual_time, waker=usual_waker, woken=usual_woken),
+            first_wakeups=TaskWakeups(time=first_time, waker=first_waker, woken=first_woken),
+            forks=TaskForks(time=fork_time, parent=parent, child=child),
             header=header,
             quality=Quality(events=len(cpu)),
         )

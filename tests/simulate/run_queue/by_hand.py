@@ -73,5 +73,5 @@ def rows(kernel: Kernel) -> list[tuple[int, int, int, str, int]]:
     """Return CPU, start, end, thread and fragment of all dispatches."""
     return [
         (cpu, start, end, kernel.threads[thread].name, fragment)
-        for cpu, start, end, thread, fragment, _, _ in kernel.recorder.rows
+        for cpu, start, end, thread, fragment, *_ in kernel.recorder.rows
     ]

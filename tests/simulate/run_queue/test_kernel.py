@@ -52,7 +52,7 @@ def test_a_dispatch_goes_on_with_the_same_fragment_and_ends_with_another() -> No
     assert kernel.counters.dispatches == 2
     assert kernel.counters.context_switches == 0
     # The dirtier of the two bursts counts.
-    assert kernel.recorder.rows[0][-1] == DIRTY
+    assert kernel.recorder.rows[0][6] == DIRTY
 
 
 def test_a_yield_to_oneself_is_no_switch() -> None:
