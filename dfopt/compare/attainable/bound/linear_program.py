@@ -129,7 +129,7 @@ def dual_solution(
     cpus: int,
     grid: Integers | None,
     *,
-    begins_empty: bool = False,
+    begin: int,
 ) -> Duals:
     """Return the prices that the LP gives to the conditions of a stretch.
 
@@ -144,8 +144,8 @@ def dual_solution(
         The number of CPUs.
     grid
         The times that bound the periods; None without lengths.
-    begins_empty
-        Whether no CPU holds anything before the first entry to it.
+    begin
+        When the stretch begins.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def dual_solution(
     rows = _Rows()
     size, fragments = 0, []
     for own in conditions:
-        points = points_of(own, begins_empty=begins_empty)
+        points = points_of(own, begin)
         fragments.append(_add_fragment(rows, own, points, size, grid))
         size = fragments[-1].mean + (0 if grid is None else len(grid) - 1)
     times = np.unique(np.concatenate([columns.points for columns in fragments]))
@@ -177,8 +177,6 @@ def dual_solution(
         cost[columns.entries : columns.entries + slots] = np.maximum(entry, 0)
         most[columns.entries : columns.entries + slots][entry < 0] = 0
         least[columns.held : columns.held + slots] = columns.mandatory
-        if begins_empty:
-            most[columns.held_at] = 0
     row, column, value, limits = rows.arrays()
     answer = linprog(
         cost,
@@ -204,17 +202,16 @@ def dual_solution(
     )
 
 
-def points_of(conditions: FragmentConditions, *, begins_empty: bool) -> Integers:
-    """Return the points of time at which the conditions of a fragment begin and end.
+def points_of(conditions: FragmentConditions, begin: int) -> Integers:
+    """Return when the conditions of a fragment begin and end, and when the stretch does.
 
-    If no CPU holds anything at the beginning, there is a point before the first entry.
+    What a CPU holds when the stretch begins is free; that is no more fragments than there are CPUs.
     """
     hit = conditions.windows.part(conditions.hits)
-    before = [conditions.windows.first.min(keepdims=True) - 1] if begins_empty else []
     return np.unique(
         np.concatenate(
             [
-                *before,
+                [begin],
                 hit.seen_from,
                 hit.last,
                 conditions.begin,

@@ -63,8 +63,6 @@ class StretchBound:
         The number of CPUs.
     uses_lengths
         Whether dispatches are as long as recorded.
-    begins_empty
-        Whether each CPU pays for its first visit, too.
     scale
         The prices are multiples of 1/scale.
     """
@@ -75,7 +73,6 @@ class StretchBound:
     end: int
     cpus: int
     uses_lengths: bool
-    begins_empty: bool
     scale: int
 
     def perform(self) -> StretchPrices:
@@ -92,14 +89,14 @@ class StretchBound:
             own = np.flatnonzero(windows.fragment == fragment)
             certain = windows.part(own[counts[own]])
             condition = conditions_of(fragment, certain, self.cpus, grid, self.end)
-            points = points_of(condition, begins_empty=self.begins_empty)
+            points = points_of(condition, self.begin)
             # A dispatch may start in the stretch also if it does not have to.
             slots = slot_costs(points, windows.first[own], windows.last[own], self.entry[own])
             conditions.append(condition)
             costs.append(slots)
         if not conditions:
             return StretchPrices(begin=self.begin, end=self.end)
-        duals = dual_solution(conditions, costs, self.cpus, grid, begins_empty=self.begins_empty)
+        duals = dual_solution(conditions, costs, self.cpus, grid, begin=self.begin)
         return integer_prices(duals, costs, grid, begin=self.begin, end=self.end, scale=self.scale)
 
 
@@ -139,7 +136,6 @@ def lower_bound(
             end=end,
             cpus=arrivals.cpus,
             uses_lengths=uses_lengths,
-            begins_empty=False,
             scale=scale,
         )
         stretches.append(work.perform())
