@@ -30,8 +30,9 @@ class FragmentConditions:
         Its number.
     windows
         Its dispatches.
-    hits
-        Rows of ``windows``: x(first) + e(first, last] ≥ 1. Those of other rows follow from them.
+    hits, hit_begin, hit_end
+        Rows of ``windows``, and times with x(hit_begin) + e(hit_begin, hit_end] ≥ 1 because of the
+        row. The conditions of other rows follow from them.
     begin, end, due, count
         x(begin) + e(begin, end] ≥ count, since ``count - 1`` CPUs cannot begin by ``end`` what must
         be begun, or, if ``due`` is not before ``begin``, not finish by ``due`` what must be
@@ -46,6 +47,8 @@ class FragmentConditions:
     fragment: int
     windows: StartWindows
     hits: Rows
+    hit_begin: Integers
+    hit_end: Integers
     begin: Integers
     end: Integers
     due: Integers
@@ -61,8 +64,29 @@ NOTHING_DUE = np.iinfo(np.int64).min
 """In the column ``due``: only the starts count."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StretchTimes:
+    """The times that the conditions of a stretch speak of.
+
+    Parameters
+    ----------
+    begin, end
+        The stretch is from ``begin`` to just before ``end``.
+    step
+        Intervals of hits are made longer, until their ends are multiples of it.
+    grid
+        The times that bound the periods of energy conditions. None: lengths are not known, so
+        that there are only hits.
+    """
+
+    begin: int
+    end: int
+    step: int
+    grid: Integers | None
+
+
 def conditions_of(
-    fragment: int, windows: StartWindows, cpus: int, grid: Integers | None, end_of_stretch: int
+    fragment: int, windows: StartWindows, cpus: int, times: StretchTimes
 ) -> FragmentConditions:
     """Return the conditions of one fragment.
 
@@ -74,26 +98,28 @@ def conditions_of(
         Its dispatches, at least one.
     cpus
         The number of CPUs.
-    grid
-        The times that bound the periods of energy conditions. None: lengths are not known, so
-        that there are only hits.
-    end_of_stretch
-        What happens from then on does not count.
+    times
+        The times that the conditions speak of.
     """
     none = np.empty(0, np.int64)
     begin, end, due, count, mandatory_begin, mandatory_end = (none,) * 6
     period_begin, period_end, work = none, none, none
-    if grid is not None:
+    if times.grid is not None:
         begin, end, due, count = _multiplicities(windows, cpus)
-        last = windows.last
-        finished = np.minimum(windows.first + windows.length, end_of_stretch)
-        runs = last < finished
-        mandatory_begin, mandatory_end = last[runs], finished[runs]
-        period_begin, period_end, work = _energies(windows, grid)
+        finished = np.minimum(windows.first + windows.length, times.end)
+        runs = windows.last < finished
+        mandatory_begin, mandatory_end = windows.last[runs], finished[runs]
+        period_begin, period_end, work = _energies(windows, times.grid)
+    # A longer interval makes a weaker condition. Many of them are equal or contain each other.
+    hit_begin = np.maximum(windows.seen_from // times.step * times.step, times.begin)
+    hit_end = np.minimum(-(-windows.last // times.step) * times.step, times.end - 1)
+    hits = np.flatnonzero(_is_minimal(hit_begin, hit_end))
     return FragmentConditions(
         fragment=fragment,
         windows=windows,
-        hits=np.flatnonzero(_is_minimal(windows.seen_from, windows.last)),
+        hits=hits,
+        hit_begin=hit_begin[hits],
+        hit_end=hit_end[hits],
         begin=begin,
         end=end,
         due=due,

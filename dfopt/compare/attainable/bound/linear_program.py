@@ -26,6 +26,9 @@ from dfopt.trace.events import Integers
 
 Reals = NDArray[np.float64]
 
+OUT_OF_ITERATIONS = 1
+"""The status with which the solver gives up."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FragmentDuals:
@@ -123,14 +126,15 @@ class _Columns:
     unit: float
 
 
-def dual_solution(
+def dual_solution(  # noqa: PLR0913
     conditions: Sequence[FragmentConditions],
     entry_costs: Sequence[Integers],
     cpus: int,
     grid: Integers | None,
     *,
     begin: int,
-) -> Duals:
+    iterations: int | None = None,
+) -> Duals | None:
     """Return the prices that the LP gives to the conditions of a stretch.
 
     Parameters
@@ -146,6 +150,8 @@ def dual_solution(
         The times that bound the periods; None without lengths.
     begin
         When the stretch begins.
+    iterations
+        The solver gives up after this number of iterations, and the answer is None. None: never.
 
     Raises
     ------
@@ -178,13 +184,17 @@ def dual_solution(
         most[columns.entries : columns.entries + slots][entry < 0] = 0
         least[columns.held : columns.held + slots] = columns.mandatory
     row, column, value, limits = rows.arrays()
+    options = {} if iterations is None else {"maxiter": iterations}
     answer = linprog(
         cost,
         A_ub=csr_array((value, (row, column)), shape=(rows.size, size)),
         b_ub=limits,
         bounds=np.column_stack([least, most]),
         method="highs",
+        options=options,
     )
+    if iterations is not None and answer.status == OUT_OF_ITERATIONS:
+        return None
     if answer.status != 0:
         raise DfoptError(f"the linear program of a bound was not solved: {answer.message}")
     price = np.maximum(-answer.ineqlin.marginals, 0.0)
@@ -207,13 +217,12 @@ def points_of(conditions: FragmentConditions, begin: int) -> Integers:
 
     What a CPU holds when the stretch begins is free; that is no more fragments than there are CPUs.
     """
-    hit = conditions.windows.part(conditions.hits)
     return np.unique(
         np.concatenate(
             [
                 [begin],
-                hit.seen_from,
-                hit.last,
+                conditions.hit_begin,
+                conditions.hit_end,
                 conditions.begin,
                 conditions.end,
                 conditions.mandatory_begin,
@@ -241,13 +250,12 @@ def _add_fragment(
     rows.add(slots, held + slots, -1.0)
     rows.add(slots, entries + slots, -1.0)
     rows.end(np.zeros(len(slots)))
-    hit = conditions.windows.part(conditions.hits)
-    begin = np.searchsorted(points, np.concatenate([hit.seen_from, conditions.begin]))
-    end = np.searchsorted(points, np.concatenate([hit.last, conditions.end]))
+    begin = np.searchsorted(points, np.concatenate([conditions.hit_begin, conditions.begin]))
+    end = np.searchsorted(points, np.concatenate([conditions.hit_end, conditions.end]))
     rows.add(np.arange(len(begin)), held_at + begin, -1.0)
     row, slot = _ranges(begin, end)
     rows.add(row, entries + slot, -1.0)
-    covers = rows.end(-np.concatenate([np.ones(len(hit)), conditions.count]))
+    covers = rows.end(-np.concatenate([np.ones(len(conditions.hits)), conditions.count]))
     change = np.zeros(len(points), np.int64)
     np.add.at(change, np.searchsorted(points, conditions.mandatory_begin), 1)
     np.add.at(change, np.searchsorted(points, conditions.mandatory_end), -1)

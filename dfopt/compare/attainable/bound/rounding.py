@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dfopt.compare.attainable.bound.conditions import NOTHING_DUE
+from dfopt.compare.attainable.bound.conditions import NOTHING_DUE, StretchTimes
 from dfopt.compare.attainable.bound.linear_program import Duals, FragmentDuals, Reals
 from dfopt.compare.attainable.bound.proof import (
     CompletionPrices,
@@ -23,14 +23,8 @@ from dfopt.compare.attainable.bound.proof import (
 from dfopt.trace.events import Integers
 
 
-def integer_prices(  # noqa: PLR0913
-    duals: Duals,
-    entry_costs: list[Integers],
-    grid: Integers | None,
-    *,
-    begin: int,
-    end: int,
-    scale: int,
+def integer_prices(
+    duals: Duals, entry_costs: list[Integers], times: StretchTimes, scale: int
 ) -> StretchPrices:
     """Return the prices of a stretch in integers.
 
@@ -41,13 +35,12 @@ def integer_prices(  # noqa: PLR0913
     entry_costs
         For each fragment, the costs of an entry in each slot between its points; -1 where no visit
         can begin.
-    grid
-        The times that bound the periods, if there are any.
-    begin, end
-        The stretch.
+    times
+        The times that the conditions speak of.
     scale
         The prices are multiples of 1/scale.
     """
+    grid = times.grid
     hits, started, finished, mandatory, energy, points = [], [], [], [], [], []
     periods = 0 if grid is None else len(grid) - 1
     largest = np.zeros(periods + 1, np.int64)
@@ -66,7 +59,7 @@ def integer_prices(  # noqa: PLR0913
         interval = [own.points[:-1], own.points[1:]]
         mandatory.append(_priced(fragment, interval, _floor(own.mandatory, scale)))
         if len(np.unique(costs)) > 1:
-            inside = own.points[own.points < end]
+            inside = own.points[own.points < times.end]
             points.append(np.column_stack([np.full(len(inside), fragment), inside]))
         if grid is not None:
             energy_prices = _floor(own.energies, scale)
@@ -86,8 +79,8 @@ def integer_prices(  # noqa: PLR0913
             begin=grid[:-1][priced], end=grid[1:][priced], price=prices[priced]
         )
     return StretchPrices(
-        begin=begin,
-        end=end,
+        begin=times.begin,
+        end=times.end,
         hits=DispatchPrices(**_columns(hits, "dispatch", "price")),
         started=IntervalPrices(**_columns(started, "fragment", "begin", "end", "price")),
         finished=CompletionPrices(**_columns(finished, "fragment", "begin", "end", "due", "price")),
@@ -106,9 +99,8 @@ def _floor(prices: Reals, scale: int) -> Integers:
 def _covering(own: FragmentDuals, costs: Integers, scale: int) -> tuple[Integers, Integers]:
     """Return prices of hits and multiplicities; in no slot do they exceed the cost of an entry."""
     conditions = own.conditions
-    hit = conditions.windows.part(conditions.hits)
-    begin = np.searchsorted(own.points, np.concatenate([hit.seen_from, conditions.begin]))
-    end = np.searchsorted(own.points, np.concatenate([hit.last, conditions.end]))
+    begin = np.searchsorted(own.points, np.concatenate([conditions.hit_begin, conditions.begin]))
+    end = np.searchsorted(own.points, np.concatenate([conditions.hit_end, conditions.end]))
     prices = _floor(np.concatenate([own.hits, own.multiplicities]), scale)
     change = np.zeros(len(own.points), np.int64)
     np.add.at(change, begin, prices)
@@ -119,7 +111,7 @@ def _covering(own: FragmentDuals, costs: Integers, scale: int) -> tuple[Integers
         # Only by what the solver tolerates; so all prices of the fragment may become smaller.
         factor = float((limit[exceeded] / covered[exceeded]).min())
         prices = np.floor(prices * factor).astype(np.int64)
-    return prices[: len(hit)], prices[len(hit) :]
+    return prices[: len(conditions.hits)], prices[len(conditions.hits) :]
 
 
 def _priced(fragment: int, interval: list[Integers], prices: Integers) -> Integers:
