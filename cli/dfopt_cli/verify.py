@@ -62,7 +62,7 @@ def verify(
     with naming(claim):
         claimed = document_format(claim)
     figures: dict[str, int] = {}
-    if of_trace and claimed == Format.WAITING_PROOF:
+    if of_trace and not may_be_trace(claimed) and claimed != Format.RESULT:
         if model != ModelOptions():
             raise typer.BadParameter("a proof contains its costs; leave out options about costs")
         found, said = proof_checked(subject, claim, labels)

@@ -98,6 +98,16 @@ def test_other_labels_are_refused() -> None:
     assert err.endswith("the labels that it had then (--df)\n")
 
 
+def test_another_document_is_no_proof(trace: Trace) -> None:
+    document = proof_document(saved_proof(trace)) | {"format": "dfopt-waiting-proof/2"}
+    Path("proof.json").write_text(json.dumps(document))
+    code, _, err = run("trace.txt", "proof.json", "--df", LABELS)
+    assert code == 1
+    assert err == (
+        "dfopt: proof.json: format: must be 'dfopt-waiting-proof/1', not 'dfopt-waiting-proof/2'\n"
+    )
+
+
 @pytest.mark.usefixtures("trace")
 def test_a_proof_comes_after_its_trace() -> None:
     code, _, err = run("proof.json", "trace.txt")
