@@ -138,7 +138,7 @@ def test_says_what_a_schedule_attains(trace: Trace) -> None:
     assert run("trace.txt", "schedule.jsonl", "--df", LABELS) == (
         0,
         "verified: a schedule with these arrivals has 4 switches (recorded: 4); nobody waits "
-        "longer than recorded, the mean wait is 0 ns, and 99 % wait at most 0 ns\n",
+        "longer than recorded, the mean wait is 0, and 99 % wait at most 0\n",
         "",
     )
     write_schedule(trace, 1500)
