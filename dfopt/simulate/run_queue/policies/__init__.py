@@ -18,6 +18,7 @@ from dfopt.simulate.run_queue.policies.last_processor import LastProcessor
 from dfopt.simulate.run_queue.policies.lifo import LastInFirstOut
 from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
 from dfopt.simulate.run_queue.policies.minimum_intervening import MinimumIntervening
+from dfopt.simulate.run_queue.policies.patience import Patience
 from dfopt.simulate.run_queue.policies.random_choice import RandomChoice
 from dfopt.simulate.run_queue.policies.segregation import Segregation
 from dfopt.simulate.run_queue.policies.smash import (
@@ -36,6 +37,7 @@ _ALL: tuple[type[Policy], ...] = (
     FixedProcessor,
     LastProcessor,
     MinimumIntervening,
+    Patience,
     Clairvoyant,
     LinuxO1,
     DataAffinity,
