@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.compare.attainable import patience as patience_file
+from dfopt.compare.attainable import patient_replay
 from dfopt.compare.attainable.arrivals import NONE, Arrivals, Blocks, SwitchCosts
 from dfopt.compare.attainable.check import check_schedule
 from dfopt.compare.attainable.patience import patience_curve, run_patiently
@@ -200,6 +201,7 @@ def test_every_run_is_a_possible_schedule(arrivals, patience):
 def test_places_for_all_are_a_possible_schedule(arrivals, patience):
     """Without any other replay, all places that may be needed are reserved."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(patience_file, "HASTES", 1)
         patch.setattr(patience_file, "REPLAYS", 1)
         schedule = run_patiently(arrivals, patience)
     assert problems(arrivals, schedule) == []
@@ -284,7 +286,7 @@ def test_without_patience_no_cpu_is_idle_that_has_work(arrivals):
 def test_machine_code_does_the_same(arrivals, patience):
     plain = run_patiently(arrivals, patience)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(patience_file, "PLAIN_DISPATCHES", 0)
+        patch.setattr(patient_replay, "PLAIN_DISPATCHES", 0)
         compiled = run_patiently(arrivals, patience)
     assert (plain.cpu == compiled.cpu).all()
     assert (plain.start == compiled.start).all()

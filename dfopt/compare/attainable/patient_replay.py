@@ -1,0 +1,374 @@
+"""Replays the rule "change to another fragment with patience" on given arrivals, event by event."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from dfopt.checks import LARGEST_TOTAL
+from dfopt.compare.attainable.arrivals import NONE, Arrivals
+from dfopt.compare.attainable.timed_schedule import TimedSchedule
+from dfopt.solvers.compilation.compiled import as_plain_python, compiled, compiled_in_place
+from dfopt.solvers.interruptible import wait_for
+from dfopt.trace.events import Flags, Integers
+
+NEVER = LARGEST_TOTAL
+"""A time after everything that happens."""
+
+PLAIN_DISPATCHES = 4_000
+"""At most this number of dispatches are replayed as plain Python, without the compiler."""
+
+BLOCK, EVICTING_BLOCK = -1, -2
+"""Stand for the dispatch of an obstacle that is none."""
+
+
+class Given(NamedTuple):
+    """What a replay does not change. Plain Python takes lists in the place of arrays.
+
+    ``hurry_from`` says from when on a dispatch is urgent.
+
+    The followers of dispatch j, which start only after it, stand at the places from
+    ``first_follower[j]`` to just before ``first_follower[j + 1]``: the next dispatch of its task
+    ``lag`` after its start, and those that it wakes. ``obstacle_*`` are blocks and reserved places,
+    by CPU and time, and after those of each CPU one that begins ``NEVER``; so are ``cut_time``.
+    """
+
+    fragment: Integers
+    length: Integers
+    first_follower: Integers
+    follower: Integers
+    lag: Integers
+    obstacle_start: Integers
+    obstacle_end: Integers
+    obstacle_dispatch: Integers
+    cut_time: Integers
+    hurry_from: Integers
+
+
+class State(NamedTuple):
+    """The state of a replay.
+
+    By dispatch: ``ready``, its time as far as it is known; the number of dispatches ``missing``
+    that it waits for and that have not started; whether it ``is_queued``; its CPU and start.
+
+    By CPU: the next ``obstacle`` and the next ``cut``; ``free_at``, until when it is taken;
+    ``used_at``, when its last dispatch ended; the fragment ``held``; ``usable_until``, until when
+    a dispatch may run that starts now.
+
+    The queues are circular lists: ``behind`` and ``ahead`` are those of the fragments, whose ends
+    are the entries after all dispatches; ``younger`` and ``older`` are that of all together.
+    """
+
+    ready: Integers
+    missing: Integers
+    is_queued: Integers
+    cpu_of: Integers
+    start_of: Integers
+    obstacle: Integers
+    cut: Integers
+    free_at: Integers
+    used_at: Integers
+    held: Integers
+    usable_until: Integers
+    behind: Integers
+    ahead: Integers
+    younger: Integers
+    older: Integers
+
+
+def replayed(
+    arrivals: Arrivals,
+    patience: int,
+    *,
+    reserved: Flags,
+    hurry_from: Integers,
+    check: Callable[[], None],
+) -> TimedSchedule:
+    """Return the schedule of the rule; :func:`~.patience.run_patiently` says what that is.
+
+    Parameters
+    ----------
+    arrivals
+        The dispatches and when they are ready.
+    patience
+        The time for which a dispatch waits before a CPU changes to its fragment.
+    reserved
+        Whether a dispatch has its recorded place reserved.
+    hurry_from
+        From when on a dispatch is urgent; ``NEVER`` if it is not at all.
+    check
+        Called every few hundred milliseconds at most; what it raises ends the work.
+    """
+    count, cpus = len(arrivals), np.arange(arrivals.cpus)
+    fragments = int(arrivals.fragment.max(initial=-1)) + 1
+    follows, is_woken = arrivals.previous != NONE, arrivals.waker != NONE
+    rows = np.arange(count)
+    leader = np.concatenate([arrivals.previous[follows], arrivals.waker[is_woken]])
+    lag = np.concatenate(
+        [arrivals.length[arrivals.previous[follows]], arrivals.waker_offset[is_woken]]
+    )
+    by_leader = np.argsort(leader, kind="stable")
+    places, blocks, none = np.flatnonzero(reserved), arrivals.blocks, np.full(len(cpus), NEVER)
+    obstacle_cpu = np.concatenate([blocks.cpu, arrivals.cpu[places], cpus])
+    obstacle_start = np.concatenate([blocks.start, arrivals.start[places], none])
+    obstacle_end = np.concatenate([blocks.end, (arrivals.start + arrivals.length)[places], none])
+    by_time = np.lexsort((obstacle_end, obstacle_start, obstacle_cpu))
+    is_block = np.where(blocks.evicts, EVICTING_BLOCK, BLOCK)
+    cut_cpu = np.concatenate([arrivals.cut_cpu, cpus])
+    cut_time = np.concatenate([arrivals.cut_time, none])
+    by_cut = np.lexsort((cut_time, cut_cpu))
+    given = (
+        arrivals.fragment,
+        arrivals.length,
+        np.searchsorted(leader[by_leader], np.arange(count + 1)),
+        np.concatenate([rows[follows], rows[is_woken]])[by_leader],
+        lag[by_leader],
+        obstacle_start[by_time],
+        obstacle_end[by_time],
+        np.concatenate([is_block, places, np.full(len(cpus), BLOCK)])[by_time],
+        cut_time[by_cut],
+        hurry_from,
+    )
+    state = (
+        arrivals.ready_by,
+        follows.astype(np.int64) + is_woken,
+        np.zeros(count),
+        np.full(count, NONE),
+        np.full(count, NONE),
+        np.searchsorted(obstacle_cpu[by_time], cpus),
+        np.searchsorted(cut_cpu[by_cut], cpus),
+        np.full(len(cpus), -NEVER),
+        np.full(len(cpus), -NEVER),
+        np.full(len(cpus), NONE),
+        np.full(len(cpus), NEVER),
+        np.arange(count + fragments),
+        np.arange(count + fragments),
+        np.arange(count + 1),
+        np.arange(count + 1),
+    )
+    initial = np.flatnonzero(~follows & ~is_woken)
+    initial = initial[np.argsort(arrivals.ready_by[initial], kind="stable")]
+    if count <= PLAIN_DISPATCHES:
+        # Lists, since plain Python reads single values of arrays slowly.
+        lists = [cast(Integers, column.tolist()) for column in (*given, *state, initial)]
+        result = State(*lists[len(given) : -1])
+        with as_plain_python(math.inf, check):
+            _replay(Given(*lists[: len(given)]), result, lists[-1], patience)
+    else:
+        columns = [column.astype(np.int64) for column in (*given, *state, initial)]
+        result = State(*columns[len(given) : -1])
+        wait_for(
+            lambda: _replay(Given(*columns[: len(given)]), result, columns[-1], patience), check
+        )
+    return TimedSchedule(cpu=np.array(result.cpu_of, np.int32), start=np.array(result.start_of))
+
+
+@compiled
+def _replay(  # noqa: PLR0912, PLR0915 - one loop, event by event
+    given: Given, state: State, initial: Integers, patience: int
+) -> None:
+    """Let the rule start every dispatch; ``initial`` are those that wait for no other one."""
+    ready, missing, free_at = state.ready, state.missing, state.free_at
+    first_follower, follower, lag = given.first_follower, given.follower, given.lag
+    end = len(given.fragment)
+    # A heap of the dispatches whose ready time is known, and still to come.
+    to_come = [(0, 0)]
+    to_come.clear()
+    # A heap of the ready ones that are urgent or get so, and those of them that fit nowhere now.
+    urgent = [(0, 0)]
+    urgent.clear()
+    unfit = [(0, 0)]
+    unfit.clear()
+    for dispatch in initial:
+        to_come.append((ready[dispatch], dispatch))
+    unstarted = end
+    now = -NEVER
+    while unstarted:
+        while to_come and to_come[0][0] <= now:
+            dispatch = heappop(to_come)[1]
+            _queue(given, state, dispatch)
+            if given.hurry_from[dispatch] < NEVER:
+                heappush(urgent, (given.hurry_from[dispatch], dispatch))
+        dispatch, cpu = _at_its_place(given, state, now)
+        while dispatch == NONE and urgent and urgent[0][0] <= now:
+            other = urgent[0][1]
+            if state.is_queued[other]:
+                cpu = _cpu_for(given, state, other, now)
+                if cpu == NONE:
+                    unfit.append(urgent[0])
+                else:
+                    dispatch = other
+            heappop(urgent)
+        next_urgent = urgent[0][0] if urgent else NEVER
+        while unfit:
+            heappush(urgent, unfit.pop())
+        if dispatch == NONE:
+            dispatch, cpu = _chosen(given, state, now, patience)
+        if dispatch != NONE:
+            _start(given, state, dispatch, cpu, now)
+            unstarted -= 1
+            for index in range(first_follower[dispatch], first_follower[dispatch + 1]):
+                other = follower[index]
+                ready[other] = max(ready[other], now + lag[index])
+                missing[other] -= 1
+                if not missing[other]:
+                    heappush(to_come, (ready[other], other))
+            continue
+        # Nothing more can start now. The next thing that happens is that a reserved place is not
+        # taken, that a dispatch gets ready or urgent, a CPU gets free or meets an obstacle, or that
+        # the patience with a dispatch ends.
+        if _lapses(given, state, now):
+            continue
+        following = NEVER
+        if to_come:
+            following = to_come[0][0]
+        is_idle = False
+        for cpu, free in enumerate(free_at):
+            if free > now:
+                following = min(following, free)
+            else:
+                is_idle = True
+                following = min(following, given.obstacle_start[state.obstacle[cpu]])
+        if is_idle:
+            dispatch = state.younger[end]
+            while dispatch != end and ready[dispatch] + patience <= now:
+                dispatch = state.younger[dispatch]
+            if dispatch != end:
+                following = min(following, ready[dispatch] + patience)
+            following = min(following, next_urgent)
+        now = following
+
+
+@compiled_in_place
+def _queue(given: Given, state: State, dispatch: int) -> None:
+    """Let a dispatch wait at the ends of both queues."""
+    end = len(given.fragment)
+    own = end + given.fragment[dispatch]
+    last = state.ahead[own]
+    state.behind[last], state.ahead[dispatch] = dispatch, last
+    state.behind[dispatch], state.ahead[own] = own, dispatch
+    last = state.older[end]
+    state.younger[last], state.older[dispatch] = dispatch, last
+    state.younger[dispatch], state.older[end] = end, dispatch
+    state.is_queued[dispatch] = 1
+
+
+@compiled_in_place
+def _start(given: Given, state: State, dispatch: int, cpu: int, now: int) -> None:
+    """Take a dispatch out of its queues, and let a CPU run it."""
+    ahead, behind = state.ahead[dispatch], state.behind[dispatch]
+    state.behind[ahead], state.ahead[behind] = behind, ahead
+    older, younger = state.older[dispatch], state.younger[dispatch]
+    state.younger[older], state.older[younger] = younger, older
+    state.is_queued[dispatch] = 0
+    state.cpu_of[dispatch], state.start_of[dispatch] = cpu, now
+    state.held[cpu] = given.fragment[dispatch]
+    state.free_at[cpu] = state.used_at[cpu] = now + given.length[dispatch]
+
+
+@compiled_in_place
+def _lapses(given: Given, state: State, now: int) -> bool:
+    """Give up the places that are reserved from now on for dispatches that are not ready."""
+    lapses = False
+    for cpu, index in enumerate(state.obstacle):
+        if given.obstacle_start[index] <= now:
+            state.obstacle[cpu] += 1
+            lapses = True
+    return lapses
+
+
+@compiled_in_place
+def _at_its_place(given: Given, state: State, now: int) -> tuple[int, int]:
+    """Return a dispatch that starts at its reserved place now, and its CPU; or ``NONE`` twice.
+
+    Pass over the obstacles that have begun. If nobody starts, find out for each CPU until when a
+    dispatch may run that starts now; -``NEVER`` if the CPU is not idle.
+    """
+    for cpu, _ in enumerate(state.held):
+        while given.cut_time[state.cut[cpu]] <= now:
+            state.held[cpu] = NONE
+            state.cut[cpu] += 1
+        while True:
+            index = state.obstacle[cpu]
+            dispatch = given.obstacle_dispatch[index]
+            if dispatch >= 0 and state.cpu_of[dispatch] != NONE:
+                # It ran earlier.
+                state.obstacle[cpu] += 1
+                continue
+            if given.obstacle_start[index] > now:
+                break
+            if dispatch >= 0:
+                if state.is_queued[dispatch]:
+                    return dispatch, cpu
+                break
+            state.obstacle[cpu] += 1
+            state.free_at[cpu] = max(state.free_at[cpu], given.obstacle_end[index])
+            if dispatch == EVICTING_BLOCK:
+                state.held[cpu] = NONE
+        is_idle = state.free_at[cpu] <= now
+        state.usable_until[cpu] = given.obstacle_start[state.obstacle[cpu]] if is_idle else -NEVER
+    return NONE, NONE
+
+
+@compiled_in_place
+def _cpu_for(given: Given, state: State, dispatch: int, now: int) -> int:
+    """Return the CPU for a dispatch that waits no longer, or ``NONE`` if it fits on none.
+
+    That is one that holds its fragment, else one that holds nothing, else the one that has not run
+    for longest.
+    """
+    finish, chosen = now + given.length[dispatch], NONE
+    for cpu, until in enumerate(state.usable_until):
+        if finish > until:
+            continue
+        if state.held[cpu] == given.fragment[dispatch]:
+            return cpu
+        if chosen == NONE or (
+            state.held[chosen] != NONE
+            and (state.held[cpu] == NONE or state.used_at[cpu] < state.used_at[chosen])
+        ):
+            chosen = cpu
+    return chosen
+
+
+@compiled_in_place
+def _chosen(given: Given, state: State, now: int, patience: int) -> tuple[int, int]:
+    """Return the dispatch that starts next by the rule, and its CPU; or ``NONE`` twice."""
+    end, held, usable_until = len(given.fragment), state.held, state.usable_until
+    is_idle, is_empty = False, False
+    for cpu, until in enumerate(usable_until):
+        if until > now:
+            is_idle = True
+            is_empty = is_empty or held[cpu] == NONE
+    if not is_idle:
+        return NONE, NONE
+    # Affinity first.
+    chosen, chosen_cpu = NONE, NONE
+    for cpu, until in enumerate(usable_until):
+        room = until - now
+        if room < 0 or held[cpu] == NONE:
+            continue
+        if chosen_cpu != NONE and state.used_at[cpu] <= state.used_at[chosen_cpu]:
+            continue
+        dispatch = state.behind[end + held[cpu]]
+        while dispatch < end and given.length[dispatch] > room:
+            dispatch = state.behind[dispatch]
+        if dispatch < end:
+            chosen, chosen_cpu = dispatch, cpu
+    if chosen_cpu != NONE:
+        return chosen, chosen_cpu
+    # Then CPUs that have nothing to lose, and dispatches that have waited for long.
+    dispatch = state.younger[end]
+    while dispatch != end:
+        is_due = state.ready[dispatch] + patience <= now
+        if not is_due and not is_empty:
+            break
+        cpu = _cpu_for(given, state, dispatch, now)
+        if cpu != NONE and (is_due or held[cpu] == NONE):
+            return dispatch, cpu
+        dispatch = state.younger[dispatch]
+    return NONE, NONE
