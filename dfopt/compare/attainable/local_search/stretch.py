@@ -1,0 +1,325 @@
+"""Takes a stretch of time out of a schedule for the compiled search, and puts it back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dfopt.compare.attainable.arrivals import NONE, Arrivals
+from dfopt.compare.attainable.local_search.layout import (
+    AFTER,
+    ALWAYS,
+    BEFORE,
+    COLUMNS,
+    COUNTERS,
+    CPU,
+    CUT,
+    END,
+    ENTRY,
+    EXIT,
+    FIRST,
+    FRAGMENT,
+    HEAD,
+    LAST,
+    LATEST,
+    LENGTH,
+    LINKS,
+    LISTS,
+    MOVES,
+    NEVER,
+    NEXT,
+    NOBODY,
+    OFFSET,
+    PREVIOUS,
+    RANK,
+    RANKED,
+    READY,
+    ROLE,
+    SIBLING,
+    SINCE,
+    START,
+    STAYS,
+    TAIL,
+    WAKER,
+    WOKEN,
+    Stretch,
+    Table,
+)
+from dfopt.compare.dispatches import Rows
+
+MOST_LOGGED = 1_024
+"""More than the number of starts that one change may move."""
+
+BLOCKS_PER_CELL = 1
+"""A cell of the calendar begins with about 1 block."""
+
+
+class Timeline:
+    """A schedule from which stretches are taken one after the other, from early to late.
+
+    Parameters
+    ----------
+    arrivals
+        The dispatches.
+    cpu, start
+        A schedule of them; changed.
+    latest
+        The latest start of each dispatch.
+    bounds
+        See :class:`Stretch`.
+    """
+
+    def __init__(
+        self, arrivals: Arrivals, cpu: Table, start: Table, latest: Table, bounds: Table
+    ) -> None:
+        self.arrivals = arrivals
+        self.cpu, self.start, self.latest = cpu, start, latest
+        count = len(arrivals)
+        self.next = np.full(count, NONE, np.int64)
+        follows = np.flatnonzero(arrivals.previous != NONE)
+        self.next[arrivals.previous[follows]] = follows
+        woken = np.flatnonzero(arrivals.waker != NONE)
+        self._woken = woken[np.argsort(arrivals.waker[woken], kind="stable")]
+        self._first_woken = np.searchsorted(arrivals.waker[self._woken], np.arange(count + 1))
+        self.order = np.lexsort((start + arrivals.length, start))
+        self._local = np.full(count, NOBODY, np.int64)
+        self._heads = np.full(arrivals.cpus, NONE, np.int64)
+        by_cpu = np.lexsort((start + arrivals.length, start, cpu))
+        self._by_cpu = by_cpu
+        self._cpu_starts = start[by_cpu].copy()
+        self._cpu_begin = np.searchsorted(cpu[by_cpu], np.arange(arrivals.cpus + 1))
+        blocks = arrivals.blocks
+        self._block_begin = np.searchsorted(blocks.cpu, np.arange(arrivals.cpus + 1))
+        evicting = np.flatnonzero(blocks.evicts)
+        # Cuts and evicting blocks: CPU, time, whether it is a cut, which block.
+        self._marks = np.concatenate(
+            [
+                np.stack(
+                    [
+                        arrivals.cut_cpu.astype(np.int64),
+                        arrivals.cut_time,
+                        np.zeros(len(arrivals.cut_cpu), np.int64) - 1,
+                    ]
+                ),
+                np.stack([blocks.cpu[evicting].astype(np.int64), blocks.start[evicting], evicting]),
+            ],
+            axis=1,
+        )
+        order = np.lexsort((self._marks[1], self._marks[0]))
+        self._marks = self._marks[:, order]
+        self._mark_begin = np.searchsorted(self._marks[0], np.arange(arrivals.cpus + 1))
+        self.bounds = bounds
+        self._taken = 0
+
+    def take(self, begin: int, end: int) -> tuple[Rows, Stretch]:
+        """Return the dispatches at ``begin`` … ``end`` - 1 in the order of starts, as a stretch.
+
+        What this leaves out before ``begin`` is never taken again.
+        """
+        arrivals, cpus = self.arrivals, self.arrivals.cpus
+        for row in self.order[self._taken : begin].tolist():
+            self._heads[self.cpu[row]] = row
+        self._taken = begin
+        inside = np.sort(self.order[begin:end])
+        k = len(inside)
+        self._local[inside] = np.arange(k)
+        limit = int(self.start[self.order[end]]) if end < len(self.order) else NEVER
+        tails = np.full(cpus, NONE, np.int64)
+        if limit != NEVER:
+            for cpu in range(cpus):
+                low, high = self._cpu_begin[cpu], self._cpu_begin[cpu + 1]
+                place = low + int(np.searchsorted(self._cpu_starts[low:high], limit))
+                # Of several that start at the same time some may be inside.
+                while place < high and self._local[self._by_cpu[place]] != NOBODY:
+                    place += 1
+                if place < high:
+                    tails[cpu] = self._by_cpu[place]
+        followers = self.next[inside]
+        woken = self._woken_by(inside)
+        outside = np.concatenate([followers[followers != NONE], woken, tails[tails != NONE]])
+        outside = np.unique(outside[self._local[outside] == NOBODY])
+        heads = self._heads[self._heads != NONE]
+        given = np.concatenate([inside, outside, heads])
+        g = len(given)
+        self._local[outside] = k + np.arange(len(outside))
+        rows = np.zeros((g, COLUMNS), np.int64)
+        rows[:, LINKS] = NOBODY
+        costs = arrivals.costs
+        rows[:, LENGTH] = arrivals.length[given]
+        rows[:, FRAGMENT] = arrivals.fragment[given]
+        for column, values in (
+            (ENTRY, costs.entry),
+            (EXIT, costs.exit),
+            (ALWAYS, costs.always),
+            (FIRST, costs.first),
+            (LAST, costs.last),
+        ):
+            rows[:, column] = values[given]
+        rows[:, ROLE] = STAYS
+        rows[:k, ROLE] = MOVES
+        rows[:, CPU] = self.cpu[given]
+        rows[:, START] = self.start[given]
+        rows[:, END] = rows[:, START] + rows[:, LENGTH]
+        rows[:, LATEST] = np.minimum(self.latest[given], limit)
+        linked = slice(0, k + len(outside))
+        self._link(rows[linked], given[linked])
+        self._local[inside] = NOBODY
+        self._local[outside] = NOBODY
+        rows = self._with_marks(rows, tails, outside, k)
+        return inside, self._stretch(rows, k)
+
+    def put_back(self, inside: Rows, stretch: Stretch, begin: int, end: int) -> None:
+        """Take over CPUs and starts of a stretch."""
+        k = len(inside)
+        self.cpu[inside] = stretch.rows[:k, CPU]
+        self.start[inside] = stretch.rows[:k, START]
+        part = self.order[begin:end]
+        self.order[begin:end] = part[
+            np.lexsort((self.start[part] + self.arrivals.length[part], self.start[part]))
+        ]
+
+    def _woken_by(self, inside: Rows) -> Rows:
+        counts = self._first_woken[inside + 1] - self._first_woken[inside]
+        total = int(counts.sum())
+        begin = np.repeat(self._first_woken[inside] - np.cumsum(counts) + counts, counts)
+        return np.asarray(self._woken[begin + np.arange(total)], np.intp)
+
+    def _link(self, rows: Table, given: Rows) -> None:
+        """Fill in what depends on other dispatches: by their elements, or by their times."""
+        arrivals, local = self.arrivals, self._local
+        since = arrivals.ready_by[given]
+        previous = arrivals.previous[given]
+        element = np.where(previous == NONE, NOBODY, local[previous])
+        # Elements outside that follow others outside need not know of them.
+        rows[:, PREVIOUS] = element
+        outside = (previous != NONE) & (element == NOBODY)
+        ends = self.start[previous] + arrivals.length[previous]
+        rows[:, SINCE] = np.where(outside, np.maximum(since, ends), since)
+        follows = np.flatnonzero(element != NOBODY)
+        rows[element[follows], NEXT] = follows
+        waker = arrivals.waker[given]
+        element = np.where(waker == NONE, NOBODY, local[waker])
+        rows[:, WAKER] = element
+        rows[:, OFFSET] = arrivals.waker_offset[given]
+        outside = (waker != NONE) & (element == NOBODY)
+        woken_at = self.start[waker] + arrivals.waker_offset[given]
+        rows[:, READY] = np.where(outside, np.maximum(rows[:, SINCE], woken_at), rows[:, SINCE])
+        for woken in np.flatnonzero(element != NOBODY).tolist():
+            by = element[woken]
+            rows[woken, SIBLING] = rows[by, WOKEN]
+            rows[by, WOKEN] = woken
+
+    def _with_marks(self, rows: Table, tails: Rows, outside: Rows, k: int) -> Table:
+        """Add cuts, evicting blocks and the ends of the CPUs; link the elements of each CPU."""
+        cpus = self.arrivals.cpus
+        blocks = self.arrivals.blocks
+        heads = np.flatnonzero(self._heads != NONE)
+        head_at = dict(zip(heads.tolist(), range(k + len(outside), len(rows)), strict=True))
+        extra: list[Table] = []
+        at = len(rows)
+        inside_of = rows[:k, CPU]
+        by_cpu = np.lexsort((rows[:k, END], rows[:k, START], inside_of))
+        begin = np.searchsorted(inside_of[by_cpu], np.arange(cpus + 1))
+        chains: list[list[int]] = []
+        for cpu in range(cpus):
+            own = by_cpu[begin[cpu] : begin[cpu + 1]].tolist()
+            low, high = self._mark_begin[cpu], self._mark_begin[cpu + 1]
+            times = self._marks[1, low:high]
+            if cpu in head_at:
+                head = head_at[cpu]
+                low_mark = low + int(np.searchsorted(times, rows[head, START], side="right"))
+            else:
+                head, low_mark = at, low
+                extra.append(_edge(HEAD, cpu, -NEVER))
+                at += 1
+            if tails[cpu] != NONE:
+                tail = k + int(np.searchsorted(outside, tails[cpu]))
+                high_mark = low + int(np.searchsorted(times, rows[tail, START], side="right"))
+            else:
+                tail, high_mark = at, high
+                extra.append(_edge(TAIL, cpu, NEVER))
+                at += 1
+            marks: list[tuple[int, int, int]] = []
+            for mark in range(low_mark, high_mark):
+                time, block = int(self._marks[1, mark]), int(self._marks[2, mark])
+                if block < 0:
+                    row = _edge(CUT, cpu, time)
+                else:
+                    row = _edge(STAYS, cpu, time)
+                    row[0, END] = blocks.end[block]
+                    row[0, FRAGMENT] = -1 - block
+                    row[0, ENTRY], row[0, EXIT] = blocks.entry[block], blocks.exit[block]
+                    row[0, FIRST], row[0, LAST] = blocks.first[block], blocks.last[block]
+                extra.append(row)
+                marks.append((time, int(row[0, END]) if block >= 0 else -NEVER, at))
+                at += 1
+            keyed = [(int(rows[e, START]), int(rows[e, END]), e) for e in own]
+            merged = [e for _, _, e in sorted([*keyed, *marks])] if marks else own
+            chains.append([head, *merged, tail])
+        rows = np.concatenate([rows, *extra])
+        for cpu, chain in enumerate(chains):
+            links = np.array(chain)
+            rows[links[:-1], AFTER] = links[1:]
+            rows[links[1:], BEFORE] = links[:-1]
+            rows[links, CPU] = cpu
+        return rows
+
+    def _stretch(self, rows: Table, k: int) -> Stretch:
+        arrivals = self.arrivals
+        blocks = arrivals.blocks
+        cpus = arrivals.cpus
+        moving = rows[:k]
+        low = int(moving[:, READY].min()) if k else 0
+        high = int(moving[:, END].max()) if k else 1
+        latest = moving[:, LATEST]
+        latest = latest[latest < NEVER // 2]
+        starts: list[Table] = []
+        ends: list[Table] = []
+        chosen: list[tuple[int, Table]] = []
+        for cpu in range(cpus):
+            first, last = self._block_begin[cpu], self._block_begin[cpu + 1]
+            own_ends = blocks.end[first:last]
+            begin = first + int(np.searchsorted(own_ends, low, side="right"))
+            end = last
+            if len(latest) == k and k:
+                final = int(latest.max()) + int(moving[:, LENGTH].max())
+                end = first + int(np.searchsorted(blocks.start[first:last], final, side="left"))
+                end = max(end, begin)
+            chosen.append((cpu, np.arange(begin, end)))
+        cells = max(1, max(len(own) for _, own in chosen) // BLOCKS_PER_CELL)
+        width = max(1, -(-(high - low) // cells))
+        calendar = np.zeros((cpus, cells), np.int64)
+        at = 0
+        for cpu, own in chosen:
+            starts += [blocks.start[own], np.array([NEVER])]
+            ends += [blocks.end[own], np.array([NEVER + 1])]
+            edges = low + width * np.arange(cells)
+            calendar[cpu] = at + np.searchsorted(blocks.end[own], edges, side="right")
+            calendar[cpu, 0] = at
+            at += len(own) + 1
+        size = max(len(rows), MOST_LOGGED, k + 1)
+        lists = np.zeros((LISTS, size), np.int64)
+        ranked = np.lexsort((np.arange(k), moving[:, FRAGMENT]))
+        lists[RANKED, :k] = ranked
+        lists[RANKED, size - 1] = k
+        rows[ranked, RANK] = np.arange(k)
+        counters = np.zeros(COUNTERS, np.int64)
+        return Stretch(
+            rows=rows,
+            lists=lists,
+            counters=counters,
+            block_start=np.concatenate(starts),
+            block_end=np.concatenate(ends),
+            calendar=calendar,
+            cells=np.array([low, width], np.int64),
+            matrix=np.ascontiguousarray(arrivals.costs.matrix, np.int64),
+            bounds=self.bounds,
+        )
+
+
+def _edge(role: int, cpu: int, time: int) -> Table:
+    """Return the row of an element that is no dispatch."""
+    row = np.zeros((1, COLUMNS), np.int64)
+    row[0, LINKS] = NOBODY
+    row[0, [ROLE, CPU, START, END, LATEST]] = role, cpu, time, time, NEVER
+    row[0, FRAGMENT] = -(2**40) - role
+    return row

@@ -1,0 +1,133 @@
+"""Local search: every schedule is valid, none costs less than the optimum, most cost as much."""
+
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from dfopt.compare.attainable.check import check_schedule
+from dfopt.compare.attainable.local_search import improve, search
+from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of, recorded_schedule
+from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from tests.compare.attainable.drawn import drawn_cases, random_arrivals, random_case
+from tests.compare.attainable.enumeration import cheapest_schedule
+
+SAMPLE = 100
+STEPS = 5_000
+
+
+@settings(max_examples=30)
+@given(drawn_cases(budgets=True, most=12))
+def test_is_valid_and_no_more_expensive(case):
+    arrivals, limit = case
+    recorded = recorded_schedule(arrivals)
+    found = improve(arrivals, limit, recorded, steps=500)
+    assert check_schedule(arrivals, found, limit) == []
+    assert cost_of(arrivals, found) <= cost_of(arrivals, recorded)
+
+
+@pytest.mark.slow
+def test_finds_most_optima():
+    equal = 0
+    for seed in range(SAMPLE):
+        arrivals, limit = random_case(seed, budgets=seed % 2 == 1)
+        found = improve(arrivals, limit, recorded_schedule(arrivals), steps=STEPS, seed=seed)
+        assert check_schedule(arrivals, found, limit) == []
+        optimum, _ = cheapest_schedule(arrivals, limit)
+        assert cost_of(arrivals, found) >= optimum
+        equal += cost_of(arrivals, found) == optimum
+    assert equal >= 0.96 * SAMPLE
+
+
+def larger(seed=0):
+    return random_arrivals(Random(seed), most=120, most_cpus=3, costs="counting")
+
+
+def test_same_seed_same_schedule():
+    arrivals = larger(3)
+    recorded = recorded_schedule(arrivals)
+    found = [
+        improve(arrivals, WaitingLimit(each=5), recorded, steps=20_000, seed=seed)
+        for seed in (1, 1, 2)
+    ]
+    assert np.array_equal(found[0].start, found[1].start)
+    assert np.array_equal(found[0].cpu, found[1].cpu)
+    assert not np.array_equal(found[0].start, found[2].start)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_stretches(monkeypatch, seed):
+    # What is short of a stretch in use: dispatches outside that wait, and are waited for.
+    monkeypatch.setattr(search, "DISPATCHES", 12)
+    arrivals = random_arrivals(Random(seed), most=120)
+    recorded = recorded_schedule(arrivals)
+    for limit in (WaitingLimit(each=3), WaitingLimit(total=10**6, long=4, most_long=10**6)):
+        found = improve(arrivals, limit, recorded, steps=5_000)
+        assert check_schedule(arrivals, found, limit) == []
+        assert cost_of(arrivals, found) <= cost_of(arrivals, recorded)
+
+
+def test_more_waiting_for_fewer_switches():
+    # On one CPU A and B take turns, each 1 long and ready at once. Without a limit: one switch.
+    arrivals = turns()
+    recorded = recorded_schedule(arrivals)
+    assert cost_of(arrivals, recorded) == 7
+    found = improve(arrivals, WaitingLimit(total=28), recorded, steps=5_000)
+    assert cost_of(arrivals, found) == 1
+    # Nobody later: the last one must not wait any longer, and so does each before it.
+    found = improve(arrivals, WaitingLimit(each=0), recorded, steps=5_000)
+    assert cost_of(arrivals, found) == 7
+
+
+def test_refuses_a_schedule_beyond_the_limit():
+    arrivals = turns()
+    late = TimedSchedule(cpu=arrivals.cpu, start=arrivals.start + 1)
+    with pytest.raises(ValueError, match="not within the limit"):
+        improve(arrivals, WaitingLimit(each=0), late, steps=1)
+
+
+def test_check_may_end_it():
+    def check():
+        raise KeyboardInterrupt
+
+    arrivals = turns()
+    with pytest.raises(KeyboardInterrupt):
+        improve(arrivals, WaitingLimit(each=0), recorded_schedule(arrivals), steps=1, check=check)
+
+
+def turns():
+    """Return arrivals of eight dispatches of two fragments on one CPU, all ready at 0."""
+    arrivals = random_arrivals(Random(1), most=8, most_cpus=1, blocks=False, zero_lengths=False)
+    count = 8
+    none = np.full(count, -1, np.intp)
+    numbers = np.arange(count, dtype=np.int64)
+    zeros, ones = np.zeros(count, np.int64), np.ones(count, np.int64)
+    return replace(
+        arrivals,
+        cpus=1,
+        row=np.arange(count),
+        fragment=(numbers % 2).astype(np.int32),
+        task=numbers.astype(np.int32),
+        cpu=np.zeros(count, np.int32),
+        start=numbers,
+        length=ones,
+        ready_from=zeros,
+        ready_by=zeros,
+        previous=none,
+        previous_end=np.full(count, np.iinfo(np.int64).min),
+        waker=none,
+        waker_offset=zeros,
+        continues=np.zeros(count, np.bool_),
+        latest=np.full(count, np.iinfo(np.int64).max),
+        costs=replace(
+            arrivals.costs,
+            entry=ones,
+            exit=zeros,
+            always=zeros,
+            first=zeros,
+            last=zeros,
+            matrix=np.zeros((0, 0), np.int64),
+        ),
+    )
