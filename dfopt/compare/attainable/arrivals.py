@@ -53,7 +53,7 @@ class SwitchCosts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Blocks:
+class FixedBlocks:
     """What keeps its CPU and its time in every schedule, ordered by CPU and start.
 
     These are the dispatches of tasks without a fragment, those of threads of the kernel that run
@@ -157,7 +157,7 @@ class Arrivals:
     continues: Flags
     latest: Integers
     costs: SwitchCosts
-    blocks: Blocks
+    blocks: FixedBlocks
     cut_cpu: Numbers
     cut_time: Integers
     unknown: int = 0
@@ -288,7 +288,7 @@ def _check_known(trace: Trace, unknown: int, count: int) -> None:
 
 def _costs(
     trace: Trace, model: CostModel, dispatches: Dispatches, row: Rows, others: Rows
-) -> tuple[SwitchCosts, Blocks]:
+) -> tuple[SwitchCosts, FixedBlocks]:
     """Return the costs of the managed dispatches, and the blocks with theirs."""
 
     def by_row(column: Integers) -> Integers:
@@ -328,7 +328,7 @@ def _costs(
     start = np.concatenate([trace.start[others], gap_start])
     end = np.concatenate([trace.end[others], gap_end])
     order = np.lexsort((end, start, cpu))
-    blocks = Blocks(
+    blocks = FixedBlocks(
         row=np.concatenate([others, np.full(len(none), NONE)])[order],
         cpu=np.searchsorted(cpu_number, cpu[order]).astype(np.int32),
         start=start[order],

@@ -75,7 +75,7 @@ def read_dfopt_trace(stream: BinaryIO) -> Trace:
         header, cpus = header_from_document(parsed_line(first, 1))
     except DfoptError as error:
         raise on_line(1, error) from None
-    rows = _Rows(cpus)
+    rows = _LinesRead(cpus)
     number = 2
     while lines := stream.readlines(AT_ONCE):
         rows.add(lines, number)
@@ -87,7 +87,7 @@ class _OddError(Exception):
     """These lines must be read one by one."""
 
 
-class _Rows:
+class _LinesRead:
     """Dispatches, gaps and events as they are read."""
 
     def __init__(self, cpus: int) -> None:

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 from hypothesis import strategies as st
 
-from dfopt.compare.attainable.arrivals import NONE, Arrivals, Blocks, SwitchCosts
+from dfopt.compare.attainable.arrivals import NONE, Arrivals, FixedBlocks, SwitchCosts
 from dfopt.compare.attainable.timed_schedule import recorded_schedule, waits_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 
@@ -216,7 +216,7 @@ def _arrivals(random: Random, recording: Recording, fragments: int, costs: str) 
         continues=np.array([one.continues for one in ordered], np.bool_),
         latest=integers([one.latest for one in ordered]),
         costs=_costs(random, [one.fragment for one in ordered], fragments, costs),
-        blocks=Blocks(
+        blocks=FixedBlocks(
             row=np.arange(len(blocks), dtype=np.intp) * 2,
             cpu=numbers([block.cpu for block in blocks]),
             start=integers([block.start for block in blocks]),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dfopt.compare.attainable import patience as patience_file
 from dfopt.compare.attainable import patient_replay
-from dfopt.compare.attainable.arrivals import NONE, Arrivals, Blocks, SwitchCosts
+from dfopt.compare.attainable.arrivals import NONE, Arrivals, FixedBlocks, SwitchCosts
 from dfopt.compare.attainable.check import check_schedule
 from dfopt.compare.attainable.patience import patience_curve, run_patiently
 from dfopt.compare.attainable.timed_schedule import cost_of, waits_of
@@ -75,7 +75,7 @@ def arrivals_with(  # noqa: PLR0913 - most of them have a default
             entry=ones, exit=none, always=none, first=none, last=none,
             matrix=np.zeros((0, 0), np.int64),
         ),
-        blocks=Blocks(
+        blocks=FixedBlocks(
             row=np.full(len(blocks), NONE),
             cpu=block_cpu.astype(np.int32), start=block_start, end=block_end,
             evicts=evicts.astype(bool), entry=of_blocks, exit=of_blocks,

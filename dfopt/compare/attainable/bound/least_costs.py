@@ -20,7 +20,7 @@ from math import gcd
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import Arrivals, Blocks
+from dfopt.compare.attainable.arrivals import Arrivals, FixedBlocks
 from dfopt.trace.events import Integers, Numbers
 
 
@@ -104,7 +104,7 @@ def _own_costs_of_blocks(arrivals: Arrivals) -> int:
     return int(blocks.exit[before].sum()) + int(blocks.entry[after].sum())
 
 
-def _parts(arrivals: Arrivals, blocks: Blocks) -> Numbers:
+def _parts(arrivals: Arrivals, blocks: FixedBlocks) -> Numbers:
     """Return the number of cuts on the CPU of each block by the time it starts."""
     parts = np.zeros(len(blocks.cpu), np.int32)
     for cpu in np.unique(arrivals.cut_cpu):

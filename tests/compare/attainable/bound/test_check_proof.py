@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dfopt.compare.attainable.arrivals import NONE, Arrivals, Blocks, SwitchCosts
+from dfopt.compare.attainable.arrivals import NONE, Arrivals, FixedBlocks, SwitchCosts
 from dfopt.compare.attainable.bound.check_proof import check_proof
 from dfopt.compare.attainable.bound.proof import (
     CompletionPrices,
@@ -87,7 +87,7 @@ def recorded(
             entry=none + 1, exit=none, always=none, first=none, last=none,
             matrix=np.zeros((0, 0), np.int64),
         ),
-        blocks=Blocks(
+        blocks=FixedBlocks(
             row=numbers[:0].astype(np.intp), cpu=numbers[:0], start=none[:0], end=none[:0],
             evicts=np.zeros(0, bool), entry=none[:0], exit=none[:0], first=none[:0], last=none[:0],
         ),
