@@ -198,3 +198,28 @@ def _with_another_price(random: Random, proof: WaitingProof) -> WaitingProof:
     price[row] = max(0, price[row] + step)
     stretches[position] = replace(stretch, **{name: replace(table, price=price)})
     return replace(proof, stretches=tuple(stretches))
+
+
+def tampered_proof(random: Random, proof: WaitingProof) -> WaitingProof:
+    """Return a proof with other numbers at a few places, wherever they are."""
+    stretches = list(proof.stretches)
+    for _ in range(random.randint(1, 4) if stretches else 0):
+        position = random.randrange(len(stretches))
+        stretch = stretches[position]
+        columns = [
+            (table.name, column.name)
+            for table in fields(stretch)[2:]
+            for column in fields(getattr(stretch, table.name))
+            if len(getattr(getattr(stretch, table.name), column.name))
+        ]
+        if not columns:
+            continue
+        name, column = random.choice(columns)
+        table = getattr(stretch, name)
+        numbers = getattr(table, column).copy()
+        row = random.randrange(len(numbers))
+        step = random.choice((-2, -1, 1, 2, 5))
+        numbers[row] += step * (proof.scale // 2 if column == "price" else 1)
+        changed = replace(table, **{column: numbers})
+        stretches[position] = replace(stretch, **{name: changed})
+    return replace(proof, stretches=tuple(stretches))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dfopt.compare.attainable.arrivals import NONE, Arrivals, FixedBlocks, SwitchCosts
 from dfopt.compare.attainable.bound.check_proof import check_proof
+from dfopt.compare.attainable.bound.lower_bound import lower_bound
 from dfopt.compare.attainable.bound.proof import (
     CompletionPrices,
     DelayPrices,
@@ -23,7 +24,11 @@ from dfopt.compare.attainable.bound.proof import (
     WaitingProof,
 )
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
-from tests.compare.attainable.bound.random_proofs import improved_proofs, random_proof
+from tests.compare.attainable.bound.random_proofs import (
+    improved_proofs,
+    random_proof,
+    tampered_proof,
+)
 from tests.compare.attainable.drawn import random_arrivals, random_limit
 from tests.compare.attainable.enumeration import cheapest_schedule
 
@@ -53,6 +58,33 @@ def test_prices_that_were_improved_prove_no_more_either(seed: int) -> None:
     proof = random_proof(random, arrivals, limit)
     for _, value in improved_proofs(random, arrivals, proof, 100):
         assert value <= cheapest[0]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_tampered_proofs_are_refused_or_valid(seed: int) -> None:
+    random = Random(seed)
+    arrivals = random_arrivals(random, most=5)
+    limit = random_limit(random, arrivals)
+    cheapest = cheapest_schedule(arrivals, limit)
+    assert cheapest is not None
+    proof = lower_bound(arrivals, limit, uses_lengths=True).proof
+    for _ in range(5):
+        checked = check_proof(arrivals, tampered_proof(random, proof))
+        assert (checked.value is None) == (checked.problems != ())
+        assert checked.value is None or checked.value <= cheapest[0]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_bounds_without_lengths_hold_for_all_lengths(seed: int) -> None:
+    random = Random(seed)
+    arrivals = random_arrivals(random, most=5, zero_lengths=False)
+    limit = random_limit(random, arrivals)
+    bound = lower_bound(arrivals, limit, uses_lengths=False).value
+    for _ in range(3):
+        length = [random.randint(1, int(recorded) + 3) for recorded in arrivals.length]
+        cheapest = cheapest_schedule(replace(arrivals, length=column(*length)), limit)
+        # With longer dispatches there may be no schedule at all.
+        assert cheapest is None or bound <= cheapest[0]
 
 
 def column(*values: int) -> np.ndarray:
