@@ -16,8 +16,35 @@ from dfopt.compare.dispatches import Rows
 from dfopt.solvers.compilation.compiled import compiled
 from dfopt.trace.events import Flags, Integers
 
+STEPS_A_WAIT = 16
+"""A permitted wait is divided into this number of steps, and the ends of intervals are rounded."""
+
 LONGEST_ENERGY = 20
 """At most this number of periods make an interval of an energy condition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DelayConditions:
+    """Conditions x(begin) + e(begin, end] ≥ 1, unless dispatches are delayed by more than some δ.
+
+    Parameters
+    ----------
+    begin, end
+        The intervals; each stands for all dispatches that have it.
+    weight
+        The number of dispatches x (δ - the next shorter δ): by at least this much they wait longer
+        if the condition does not hold.
+    dispatch, delay, interval
+        For each of the dispatches: its row in the arrivals, the position of δ, and the position of
+        its interval.
+    """
+
+    begin: Integers
+    end: Integers
+    weight: Integers
+    dispatch: Rows
+    delay: Rows
+    interval: Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,6 +69,8 @@ class FragmentConditions:
     period_begin, period_end, work
         In the periods from ``period_begin`` to just before ``period_end``, the fragment runs for at
         least ``work`` units of CPU time.
+    delays
+        Conditions that a dispatch may break if it waits.
     """
 
     fragment: int
@@ -58,6 +87,7 @@ class FragmentConditions:
     period_begin: Rows
     period_end: Rows
     work: Integers
+    delays: DelayConditions
 
 
 NOTHING_DUE = np.iinfo(np.int64).min
@@ -77,12 +107,15 @@ class StretchTimes:
     grid
         The times that bound the periods of energy conditions. None: lengths are not known, so
         that there are only hits.
+    delays
+        The times δ by which dispatches may be delayed.
     """
 
     begin: int
     end: int
     step: int
     grid: Integers | None
+    delays: Integers
 
 
 def conditions_of(
@@ -95,7 +128,7 @@ def conditions_of(
     fragment
         Its number.
     windows
-        Its dispatches, at least one.
+        Its dispatches that start in the stretch.
     cpus
         The number of CPUs.
     times
@@ -104,22 +137,23 @@ def conditions_of(
     none = np.empty(0, np.int64)
     begin, end, due, count, mandatory_begin, mandatory_end = (none,) * 6
     period_begin, period_end, work = none, none, none
-    if times.grid is not None:
-        begin, end, due, count = _multiplicities(windows, cpus)
-        finished = np.minimum(windows.first + windows.length, times.end)
-        runs = windows.last < finished
-        mandatory_begin, mandatory_end = windows.last[runs], finished[runs]
-        period_begin, period_end, work = _energies(windows, times.grid)
     # A longer interval makes a weaker condition. Many of them are equal or contain each other.
-    hit_begin = np.maximum(windows.seen_from // times.step * times.step, times.begin)
-    hit_end = np.minimum(-(-windows.last // times.step) * times.step, times.end - 1)
-    hits = np.flatnonzero(_is_minimal(hit_begin, hit_end))
+    due_rows = np.flatnonzero(windows.last < times.end)
+    due_windows = windows.part(due_rows)
+    hit_begin, hit_end = _rounded(due_windows.seen_from, due_windows.last, times.step, times)
+    minimal = _is_minimal(hit_begin, hit_end)
+    if times.grid is not None:
+        begin, end, due, count = _multiplicities(due_windows, cpus)
+        finished = np.minimum(due_windows.first + due_windows.length, times.end)
+        runs = due_windows.last < finished
+        mandatory_begin, mandatory_end = due_windows.last[runs], finished[runs]
+        period_begin, period_end, work = _energies(due_windows, times.grid)
     return FragmentConditions(
         fragment=fragment,
         windows=windows,
-        hits=hits,
-        hit_begin=hit_begin[hits],
-        hit_end=hit_end[hits],
+        hits=due_rows[minimal],
+        hit_begin=hit_begin[minimal],
+        hit_end=hit_end[minimal],
         begin=begin,
         end=end,
         due=due,
@@ -129,6 +163,47 @@ def conditions_of(
         period_begin=period_begin,
         period_end=period_end,
         work=work,
+        delays=_delays(windows, times),
+    )
+
+
+def _rounded(
+    begin: Integers, end: Integers, step: int, times: StretchTimes
+) -> tuple[Integers, Integers]:
+    """Return longer intervals, whose ends are multiples of a step or ends of the stretch."""
+    return (
+        np.maximum(begin // step * step, times.begin),
+        np.minimum(-(-end // step) * step, times.end - 1),
+    )
+
+
+def _delays(windows: StartWindows, times: StretchTimes) -> DelayConditions:
+    """Return the conditions that delays may break."""
+    tables, members = [np.empty((0, 3), np.int64)], [np.empty((0, 3), np.int64)]
+    found = 0
+    for delay, (length, gap) in enumerate(
+        zip(times.delays.tolist(), np.diff(times.delays, prepend=0).tolist(), strict=True)
+    ):
+        # What cannot be delayed by one of the times cannot be delayed by longer ones.
+        rows = np.flatnonzero((windows.slack >= length) & (windows.undelayed < times.end - length))
+        begin, end = _rounded(
+            windows.seen_from[rows],
+            windows.undelayed[rows] + length,
+            max(1, length // STEPS_A_WAIT),
+            times,
+        )
+        intervals, of, counts = np.unique(
+            np.column_stack([begin, end]), axis=0, return_inverse=True, return_counts=True
+        )
+        tables.append(np.column_stack([intervals, counts * gap]))
+        members.append(
+            np.column_stack([windows.dispatch[rows], np.full(len(rows), delay), found + of])
+        )
+        found += len(intervals)
+    begin, end, weight = np.concatenate(tables).T
+    dispatch, delays, interval = np.concatenate(members).T
+    return DelayConditions(
+        begin=begin, end=end, weight=weight, dispatch=dispatch, delay=delays, interval=interval
     )
 
 

@@ -5,6 +5,7 @@ For each fragment there are points of time τ_0 < τ_1 < …, at which its condi
 - x_i: CPUs that hold the fragment at τ_i;
 - h_i: CPUs that hold it throughout the slot from τ_i to just before τ_{i+1}; h_i ≤ x_i;
 - e_i: visits to it that start in (τ_i, τ_{i+1}]; x_{i+1} ≤ h_i + e_i;
+- u_i: whether a condition does not hold because dispatches are delayed;
 - z_g: the mean number of CPUs that hold it in a period g of a grid that all fragments share.
 
 At each point of a fragment, x of those with this point and h of the others' slots around it add up
@@ -37,7 +38,8 @@ class FragmentDuals:
     Parameters
     ----------
     conditions
-        The conditions; ``hits``, ``multiplicities`` and ``energies`` are the prices of their rows.
+        The conditions; ``covers`` are the prices of hits, multiplicities and delays in this order,
+        ``energies`` those of energies.
     points
         The points of time of the fragment.
     mandatory
@@ -46,8 +48,7 @@ class FragmentDuals:
 
     conditions: FragmentConditions
     points: Integers
-    hits: Reals
-    multiplicities: Reals
+    covers: Reals
     mandatory: Reals
     energies: Reals
 
@@ -120,6 +121,7 @@ class _Columns:
     held: int
     entries: int
     mean: int
+    late: int
     mandatory: Integers
     covers: slice
     energies: slice
@@ -133,6 +135,7 @@ def dual_solution(  # noqa: PLR0913
     grid: Integers | None,
     *,
     begin: int,
+    wait_price: float = 0.0,
     iterations: int | None = None,
 ) -> Duals | None:
     """Return the prices that the LP gives to the conditions of a stretch.
@@ -150,6 +153,8 @@ def dual_solution(  # noqa: PLR0913
         The times that bound the periods; None without lengths.
     begin
         When the stretch begins.
+    wait_price
+        The cost of each unit of time that something waits.
     iterations
         The solver gives up after this number of iterations, and the answer is None. None: never.
 
@@ -166,7 +171,7 @@ def dual_solution(  # noqa: PLR0913
     for own in conditions:
         points = points_of(own, begin)
         fragments.append(_add_fragment(rows, own, points, size, grid))
-        size = fragments[-1].mean + (0 if grid is None else len(grid) - 1)
+        size = fragments[-1].late + len(own.delays.begin)
     times = np.unique(np.concatenate([columns.points for columns in fragments]))
     for columns in fragments:
         _add_holders(rows, columns, times)
@@ -178,7 +183,9 @@ def dual_solution(  # noqa: PLR0913
             rows.add(periods, columns.mean + periods, 1.0)
         period_rows = rows.end(np.full(len(periods), cpus))
     cost, least, most = np.zeros(size), np.zeros(size), np.full(size, np.inf)
-    for columns, entry in zip(fragments, entry_costs, strict=True):
+    for own, columns, entry in zip(conditions, fragments, entry_costs, strict=True):
+        late = slice(columns.late, columns.late + len(own.delays.weight))
+        cost[late] = own.delays.weight * wait_price
         slots = len(columns.points) - 1
         cost[columns.entries : columns.entries + slots] = np.maximum(entry, 0)
         most[columns.entries : columns.entries + slots][entry < 0] = 0
@@ -227,9 +234,22 @@ def points_of(conditions: FragmentConditions, begin: int) -> Integers:
                 conditions.end,
                 conditions.mandatory_begin,
                 conditions.mandatory_end,
+                conditions.delays.begin,
+                conditions.delays.end,
             ]
         )
     )
+
+
+def covered_slots(conditions: FragmentConditions, points: Integers) -> tuple[Rows, Rows]:
+    """Return the first slot of each interval of hits, multiplicities and delays, and the one after.
+
+    A slot is from one point of time to the next.
+    """
+    delays = conditions.delays
+    begin = np.concatenate([conditions.hit_begin, conditions.begin, delays.begin])
+    end = np.concatenate([conditions.hit_end, conditions.end, delays.end])
+    return np.searchsorted(points, begin), np.searchsorted(points, end)
 
 
 def _add_fragment(
@@ -250,12 +270,15 @@ def _add_fragment(
     rows.add(slots, held + slots, -1.0)
     rows.add(slots, entries + slots, -1.0)
     rows.end(np.zeros(len(slots)))
-    begin = np.searchsorted(points, np.concatenate([conditions.hit_begin, conditions.begin]))
-    end = np.searchsorted(points, np.concatenate([conditions.hit_end, conditions.end]))
+    begin, end = covered_slots(conditions, points)
     rows.add(np.arange(len(begin)), held_at + begin, -1.0)
     row, slot = _ranges(begin, end)
     rows.add(row, entries + slot, -1.0)
-    covers = rows.end(-np.concatenate([np.ones(len(conditions.hits)), conditions.count]))
+    late = mean + (0 if grid is None else len(grid) - 1)
+    delays = np.arange(len(conditions.delays.begin))
+    rows.add(len(begin) - len(delays) + delays, late + delays, -1.0)
+    hits = np.ones(len(conditions.hits))
+    covers = rows.end(-np.concatenate([hits, conditions.count, np.ones(len(delays))]))
     change = np.zeros(len(points), np.int64)
     np.add.at(change, np.searchsorted(points, conditions.mandatory_begin), 1)
     np.add.at(change, np.searchsorted(points, conditions.mandatory_end), -1)
@@ -274,6 +297,7 @@ def _add_fragment(
         held=held,
         entries=entries,
         mean=mean,
+        late=late,
         mandatory=np.cumsum(change)[:-1],
         covers=covers,
         energies=energies,
@@ -320,8 +344,7 @@ def _duals_of(
     return FragmentDuals(
         conditions=conditions,
         points=columns.points,
-        hits=covers[: len(conditions.hits)],
-        multiplicities=covers[len(conditions.hits) :],
+        covers=covers,
         mandatory=at_least[columns.held : columns.held + slots] * (columns.mandatory > 0),
         energies=price[columns.energies] / columns.unit,
     )

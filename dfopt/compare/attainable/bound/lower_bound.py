@@ -10,38 +10,33 @@ import numpy as np
 
 from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.check_proof import check_proof
-from dfopt.compare.attainable.bound.conditions import StretchTimes, conditions_of
-from dfopt.compare.attainable.bound.entry_costs import slot_costs
+from dfopt.compare.attainable.bound.conditions import STEPS_A_WAIT
 from dfopt.compare.attainable.bound.least_costs import least_costs
-from dfopt.compare.attainable.bound.linear_program import dual_solution, points_of
 from dfopt.compare.attainable.bound.permitted_starts import permitted_starts
 from dfopt.compare.attainable.bound.proof import StretchPrices, WaitingProof
-from dfopt.compare.attainable.bound.rounding import integer_prices
-from dfopt.compare.attainable.bound.start_windows import StartWindows, start_windows
+from dfopt.compare.attainable.bound.start_windows import start_windows
+from dfopt.compare.attainable.bound.stretch_bound import StretchBound
 from dfopt.compare.attainable.bound.stretches import stretch_ends
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
-from dfopt.trace.events import Integers
+from dfopt.trace.events import Integers, no_times
 
 DISPATCHES_A_STRETCH = 3_000
 """A stretch has about this number of dispatches."""
-
-SMALLEST_STRETCH = 200
-"""A stretch with fewer dispatches is not divided further."""
-
-MOST_ITERATIONS = 12_000
-"""After this number of iterations of the solver, a stretch is divided."""
-
-DISPATCHES_A_PERIOD = 100
-"""A period of the energy conditions has about this number of dispatches."""
-
-STEPS_A_WAIT = 16
-"""A permitted wait is divided into this number of steps, and the ends of hits are rounded."""
 
 FINEST = 10**12
 """The largest scale of prices."""
 
 LARGEST_SUM = 2**57
 """Prices add up to about this at most."""
+
+SHARES_OF_MEAN = (1 / 16, 1 / 4, 1, 4, 16, 64)
+"""Delays that are told apart if the total of all waits is limited, as multiples of the mean."""
+
+STRETCHES_FOR_PRICE = 3
+"""The price of a wait is chosen by the linear programs of this number of stretches."""
+
+DISPATCHES_FOR_PRICE = 1_000
+"""Each of them has about this number of dispatches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,87 +55,6 @@ class WaitingBound:
     proof: WaitingProof
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StretchBound:
-    """The work of finding the prices of one stretch.
-
-    Parameters
-    ----------
-    windows
-        The dispatches that may start in the stretch.
-    entry
-        What an entry costs with each of them.
-    begin, end
-        The stretch is from ``begin`` to just before ``end``.
-    cpus
-        The number of CPUs.
-    uses_lengths
-        Whether dispatches are as long as recorded.
-    step
-        As in :class:`~dfopt.compare.attainable.bound.conditions.StretchTimes`.
-    scale
-        The prices are multiples of 1/scale.
-    """
-
-    windows: StartWindows
-    entry: Integers
-    begin: int
-    end: int
-    cpus: int
-    uses_lengths: bool
-    step: int
-    scale: int
-
-    def perform(self) -> list[StretchPrices]:
-        """Return the prices, of several shorter stretches if the linear program was too hard."""
-        windows = self.windows
-        certain = (windows.seen_from >= self.begin) & (windows.last < self.end)
-        count = int(certain.sum())
-        if not count:
-            return []
-        times = self._times(count)
-        conditions, costs = [], []
-        for fragment in np.unique(windows.fragment[certain]).tolist():
-            own = np.flatnonzero(windows.fragment == fragment)
-            condition = conditions_of(fragment, windows.part(own[certain[own]]), self.cpus, times)
-            points = points_of(condition, self.begin)
-            # A dispatch may start in the stretch also if it does not have to.
-            slots = slot_costs(points, windows.first[own], windows.last[own], self.entry[own])
-            conditions.append(condition)
-            costs.append(slots)
-        is_small = count < SMALLEST_STRETCH
-        duals = dual_solution(
-            conditions,
-            costs,
-            self.cpus,
-            times.grid,
-            begin=self.begin,
-            iterations=None if is_small else MOST_ITERATIONS,
-        )
-        if duals is None:
-            ends = stretch_ends(windows.part(np.flatnonzero(certain)), (), -(-count // 2))
-            ends[0], ends[-1] = self.begin, self.end
-            halves = [self._part(*pair) for pair in pairwise(ends.tolist())]
-            return [prices for half in halves for prices in half.perform()]
-        return [integer_prices(duals, costs, times, self.scale)]
-
-    def _times(self, count: int) -> StretchTimes:
-        grid = None
-        if self.uses_lengths:
-            periods = max(1, count // DISPATCHES_A_PERIOD)
-            ends = np.linspace(self.begin, self.end, min(periods, self.end - self.begin) + 1)
-            grid = np.unique(ends.astype(np.int64))
-        return StretchTimes(begin=self.begin, end=self.end, step=self.step, grid=grid)
-
-    def _part(self, begin: int, end: int) -> StretchBound:
-        """Return the work on a part of the stretch."""
-        windows = self.windows
-        meets = np.flatnonzero((windows.first < end) & (windows.last >= begin))
-        return replace(
-            self, windows=windows.part(meets), entry=self.entry[meets], begin=begin, end=end
-        )
-
-
 def lower_bound(
     arrivals: Arrivals,
     limit: WaitingLimit,
@@ -149,6 +63,8 @@ def lower_bound(
     check: Callable[[], None] = lambda: None,
 ) -> WaitingBound:
     """Return a lower bound on the sum of all costs of every schedule within a waiting limit.
+
+    If both single waits and their total are limited, the total is not used.
 
     Parameters
     ----------
@@ -161,31 +77,71 @@ def lower_bound(
     check
         Called between stretches; what it raises ends the work.
     """
+    work = stretch_bounds(arrivals, limit, uses_lengths=uses_lengths, check=check)
+    prices: list[StretchPrices] = []
+    for stretch in work:
+        check()
+        prices += stretch.perform().prices
+    return proven_bound(arrivals, limit, work, prices, uses_lengths=uses_lengths)
+
+
+def stretch_bounds(
+    arrivals: Arrivals,
+    limit: WaitingLimit,
+    *,
+    uses_lengths: bool,
+    check: Callable[[], None] = lambda: None,
+) -> list[StretchBound]:
+    """Return the work of which :func:`lower_bound` consists, in independent pieces.
+
+    See there for the parameters.
+    """
     starts = permitted_starts(arrivals, limit, uses_lengths=uses_lengths)
     windows = start_windows(starts, arrivals.fragment, arrivals.length)
-    costs = least_costs(arrivals)
-    scale = _scale(len(arrivals), int(costs.entry.max()))
-    ends = stretch_ends(windows, arrivals.cut_time, DISPATCHES_A_STRETCH)
+    entry = least_costs(arrivals).entry
+    delays = no_times()
+    due = windows.last
+    if limit.each is None:
+        delays = _delays(limit, len(arrivals))
+        due = windows.undelayed + delays.max(initial=0) // 4
     whole = StretchBound(
         windows=windows,
-        entry=costs.entry,
-        begin=int(ends[0]),
-        end=int(ends[-1]),
+        entry=entry,
+        begin=int(windows.seen_from.min()),
+        end=int(due.max()) + int(delays.max(initial=0)) + 1,
         cpus=arrivals.cpus,
-        uses_lengths=uses_lengths,
+        uses_lengths=uses_lengths and limit.each is not None,
         step=max(1, (limit.each or 0) // STEPS_A_WAIT),
-        scale=scale,
+        delays=delays,
+        scale=_scale(len(arrivals), int(entry.max())),
+        wait_price=0,
     )
-    stretches: list[StretchPrices] = []
-    for begin, end in pairwise(ends.tolist()):
-        check()
-        stretches += whole._part(begin, end).perform()
+    if len(delays):
+        assert limit.total is not None
+        whole = _with_wait_price(whole, due, limit.total, check)
+    return _stretches(whole, due, DISPATCHES_A_STRETCH, arrivals.cut_time)
+
+
+def proven_bound(
+    arrivals: Arrivals,
+    limit: WaitingLimit,
+    work: list[StretchBound],
+    prices: list[StretchPrices],
+    *,
+    uses_lengths: bool,
+) -> WaitingBound:
+    """Return the bound that the prices of all stretches prove."""
     proof = WaitingProof(
-        limit=limit, uses_lengths=uses_lengths, scale=scale, stretches=tuple(stretches)
+        limit=limit,
+        uses_lengths=uses_lengths,
+        scale=work[0].scale,
+        stretches=tuple(sorted(prices, key=lambda stretch: stretch.begin)),
+        delays=work[0].delays,
+        wait_price=work[0].wait_price,
     )
-    value = check_proof(arrivals, proof).value
-    assert value is not None
-    return WaitingBound(value=value, proof=proof)
+    checked = check_proof(arrivals, proof)
+    assert checked.value is not None, checked.problems
+    return WaitingBound(value=checked.value, proof=proof)
 
 
 def _scale(dispatches: int, most_expensive: int) -> int:
@@ -194,3 +150,52 @@ def _scale(dispatches: int, most_expensive: int) -> int:
     The checker refuses prices that could add up to more than 64 bits hold.
     """
     return max(1, min(FINEST, LARGEST_SUM // (dispatches * max(1, most_expensive))))
+
+
+def _stretches(whole: StretchBound, due: Integers, size: int, cuts: Integers) -> list[StretchBound]:
+    """Return the stretches of a trace, which end at all cuts."""
+    ends = np.concatenate([stretch_ends(whole.windows, due, size), cuts])
+    inner = np.unique(ends[(ends > whole.begin) & (ends < whole.end)])
+    return [
+        whole.part(begin, end) for begin, end in pairwise([whole.begin, *inner.tolist(), whole.end])
+    ]
+
+
+def _delays(limit: WaitingLimit, dispatches: int) -> Integers:
+    """Return the delays that are told apart; none if the total of all waits has no limit."""
+    if limit.total is None:
+        return no_times()
+    mean = limit.total / dispatches
+    return np.unique([max(1, round(mean * share)) for share in SHARES_OF_MEAN])
+
+
+def _with_wait_price(
+    whole: StretchBound, due: Integers, total: int, check: Callable[[], None]
+) -> StretchBound:
+    """Return the work with a good price of waits.
+
+    The bound is a concave function of the price. A few stretches stand for all of them.
+    """
+    size = DISPATCHES_FOR_PRICE
+    stretches = _stretches(whole, due, size, no_times())
+    sample = stretches[:: max(1, len(stretches) // STRETCHES_FOR_PRICE)]
+    # So the sample may wait for its share of the total.
+    share = total * min(1.0, sum(map(len, sample)) / len(whole))
+    least = max(1, whole.scale * int(whole.entry.max()) // max(1, total))
+
+    def value(power: int) -> float:
+        price = least << power
+        values = []
+        for stretch in sample:
+            check()
+            values.append(replace(stretch, wait_price=price).perform().value)
+        return sum(values) - price / whole.scale * share
+
+    low, high = 0, len(whole).bit_length()
+    while low < high:
+        middle = (low + high) // 2
+        if value(middle) < value(middle + 1):
+            low = middle + 1
+        else:
+            high = middle
+    return replace(whole, wait_price=least << low)

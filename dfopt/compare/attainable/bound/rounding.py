@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from dfopt.compare.attainable.bound.conditions import NOTHING_DUE, StretchTimes
-from dfopt.compare.attainable.bound.linear_program import Duals, FragmentDuals, Reals
+from dfopt.compare.attainable.bound.conditions import NOTHING_DUE, DelayConditions, StretchTimes
+from dfopt.compare.attainable.bound.linear_program import Duals, FragmentDuals, Reals, covered_slots
 from dfopt.compare.attainable.bound.proof import (
     CompletionPrices,
+    DelayPrices,
     DispatchPrices,
     FragmentTimes,
     IntervalPrices,
@@ -24,7 +25,7 @@ from dfopt.trace.events import Integers
 
 
 def integer_prices(
-    duals: Duals, entry_costs: list[Integers], times: StretchTimes, scale: int
+    duals: Duals, entry_costs: list[Integers], times: StretchTimes, scale: int, wait_price: int
 ) -> StretchPrices:
     """Return the prices of a stretch in integers.
 
@@ -39,15 +40,18 @@ def integer_prices(
         The times that the conditions speak of.
     scale
         The prices are multiples of 1/scale.
+    wait_price
+        The price of each unit of time that something waits, times the scale.
     """
     grid = times.grid
-    hits, started, finished, mandatory, energy, points = [], [], [], [], [], []
+    hits, delays, started, finished, mandatory, energy, points = [], [], [], [], [], [], []
     periods = 0 if grid is None else len(grid) - 1
     largest = np.zeros(periods + 1, np.int64)
     for own, costs in zip(duals.fragments, entry_costs, strict=True):
         conditions = own.conditions
         fragment = conditions.fragment
-        hit_prices, multiplicity_prices = _covering(own, costs, scale)
+        hit_prices, multiplicity_prices, delay_prices = _covering(own, costs, scale)
+        delays.append(_priced_delays(conditions.delays, delay_prices, wait_price, times))
         used = hit_prices > 0
         rows = conditions.windows.dispatch[conditions.hits[used]]
         hits.append(np.column_stack([rows, hit_prices[used]]))
@@ -82,6 +86,7 @@ def integer_prices(
         begin=times.begin,
         end=times.end,
         hits=DispatchPrices(**_columns(hits, "dispatch", "price")),
+        delays=DelayPrices(**_columns(delays, "dispatch", "delay", "price")),
         started=IntervalPrices(**_columns(started, "fragment", "begin", "end", "price")),
         finished=CompletionPrices(**_columns(finished, "fragment", "begin", "end", "due", "price")),
         mandatory=IntervalPrices(**_columns(mandatory, "fragment", "begin", "end", "price")),
@@ -96,12 +101,12 @@ def _floor(prices: Reals, scale: int) -> Integers:
     return np.floor(prices * scale).astype(np.int64)
 
 
-def _covering(own: FragmentDuals, costs: Integers, scale: int) -> tuple[Integers, Integers]:
-    """Return prices of hits and multiplicities; in no slot do they exceed the cost of an entry."""
-    conditions = own.conditions
-    begin = np.searchsorted(own.points, np.concatenate([conditions.hit_begin, conditions.begin]))
-    end = np.searchsorted(own.points, np.concatenate([conditions.hit_end, conditions.end]))
-    prices = _floor(np.concatenate([own.hits, own.multiplicities]), scale)
+def _covering(
+    own: FragmentDuals, costs: Integers, scale: int
+) -> tuple[Integers, Integers, Integers]:
+    """Return prices of hits, multiplicities and delays; slots do not reward more than they cost."""
+    begin, end = covered_slots(own.conditions, own.points)
+    prices = _floor(own.covers, scale)
     change = np.zeros(len(own.points), np.int64)
     np.add.at(change, begin, prices)
     np.add.at(change, end, -prices)
@@ -111,7 +116,20 @@ def _covering(own: FragmentDuals, costs: Integers, scale: int) -> tuple[Integers
         # Only by what the solver tolerates; so all prices of the fragment may become smaller.
         factor = float((limit[exceeded] / covered[exceeded]).min())
         prices = np.floor(prices * factor).astype(np.int64)
-    return prices[: len(conditions.hits)], prices[len(conditions.hits) :]
+    hits = len(own.conditions.hits)
+    multiplicities = hits + len(own.conditions.count)
+    return prices[:hits], prices[hits:multiplicities], prices[multiplicities:]
+
+
+def _priced_delays(
+    delays: DelayConditions, prices: Integers, wait_price: int, times: StretchTimes
+) -> Integers:
+    """Return rows of dispatch, delay and price; the dispatches of an interval share its price."""
+    members = np.bincount(delays.interval, minlength=len(prices))
+    most = np.diff(times.delays, prepend=0)[delays.delay] * wait_price
+    shares = np.minimum(prices[delays.interval] // members[delays.interval], most)
+    used = shares > 0
+    return np.column_stack([delays.dispatch[used], delays.delay[used], shares[used]])
 
 
 def _priced(fragment: int, interval: list[Integers], prices: Integers) -> Integers:

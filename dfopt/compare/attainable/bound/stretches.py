@@ -6,29 +6,26 @@ cross the ends of the stretches, the better is the bound.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from dfopt.compare.attainable.bound.start_windows import StartWindows
 from dfopt.trace.events import Integers
 
 
-def stretch_ends(windows: StartWindows, cuts: Integers | Sequence[int], size: int) -> Integers:
+def stretch_ends(windows: StartWindows, due: Integers, size: int) -> Integers:
     """Return increasing times; each stretch is from one of them to just before the next one.
 
     Parameters
     ----------
     windows
-        The dispatches of the trace; they all start between the first and the last of the times.
-    cuts
-        Times about which nothing is known; each ends a stretch.
+        Dispatches.
+    due
+        The time by which each of them matters, such as its last start.
     size
         A stretch has about this number of dispatches.
     """
-    begin, end = np.sort(windows.seen_from), np.sort(windows.last)
-    cuts = np.unique(np.asarray(cuts, np.int64))
-    ends = [begin[:1], cuts[(cuts > begin[0]) & (cuts <= end[-1])], end[-1:] + 1]
+    begin, end = np.sort(windows.seen_from), np.sort(due)
+    ends = [begin[:1], end[-1:] + 1]
     count = len(begin) // size
     # A window is lost if it began before an end and is not over then: the best end of all near
     # the place that would make equal stretches loses the fewest.
