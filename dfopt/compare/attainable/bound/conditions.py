@@ -19,6 +19,9 @@ from dfopt.trace.events import Flags, Integers
 STEPS_A_WAIT = 16
 """A permitted wait is divided into this number of steps, and the ends of intervals are rounded."""
 
+STEPS_A_DELAY = 4
+"""The same for a delay that is told apart, if the total of all waits is limited."""
+
 LONGEST_ENERGY = 20
 """At most this number of periods make an interval of an energy condition."""
 
@@ -189,7 +192,7 @@ def _delays(windows: StartWindows, times: StretchTimes) -> DelayConditions:
         begin, end = _rounded(
             windows.seen_from[rows],
             windows.undelayed[rows] + length,
-            max(1, length // STEPS_A_WAIT),
+            max(1, length // STEPS_A_DELAY),
             times,
         )
         intervals, of, counts = np.unique(

@@ -136,7 +136,7 @@ def dual_solution(  # noqa: PLR0913
     *,
     begin: int,
     wait_price: float = 0.0,
-    iterations: int | None = None,
+    most_steps: int | None = None,
 ) -> Duals | None:
     """Return the prices that the LP gives to the conditions of a stretch.
 
@@ -155,8 +155,9 @@ def dual_solution(  # noqa: PLR0913
         When the stretch begins.
     wait_price
         The cost of each unit of time that something waits.
-    iterations
-        The solver gives up after this number of iterations, and the answer is None. None: never.
+    most_steps
+        The solver gives up after this number of iterations x rows, and the answer is None. None:
+        never.
 
     Raises
     ------
@@ -191,7 +192,7 @@ def dual_solution(  # noqa: PLR0913
         most[columns.entries : columns.entries + slots][entry < 0] = 0
         least[columns.held : columns.held + slots] = columns.mandatory
     row, column, value, limits = rows.arrays()
-    options = {} if iterations is None else {"maxiter": iterations}
+    options = {} if most_steps is None else {"maxiter": most_steps // rows.size}
     answer = linprog(
         cost,
         A_ub=csr_array((value, (row, column)), shape=(rows.size, size)),
@@ -200,7 +201,7 @@ def dual_solution(  # noqa: PLR0913
         method="highs",
         options=options,
     )
-    if iterations is not None and answer.status == OUT_OF_ITERATIONS:
+    if most_steps is not None and answer.status == OUT_OF_ITERATIONS:
         return None
     if answer.status != 0:
         raise DfoptError(f"the linear program of a bound was not solved: {answer.message}")

@@ -29,7 +29,7 @@ FINEST = 10**12
 LARGEST_SUM = 2**57
 """Prices add up to about this at most."""
 
-SHARES_OF_MEAN = (1 / 16, 1 / 4, 1, 4, 16, 64)
+SHARES_OF_MEAN = (1 / 8, 1 / 2, 2, 8, 32)
 """Delays that are told apart if the total of all waits is limited, as multiples of the mean."""
 
 STRETCHES_FOR_PRICE = 3

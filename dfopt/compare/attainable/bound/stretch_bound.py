@@ -19,8 +19,8 @@ from dfopt.trace.events import Integers
 SMALLEST_STRETCH = 200
 """A stretch with fewer dispatches is not divided further."""
 
-MOST_ITERATIONS = 12_000
-"""After this number of iterations of the solver, a stretch is divided."""
+MOST_STEPS = 400_000_000
+"""After this number of iterations of the solver x rows of its problem, a stretch is divided."""
 
 DISPATCHES_A_PERIOD = 100
 """A period of the energy conditions has about this number of dispatches."""
@@ -118,11 +118,11 @@ class StretchBound:
             times.grid,
             begin=self.begin,
             wait_price=self.wait_price / self.scale,
-            iterations=None if count < SMALLEST_STRETCH else MOST_ITERATIONS,
+            most_steps=None if count < SMALLEST_STRETCH else MOST_STEPS,
         )
         if duals is None:
             known = windows.part(np.flatnonzero(begun & (due < self.end)))
-            return self._divided(stretch_ends(known, due[begun & (due < self.end)], count // 2 + 1))
+            return self._divided(stretch_ends(known, due[begun & (due < self.end)], count // 2))
         prices = integer_prices(duals, costs, times, self.scale, self.wait_price)
         return PricedStretches(value=duals.value, prices=(prices,))
 
