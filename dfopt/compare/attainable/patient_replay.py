@@ -26,7 +26,7 @@ BLOCK, EVICTING_BLOCK = -1, -2
 """Stand for the dispatch of an obstacle that is none."""
 
 
-class Given(NamedTuple):
+class ReplayInput(NamedTuple):
     """What a replay does not change. Plain Python takes lists in the place of arrays.
 
     ``hurry_from`` says from when on a dispatch is urgent.
@@ -49,7 +49,7 @@ class Given(NamedTuple):
     hurry_from: Integers
 
 
-class State(NamedTuple):
+class ReplayState(NamedTuple):
     """The state of a replay.
 
     By dispatch: ``ready``, its time as far as it is known; the number of dispatches ``missing``
@@ -155,21 +155,22 @@ def replayed(
     if count <= PLAIN_DISPATCHES:
         # Lists, since plain Python reads single values of arrays slowly.
         lists = [cast(Integers, column.tolist()) for column in (*given, *state, initial)]
-        result = State(*lists[len(given) : -1])
+        result = ReplayState(*lists[len(given) : -1])
         with as_plain_python(math.inf, check):
-            _replay(Given(*lists[: len(given)]), result, lists[-1], patience)
+            _replay(ReplayInput(*lists[: len(given)]), result, lists[-1], patience)
     else:
         columns = [column.astype(np.int64) for column in (*given, *state, initial)]
-        result = State(*columns[len(given) : -1])
+        result = ReplayState(*columns[len(given) : -1])
         wait_for(
-            lambda: _replay(Given(*columns[: len(given)]), result, columns[-1], patience), check
+            lambda: _replay(ReplayInput(*columns[: len(given)]), result, columns[-1], patience),
+            check,
         )
     return TimedSchedule(cpu=np.array(result.cpu_of, np.int32), start=np.array(result.start_of))
 
 
 @compiled
 def _replay(  # noqa: PLR0912, PLR0915 - one loop, event by event
-    given: Given, state: State, initial: Integers, patience: int
+    given: ReplayInput, state: ReplayState, initial: Integers, patience: int
 ) -> None:
     """Let the rule start every dispatch; ``initial`` are those that wait for no other one."""
     ready, missing, free_at = state.ready, state.missing, state.free_at
@@ -244,7 +245,7 @@ def _replay(  # noqa: PLR0912, PLR0915 - one loop, event by event
 
 
 @compiled_in_place
-def _queue(given: Given, state: State, dispatch: int) -> None:
+def _queue(given: ReplayInput, state: ReplayState, dispatch: int) -> None:
     """Let a dispatch wait at the ends of both queues."""
     end = len(given.fragment)
     own = end + given.fragment[dispatch]
@@ -258,7 +259,7 @@ def _queue(given: Given, state: State, dispatch: int) -> None:
 
 
 @compiled_in_place
-def _start(given: Given, state: State, dispatch: int, cpu: int, now: int) -> None:
+def _start(given: ReplayInput, state: ReplayState, dispatch: int, cpu: int, now: int) -> None:
     """Take a dispatch out of its queues, and let a CPU run it."""
     ahead, behind = state.ahead[dispatch], state.behind[dispatch]
     state.behind[ahead], state.ahead[behind] = behind, ahead
@@ -271,7 +272,7 @@ def _start(given: Given, state: State, dispatch: int, cpu: int, now: int) -> Non
 
 
 @compiled_in_place
-def _lapses(given: Given, state: State, now: int) -> bool:
+def _lapses(given: ReplayInput, state: ReplayState, now: int) -> bool:
     """Give up the places that are reserved from now on for dispatches that are not ready."""
     lapses = False
     for cpu, index in enumerate(state.obstacle):
@@ -282,7 +283,7 @@ def _lapses(given: Given, state: State, now: int) -> bool:
 
 
 @compiled_in_place
-def _at_its_place(given: Given, state: State, now: int) -> tuple[int, int]:
+def _at_its_place(given: ReplayInput, state: ReplayState, now: int) -> tuple[int, int]:
     """Return a dispatch that starts at its reserved place now, and its CPU; or ``NONE`` twice.
 
     Pass over the obstacles that have begun. If nobody starts, find out for each CPU until when a
@@ -315,7 +316,7 @@ def _at_its_place(given: Given, state: State, now: int) -> tuple[int, int]:
 
 
 @compiled_in_place
-def _cpu_for(given: Given, state: State, dispatch: int, now: int) -> int:
+def _cpu_for(given: ReplayInput, state: ReplayState, dispatch: int, now: int) -> int:
     """Return the CPU for a dispatch that waits no longer, or ``NONE`` if it fits on none.
 
     That is one that holds its fragment, else one that holds nothing, else the one that has not run
@@ -336,7 +337,7 @@ def _cpu_for(given: Given, state: State, dispatch: int, now: int) -> int:
 
 
 @compiled_in_place
-def _chosen(given: Given, state: State, now: int, patience: int) -> tuple[int, int]:
+def _chosen(given: ReplayInput, state: ReplayState, now: int, patience: int) -> tuple[int, int]:
     """Return the dispatch that starts next by the rule, and its CPU; or ``NONE`` twice."""
     end, held, usable_until = len(given.fragment), state.held, state.usable_until
     is_idle, is_empty = False, False
