@@ -176,6 +176,8 @@ def run_patiently(
 
 def _latest_for_all(arrivals: Arrivals) -> Integers:
     """Return when each dispatch may start so that those which wait for it may be in time."""
+    if (arrivals.latest >= NEVER).all():
+        return arrivals.latest
     latest, length = arrivals.latest.tolist(), arrivals.length.tolist()
     offset, waker = arrivals.waker_offset.tolist(), arrivals.waker.tolist()
     for dispatch, previous in reversed(list(enumerate(arrivals.previous.tolist()))):
