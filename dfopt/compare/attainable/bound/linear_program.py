@@ -5,6 +5,7 @@ For each fragment there are points of time τ_0 < τ_1 < …, at which its condi
 - x_i: CPUs that hold the fragment at τ_i;
 - h_i: CPUs that hold it throughout the slot from τ_i to just before τ_{i+1}; h_i ≤ x_i;
 - e_i: visits to it that start in (τ_i, τ_{i+1}]; x_{i+1} ≤ h_i + e_i;
+- o_i: visits that are given up in [τ_i, τ_{i+1}], if exits have a cost; o_i ≥ x_i - h_i;
 - u_i: whether a condition does not hold because dispatches are delayed;
 - z_g: the mean number of CPUs that hold it in a period g of a grid that all fragments share.
 
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfopt.compare.attainable.bound.conditions import FragmentConditions
+from dfopt.compare.attainable.bound.visit_costs import VisitCosts
 from dfopt.compare.dispatches import Rows
 from dfopt.errors import DfoptError
 from dfopt.trace.events import Integers
@@ -44,6 +46,8 @@ class FragmentDuals:
         The points of time of the fragment.
     mandatory
         For each slot between points, the price of each CPU that certainly runs the fragment.
+    exit
+        The price of an exit.
     """
 
     conditions: FragmentConditions
@@ -51,6 +55,7 @@ class FragmentDuals:
     covers: Reals
     mandatory: Reals
     energies: Reals
+    exit: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -122,19 +127,22 @@ class _Columns:
     entries: int
     mean: int
     late: int
+    exits: int
     mandatory: Integers
     covers: slice
     energies: slice
+    exit_rows: int
     unit: float
 
 
 def dual_solution(  # noqa: PLR0913
     conditions: Sequence[FragmentConditions],
-    entry_costs: Sequence[Integers],
+    visit_costs: Sequence[VisitCosts],
     cpus: int,
     grid: Integers | None,
     *,
     begin: int,
+    end: int,
     wait_price: float = 0.0,
     most_steps: int | None = None,
 ) -> Duals | None:
@@ -144,15 +152,14 @@ def dual_solution(  # noqa: PLR0913
     ----------
     conditions
         Those of each fragment.
-    entry_costs
-        For each fragment, the costs of an entry in each slot between its points; -1 where no visit
-        can begin.
+    visit_costs
+        What visits to each fragment cost.
     cpus
         The number of CPUs.
     grid
         The times that bound the periods; None without lengths.
-    begin
-        When the stretch begins.
+    begin, end
+        When the stretch begins and ends.
     wait_price
         The cost of each unit of time that something waits.
     most_steps
@@ -169,10 +176,13 @@ def dual_solution(  # noqa: PLR0913
 
     rows = _Rows()
     size, fragments = 0, []
-    for own in conditions:
-        points = points_of(own, begin)
+    for own, costs in zip(conditions, visit_costs, strict=True):
+        points = points_of(own, begin, end)
         fragments.append(_add_fragment(rows, own, points, size, grid))
-        size = fragments[-1].late + len(own.delays.begin)
+        size = fragments[-1].exits
+        if len(costs.exit):
+            _add_exits(rows, fragments[-1], costs)
+            size += len(points) - 1 + len(costs.exit)
     times = np.unique(np.concatenate([columns.points for columns in fragments]))
     for columns in fragments:
         _add_holders(rows, columns, times)
@@ -184,12 +194,17 @@ def dual_solution(  # noqa: PLR0913
             rows.add(periods, columns.mean + periods, 1.0)
         period_rows = rows.end(np.full(len(periods), cpus))
     cost, least, most = np.zeros(size), np.zeros(size), np.full(size, np.inf)
-    for own, columns, entry in zip(conditions, fragments, entry_costs, strict=True):
+    for own, columns, costs in zip(conditions, fragments, visit_costs, strict=True):
         late = slice(columns.late, columns.late + len(own.delays.weight))
         cost[late] = own.delays.weight * wait_price
         slots = len(columns.points) - 1
-        cost[columns.entries : columns.entries + slots] = np.maximum(entry, 0)
-        most[columns.entries : columns.entries + slots][entry < 0] = 0
+        cost[columns.entries : columns.entries + slots] = np.maximum(costs.entry, 0)
+        most[columns.entries : columns.entries + slots][costs.entry < 0] = 0
+        cost[columns.held_at] = costs.first
+        cost[columns.held_at + slots] += costs.last
+        if len(costs.exit):
+            unpaid = columns.exits + slots
+            cost[unpaid : unpaid + len(costs.exit)] = np.diff(costs.exit, prepend=0)
         least[columns.held : columns.held + slots] = columns.mandatory
     row, column, value, limits = rows.arrays()
     options = {} if most_steps is None else {"maxiter": most_steps // rows.size}
@@ -211,8 +226,8 @@ def dual_solution(  # noqa: PLR0913
     return Duals(
         value=answer.fun,
         fragments=tuple(
-            _duals_of(own, columns, price, at_least)
-            for own, columns in zip(conditions, fragments, strict=True)
+            _duals_of(own, columns, price, at_least, len(costs.exit))
+            for own, columns, costs in zip(conditions, fragments, visit_costs, strict=True)
         ),
         times=times,
         time_prices=price[time_rows],
@@ -220,15 +235,16 @@ def dual_solution(  # noqa: PLR0913
     )
 
 
-def points_of(conditions: FragmentConditions, begin: int) -> Integers:
+def points_of(conditions: FragmentConditions, begin: int, end: int) -> Integers:
     """Return when the conditions of a fragment begin and end, and when the stretch does.
 
-    What a CPU holds when the stretch begins is free; that is no more fragments than there are CPUs.
+    What a CPU holds when the stretch begins pays no entry; that is no more fragments than there are
+    CPUs. So it is with exits at the end.
     """
     return np.unique(
         np.concatenate(
             [
-                [begin],
+                [begin, end - 1, end],
                 conditions.hit_begin,
                 conditions.hit_end,
                 conditions.begin,
@@ -299,11 +315,30 @@ def _add_fragment(
         entries=entries,
         mean=mean,
         late=late,
+        exits=late + len(delays),
         mandatory=np.cumsum(change)[:-1],
         covers=covers,
         energies=energies,
+        exit_rows=rows.size + len(points) - 1,
         unit=unit,
     )
+
+
+def _add_exits(rows: _Rows, columns: _Columns, costs: VisitCosts) -> None:
+    """Add: who holds the fragment at a point gives it up or holds it throughout the next slot.
+
+    For each cost of exits, all exits but those after cheaper dispatches pay at least this cost.
+    """
+    slots = np.arange(len(columns.points) - 1)
+    rows.add(slots, columns.held_at + slots, 1.0)
+    rows.add(slots, columns.held + slots, -1.0)
+    rows.add(slots, columns.exits + slots, -1.0)
+    rows.end(np.zeros(len(slots)))
+    for level in range(len(costs.exit)):
+        rows.add(np.zeros(len(slots), np.int64), columns.exits + slots, 1.0)
+        one = np.zeros(1, np.int64)
+        rows.add(one, columns.exits + len(slots) + level + one, -1.0)
+        rows.end(costs.cheaper[[level]])
 
 
 def _ranges(begin: Rows, end: Rows) -> tuple[Rows, Rows]:
@@ -338,7 +373,11 @@ def _add_holders(rows: _Rows, columns: _Columns, times: Integers) -> None:
 
 
 def _duals_of(
-    conditions: FragmentConditions, columns: _Columns, price: Reals, at_least: Reals
+    conditions: FragmentConditions,
+    columns: _Columns,
+    price: Reals,
+    at_least: Reals,
+    exits: int,
 ) -> FragmentDuals:
     covers = price[columns.covers]
     slots = len(columns.points) - 1
@@ -348,4 +387,5 @@ def _duals_of(
         covers=covers,
         mandatory=at_least[columns.held : columns.held + slots] * (columns.mandatory > 0),
         energies=price[columns.energies] / columns.unit,
+        exit=float(price[columns.exit_rows : columns.exit_rows + exits].sum()),
     )

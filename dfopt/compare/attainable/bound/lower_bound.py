@@ -98,7 +98,7 @@ def stretch_bounds(
     """
     starts = permitted_starts(arrivals, limit, uses_lengths=uses_lengths)
     windows = start_windows(starts, arrivals.fragment, arrivals.length)
-    entry = least_costs(arrivals).entry
+    costs = least_costs(arrivals)
     delays = no_times()
     due = windows.last
     if limit.each is None:
@@ -106,14 +106,17 @@ def stretch_bounds(
         due = windows.undelayed + delays.max(initial=0) // 4
     whole = StretchBound(
         windows=windows,
-        entry=entry,
+        entry=costs.entry,
+        exit=costs.exit,
+        first=costs.first,
+        last=costs.last if limit.each is not None else np.zeros_like(costs.last),
         begin=int(windows.seen_from.min()),
         end=int(due.max()) + int(delays.max(initial=0)) + 1,
         cpus=arrivals.cpus,
         uses_lengths=uses_lengths and limit.each is not None,
         step=max(1, (limit.each or 0) // STEPS_A_WAIT),
         delays=delays,
-        scale=_scale(len(arrivals), int(entry.max())),
+        scale=_scale(len(arrivals), int((costs.entry + costs.exit).max())),
         wait_price=0,
     )
     if len(delays):

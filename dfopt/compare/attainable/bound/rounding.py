@@ -15,17 +15,19 @@ from dfopt.compare.attainable.bound.proof import (
     CompletionPrices,
     DelayPrices,
     DispatchPrices,
+    FragmentPrices,
     FragmentTimes,
     IntervalPrices,
     PeriodPrices,
     StretchPrices,
     TimePrices,
 )
+from dfopt.compare.attainable.bound.visit_costs import VisitCosts
 from dfopt.trace.events import Integers
 
 
 def integer_prices(
-    duals: Duals, entry_costs: list[Integers], times: StretchTimes, scale: int, wait_price: int
+    duals: Duals, visit_costs: list[VisitCosts], times: StretchTimes, scale: int, wait_price: int
 ) -> StretchPrices:
     """Return the prices of a stretch in integers.
 
@@ -33,9 +35,8 @@ def integer_prices(
     ----------
     duals
         What the solver found.
-    entry_costs
-        For each fragment, the costs of an entry in each slot between its points; -1 where no visit
-        can begin.
+    visit_costs
+        What visits to each fragment cost.
     times
         The times that the conditions speak of.
     scale
@@ -44,13 +45,14 @@ def integer_prices(
         The price of each unit of time that something waits, times the scale.
     """
     grid = times.grid
-    hits, delays, started, finished, mandatory, energy, points = [], [], [], [], [], [], []
+    hits, delays, started, finished, mandatory, energy = [], [], [], [], [], []
+    points, exits = [], []
     periods = 0 if grid is None else len(grid) - 1
     largest = np.zeros(periods + 1, np.int64)
-    for own, costs in zip(duals.fragments, entry_costs, strict=True):
+    for own, costs in zip(duals.fragments, visit_costs, strict=True):
         conditions = own.conditions
         fragment = conditions.fragment
-        hit_prices, multiplicity_prices, delay_prices = _covering(own, costs, scale)
+        hit_prices, multiplicity_prices, delay_prices = _covering(own, costs.entry, scale)
         delays.append(_priced_delays(conditions.delays, delay_prices, wait_price, times))
         used = hit_prices > 0
         rows = conditions.windows.dispatch[conditions.hits[used]]
@@ -60,9 +62,11 @@ def integer_prices(
         started.append(_priced(fragment, interval, multiplicity_prices * by_start))
         interval.append(conditions.due)
         finished.append(_priced(fragment, interval, multiplicity_prices * ~by_start))
+        if own.exit > 0:
+            exits.append(np.array([[fragment, int(own.exit * scale)]]))
         interval = [own.points[:-1], own.points[1:]]
         mandatory.append(_priced(fragment, interval, _floor(own.mandatory, scale)))
-        if len(np.unique(costs)) > 1:
+        if len(np.unique(costs.entry)) > 1:
             inside = own.points[own.points < times.end]
             points.append(np.column_stack([np.full(len(inside), fragment), inside]))
         if grid is not None:
@@ -74,7 +78,7 @@ def integer_prices(
             np.add.at(change, conditions.period_end, -energy_prices)
             largest = np.maximum(largest, np.cumsum(change))
     time_prices = _floor(duals.time_prices, scale)
-    used = time_prices > 0
+    used = (time_prices > 0) & (duals.times < times.end)
     period_prices = PeriodPrices()
     if grid is not None:
         prices = np.maximum(np.ceil(duals.period_prices * scale).astype(np.int64), largest[:-1])
@@ -91,6 +95,7 @@ def integer_prices(
         finished=CompletionPrices(**_columns(finished, "fragment", "begin", "end", "due", "price")),
         mandatory=IntervalPrices(**_columns(mandatory, "fragment", "begin", "end", "price")),
         energy=IntervalPrices(**_columns(energy, "fragment", "begin", "end", "price")),
+        exits=FragmentPrices(**_columns(exits, "fragment", "price")),
         times=TimePrices(time=duals.times[used], price=time_prices[used]),
         periods=period_prices,
         points=FragmentTimes(**_columns(points, "fragment", "time")),

@@ -8,12 +8,13 @@ from itertools import pairwise
 import numpy as np
 
 from dfopt.compare.attainable.bound.conditions import StretchTimes, conditions_of
-from dfopt.compare.attainable.bound.entry_costs import slot_costs
 from dfopt.compare.attainable.bound.linear_program import dual_solution, points_of
 from dfopt.compare.attainable.bound.proof import StretchPrices
 from dfopt.compare.attainable.bound.rounding import integer_prices
 from dfopt.compare.attainable.bound.start_windows import StartWindows
 from dfopt.compare.attainable.bound.stretches import stretch_ends
+from dfopt.compare.attainable.bound.visit_costs import VisitCosts, exit_costs, slot_costs
+from dfopt.compare.dispatches import Rows
 from dfopt.trace.events import Integers
 
 SMALLEST_STRETCH = 200
@@ -50,8 +51,11 @@ class StretchBound:
     ----------
     windows
         The dispatches that may start in the stretch.
-    entry
-        What an entry costs with each of them.
+    entry, exit
+        What an entry with each of them costs, and an exit after it.
+    first, last
+        What the first visit of a CPU costs if it begins with the dispatch, and the last one if it
+        ends with it; 0 where the stretch is not the first or the last one.
     begin, end
         The stretch is from ``begin`` to just before ``end``.
     cpus
@@ -66,6 +70,9 @@ class StretchBound:
 
     windows: StartWindows
     entry: Integers
+    exit: Integers
+    first: Integers
+    last: Integers
     begin: int
     end: int
     cpus: int
@@ -85,12 +92,21 @@ class StretchBound:
         meets = np.flatnonzero((windows.first < end) & (windows.last >= begin))
         # Of those that may start at any time of the part, the cheapest of each fragment counts.
         always = (windows.first[meets] < begin) & (windows.last[meets] >= end)
+        always &= not self.exit.any()
         spanning = meets[always]
         spanning = spanning[np.argsort(self.entry[spanning], kind="stable")]
         _, cheapest = np.unique(windows.fragment[spanning], return_index=True)
         meets = np.sort(np.concatenate([meets[~always], spanning[cheapest]]))
+        free = np.zeros(len(meets), np.int64)
         return replace(
-            self, windows=windows.part(meets), entry=self.entry[meets], begin=begin, end=end
+            self,
+            windows=windows.part(meets),
+            entry=self.entry[meets],
+            exit=self.exit[meets],
+            first=self.first[meets] if begin == self.begin else free,
+            last=self.last[meets] if end == self.end else free,
+            begin=begin,
+            end=end,
         )
 
     def perform(self) -> PricedStretches:
@@ -106,17 +122,15 @@ class StretchBound:
         for fragment in np.unique(windows.fragment[begun & (due < self.end)]).tolist():
             own = np.flatnonzero(windows.fragment == fragment)
             condition = conditions_of(fragment, windows.part(own[begun[own]]), self.cpus, times)
-            points = points_of(condition, self.begin)
-            # A dispatch may start in the stretch also if it does not have to.
-            slots = slot_costs(points, windows.first[own], windows.last[own], self.entry[own])
             conditions.append(condition)
-            costs.append(slots)
+            costs.append(self._visit_costs(own, points_of(condition, self.begin, self.end)))
         duals = dual_solution(
             conditions,
             costs,
             self.cpus,
             times.grid,
             begin=self.begin,
+            end=self.end,
             wait_price=self.wait_price / self.scale,
             most_steps=None if count < SMALLEST_STRETCH else MOST_STEPS,
         )
@@ -125,6 +139,18 @@ class StretchBound:
             return self._divided(stretch_ends(known, due[begun & (due < self.end)], count // 2))
         prices = integer_prices(duals, costs, times, self.scale, self.wait_price)
         return PricedStretches(value=duals.value, prices=(prices,))
+
+    def _visit_costs(self, rows: Rows, points: Integers) -> VisitCosts:
+        """Return what visits to a fragment cost; a dispatch counts also if it may start outside."""
+        windows = self.windows
+        exits, cheaper = exit_costs(self.exit[rows])
+        return VisitCosts(
+            entry=slot_costs(points, windows.first[rows], windows.last[rows], self.entry[rows]),
+            exit=exits,
+            cheaper=cheaper,
+            first=int(self.first[rows].min()),
+            last=int(self.last[rows].min()),
+        )
 
     def _times(self, count: int) -> StretchTimes:
         grid = None

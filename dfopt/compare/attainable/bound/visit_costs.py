@@ -1,6 +1,8 @@
-"""The least cost of an entry to a fragment in each slot between its points of time."""
+"""What visits to a fragment cost at least in a stretch of a trace."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,6 +10,40 @@ from dfopt.trace.events import Integers
 
 NO_ENTRY = -1
 """The cost where no visit can begin."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class VisitCosts:
+    """The least costs of visits to a fragment in a stretch.
+
+    Parameters
+    ----------
+    entry
+        Of an entry in each slot between the fragment's points of time; -1 where no visit can begin.
+    exit, cheaper
+        The different costs of exits, in increasing order, and for each of them how many dispatches
+        there are with a lower one. Two visits never end with the same dispatch.
+    first, last
+        Of holding the fragment when the stretch begins, and when it ends.
+    """
+
+    entry: Integers
+    exit: Integers
+    cheaper: Integers
+    first: int
+    last: int
+
+
+def exit_costs(cost: Integers) -> tuple[Integers, Integers]:
+    """Return the different costs of exits above 0, and the number of lower ones for each.
+
+    Parameters
+    ----------
+    cost
+        The cost of an exit after each dispatch of the fragment that may start in the stretch.
+    """
+    costs = np.unique(cost[cost > 0])
+    return costs, np.searchsorted(np.sort(cost), costs)
 
 
 def slot_costs(points: Integers, first: Integers, last: Integers, cost: Integers) -> Integers:
