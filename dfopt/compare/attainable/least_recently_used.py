@@ -37,7 +37,8 @@ def least_recently_used(arrivals: Arrivals, check: Callable[[], None] = go_on) -
     check
         Called a few times a second; what it raises ends the work.
     """
-    items = timeline_of(arrivals, recorded_schedule(arrivals))
+    recorded = recorded_schedule(arrivals)
+    items = timeline_of(arrivals, recorded)
     reservations = Reservations(items)
     count = len(items)
     cpu = np.empty(count, np.int64)
@@ -55,7 +56,7 @@ def least_recently_used(arrivals: Arrivals, check: Callable[[], None] = go_on) -
             back = min(item, reservations.reserve(item))
             _take_back(back, item, cpu, before, last)
             item = back
-    return with_cpus(arrivals, recorded_schedule(arrivals), items, cpu)
+    return with_cpus(arrivals, recorded, items, cpu)
 
 
 @compiled

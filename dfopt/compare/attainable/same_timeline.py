@@ -11,24 +11,27 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.placement.farthest_use import costs_are_equal, place_by_farthest_use
-from dfopt.compare.attainable.placement.future_prices import future_prices
-from dfopt.compare.attainable.placement.network import placement_network
-from dfopt.compare.attainable.placement.search import search_placement
-from dfopt.compare.attainable.placement.timeline import timeline_of, with_cpus
-from dfopt.compare.attainable.placement.unit_flow import least_cost_flow, paths_of
+from dfopt.compare.attainable.placement.groups import improve_in_groups
+from dfopt.compare.attainable.placement.relaxation import Relaxation, relaxation
+from dfopt.compare.attainable.placement.search import UNLIMITED, search_placement
+from dfopt.compare.attainable.placement.timeline import Timeline, timeline_of, with_cpus
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of, recorded_schedule
 
 logger = logging.getLogger(__name__)
 
-NARROW = 8
-"""The first search keeps at most 8 states after each item."""
+NARROW = 16
+"""The first search keeps at most 16 states after each item."""
 
-MOST_STATES = 3_000_000
-"""The second search keeps at most about 3,000,000 states, all items together."""
+MOST_STEPS = 10_000_000
+STEPS_PER_ITEM = 20
+"""Groups of CPUs are searched for about 10,000,000 steps, or 20 for each item if that is more."""
+
+MOST_CODES = 6_000_000
+"""The last search keeps at most 6,000,000 states of a CPU, all CPUs and items together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,25 +102,33 @@ def improve_placement(
 
 def _placement(arrivals: Arrivals, given: TimedSchedule, check: Callable[[], None]) -> Placement:
     items = timeline_of(arrivals, given)
-    known = cost_of(arrivals, given)
     if not items.cpus_differ and costs_are_equal(items):
         schedule = with_cpus(arrivals, given, items, place_by_farthest_use(items))
         return Placement(schedule=schedule, bound=cost_of(arrivals, schedule))
-    network = placement_network(items)
-    flow = least_cost_flow(network.network, items.cpus, check)
-    prices = future_prices(items, network, flow)
-    bound = prices.whole(items.cpus)
+    relaxed = relaxation(items, check)
     if not items.cpus_differ:
-        cpu = paths_of(network.network, flow, items.cpus)[network.pass_arc]
-        return Placement(schedule=with_cpus(arrivals, given, items, cpu), bound=bound)
-    best = items.given
-    # The first search takes what it finds, the second one looks for less.
-    for width in (NARROW, MOST_STATES // max(len(items), 1)):
-        if bound >= known or width < NARROW:
-            break
-        found = search_placement(items, network, prices, known=known, width=width, check=check)
-        logger.debug("width %d: cost %d, bound %d", width, found.cost, found.bound)
-        bound = max(bound, found.bound)
-        if found.cpu is not None:
-            best, known = found.cpu, found.cost
-    return Placement(schedule=with_cpus(arrivals, given, items, best), bound=bound)
+        schedule = with_cpus(arrivals, given, items, relaxed.cpus(items.cpus))
+        return Placement(schedule=schedule, bound=relaxed.bound)
+    items, bound = _on_named_cpus(items, relaxed, check)
+    return Placement(schedule=with_cpus(arrivals, given, items, items.given), bound=bound)
+
+
+def _on_named_cpus(
+    items: Timeline, relaxed: Relaxation, check: Callable[[], None]
+) -> tuple[Timeline, int]:
+    """Return the timeline with better CPUs, and a bound."""
+    # A quick placement, improved in parts, and finally as much of an exact search as is practical.
+    first = search_placement(items, relaxed, known=UNLIMITED, width=NARROW, check=check)
+    if first.cpu is not None and first.cost < items.cost():
+        items = replace(items, given=first.cpu)
+    bound = max(relaxed.bound, min(first.bound, items.cost()))
+    steps = max(MOST_STEPS, STEPS_PER_ITEM * len(items))
+    items = improve_in_groups(items, bound=bound, most_steps=steps, check=check)
+    known, width = items.cost(), MOST_CODES // (len(items) * items.cpus)
+    if known == bound or width <= NARROW:
+        return items, bound
+    last = search_placement(items, relaxed, known=known, width=width, check=check)
+    logger.debug("first %d, in groups %d, last %d", first.cost, known, last.cost)
+    if last.cpu is not None:
+        items = replace(items, given=last.cpu)
+    return items, max(bound, last.bound)

@@ -40,7 +40,7 @@ def test_placements_of_tiny_recordings_are_proven_best(arrivals: Arrivals) -> No
 def test_bounds_of_narrow_searches_hold(arrivals: Arrivals, width: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(same_timeline, "NARROW", width)
-        patch.setattr(same_timeline, "MOST_STATES", 0)
+        patch.setattr(same_timeline, "MOST_CODES", 0)
         placement = best_placement(arrivals)
     assert check_schedule(arrivals, placement.schedule, NO_LIMIT) == []
     cost = cost_of(arrivals, placement.schedule)

@@ -20,12 +20,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dfopt.compare.attainable.placement.future_prices import FuturePrices
 from dfopt.compare.attainable.placement.network import PlacementNetwork
+from dfopt.compare.attainable.placement.relaxation import Relaxation
 from dfopt.compare.attainable.placement.reservations import Reservations
 from dfopt.compare.attainable.placement.states import (
     CUTS,
     ENDS,
+    EXAMINED,
     FRESH,
     HOLDS,
     LEAST,
@@ -64,17 +65,19 @@ class SearchResult:
         Of that placement, or the known cost.
     bound
         No placement costs less.
+    states
+        Number of states that were looked at.
     """
 
     cpu: Integers | None
     cost: int
     bound: int
+    states: int
 
 
 def search_placement(
     items: Timeline,
-    network: PlacementNetwork,
-    prices: FuturePrices,
+    relaxed: Relaxation,
     *,
     known: int,
     width: int,
@@ -84,8 +87,8 @@ def search_placement(
 
     Parameters
     ----------
-    items, network, prices
-        What to place, and what its relaxation proves.
+    items, relaxed
+        What to place, and the same without names of CPUs.
     known
         Only placements that cost less are looked for.
     width
@@ -94,6 +97,7 @@ def search_placement(
         Called a few times a second; what it raises ends the search.
     """
     count = len(items)
+    network, prices = relaxed.network, relaxed.prices
     reservations = Reservations(items)
     item_columns = _item_columns(items, network, reservations)
     price_columns = PriceColumns(
@@ -107,6 +111,7 @@ def search_placement(
     layers = _layers(count, items.cpus, width)
     counters = layers.counters
     previous = _previous_in_line(items, network)
+    cuts_before = items.cuts_before
     snapshots: list[tuple[int, Codes, Integers]] = []
     item = unchecked = 0
     while item < count:
@@ -123,24 +128,30 @@ def search_placement(
         if counters[STATES]:
             continue
         if counters[TOO_COSTLY]:
-            return SearchResult(cpu=None, cost=known, bound=min(known, int(counters[LEAST])))
+            return _nothing_cheaper(known, counters)
         item = min(item, reservations.reserve(item))
         del snapshots[item // ITEMS_PER_SNAPSHOT + 1 :]
         item = ITEMS_PER_SNAPSHOT * (len(snapshots) - 1)
         ends, codes, costs = snapshots[-1]
         layers.codes[: len(codes)], layers.costs[: len(codes)] = codes, costs
         counters[STATES] = len(codes)
-        counters[CUTS] = items.cuts_before[item]
+        counters[CUTS] = cuts_before[item]
         go_back(ends, item_columns, previous, price_columns, layers)
     states = int(counters[STATES])
     totals = layers.costs[:states] + _ends(items, layers.codes[:states])
     cheapest = int(totals.argmin())
-    cost, least = min(known, int(totals[cheapest])), int(counters[LEAST])
-    if cost == known:
-        return SearchResult(cpu=None, cost=known, bound=min(known, least))
+    cost = int(totals[cheapest])
+    if cost >= known:
+        return _nothing_cheaper(known, counters)
     cpu = np.empty(count, np.int64)
     trace_back(cheapest, layers.parent, layers.chosen, cpu)
-    return SearchResult(cpu=cpu, cost=cost, bound=min(cost, least))
+    least, examined = int(counters[LEAST]), int(counters[EXAMINED])
+    return SearchResult(cpu=cpu, cost=cost, bound=min(cost, least), states=examined)
+
+
+def _nothing_cheaper(known: int, counters: Integers) -> SearchResult:
+    least, examined = int(counters[LEAST]), int(counters[EXAMINED])
+    return SearchResult(cpu=None, cost=known, bound=min(known, least), states=examined)
 
 
 def _item_columns(
@@ -172,7 +183,7 @@ def _item_columns(
 def _layers(count: int, cpus: int, width: int) -> Layers:
     """Return one state, in which no CPU was used, and room for ``width`` of them."""
     most = width * cpus
-    counters = np.zeros(6, np.int64)
+    counters = np.zeros(7, np.int64)
     counters[STATES], counters[LEAST] = 1, UNLIMITED
     return Layers(
         codes=np.full((width, cpus), FRESH),

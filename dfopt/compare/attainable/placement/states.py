@@ -29,7 +29,7 @@ LOW_BITS = (1 << 62) - 1
 STATE, CPU, COST, PROMISE, MARK = range(5)
 
 # What is counted.
-STATES, ENDS, CUTS, LAYERS, LEAST, TOO_COSTLY = range(6)
+STATES, ENDS, CUTS, LAYERS, LEAST, TOO_COSTLY, EXAMINED = range(7)
 
 Codes = NDArray[np.int64]
 
@@ -93,7 +93,8 @@ class Layers(NamedTuple):
         For each item, the state before and the CPU of each state after it.
     counters
         Number of states, of ends and cuts that were passed, and of layers; the least promise of
-        what was left aside; whether the known cost left something aside in this layer.
+        what was left aside; whether the known cost left something aside in this layer; number of
+        children so far.
     """
 
     codes: Codes
@@ -133,6 +134,7 @@ def advance(
         for state in range(counters[STATES]):
             _refresh(state, item, first_cut, items, layers)
             found = _extend(state, item, known, found, items, prices, layers)
+        counters[EXAMINED] += found
         _keep(item, found, layers)
         if counters[STATES] == 0:
             return item

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.timed_schedule import TimedSchedule
 from dfopt.compare.dispatches import Rows
 from dfopt.errors import DfoptError
+from dfopt.solvers.compilation.compiled import compiled
 from dfopt.trace.events import Flags, Integers, Numbers
 
 NO_FRAGMENT = -1
@@ -87,6 +88,71 @@ class Timeline:
         """The number of cuts that come before what follows each item, and 0 in front of all."""
         numbers = np.searchsorted(self.cut_time, self.start, side="right")
         return np.concatenate([[0], numbers])
+
+    def on(self, cpus: Integers, cpu: Integers) -> tuple[Rows, Timeline]:
+        """Return the items that a placement puts on some CPUs, and the timeline of these alone."""
+        own = np.flatnonzero(np.isin(cpu, cpus))
+        number = np.full(self.cpus, -1)
+        number[cpus] = np.arange(len(cpus))
+        cuts = np.flatnonzero(np.isin(self.cut_cpu, cpus))
+        return own, replace(
+            self,
+            cpus=len(cpus),
+            row=self.row[own],
+            start=self.start[own],
+            end=self.end[own],
+            given=number[cpu[own]],
+            allowed=np.ascontiguousarray(self.allowed[np.ix_(own, cpus)]),
+            fragment=self.fragment[own],
+            entry=self.entry[own],
+            first=self.first[own],
+            content=self.content[own],
+            cut_cpu=number[self.cut_cpu[cuts]],
+            cut_time=self.cut_time[cuts],
+        )
+
+    def cost(self) -> int:
+        """Return what the given CPUs cost."""
+        return int(
+            _cost(
+                self.cpus, self.start, self.given, self.fragment, self.entry, self.first,
+                self.content, self.content_fragment, self.content_exit, self.content_always,
+                self.content_last, self.matrix, self.cut_cpu, self.cut_time,
+            )
+        )  # fmt: skip
+
+
+@compiled
+def _cost(
+    cpus: int, start: Integers, cpu: Integers, fragment: Integers, entry: Integers,
+    first: Integers, content: Integers, content_fragment: Integers, content_exit: Integers,
+    content_always: Integers, content_last: Integers, matrix: NDArray[np.int64],
+    cut_cpu: Integers, cut_time: Integers,
+) -> int:  # fmt: skip
+    """Return what CPUs cost that are given for each item."""
+    fresh, unknown = -1, -2
+    holds = np.full(cpus, fresh)
+    cost = cut = 0
+    for item in range(len(start)):
+        while cut < len(cut_time) and cut_time[cut] <= start[item]:
+            holds[cut_cpu[cut]] = unknown
+            cut += 1
+        before = holds[cpu[item]]
+        if before == fresh:
+            cost += first[item]
+        elif before >= 0 and len(matrix):
+            cost += matrix[content_fragment[before], fragment[item]]
+        elif before >= 0:
+            cost += content_always[before]
+            if content_fragment[before] != fragment[item]:
+                cost += content_exit[before] + entry[item]
+        holds[cpu[item]] = content[item]
+    for other in cut_cpu[cut:]:
+        holds[other] = unknown
+    for number in range(cpus):
+        if holds[number] >= 0:
+            cost += content_last[holds[number]]
+    return cost
 
 
 def timeline_of(arrivals: Arrivals, schedule: TimedSchedule) -> Timeline:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from dfopt.compare.attainable.placement.network import PlacementNetwork
+from dfopt.compare.attainable.placement.network import PlacementNetwork, placement_network
 from dfopt.compare.attainable.placement.reservations import oldest_running
 from dfopt.compare.attainable.placement.timeline import Timeline
-from dfopt.compare.attainable.placement.unit_flow import UnitFlow
+from dfopt.compare.attainable.placement.unit_flow import UnitFlow, least_cost_flow, paths_of
 from dfopt.trace.events import Integers
 
 
@@ -37,12 +38,42 @@ class FuturePrices:
     remaining: Integers
     surprise: int
 
-    def whole(self, cpus: int) -> int:
-        """Return what all items cost at least on a number of CPUs."""
-        return cpus * self.fresh + int(self.remaining[0])
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Relaxation:
+    """The best placement if CPUs could exchange their names at any time.
+
+    Parameters
+    ----------
+    network, flow
+        The problem as a flow, and a flow of least cost.
+    prices
+        What the flow proves.
+    bound
+        No placement costs less.
+    """
+
+    network: PlacementNetwork
+    flow: UnitFlow
+    prices: FuturePrices
+    bound: int
+
+    def cpus(self, units: int) -> Integers:
+        """Return the CPU of each item in the flow, for a timeline on which CPUs do not differ."""
+        paths = paths_of(self.network.network, self.flow, units)
+        return paths[self.network.pass_arc]
 
 
-def future_prices(items: Timeline, network: PlacementNetwork, flow: UnitFlow) -> FuturePrices:
+def relaxation(items: Timeline, check: Callable[[], None]) -> Relaxation:
+    """Return the relaxation of a placement problem; ``check`` is called a few times a second."""
+    network = placement_network(items)
+    flow = least_cost_flow(network.network, items.cpus, check)
+    prices = _future_prices(items, network, flow)
+    bound = items.cpus * prices.fresh + int(prices.remaining[0])
+    return Relaxation(network=network, flow=flow, prices=prices, bound=bound)
+
+
+def _future_prices(items: Timeline, network: PlacementNetwork, flow: UnitFlow) -> FuturePrices:
     """Return the prices that a flow proves.
 
     The cost of any path from a node to the sink is at least the difference of their prices, plus
