@@ -27,8 +27,8 @@ NARROW = 16
 """The first search keeps at most 16 states after each item."""
 
 MOST_STEPS = 10_000_000
-STEPS_PER_ITEM = 20
-"""Groups of CPUs are searched for about 10,000,000 steps, or 20 for each item if that is more."""
+STEPS_PER_ITEM = 10
+"""Groups of CPUs are searched for about 10,000,000 steps, or 10 for each item if that is more."""
 
 MOST_CODES = 6_000_000
 """The last search keeps at most 6,000,000 states of a CPU, all CPUs and items together."""

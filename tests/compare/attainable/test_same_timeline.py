@@ -1,16 +1,18 @@
 """The best CPUs for dispatches that keep their starts."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dfopt.compare import CostModel
 from dfopt.compare.attainable import same_timeline
-from dfopt.compare.attainable.arrivals import Arrivals, SwitchCosts
+from dfopt.compare.attainable.arrivals import Arrivals, Blocks, SwitchCosts, arrivals_of
 from dfopt.compare.attainable.check import check_schedule
+from dfopt.compare.attainable.least_recently_used import least_recently_used
 from dfopt.compare.attainable.same_timeline import best_placement, improve_placement
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of, recorded_schedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
@@ -18,6 +20,7 @@ from dfopt.errors import DfoptError
 from tests.compare.attainable.drawn import drawn_arrivals, random_arrivals, random_case
 from tests.compare.attainable.enumeration import cheapest_schedule
 from tests.compare.attainable.every_placement import cheapest_placement
+from tests.compare.attainable.hackbench import hackbench
 
 NO_LIMIT = WaitingLimit()
 
@@ -27,7 +30,7 @@ def scaled(costs: SwitchCosts, factor: int) -> SwitchCosts:
     return SwitchCosts(**{name: getattr(costs, name) * factor for name in names})
 
 
-@given(drawn_arrivals())
+@given(drawn_arrivals(most=6))
 def test_placements_of_tiny_recordings_are_proven_best(arrivals: Arrivals) -> None:
     placement = best_placement(arrivals)
     assert check_schedule(arrivals, placement.schedule, NO_LIMIT) == []
@@ -36,7 +39,7 @@ def test_placements_of_tiny_recordings_are_proven_best(arrivals: Arrivals) -> No
     assert placement.bound == best == cost_of(arrivals, placement.schedule)
 
 
-@given(drawn_arrivals(), st.integers(1, 2))
+@given(drawn_arrivals(most=6), st.integers(1, 2))
 def test_bounds_of_narrow_searches_hold(arrivals: Arrivals, width: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(same_timeline, "NARROW", width)
@@ -132,3 +135,33 @@ def test_the_search_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dfopt.compare.attainable.placement.unit_flow.NODES_PER_CHECK", 100)
     with pytest.raises(KeyboardInterrupt):
         best_placement(arrivals, interrupt)
+
+
+@settings(max_examples=30)
+@given(drawn_arrivals(most=5, most_cpus=5))
+def test_many_cpus_are_placed_in_groups(arrivals: Arrivals) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(same_timeline, "NARROW", 1)
+        patch.setattr(same_timeline, "MOST_CODES", 0)
+        placement = best_placement(arrivals)
+    assert check_schedule(arrivals, placement.schedule, NO_LIMIT) == []
+    best = cheapest_placement(arrivals)
+    assert placement.bound <= best <= cost_of(arrivals, placement.schedule)
+
+
+@pytest.mark.parametrize(
+    ("groups", "recorded", "best", "without_blocks"), [(4, 191, 186, 174), (16, 1914, 1908, 1875)]
+)
+def test_recordings_of_hackbench(
+    groups: int, recorded: int, best: int, without_blocks: int
+) -> None:
+    """The last figures were found by another program, too."""
+    arrivals = arrivals_of(hackbench(groups), CostModel())
+    assert cost_of(arrivals, recorded_schedule(arrivals)) == recorded
+    placement = best_placement(arrivals)
+    assert check_schedule(arrivals, placement.schedule, NO_LIMIT) == []
+    assert placement.bound == best == cost_of(arrivals, placement.schedule)
+    assert best <= cost_of(arrivals, least_recently_used(arrivals)) <= recorded
+    columns = {field.name: getattr(arrivals.blocks, field.name)[:0] for field in fields(Blocks)}
+    free = replace(arrivals, blocks=Blocks(**columns))
+    assert best_placement(free).bound == without_blocks

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from dfopt.compare.attainable.placement.timeline import Timeline
 from dfopt.compare.attainable.placement.unit_flow import UnitNetwork
-from dfopt.trace.events import Integers
+from dfopt.trace.events import Integers, Numbers
 
 MOST_REWARD = 1 << 58
 """All rewards together are at most 2^58, so that sums stay within 64 bits."""
@@ -68,16 +68,17 @@ class PlacementNetwork:
 class ArcList:
     """Arcs in the order in which they are added."""
 
-    parts: list[tuple[Nodes, Nodes, Integers]] = field(default_factory=list)
+    parts: list[tuple[Numbers, Numbers, Integers]] = field(default_factory=list)
 
     def add(self, tail: Nodes | int, head: Nodes | int, cost: Integers | int) -> None:
         """Add arcs; what is a single value holds for all of them."""
-        columns = np.broadcast_arrays(*np.atleast_1d(tail, head, cost))
-        self.parts.append((columns[0], columns[1], columns[2]))
+        tails, heads, costs = np.broadcast_arrays(*np.atleast_1d(tail, head, cost))
+        self.parts.append((tails.astype(np.int32), heads.astype(np.int32), costs))
 
-    def joined(self) -> tuple[Nodes, Nodes, Integers]:
+    def joined(self) -> tuple[Numbers, Numbers, Integers]:
         """Return tails, heads and costs of all arcs."""
         tail, head, cost = zip(*self.parts, strict=True)
+        self.parts.clear()
         return np.concatenate(tail), np.concatenate(head), np.concatenate(cost)
 
 

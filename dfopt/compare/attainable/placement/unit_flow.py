@@ -12,18 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dfopt.solvers.compilation.compiled import compiled, compiled_in_place
-from dfopt.trace.events import Flags, Integers
+from dfopt.trace.events import Flags, Integers, Numbers
 
 UNREACHED = 1 << 62
 """The distance of a node to which no path is known."""
 
 NODES_PER_CHECK = 200_000
 """At most 200,000 nodes are settled between two calls of ``check``."""
-
-Arcs = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,7 +30,7 @@ class UnitNetwork:
     Parameters
     ----------
     nodes
-        Number of nodes. Arcs lead from lower to higher numbers.
+        Number of nodes. Numbers lead from lower to higher numbers.
     tail, head, cost
         Of each arc, ordered by tail.
     is_single
@@ -41,8 +38,8 @@ class UnitNetwork:
     """
 
     nodes: int
-    tail: Arcs
-    head: Arcs
+    tail: Numbers
+    head: Numbers
     cost: Integers
     is_single: Flags
 
@@ -60,7 +57,7 @@ class UnitFlow:
         and at most 0 on every arc that is used.
     """
 
-    used: Integers
+    used: Numbers
     price: Integers
 
 
@@ -78,17 +75,17 @@ def least_cost_flow(network: UnitNetwork, units: int, check: Callable[[], None])
     """
     nodes, tail, head = network.nodes, network.tail, network.head
     out = np.searchsorted(tail, np.arange(nodes + 1))
-    into = np.argsort(head, kind="stable")
+    into = np.argsort(head, kind="stable").astype(np.int32)
     into_start = np.concatenate([[0], np.cumsum(np.bincount(head, minlength=nodes))])
-    used = np.zeros(len(tail), np.int64)
+    used = np.zeros(len(tail), np.int32)
     price = np.full(nodes, UNREACHED)
     price[0] = 0
     _first_prices(tail, head, network.cost, price)
     distance = np.empty(nodes, np.int64)
-    through = np.empty(nodes, np.int64)
-    place = np.empty(nodes, np.int64)
-    heap = np.empty(nodes, np.int64)
-    stack = np.empty(nodes, np.int64)
+    through = np.empty(nodes, np.int32)
+    place = np.empty(nodes, np.int32)
+    heap = np.empty(nodes, np.int32)
+    stack = np.empty(nodes, np.int32)
     sizes = np.zeros(2, np.int64)
     for _ in range(units):
         distance.fill(UNREACHED)
@@ -113,7 +110,7 @@ _SETTLED = -2
 
 
 @compiled
-def _first_prices(tail: Arcs, head: Arcs, cost: Integers, price: Integers) -> None:
+def _first_prices(tail: Numbers, head: Numbers, cost: Integers, price: Integers) -> None:
     """Set each price to the length of a shortest path, in the order of the nodes."""
     for arc in range(len(tail)):
         if price[tail[arc]] < UNREACHED:
@@ -121,7 +118,7 @@ def _first_prices(tail: Arcs, head: Arcs, cost: Integers, price: Integers) -> No
 
 
 @compiled_in_place
-def _sift_up(position: int, heap: Integers, place: Integers, distance: Integers) -> None:
+def _sift_up(position: int, heap: Numbers, place: Numbers, distance: Integers) -> None:
     """Move a node of the heap up to where it belongs."""
     node = heap[position]
     key = distance[node]
@@ -137,9 +134,7 @@ def _sift_up(position: int, heap: Integers, place: Integers, distance: Integers)
 
 
 @compiled_in_place
-def _sift_down(
-    position: int, size: int, heap: Integers, place: Integers, distance: Integers
-) -> None:
+def _sift_down(position: int, size: int, heap: Numbers, place: Numbers, distance: Integers) -> None:
     """Move a node of the heap down to where it belongs."""
     node = heap[position]
     key = distance[node]
@@ -161,7 +156,7 @@ def _sift_down(
 @compiled_in_place
 def _reach(
     node: int, arc: int, near: int, length: int,
-    distance: Integers, through: Integers, place: Integers, heap: Integers, stack: Integers,
+    distance: Integers, through: Numbers, place: Numbers, heap: Numbers, stack: Numbers,
     sizes: Integers,
 ) -> None:  # fmt: skip
     """Note a path to a node that ends with an arc of a length, from a node at distance near."""
@@ -193,9 +188,10 @@ def _reach(
 
 @compiled
 def _settle(
-    sink: int, most: int, tail: Arcs, head: Arcs, cost: Integers, is_single: Flags, used: Integers,
-    price: Integers, out: Integers, into: Integers, into_start: Integers, distance: Integers,
-    through: Integers, place: Integers, heap: Integers, stack: Integers, sizes: Integers,
+    sink: int, most: int, tail: Numbers, head: Numbers, cost: Integers, is_single: Flags,
+    used: Numbers, price: Integers, out: Integers, into: Numbers, into_start: Integers,
+    distance: Integers, through: Numbers, place: Numbers, heap: Numbers, stack: Numbers,
+    sizes: Integers,
 ) -> bool:  # fmt: skip
     """Settle at most a number of nodes; return whether the sink is settled.
 
@@ -233,7 +229,7 @@ def _settle(
 
 
 @compiled
-def _augment(sink: int, tail: Arcs, head: Arcs, used: Integers, through: Integers) -> None:
+def _augment(sink: int, tail: Numbers, head: Numbers, used: Numbers, through: Numbers) -> None:
     """Send one unit along the path that was found, against arcs that it takes back."""
     node = sink
     while node:
@@ -258,7 +254,7 @@ def paths_of(network: UnitNetwork, flow: UnitFlow, units: int) -> Integers:
 
 @compiled
 def _follow(
-    tail: Arcs, head: Arcs, used: Integers, top: Integers, below: Integers, unit: Integers
+    tail: Numbers, head: Numbers, used: Numbers, top: Integers, below: Integers, unit: Integers
 ) -> None:
     """Pass the units on, in the order of the nodes. Those at a node are a list: top, below."""
     for arc in range(len(tail)):
