@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import ALWAYS, NONE, Arrivals, Blocks, SwitchCosts
+from dfopt.compare.attainable.arrivals import ALWAYS, NONE, Arrivals, FixedBlocks, SwitchCosts
 from dfopt.compare.attainable.least_recently_used import least_recently_used
 from dfopt.compare.attainable.same_timeline import best_placement
 from dfopt.compare.attainable.timed_schedule import cost_of, recorded_schedule
@@ -70,7 +70,7 @@ def arrivals(dispatches: int, costs: str) -> Arrivals:
             entry=entry, exit=leaving, always=none, first=none, last=none,
             matrix=np.zeros((0, 0), np.int64),
         ),
-        blocks=Blocks(
+        blocks=FixedBlocks(
             row=count + np.arange(blocks), cpu=cpu[is_block], start=start[is_block],
             end=end[is_block], evicts=np.zeros(blocks, bool),
             entry=nothing, exit=nothing, first=nothing, last=nothing,

@@ -25,7 +25,7 @@ from dfopt.compare.attainable.frontier_parts import (
     Wanted,
     performed,
 )
-from dfopt.compare.attainable.same_timeline import Placement
+from dfopt.compare.attainable.same_timeline import BestPlacement
 from dfopt.compare.attainable.timed_schedule import (
     TimedSchedule,
     cost_of,
@@ -163,7 +163,7 @@ def schedules_in(answers: Answers) -> Iterator[TimedSchedule]:
         match answer:
             case TimedSchedule():
                 yield answer
-            case Placement():
+            case BestPlacement():
                 yield answer.schedule
             case tuple():
                 yield from (run.schedule for run in answer)
@@ -185,7 +185,7 @@ def limited_rows(
     recorded = recorded_schedule(arrivals)
     rows = [row_of(arrivals, Scheduling.RECORDED, recorded)]
     placement = answers.get(("timeline", NO_LIMIT))
-    if isinstance(placement, Placement):
+    if isinstance(placement, BestPlacement):
         row = row_of(arrivals, Scheduling.SAME_TIMELINE, placement.schedule)
         rows.append(replace(row, bound=placement.bound, bound_with_lengths=placement.bound))
     by_rule = answers.get(("rule", NO_LIMIT))

@@ -11,7 +11,7 @@ from dfopt.compare.attainable.bound.lower_bound import WaitingBound, lower_bound
 from dfopt.compare.attainable.least_recently_used import least_recently_used
 from dfopt.compare.attainable.patience import PatientRun, patience_curve
 from dfopt.compare.attainable.same_timeline import (
-    Placement,
+    BestPlacement,
     best_placement,
     improve_placement,
 )
@@ -24,7 +24,7 @@ from dfopt.solvers.facade import available_processors
 
 Wanted = Literal["timeline", "rule", "patience", "schedule", "bound", "bound with lengths"]
 
-Answer = Placement | TimedSchedule | tuple[PatientRun, ...] | WaitingBound
+Answer = BestPlacement | TimedSchedule | tuple[PatientRun, ...] | WaitingBound
 
 NO_LIMIT = WaitingLimit()
 

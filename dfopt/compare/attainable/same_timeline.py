@@ -18,7 +18,7 @@ from dfopt.compare.attainable.placement.farthest_use import costs_are_equal, pla
 from dfopt.compare.attainable.placement.groups import improve_in_groups
 from dfopt.compare.attainable.placement.relaxation import Relaxation, relaxation
 from dfopt.compare.attainable.placement.search import UNLIMITED, search_placement
-from dfopt.compare.attainable.placement.timeline import Timeline, timeline_of, with_cpus
+from dfopt.compare.attainable.placement.timeline import FixedTimeline, timeline_of, with_cpus
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of, recorded_schedule
 
 logger = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ MOST_CODES = 6_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
+class BestPlacement:
     """A schedule that keeps all starts, and what no such schedule falls below.
 
     Parameters
@@ -55,7 +55,7 @@ def go_on() -> None:
     """Do nothing: the search goes on."""
 
 
-def best_placement(arrivals: Arrivals, check: Callable[[], None] = go_on) -> Placement:
+def best_placement(arrivals: Arrivals, check: Callable[[], None] = go_on) -> BestPlacement:
     """Return the best CPUs for dispatches that start as recorded.
 
     Parameters
@@ -72,7 +72,7 @@ def best_placement(arrivals: Arrivals, check: Callable[[], None] = go_on) -> Pla
 
     Returns
     -------
-    Placement
+    BestPlacement
         The schedule costs at most as much as the recorded one.
     """
     return _placement(arrivals, recorded_schedule(arrivals), check)
@@ -100,22 +100,24 @@ def improve_placement(
     return _placement(arrivals, schedule, check).schedule
 
 
-def _placement(arrivals: Arrivals, given: TimedSchedule, check: Callable[[], None]) -> Placement:
+def _placement(
+    arrivals: Arrivals, given: TimedSchedule, check: Callable[[], None]
+) -> BestPlacement:
     items = timeline_of(arrivals, given)
     if not items.cpus_differ and costs_are_equal(items):
         schedule = with_cpus(arrivals, given, items, place_by_farthest_use(items))
-        return Placement(schedule=schedule, bound=cost_of(arrivals, schedule))
+        return BestPlacement(schedule=schedule, bound=cost_of(arrivals, schedule))
     relaxed = relaxation(items, check)
     if not items.cpus_differ:
         schedule = with_cpus(arrivals, given, items, relaxed.cpus(items.cpus))
-        return Placement(schedule=schedule, bound=relaxed.bound)
+        return BestPlacement(schedule=schedule, bound=relaxed.bound)
     items, bound = _on_named_cpus(items, relaxed, check)
-    return Placement(schedule=with_cpus(arrivals, given, items, items.given), bound=bound)
+    return BestPlacement(schedule=with_cpus(arrivals, given, items, items.given), bound=bound)
 
 
 def _on_named_cpus(
-    items: Timeline, relaxed: Relaxation, check: Callable[[], None]
-) -> tuple[Timeline, int]:
+    items: FixedTimeline, relaxed: Relaxation, check: Callable[[], None]
+) -> tuple[FixedTimeline, int]:
     """Return the timeline with better CPUs, and a bound."""
     # A quick placement, improved in parts, and finally as much of an exact search as is practical.
     first = search_placement(items, relaxed, known=UNLIMITED, width=NARROW, check=check)

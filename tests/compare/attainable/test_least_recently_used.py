@@ -26,7 +26,9 @@ def test_schedules_are_valid_and_cost_at_least_the_bound(arrivals: Arrivals) -> 
 def test_without_blocks_each_dispatch_follows_the_rule(arrivals: Arrivals) -> None:
     last: dict[int, int] = {}
     end = arrivals.start + arrivals.length
-    for dispatch, cpu in enumerate(least_recently_used(arrivals).cpu.tolist()):
+    cpus = least_recently_used(arrivals).cpu.tolist()
+    for dispatch in np.lexsort((arrivals.row, end, arrivals.start)).tolist():
+        cpu = cpus[dispatch]
         idle = [
             other
             for other in range(arrivals.cpus)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dfopt.compare import CostModel
 from dfopt.compare.attainable import same_timeline
-from dfopt.compare.attainable.arrivals import Arrivals, Blocks, SwitchCosts, arrivals_of
+from dfopt.compare.attainable.arrivals import Arrivals, FixedBlocks, SwitchCosts, arrivals_of
 from dfopt.compare.attainable.check import check_schedule
 from dfopt.compare.attainable.least_recently_used import least_recently_used
 from dfopt.compare.attainable.same_timeline import best_placement, improve_placement
@@ -162,6 +162,8 @@ def test_recordings_of_hackbench(
     assert check_schedule(arrivals, placement.schedule, NO_LIMIT) == []
     assert placement.bound == best == cost_of(arrivals, placement.schedule)
     assert best <= cost_of(arrivals, least_recently_used(arrivals)) <= recorded
-    columns = {field.name: getattr(arrivals.blocks, field.name)[:0] for field in fields(Blocks)}
-    free = replace(arrivals, blocks=Blocks(**columns))
+    columns = {
+        field.name: getattr(arrivals.blocks, field.name)[:0] for field in fields(FixedBlocks)
+    }
+    free = replace(arrivals, blocks=FixedBlocks(**columns))
     assert best_placement(free).bound == without_blocks

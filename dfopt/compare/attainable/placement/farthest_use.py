@@ -20,12 +20,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dfopt.compare.attainable.placement.timeline import Timeline
+from dfopt.compare.attainable.placement.timeline import FixedTimeline
 from dfopt.solvers.compilation.compiled import compiled
 from dfopt.trace.events import Integers
 
 
-def costs_are_equal(items: Timeline) -> bool:
+def costs_are_equal(items: FixedTimeline) -> bool:
     """Whether all changes cost the same, and using another CPU costs no more than a change."""
     columns = (
         items.entry, items.first, items.content_exit, items.content_always, items.content_last
@@ -36,7 +36,7 @@ def costs_are_equal(items: Timeline) -> bool:
     return first + last - always <= entry + leaving
 
 
-def place_by_farthest_use(items: Timeline) -> Integers:
+def place_by_farthest_use(items: FixedTimeline) -> Integers:
     """Return a cheapest placement if :func:`costs_are_equal` and no CPU differs from another."""
     count = len(items)
     every = np.arange(count)

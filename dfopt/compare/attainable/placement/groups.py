@@ -14,7 +14,7 @@ import numpy as np
 
 from dfopt.compare.attainable.placement.relaxation import relaxation
 from dfopt.compare.attainable.placement.search import search_placement
-from dfopt.compare.attainable.placement.timeline import Timeline
+from dfopt.compare.attainable.placement.timeline import FixedTimeline
 from dfopt.trace.events import Integers
 
 WIDTH = 128
@@ -25,8 +25,8 @@ ROUNDS = {3: 3, 4: 8}
 
 
 def improve_in_groups(
-    items: Timeline, *, bound: int, most_steps: int, check: Callable[[], None]
-) -> Timeline:
+    items: FixedTimeline, *, bound: int, most_steps: int, check: Callable[[], None]
+) -> FixedTimeline:
     """Return the timeline with CPUs that cost at most as much as those given.
 
     Parameters

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt.compare.attainable.placement.timeline import Timeline
+from dfopt.compare.attainable.placement.timeline import FixedTimeline
 from dfopt.compare.attainable.placement.unit_flow import UnitNetwork
 from dfopt.trace.events import Integers, Numbers
 
@@ -82,7 +82,7 @@ class ArcList:
         return np.concatenate(tail), np.concatenate(head), np.concatenate(cost)
 
 
-class Lines:
+class ContentLines:
     """The nodes of each content: the ends of the items that leave it, in the order of time."""
 
     def __init__(self, content: Integers, end: Nodes) -> None:
@@ -99,7 +99,7 @@ class Lines:
         return where, self.node[index[where]]
 
 
-def placement_network(items: Timeline) -> PlacementNetwork:
+def placement_network(items: FixedTimeline) -> PlacementNetwork:
     """Return the network of a timeline."""
     count, cuts = len(items), len(items.cut_time)
     start, end, pool, cut, sink = _nodes(items)
@@ -110,7 +110,7 @@ def placement_network(items: Timeline) -> PlacementNetwork:
     arcs.add(cut, forgot, 0)
     arcs.add(SOURCE, start, items.first)
     arcs.add(SOURCE, sink, 0)
-    lines = Lines(items.content, end)
+    lines = ContentLines(items.content, end)
     goes_on = lines.content[1:] == lines.content[:-1]
     arcs.add(lines.node[:-1][goes_on], lines.node[1:][goes_on], 0)
     is_last = np.append(~goes_on, True)
@@ -150,7 +150,7 @@ def placement_network(items: Timeline) -> PlacementNetwork:
     )  # fmt: skip
 
 
-def _nodes(items: Timeline) -> tuple[Nodes, Nodes, Nodes, Nodes, int]:
+def _nodes(items: FixedTimeline) -> tuple[Nodes, Nodes, Nodes, Nodes, int]:
     """Return the nodes of starts, ends, the pool before each start, cuts, and the sink.
 
     They are numbered in the order of time. At one time ends come first, then cuts, then starts.
@@ -171,7 +171,7 @@ def _nodes(items: Timeline) -> tuple[Nodes, Nodes, Nodes, Nodes, int]:
     return pool + 1, node[count : 2 * count], pool, node[2 * count :], sink
 
 
-def _most(items: Timeline) -> int:
+def _most(items: FixedTimeline) -> int:
     """Return what no schedule exceeds."""
     if items.matrix.size:
         changes = len(items) * int(items.matrix.max())
@@ -182,14 +182,14 @@ def _most(items: Timeline) -> int:
     return changes + items.cpus * edges
 
 
-def _add_switches(arcs: ArcList, items: Timeline, lines: Lines, start: Nodes) -> None:
+def _add_switches(arcs: ArcList, items: FixedTimeline, lines: ContentLines, start: Nodes) -> None:
     """Add arcs from the lines of all contents to each item, at the costs of a matrix."""
     for content, fragment in enumerate(items.content_fragment):
         where, node = lines.latest(np.full(len(items), content), start)
         arcs.add(node, start[where], items.matrix[fragment, items.fragment[where]])
 
 
-def _add_reuse(arcs: ArcList, items: Timeline, lines: Lines, start: Nodes) -> None:
+def _add_reuse(arcs: ArcList, items: FixedTimeline, lines: ContentLines, start: Nodes) -> None:
     """Add arcs from the lines of the contents with an item's fragment to the item."""
     # Contents are numbered by fragment: those of a fragment follow each other.
     first = np.searchsorted(items.content_fragment, items.fragment, side="left")
@@ -201,7 +201,9 @@ def _add_reuse(arcs: ArcList, items: Timeline, lines: Lines, start: Nodes) -> No
         arcs.add(node, start[own[where]], items.content_always[content[where]])
 
 
-def _add_cuts(arcs: ArcList, items: Timeline, lines: Lines, start: Nodes, cut: Nodes) -> None:
+def _add_cuts(
+    arcs: ArcList, items: FixedTimeline, lines: ContentLines, start: Nodes, cut: Nodes
+) -> None:
     """Add arcs from the lines of all contents to each cut, and from there to the items."""
     forgot = cut + 1
     contents = np.arange(len(items.content_fragment))

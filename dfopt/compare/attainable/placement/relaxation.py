@@ -9,7 +9,7 @@ import numpy as np
 
 from dfopt.compare.attainable.placement.network import PlacementNetwork, placement_network
 from dfopt.compare.attainable.placement.reservations import oldest_running
-from dfopt.compare.attainable.placement.timeline import Timeline
+from dfopt.compare.attainable.placement.timeline import FixedTimeline
 from dfopt.compare.attainable.placement.unit_flow import UnitFlow, least_cost_flow, paths_of
 from dfopt.trace.events import Integers
 
@@ -64,7 +64,7 @@ class Relaxation:
         return paths[self.network.pass_arc]
 
 
-def relaxation(items: Timeline, check: Callable[[], None]) -> Relaxation:
+def relaxation(items: FixedTimeline, check: Callable[[], None]) -> Relaxation:
     """Return the relaxation of a placement problem; ``check`` is called a few times a second."""
     network = placement_network(items)
     flow = least_cost_flow(network.network, items.cpus, check)
@@ -73,7 +73,7 @@ def relaxation(items: Timeline, check: Callable[[], None]) -> Relaxation:
     return Relaxation(network=network, flow=flow, prices=prices, bound=bound)
 
 
-def _future_prices(items: Timeline, network: PlacementNetwork, flow: UnitFlow) -> FuturePrices:
+def _future_prices(items: FixedTimeline, network: PlacementNetwork, flow: UnitFlow) -> FuturePrices:
     """Return the prices that a flow proves.
 
     The cost of any path from a node to the sink is at least the difference of their prices, plus
@@ -103,7 +103,7 @@ def _future_prices(items: Timeline, network: PlacementNetwork, flow: UnitFlow) -
     )
 
 
-def _while_running(items: Timeline) -> Integers:
+def _while_running(items: FixedTimeline) -> Integers:
     """Return 1 for each cut at which an item may run on its CPU, otherwise 0."""
     running = np.zeros(len(items.cut_time), np.int64)
     oldest = np.append(0, oldest_running(items))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dfopt.compare.attainable.placement.timeline import Timeline
+from dfopt.compare.attainable.placement.timeline import FixedTimeline
 from dfopt.solvers.compilation.compiled import compiled
 from dfopt.trace.events import Flags, Integers
 
@@ -27,7 +27,7 @@ class Reservations:
         Whether each item may take each CPU; shape (items, CPUs).
     """
 
-    def __init__(self, items: Timeline) -> None:
+    def __init__(self, items: FixedTimeline) -> None:
         self._items = items
         self.allowed: Flags = items.allowed.copy()
         count = len(items)
@@ -53,7 +53,7 @@ class Reservations:
         )  # fmt: skip
 
 
-def oldest_running(items: Timeline) -> Integers:
+def oldest_running(items: FixedTimeline) -> Integers:
     """Return for each item the first one that has not ended when it starts, perhaps itself."""
     oldest = np.empty(len(items), np.int64)
     _fill_oldest(items.start, items.end, oldest)

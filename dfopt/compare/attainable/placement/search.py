@@ -40,7 +40,7 @@ from dfopt.compare.attainable.placement.states import (
     go_back,
     trace_back,
 )
-from dfopt.compare.attainable.placement.timeline import Timeline
+from dfopt.compare.attainable.placement.timeline import FixedTimeline
 from dfopt.trace.events import Flags, Integers
 
 UNLIMITED = 1 << 62
@@ -76,7 +76,7 @@ class SearchResult:
 
 
 def search_placement(
-    items: Timeline,
+    items: FixedTimeline,
     relaxed: Relaxation,
     *,
     known: int,
@@ -155,7 +155,7 @@ def _nothing_cheaper(known: int, counters: Integers) -> SearchResult:
 
 
 def _item_columns(
-    items: Timeline, network: PlacementNetwork, reservations: Reservations
+    items: FixedTimeline, network: PlacementNetwork, reservations: Reservations
 ) -> ItemColumns:
     free = reservations.allowed.copy()
     return ItemColumns(
@@ -198,7 +198,7 @@ def _layers(count: int, cpus: int, width: int) -> Layers:
     )
 
 
-def _named_until(items: Timeline, free: Flags) -> Integers:
+def _named_until(items: FixedTimeline, free: Flags) -> Integers:
     """Return the item from which on a CPU is like all others of which this is true."""
     count = len(items)
     # An item with few CPUs names these, and one with many names the others.
@@ -209,7 +209,7 @@ def _named_until(items: Timeline, free: Flags) -> Integers:
     return until
 
 
-def _previous_in_line(items: Timeline, network: PlacementNetwork) -> Integers:
+def _previous_in_line(items: FixedTimeline, network: PlacementNetwork) -> Integers:
     """Return the item that left the same content last before each item's end, or -1."""
     order = np.lexsort((network.end, items.content))
     previous = np.full(len(items), -1)
@@ -218,7 +218,7 @@ def _previous_in_line(items: Timeline, network: PlacementNetwork) -> Integers:
     return previous
 
 
-def _ends(items: Timeline, codes: Codes) -> Integers:
+def _ends(items: FixedTimeline, codes: Codes) -> Integers:
     """Return the costs after the last item of each CPU, all CPUs of a state together."""
     last = np.zeros(codes.shape, np.int64)
     holds, ran = codes <= HOLDS, (codes >= 0) & (codes < len(items))

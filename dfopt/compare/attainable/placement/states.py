@@ -35,7 +35,7 @@ Codes = NDArray[np.int64]
 
 
 class ItemColumns(NamedTuple):
-    """What is placed, see :class:`~dfopt.compare.attainable.placement.timeline.Timeline`.
+    """What is placed, see :class:`~dfopt.compare.attainable.placement.timeline.FixedTimeline`.
 
     ``free`` says where items could run, ``allowed`` where they may. A CPU that is ``named_until``
     an item is from then on like all others of which the same is true.

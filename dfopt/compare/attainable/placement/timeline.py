@@ -22,7 +22,7 @@ FOREIGN = -2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Timeline:
+class FixedTimeline:
     """Items (dispatches and evicting blocks) in the order of their starts, then of their ends.
 
     What an idle CPU can still cost depends on the fragment it holds and on the costs after its
@@ -89,7 +89,7 @@ class Timeline:
         numbers = np.searchsorted(self.cut_time, self.start, side="right")
         return np.concatenate([[0], numbers])
 
-    def on(self, cpus: Integers, cpu: Integers) -> tuple[Rows, Timeline]:
+    def on(self, cpus: Integers, cpu: Integers) -> tuple[Rows, FixedTimeline]:
         """Return the items that a placement puts on some CPUs, and the timeline of these alone."""
         own = np.flatnonzero(np.isin(cpu, cpus))
         number = np.full(self.cpus, -1)
@@ -155,7 +155,7 @@ def _cost(
     return cost
 
 
-def timeline_of(arrivals: Arrivals, schedule: TimedSchedule) -> Timeline:
+def timeline_of(arrivals: Arrivals, schedule: TimedSchedule) -> FixedTimeline:
     """Return what is to be placed if every dispatch starts as in a schedule.
 
     Raises
@@ -193,7 +193,7 @@ def timeline_of(arrivals: Arrivals, schedule: TimedSchedule) -> Timeline:
         always, leaving = np.zeros_like(always), np.zeros_like(leaving)
     sample, content = _classes(left, leaving, always, last)
     cuts = np.argsort(arrivals.cut_time, kind="stable")
-    return Timeline(
+    return FixedTimeline(
         cpus=arrivals.cpus,
         row=order,
         start=start,
@@ -240,7 +240,7 @@ def _classes(*columns: Integers) -> tuple[Rows, Integers]:
 
 
 def with_cpus(
-    arrivals: Arrivals, given: TimedSchedule, items: Timeline, cpu: Integers
+    arrivals: Arrivals, given: TimedSchedule, items: FixedTimeline, cpu: Integers
 ) -> TimedSchedule:
     """Return a schedule with other CPUs, which are given for each item."""
     cpus = np.empty(len(arrivals), np.int32)
