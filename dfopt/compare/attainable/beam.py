@@ -214,7 +214,12 @@ def extend(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     fragments = weights.shape[0]
     width, reserve = int(settings[0]), int(settings[1])
     ahead, urgent_most = int(settings[2]), int(settings[3])
-    waiting_weight, late_weight, time_weight = settings[4], settings[5], settings[6]
+    waiting_weight, late_weight, time_weight, patience = (
+        settings[4],
+        settings[5],
+        settings[6],
+        settings[7],
+    )
     slots_most = width + reserve
     keys = np.zeros((2, slots_most))
     slots = np.zeros((2, slots_most), np.int64)
@@ -225,6 +230,8 @@ def extend(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     second_ready = np.zeros(fragments, np.int64)
     first_entry = np.zeros(fragments, np.int64)
     urgent_entry = np.zeros(fragments, np.int64)
+    urgent_first = np.zeros(fragments, np.int64)
+    urgent_second = np.zeros(fragments, np.int64)
     released_entry = np.zeros((cpus, fragments), np.int64)
     fitting_entry = np.zeros((cpus, fragments), np.int64)
     longest_entry = np.zeros((cpus, fragments), np.int64)
@@ -256,6 +263,8 @@ def extend(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 second_ready[a] = FAR
                 first_entry[a] = NONE
                 urgent_entry[a] = NONE
+                urgent_first[a] = FAR
+                urgent_second[a] = FAR
                 for c in range(cpus):
                     released_entry[c, a] = NONE
                     fitting_entry[c, a] = NONE
@@ -316,9 +325,12 @@ def extend(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                     second_ready[a] = ready
                 if ready > reach:
                     continue
-                other = urgent_entry[a]
-                if other == NONE or latest < table[open_row[now_side, x, other] >> 2, LATEST]:
+                if latest < urgent_first[a]:
+                    urgent_second[a] = urgent_first[a]
+                    urgent_first[a] = latest
                     urgent_entry[a] = e
+                elif latest < urgent_second[a]:
+                    urgent_second[a] = latest
                 for c in range(cpus):
                     if ready <= max(free[c], now):
                         other = released_entry[c, a]
@@ -401,22 +413,28 @@ def extend(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                         for i in range(passed, passes):
                             busy += fixed[i, END] - fixed[i, START]
                         key = cost - time_weight * busy
+                        for i in range(cpus):
+                            trial[i] = free[i]
+                            if i == c:
+                                trial[i] = end
+                            key += time_weight * max(trial[i], then)
+                        if (
+                            size[0] == width
+                            and key >= keys[0, width - 1]
+                            and size[1] == reserve
+                            and key >= keys[1, reserve - 1]
+                        ):
+                            continue
                         for i in range(fragments):
                             held[i] = 0
                         mixed = state[now_side, x, HASH] ^ table[row, CODE]
                         for i in range(cpus):
-                            last = cpu_state[now_side, x, i, BEFORE]
-                            until_free = free[i]
-                            if i == c:
-                                last = row
-                                until_free = end
-                            trial[i] = until_free
-                            key += time_weight * max(until_free, then)
+                            last = row if i == c else cpu_state[now_side, x, i, BEFORE]
                             if last >= 0:
                                 if costs[last, OF] >= 0:
                                     held[costs[last, OF]] = 1
                                 mixed += (
-                                    (until_free % 1000003)
+                                    (trial[i] % 1000003)
                                     * 999983
                                     * (
                                         costs[last, OF] * 31
@@ -431,7 +449,15 @@ def extend(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                                 if first_entry[i] == e:
                                     ready = second_ready[i]
                                 if ready <= then:
-                                    key += waiting_weight * weights[i]
+                                    slack = urgent_first[i] - then
+                                    if urgent_entry[i] == e:
+                                        slack = urgent_second[i] - then
+                                    key += (
+                                        waiting_weight
+                                        * weights[i]
+                                        * patience
+                                        / (patience + max(slack, 0))
+                                    )
                         # Safe: what is left can follow as in the guide.
                         is_safe = unlike_guide == (
                             open_ready[now_side, x, e] > table[row, GUIDE_START]
@@ -610,7 +636,9 @@ class BeamSettings:
         Number of dispatches that are tried for a guess of how many will be late.
     waiting, late, time
         What a fragment that waits and that no CPU holds counts, a dispatch that will be late, and
-        a mean length of all CPUs' time; each in entry costs.
+        a mean length of idle time; each in entry costs.
+    patience
+        A fragment that may still wait for this number of mean lengths counts half.
     """
 
     width: int = 24
@@ -618,8 +646,9 @@ class BeamSettings:
     ahead: int = 24
     urgent: int = 24
     waiting: float = 0.4
-    late: float = 3.0
-    time: float = 0.02
+    late: float = 1.0
+    time: float = 0.1
+    patience: float = 1e6
 
 
 def beam_search(  # noqa: PLR0913
@@ -735,6 +764,7 @@ class Beam:
                 settings.waiting,
                 settings.late * typical,
                 settings.time * typical / max(float(arrivals.length.mean()), 1.0),
+                settings.patience * max(float(arrivals.length.mean()), 1.0),
             ]
         )
         self.kept_most = settings.width + max(settings.safe, 1)

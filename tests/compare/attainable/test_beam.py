@@ -13,7 +13,7 @@ from tests.compare.attainable.enumeration import cheapest_schedule
 def test_most_schedules_of_few_dispatches_cost_the_least() -> None:
     """Some searches see nearly nothing of what comes, so that they need their guide."""
     optimal = 0
-    for seed in range(500):
+    for seed in range(300):
         arrivals, limit = random_case(seed, most=7)
         settings = BeamSettings(width=4, safe=1, ahead=seed % 3) if seed % 2 else BeamSettings()
         schedule = beam_search(arrivals, limit, settings=settings)
@@ -24,7 +24,7 @@ def test_most_schedules_of_few_dispatches_cost_the_least() -> None:
         cost = checked_cost(arrivals, schedule)
         assert cost >= found[0]
         optimal += cost == found[0]
-    assert optimal >= 450
+    assert optimal >= 270
 
 
 def test_a_schedule_within_a_smaller_limit_is_a_guide_for_a_larger_one() -> None:

@@ -1,0 +1,52 @@
+"""All searches together: nearly all schedules of few dispatches cost the least."""
+
+import pytest
+
+from dfopt.compare.attainable.check import check_schedule, checked_cost
+from dfopt.compare.attainable.schedule_within import schedule_within
+from dfopt.compare.attainable.timed_schedule import recorded_schedule
+from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from dfopt.errors import DfoptError
+from tests.compare.attainable.drawn import random_case
+from tests.compare.attainable.enumeration import cheapest_schedule
+
+
+@pytest.mark.slow
+def test_nearly_all_schedules_of_few_dispatches_cost_the_least() -> None:
+    cases, optimal = 200, 0
+    for seed in range(cases):
+        arrivals, limit = random_case(seed, most=6, budgets=seed % 4 == 0)
+        schedule = schedule_within(arrivals, limit)
+        assert check_schedule(arrivals, schedule, limit) == []
+        found = cheapest_schedule(arrivals, limit)
+        assert found is not None
+        cost = checked_cost(arrivals, schedule)
+        assert cost >= found[0]
+        optimal += cost == found[0]
+    assert optimal >= 0.98 * cases
+
+
+def test_a_larger_limit_costs_no_more_if_the_schedule_of_the_smaller_one_is_known() -> None:
+    for seed in range(10):
+        arrivals, _ = random_case(seed, most=12)
+        before = None
+        for wait in (0, 3, 10):
+            known = [] if before is None else [before]
+            schedule = schedule_within(arrivals, WaitingLimit(each=wait), known=known)
+            if before is not None:
+                assert checked_cost(arrivals, schedule) <= checked_cost(arrivals, before)
+            before = schedule
+
+
+def test_a_limit_that_no_known_schedule_keeps() -> None:
+    arrivals, _ = random_case(3, most=6)
+    with pytest.raises(DfoptError, match="no schedule was found"):
+        schedule_within(arrivals, WaitingLimit(total=-1))
+
+
+def test_the_same_arguments_give_the_same_schedule() -> None:
+    arrivals, limit = random_case(5, most=12)
+    first, second = (schedule_within(arrivals, limit, seed=3) for _ in range(2))
+    assert (first.cpu == second.cpu).all()
+    assert (first.start == second.start).all()
+    assert checked_cost(arrivals, first) <= checked_cost(arrivals, recorded_schedule(arrivals))
