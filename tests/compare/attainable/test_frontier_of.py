@@ -16,6 +16,7 @@ from dfopt.compare.attainable.timed_schedule import TimedSchedule
 from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
 from dfopt.trace import Trace, read_trace
+from tests.parallel.running_cluster import running_cluster
 from tests.trace.woken import SLEEPS, woken_trace, woken_traces
 
 COUNTING = CostModel()
@@ -205,3 +206,26 @@ def test_only_what_keeps_to_a_limit_is_within_it() -> None:
     kept = within(arrivals, limit, schedules)
     assert frontier.rows[0].schedule in kept
     assert all(not check_schedule(arrivals, schedule, limit) for schedule in kept)
+
+
+def figures(frontier: WaitingFrontier) -> list[tuple[object, ...]]:
+    return [
+        (row.scheduling, row.wait, row.cost, row.bound, row.bound_with_lengths, row.total_wait)
+        for row in (*frontier.rows, *frontier.patience)
+    ]
+
+
+@pytest.mark.slow
+def test_processes_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dfopt.compare.attainable.frontier_parts.WORTH_PROCESSES", 0)
+    here = frontier_of(IN_TURN, COUNTING, waits=[20], workers=1)
+    assert figures(frontier_of(IN_TURN, COUNTING, waits=[20], workers=2)) == figures(here)
+
+
+@pytest.mark.slow
+def test_a_cluster_finds_what_one_process_finds() -> None:
+    pytest.importorskip("distributed", reason="needs the package distributed, the extra 'cluster'")
+    here = frontier_of(IN_TURN, COUNTING, workers=1)
+    with running_cluster(1) as (addresses, _):
+        there = frontier_of(IN_TURN, COUNTING, scheduler=addresses[0])
+    assert figures(there) == figures(here)
