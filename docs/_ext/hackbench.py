@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dfopt.compare import compare_trace, foresight_windows
-from dfopt.plot import plot_foresight, plot_policies
+from dfopt.compare.attainable.permitted_wait import usual_waits
+from dfopt.plot import plot_foresight, plot_frontier, plot_policies
 from dfopt.trace import Trace, read_trace
 
 if TYPE_CHECKING:
@@ -51,6 +52,14 @@ def foresight(kinds: Sequence[str], ax: Axes | None = None) -> Axes:
     traces = map(recording, kinds)
     comparisons = [compare_trace(trace, windows=foresight_windows(trace)) for trace in traces]
     return plot_foresight(comparisons, ax=ax)
+
+
+def frontier(kinds: Sequence[str], ax: Axes | None = None) -> Axes:
+    """Draw what was attainable for recordings, at which waiting."""
+    traces = map(recording, kinds)
+    return plot_frontier(
+        [compare_trace(trace, windows=(), waits=usual_waits(trace)) for trace in traces], ax=ax
+    )
 
 
 def gap(kinds: Sequence[str]) -> Axes:

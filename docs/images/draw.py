@@ -1,4 +1,4 @@
-"""Draws the README's pictures: the worked example, hackbench's foresight, and policies."""
+"""Draws the README's pictures: the worked example, hackbench's frontier, and policies."""
 
 import sys
 from pathlib import Path
@@ -41,10 +41,10 @@ def worked_example() -> Figure:
     return figure
 
 
-def foresight() -> Figure:
-    """Return what the kernel paid for both recordings, and what foresight would have saved."""
-    figure = Figure(figsize=(9, 4.6), layout="constrained")
-    hackbench.foresight(["4", "16"], ax=figure.subplots())
+def frontier() -> Figure:
+    """Return what the kernel paid for a recording, and what was attainable at which waiting."""
+    figure = Figure(figsize=(9, 5.2), layout="constrained")
+    hackbench.frontier(["4"], ax=figure.subplots())
     return figure
 
 
@@ -59,7 +59,7 @@ def chat_under(policy: str) -> Comparison:
 def main() -> None:
     """Draw the pictures beside this file."""
     save_picture(worked_example(), Path(__file__).with_name("worked-example.png"))
-    save_picture(foresight(), Path(__file__).with_name("foresight.png"))
+    save_picture(frontier(), Path(__file__).with_name("frontier.png"))
     policies = plot_policies([chat_under(policy) for policy in POLICIES_SHOWN])
     save_picture(policies, Path(__file__).with_name("policies.png"))
 
