@@ -13,8 +13,8 @@ from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, duration, pairs, plain_table
 
 BOUND = (
-    "no schedule with this limit costs less, whatever the lengths of its dispatches; with lengths: "
-    "if they are as recorded"
+    "no schedule with this limit costs less, whatever the lengths of its dispatches (with the same "
+    "mean wait: if none is longer than recorded); with lengths: if they are as recorded"
 )
 PATIENCE = (
     "a rule that knows no future: a CPU takes another fragment only when something has waited for "

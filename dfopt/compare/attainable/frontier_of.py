@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -37,6 +36,9 @@ from dfopt.compare.cost_model import CostModel
 from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
 from dfopt.trace.trace import Trace
+
+WANTED_WITHIN: tuple[Wanted, ...] = ("schedule", "bound", "bound with lengths")
+"""What is wanted for each limit."""
 
 NOT_OF_ONE_CPU = (
     "what the most expensive CPU pays does not add up over time; compare under total-penalty "
@@ -103,11 +105,11 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
         parts.append(FrontierPart(arrivals=arrivals, wanted="patience"))
     for limit in limits:
         # What waits as much as recorded begins with what the other parts have found.
-        if limit.each is not None:
-            parts += [
-                FrontierPart(arrivals=arrivals, wanted=wanted, limit=limit)
-                for wanted in ("schedule", "bound", "bound with lengths")
-            ]
+        parts += [
+            FrontierPart(arrivals=arrivals, wanted=wanted, limit=limit)
+            for wanted in WANTED_WITHIN
+            if wanted != "schedule" or limit.each is not None
+        ]
     answers: Answers = {}
     total = len(parts) + bool(limits)
 
@@ -239,17 +241,14 @@ def chosen_patience(recorded: FrontierRow, runs: Sequence[FrontierRow]) -> tuple
     """Return the run to be shown among the rows: none if there is none.
 
     It is the cheapest one of those that wait no longer than recorded, in the mean and in the 99th
-    percentile. If all wait longer, it is the one that waits least in the mean.
+    percentile; else of those that wait no longer in the mean; else the one that waits least.
     """
-
-    def waits(row: FrontierRow) -> tuple[int, int]:
-        return row.total_wait or 0, row.p99_wait or 0
-
-    least = waits(recorded)
-    good = [row for row in runs if all(map(operator.le, waits(row), least))]
+    most_total, most_p99 = recorded.total_wait or 0, recorded.p99_wait or 0
+    short = [row for row in runs if (row.total_wait or 0) <= most_total]
+    good = [row for row in short if (row.p99_wait or 0) <= most_p99] or short
     if good:
-        return (min(good, key=lambda row: (row.cost, waits(row))),)
-    return tuple(sorted(runs, key=lambda row: (waits(row), row.cost))[:1])
+        return (min(good, key=lambda row: (row.cost, row.total_wait or 0)),)
+    return tuple(sorted(runs, key=lambda row: (row.total_wait or 0, row.cost))[:1])
 
 
 def row_of(
