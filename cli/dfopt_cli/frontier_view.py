@@ -13,9 +13,10 @@ from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, duration, pairs, plain_table
 
 BOUND = (
-    "no schedule with this limit costs less, whatever the lengths of its dispatches (with the same "
-    "mean wait: if none is longer than recorded); with lengths: if they are as recorded"
+    "no schedule with this limit costs less, whatever the lengths of its dispatches{but}; with "
+    "lengths: if they are as recorded"
 )
+BUT = " (with the same mean wait: if none is longer than recorded)"
 PATIENCE = (
     "a rule that knows no future: a CPU takes another fragment only when something has waited for "
     "this time"
@@ -92,8 +93,9 @@ def explanation(comparisons: Sequence[Comparison]) -> Table:
     frontiers = [comparison.frontier for comparison in comparisons if comparison.frontier]
     rows = [row for frontier in frontiers for row in frontier.rows]
     said = {}
-    if any(row.bound is not None for row in rows):
-        said["bound"] = BOUND
+    bounded = {row.scheduling for row in rows if row.bound is not None}
+    if bounded:
+        said["bound"] = BOUND.format(but=BUT if Scheduling.SAME_MEAN_WAIT in bounded else "")
     if any(row.scheduling is Scheduling.PATIENCE for row in rows):
         said["patience"] = PATIENCE
     if rows:
