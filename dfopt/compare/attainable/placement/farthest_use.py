@@ -12,8 +12,8 @@ no hold. Let the hold begin or end there; that makes it shorter. Repeat this unt
 *Greedy.* A dispatch that starts without a hold needs a CPU. If no unused one is left, the hold that
 ends last is given up. All holds at that time overlap there, and one of them must go, in every
 placement that made the same choices before; the one that ends last is in the way of at least as
-much as any other (Belady 1966; Faigle and Nawijn 1995; Carlisle and Lloyd 1995 for intervals). An
-unused CPU is taken first: it costs no more than a change, and nothing is given up for it.
+much as any other (Belady 1966; Faigle and Nawijn 1995; Carlisle and Lloyd 1995 for intervals). A
+hold comes first, then an unused CPU: that costs no more than a change, and no hold ends for it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from dfopt.trace.events import Integers
 
 
 def costs_are_equal(items: FixedTimeline) -> bool:
-    """Whether all changes cost the same, and using another CPU costs no more than a change."""
+    """Whether all changes cost the same, and another CPU no more than a change, nor less than 0."""
     columns = (
         items.entry, items.first, items.content_exit, items.content_always, items.content_last
     )  # fmt: skip
     if items.matrix.size or not all((column == column[:1]).all() for column in columns):
         return False
     entry, first, leaving, always, last = (int(column[0]) for column in columns)
-    return first + last - always <= entry + leaving
+    return 0 <= first + last - always <= entry + leaving
 
 
 def place_by_farthest_use(items: FixedTimeline) -> Integers:
