@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
+from dfopt.compare.attainable.bound.work_ahead import after_work
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.trace.events import Integers
 
@@ -40,8 +41,9 @@ def permitted_starts(
 ) -> PermittedStarts:
     """Return between which times dispatches start.
 
-    If ``uses_lengths``, what a preempted task goes on with follows what it did before. Otherwise it
-    may start as soon as the first part was ready, since that part could have been shorter.
+    If ``uses_lengths``, what a preempted task goes on with follows what it did before, and no
+    dispatch starts before the CPUs can have time for it. Otherwise it may start as soon as the
+    first part was ready, since that part could have been shorter.
     """
     earliest = arrivals.ready_from
     if uses_lengths:
@@ -49,6 +51,8 @@ def permitted_starts(
     latest = np.full(len(arrivals), NEVER)
     if limit.each is not None:
         latest = arrivals.latest_starts_for_bounds(limit.each)
+        if uses_lengths and len(arrivals):
+            earliest = _after_previous(arrivals, after_work(arrivals, earliest, latest))
     undelayed = _after_previous(arrivals, arrivals.ready_by)
     slack = np.full(len(arrivals), NEVER)
     follows = np.flatnonzero(arrivals.previous != NONE)
