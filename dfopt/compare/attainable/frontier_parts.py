@@ -7,17 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dfopt.compare.attainable.arrivals import Arrivals
-from dfopt.compare.attainable.beam import beam_search
 from dfopt.compare.attainable.bound.lower_bound import WaitingBound, lower_bound
 from dfopt.compare.attainable.least_recently_used import least_recently_used
-from dfopt.compare.attainable.local_search.search import improve
 from dfopt.compare.attainable.patience import PatientRun, patience_curve
-from dfopt.compare.attainable.same_timeline import (
-    BestPlacement,
-    best_placement,
-    improve_placement,
-)
-from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of, recorded_schedule
+from dfopt.compare.attainable.same_timeline import BestPlacement, best_placement
+from dfopt.compare.attainable.schedule_within import schedule_within
+from dfopt.compare.attainable.timed_schedule import TimedSchedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.parallel.child import Work
 from dfopt.parallel.dask_cluster import check_scheduler, performed_on_cluster
@@ -30,16 +25,11 @@ Answer = BestPlacement | TimedSchedule | tuple[PatientRun, ...] | WaitingBound
 
 NO_LIMIT = WaitingLimit()
 
-NARROWEST, WIDEST = 2, 24
-BEAM_STATES = 240_000
-"""The beam keeps 2 to 24 partial schedules at once, and about 240,000 in all."""
-
-STEPS_A_DISPATCH, LEAST_STEPS_A_DISPATCH = 300, 50
-STEPS = 5_000_000
-"""The local search tries 300 changes for each dispatch; of a long trace fewer, but at least 50."""
-
 WORTH_PROCESSES = 4000
 """With fewer dispatches, starting processes takes longer than the work."""
+
+EFFORT_FOR_TOTALS = 0.4
+"""Searches under a limit on all waits together are slower, and begin with better schedules."""
 
 REMEDY = "compare again, on another one or without a scheduler (`scheduler`)"
 
@@ -78,30 +68,12 @@ class FrontierPart:
             case "patience":
                 return patience_curve(arrivals)
             case "schedule":
-                return cheapest_schedule(arrivals, self.limit, self.known)
+                effort = 1.0 if self.limit.total is None else EFFORT_FOR_TOTALS
+                return schedule_within(arrivals, self.limit, known=self.known, effort=effort)
             case "bound":
                 return lower_bound(arrivals, self.limit, uses_lengths=False)
             case "bound with lengths":
                 return lower_bound(arrivals, self.limit, uses_lengths=True)
-
-
-def cheapest_schedule(
-    arrivals: Arrivals, limit: WaitingLimit, known: Sequence[TimedSchedule]
-) -> TimedSchedule:
-    """Return the cheapest schedule within a limit that the searches find.
-
-    The local search begins with the cheapest schedule that is known by then: the recorded one, one
-    of ``known``, or that of the beam, which does not heed limits on all waits together.
-    """
-    count = len(arrivals)
-    found = [recorded_schedule(arrivals), *known]
-    if limit.each is not None:
-        width = max(NARROWEST, min(WIDEST, BEAM_STATES // count))
-        by_beam = beam_search(arrivals, limit, width=width)
-        found += [] if by_beam is None else [by_beam]
-    cheapest = min(found, key=lambda schedule: cost_of(arrivals, schedule))
-    steps = min(count * STEPS_A_DISPATCH, STEPS + count * LEAST_STEPS_A_DISPATCH)
-    return improve_placement(arrivals, improve(arrivals, limit, cheapest, steps=steps))
 
 
 def performed(
