@@ -11,8 +11,10 @@ from dfopt.compare.attainable.local_search.layout import (
     COST,
     CPU,
     END,
+    HEAPED,
     LATENESS,
     LENGTH,
+    LOGGED,
     LONG_WAITS,
     NOBODY,
     READY,
@@ -27,15 +29,17 @@ from dfopt.compare.attainable.local_search.moves import (
     random_below,
 )
 from dfopt.compare.attainable.local_search.propagation import (
+    next_queued,
     propagate,
     queue,
     queue_after,
     restore_times,
+    update,
 )
 from dfopt.solvers.compilation.compiled import compiled, compiled_in_place
 
-NO_LIMIT = 1e30
-"""More than any lateness."""
+UPDATES_TO_SETTLE = 100
+"""A stretch settles if each of its starts changes at most 100 times in the mean."""
 
 Prices = NDArray[np.float64]
 
@@ -75,6 +79,15 @@ def meetings(rows: Table, pairs: Table, change: tuple[int, int, int, int, int]) 
     pairs[2, 2], pairs[2, 3] = other_before, begin
     pairs[3, 2], pairs[3, 3] = end, other_after
     return 4
+
+
+@compiled_in_place
+def badness(stretch: Stretch, prices: Prices) -> float:
+    """Return by how much a schedule is beyond its limits, see :func:`anneal`."""
+    counters, bounds = stretch.counters, stretch.bounds
+    too_long = max(0, counters[WAITS] - bounds[0])
+    too_many = max(0, counters[LONG_WAITS] - bounds[2])
+    return float(counters[LATENESS] + too_long * prices[2] + too_many * prices[3])
 
 
 @compiled_in_place
@@ -125,15 +138,16 @@ def anneal(  # noqa: PLR0912, PLR0913, PLR0917 - one change, from its proposal t
     thresholds
         Equally likely limits of how much worse a change may be.
     prices
-        How much worse it is by a unit of cost, a unit of time for which something is late, and
-        one for which something waits.
+        How much worse it is by a unit of cost, and by a unit of time for which something is late;
+        then what is as bad as being late by a unit of time: a unit of time by which the sum of
+        waits is too large, and a long wait above their permitted number.
     low, high
         Of the changes; what follows from them may lie outside.
     proposals
         Number of changes to try.
     """
-    rows, counters, bounds = stretch.rows, stretch.counters, stretch.bounds
-    cost_price, late_price, wait_price = prices
+    rows, counters = stretch.rows, stretch.counters
+    cost_price, late_price = prices[0], prices[1]
     for _ in range(proposals):
         change = propose(stretch, low, high)
         begin, end, other_begin, other_end, behind = change
@@ -145,11 +159,12 @@ def anneal(  # noqa: PLR0912, PLR0913, PLR0917 - one change, from its proposal t
             rise += meeting_cost(stretch, pairs[pair, 2], pairs[pair, 3])
             rise -= meeting_cost(stretch, pairs[pair, 0], pairs[pair, 1])
         late, waits, long_waits = counters[LATENESS], counters[WAITS], counters[LONG_WAITS]
+        before = badness(stretch, prices)
         allowed = thresholds[random_below(counters, len(thresholds))] - rise * cost_price
-        # What is late may at best become punctual.
-        if wait_price == 0 and allowed + late * late_price < 0:
+        # At best nothing is late any more.
+        most = before + allowed / late_price
+        if most < 0:
             continue
-        most_late = NO_LIMIT if wait_price > 0 else 2 * late + max(0.0, allowed / late_price)
         other_cpu = rows[begin, CPU]
         cpu = rows[behind, CPU] if other_begin == NOBODY else rows[other_begin, CPU]
         if other_begin == NOBODY:
@@ -162,18 +177,11 @@ def anneal(  # noqa: PLR0912, PLR0913, PLR0917 - one change, from its proposal t
             rows[pairs[pair, 3], BEFORE] = pairs[pair, 2]
         for pair in range(number):
             queue_after(stretch, pairs[pair, 3], 0)
-        if propagate(stretch, most_late):
-            worse = (counters[LATENESS] - late) * late_price
-            worse += (counters[WAITS] - waits) * wait_price
-            if (
-                worse <= allowed
-                and counters[WAITS] <= max(bounds[0], waits)
-                and counters[LONG_WAITS] <= max(bounds[2], long_waits)
-            ):
-                counters[COST] += rise
-                for pair in range(number):
-                    note_opening(stretch, pairs[pair, 3])
-                continue
+        if propagate(stretch, late + most) and badness(stretch, prices) <= most:
+            counters[COST] += rise
+            for pair in range(number):
+                note_opening(stretch, pairs[pair, 3])
+            continue
         restore_times(stretch)
         counters[LATENESS], counters[WAITS], counters[LONG_WAITS] = late, waits, long_waits
         for pair in range(number):
@@ -189,10 +197,14 @@ def anneal(  # noqa: PLR0912, PLR0913, PLR0917 - one change, from its proposal t
 def settle(stretch: Stretch, dispatches: int) -> bool:
     """Start every dispatch as early as the order permits; return whether that was possible."""
     rows, counters = stretch.rows, stretch.counters
-    settled = True
     for element in range(len(rows)):
         queue_after(stretch, element, 0)
-        settled = propagate(stretch, NO_LIMIT) and settled
+    updates = 0
+    while counters[HEAPED] > 0 and updates < UPDATES_TO_SETTLE * len(rows):
+        update(stretch, next_queued(stretch))
+        counters[LOGGED] = 0
+        updates += 1
+    settled = counters[HEAPED] == 0
     for element in range(dispatches):
         note_opening(stretch, element)
     cost = 0
@@ -201,4 +213,4 @@ def settle(stretch: Stretch, dispatches: int) -> bool:
         if after != NOBODY:
             cost += meeting_cost(stretch, element, after)
     counters[COST] = cost
-    return settled
+    return bool(settled)

@@ -39,6 +39,10 @@ LATE, LATER = 20.0, 1000.0
 """What it costs at the beginning and at the end if something is late by the mean length of a
 dispatch, in costs of a typical switch."""
 
+WAITS_SHARE = 0.1
+"""If the sum of all waits is too large by some time, that is as bad as being late by a tenth of it.
+A long wait above their permitted number is as bad as being late by the mean length."""
+
 STAGES, SHORT_STAGES = 100, 10
 """The temperature falls in 100 steps over a stretch, and in 10 steps over a part of it."""
 
@@ -89,8 +93,10 @@ def improve(  # noqa: PLR0913 - what every search of schedules is given
     if len(arrivals) == 0:
         return schedule
     annealing = Annealing(arrivals, limit, schedule, seed, check)
+    if annealing.excess() > 0:
+        raise ValueError("the given schedule is not within the limit on waiting")
     annealing.run(steps)
-    found = TimedSchedule(cpu=annealing.cpu.astype(schedule.cpu.dtype), start=annealing.start)
+    found = annealing.schedule()
     # Dispatches of no length may stand in another order than the search took them to have.
     return found if cost_of(arrivals, found) <= cost_of(arrivals, schedule) else schedule
 
@@ -129,16 +135,21 @@ class Annealing:
         waits = waits_of(arrivals, schedule)
         self._waits = int(waits.sum())
         self._long_waits = int((waits > self._bounds[1]).sum())
-        if (
-            (schedule.start > self._latest).any()
-            or self._waits > self._bounds[0]
-            or self._long_waits > self._bounds[2]
-        ):
-            raise ValueError("the given schedule is not within the limit on waiting")
         self._cost_price = 1 / typical_cost(arrivals)
         self._length = max(1.0, float(arrivals.length.mean()))
+        self._excess_prices = (WAITS_SHARE, self._length)
         self._pairs = np.zeros((4, 4), np.int64)
         self._cheapest: Stretch
+
+    def excess(self) -> int:
+        """Return by how much the schedule is beyond the limit: 0 if it is within."""
+        late = int(np.maximum(self.start - self._latest, 0).sum())
+        too_long = max(0, self._waits - int(self._bounds[0]))
+        return late + too_long + max(0, self._long_waits - int(self._bounds[2]))
+
+    def schedule(self) -> TimedSchedule:
+        """Return the schedule that has been reached."""
+        return TimedSchedule(cpu=self.cpu.astype(self._arrivals.cpu.dtype), start=self.start.copy())
 
     def run(self, steps: int) -> None:
         """Try random changes in one stretch after the other."""
@@ -161,9 +172,9 @@ class Annealing:
         counters = stretch.counters
         counters[WAITS], counters[LONG_WAITS] = self._waits, self._long_waits
         counters[RANDOM] = self._random.getrandbits(62) | 1
-        given = stretch.rows.copy()
+        given = _copy(stretch)
         if not settle(stretch, dispatches) or counters[LATENESS] > 0:
-            stretch.rows[:] = given
+            _put_back(stretch, given)
             return
         self._cheapest = _copy(stretch)
         first = int(steps * FIRST_SHARE)
@@ -187,7 +198,7 @@ class Annealing:
         before = _copy(stretch)
         proposals = PROPOSALS * (high - low)
         self._anneal(stretch, proposals, (SHORT_HOT, SHORT_COLD), SHORT_STAGES, (low, high))
-        if _quality(stretch) > _quality(before):
+        if self._quality(stretch) > self._quality(before):
             _put_back(stretch, before)
         return proposals
 
@@ -205,12 +216,19 @@ class Annealing:
             share = stage / (stages - 1)
             temperature = _between(temperatures, share)
             late_price = _between((LATE, LATER), share) / self._length
-            prices = np.array([self._cost_price, late_price, 0.0])
+            prices = np.array([self._cost_price, late_price, *self._excess_prices])
             number = proposals * (stage + 1) // stages - proposals * stage // stages
             anneal(stretch, self._pairs, temperature * CHANCES, prices, *dispatches, number)
-            if _quality(stretch) < _quality(self._cheapest):
+            if self._quality(stretch) < self._quality(self._cheapest):
                 self._cheapest = _copy(stretch)
             self._check()
+
+    def _quality(self, stretch: Stretch) -> tuple[float, int]:
+        """Return by how much a schedule is beyond its limits, then what it costs."""
+        from dfopt.compare.attainable.local_search.annealing import badness
+
+        prices = np.array([0.0, 0.0, *self._excess_prices])
+        return badness(stretch, prices), int(stretch.counters[COST])
 
 
 def latest_starts(arrivals: Arrivals, limit: WaitingLimit) -> Integers:
@@ -228,10 +246,6 @@ def typical_cost(arrivals: Arrivals) -> float:
 
 def _between(ends: tuple[float, float], share: float) -> float:
     return float(ends[0] * (ends[1] / ends[0]) ** share)
-
-
-def _quality(stretch: Stretch) -> tuple[int, int]:
-    return int(stretch.counters[LATENESS]), int(stretch.counters[COST])
 
 
 def _copy(stretch: Stretch) -> Stretch:
