@@ -38,8 +38,12 @@ SHADING = 0.35
 WIDE = 8
 """Waits that differ by more than this factor need a logarithmic axis."""
 
-ROOM = 1.12
-"""How far the axis of waits goes beyond the longest one, as a factor."""
+NARROW = 2
+"""Waits that differ by less than this factor stand on an axis that does not begin at 0."""
+
+ROOM, MARGIN = 1.12, 0.25
+"""How far the axis of waits goes beyond the longest one, as a factor; how far it begins before the
+shortest one, as a part of their range."""
 
 FEWEST_POINTS = 2
 """A frontier with fewer points is not drawn."""
@@ -277,7 +281,9 @@ def scale_waits(ax: Axes, waits: Sequence[float], unit: str | None) -> None:
         ax.xaxis.set_major_formatter(FuncFormatter(lambda wait, _: wait_text(wait, unit)))
         named = unit if unit not in NANOSECONDS else None
     else:
-        ax.set_xlim(0, ROOM * most or 1)
+        # Waits that differ little would stand in a corner of an axis that begins at 0.
+        begin = least - MARGIN * (most - least) if least > 0 and most < NARROW * least else 0
+        ax.set_xlim(begin, ROOM * most - (ROOM - 1) * begin or 1)
         ax.xaxis.set_major_locator(MaxNLocator(nbins=7))
         factor, named = 1.0, unit
         if unit in NANOSECONDS:

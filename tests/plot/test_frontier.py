@@ -112,3 +112,14 @@ def test_the_same_picture_has_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a.svg", "b.svg"):
         save_picture(plot_frontier([COMPARISON]), tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_waits_that_differ_little_fill_the_axis() -> None:
+    rows = tuple(
+        replace(row, total_wait=18 * (1000 + 10 * number))
+        for number, row in enumerate(frontier().rows)
+    )
+    ax = plot_frontier([comparison(frontier=WaitingFrontier(rows=rows))])
+    begin, end = ax.get_xlim()
+    assert 900 < begin < 1000
+    assert 1050 < end < 1100
