@@ -77,8 +77,9 @@ def _waits(trace: Trace) -> dict[str, Any]:
     counts = trace.fragment != UNMANAGED
     if not counts.any():
         counts[:] = True
-    found: dict[str, Any] = dict.fromkeys(("mean", "median", "p99", "longest", "problem"))
-    found |= {"known": 0, "unknown": int(counts.sum()), "warnings": []}
+    found: dict[str, Any] = {"known": 0, "unknown": int(counts.sum())}
+    found |= dict.fromkeys(("mean", "median", "p99", "longest", "problem"))
+    found["warnings"] = []
     if not (len(trace.wakeups.time) or len(trace.first_wakeups.time)):
         return found | {"problem": "the trace has no wake-ups; record sched:sched_waking, too"}
     try:

@@ -52,6 +52,7 @@ def test_what_is_written_is_read_again(trace):
     assert_same(read_dfopt_trace(io.BytesIO(written(trace))), trace)
 
 
+@pytest.mark.slow
 @given(traces_with_events())
 def test_every_line_may_be_looked_at_by_itself(trace):
     # An own key sends the lines down the slow path, which must agree with the quick one.

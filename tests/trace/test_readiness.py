@@ -260,6 +260,7 @@ def _running(trace, order, row, waker, time):
     return NO_ROW, 0
 
 
+@pytest.mark.slow
 @given(woken_traces())
 def test_the_rules_hold_on_any_trace(trace):
     readiness = readiness_of(trace)
@@ -277,6 +278,7 @@ def test_the_rules_hold_on_any_trace(trace):
     assert (readiness.previous_end <= trace.start).all()
 
 
+@pytest.mark.slow
 @given(woken_traces())
 def test_times_that_are_too_large_to_count_are_ranked(trace):
     near = readiness_of(trace)

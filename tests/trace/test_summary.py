@@ -12,6 +12,7 @@ from tests.trace.traces import traces
 from tests.trace.woken import SLEEPS, woken_trace, woken_traces
 
 
+@pytest.mark.slow
 @given(traces())
 def test_how_much_of_the_time_several_cpus_ran_one_fragment(trace):
     times = sorted({*trace.start.tolist(), *trace.end.tolist()})
@@ -27,6 +28,7 @@ def test_how_much_of_the_time_several_cpus_ran_one_fragment(trace):
         assert found == pytest.approx(shared / (times[-1] - times[0]), abs=1e-6)
 
 
+@pytest.mark.slow
 @given(woken_traces())
 def test_waits(trace):
     found = trace_summary(trace)["waits"]

@@ -21,10 +21,10 @@ HASTES, MORE_HASTE = 4, 4
 REPLAYS = 3
 """At most 3 replays are made for each of these; each reserves more places than the one before."""
 
-PATIENCES = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
-"""The patience of each replay of a curve if none is named: 10 µs to 10 ms in nanoseconds."""
+LADDER = (1, 3, 10, 30, 100, 300, 1000)
+"""The patience of each replay of a curve, as multiples of the least one."""
 
-FEW_PATIENCES = (100_000, 1_000_000)
+SHORT_LADDER = (10, 100)
 """The same for a long trace."""
 
 LONG_TRACE = 200_000
@@ -69,15 +69,13 @@ def patience_curve(
     arrivals
         The dispatches and when they are ready.
     patiences
-        The values. None: 0, and those of 10 µs to 10 ms that are shorter than the trace.
+        The values. None: 0, and steps from about a tenth of the mean length of a dispatch to a
+        hundred times that length, as far as they are shorter than the trace; few for a long trace.
     check
         Called every few hundred milliseconds at most; what it raises ends the work.
     """
     if patiences is None:
-        end = arrivals.start + arrivals.length
-        span = int(end.max() - arrivals.start.min()) if len(arrivals) else 0
-        values = FEW_PATIENCES if len(arrivals) >= LONG_TRACE else PATIENCES
-        patiences = (0, *(patience for patience in values if patience < span))
+        patiences = _usual_patiences(arrivals)
     runs = []
     for patience in patiences:
         schedule = run_patiently(arrivals, patience, check=check)
@@ -93,6 +91,17 @@ def patience_curve(
             )
         )
     return tuple(runs)
+
+
+def _usual_patiences(arrivals: Arrivals) -> list[int]:
+    """Return the values of a curve if none are named."""
+    if not len(arrivals):
+        return [0]
+    span = int((arrivals.start + arrivals.length).max() - arrivals.start.min())
+    tenth = max(1.0, float(arrivals.length.mean()) / 10)
+    least = 10 ** math.ceil(math.log10(tenth))
+    ladder = SHORT_LADDER if len(arrivals) >= LONG_TRACE else LADDER
+    return [0, *(least * step for step in ladder if least * step < span)]
 
 
 def run_patiently(

@@ -89,16 +89,11 @@ def _other_lines(trace: Trace, tasks: list[str]) -> tuple[list[str], Integers]:
     gaps, forks = trace.gaps, trace.forks
     lines = _gap_lines(gaps)
     times = [gaps.start]
+    first, usual = trace.first_wakeups, trace.wakeups
     for event, cause, time, by, task in (
-        ("wakeup", "waker", trace.wakeups.time, trace.wakeups.waker, trace.wakeups.woken),
-        (
-            "first_wakeup",
-            "waker",
-            trace.first_wakeups.time,
-            trace.first_wakeups.waker,
-            trace.first_wakeups.woken,
-        ),
         ("fork", "parent", forks.time, forks.parent, forks.child),
+        ("first_wakeup", "waker", first.time, first.waker, first.woken),
+        ("wakeup", "waker", usual.time, usual.waker, usual.woken),
     ):
         # Idle threads are no tasks.
         known = (task >= 0) & ((by >= 0) | (event != "fork"))

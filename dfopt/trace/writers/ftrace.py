@@ -19,6 +19,7 @@ import numpy as np
 
 from dfopt.errors import FileError
 from dfopt.trace.dispatches import IDLE
+from dfopt.trace.events import Stop
 from dfopt.trace.stretches import stretches_in_order
 from dfopt.trace.time_units import nanoseconds_per_unit
 from dfopt.trace.trace import BROKEN_CHAIN, UNMANAGED, Trace, TraceTask
@@ -87,6 +88,8 @@ class _Text:
         self._fragments = [_printable(name) for name in trace.fragments]
         self._marked = _changes(trace)
         self._ends = _ends(trace, self._pids)
+        never = np.zeros(len(trace), bool)
+        self._goes_on = never if trace.stop is None else trace.stop == Stop.PREEMPTED
         # No switch leads to this thread, so its switch breaks the chain.
         self._unannounced: Thread = "<...>", free_number(self._pids), "S"
 
@@ -144,7 +147,8 @@ class _Text:
         trace = self._trace
         task = trace.task[row]
         comm = self._names[task] if trace.comm is None else self._comms[trace.comm[row]]
-        return comm, self._pids[task], "X" if row in self._ends else "S"
+        state = "X" if row in self._ends else "R" if self._goes_on[row] else "S"
+        return comm, self._pids[task], state
 
 
 def _switch(cpu: int, time: int, previous: Thread, following: Thread) -> Step:

@@ -23,12 +23,14 @@ EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 COUNTING = CostModel()
 
 
+@pytest.mark.slow
 @given(labelled_traces(), models())
 def test_the_recorded_schedule_costs_what_was_realised(trace, model):
     arrivals = arrivals_of(trace, model, timeline_only=True)
     assert cost_of(arrivals, recorded_schedule(arrivals)) == realised_costs(trace, model).sum()
 
 
+@pytest.mark.slow
 @given(labelled_traces(), matrix_models())
 def test_so_it_does_under_a_matrix(trace, model):
     arrivals = arrivals_of(trace, model, timeline_only=True)
@@ -42,6 +44,7 @@ def arrivals_in_any_case(trace, model=COUNTING):
         return arrivals_of(trace, model)
 
 
+@pytest.mark.slow
 @given(woken_traces(), models(lines=3))
 def test_the_recorded_schedule_keeps_all_limits(trace, model):
     arrivals = arrivals_in_any_case(trace, model)
@@ -62,6 +65,7 @@ def test_the_recorded_schedule_keeps_all_limits(trace, model):
     assert cost_of(arrivals, recorded) == realised_costs(trace, model).sum()
 
 
+@pytest.mark.slow
 @given(woken_traces(), st.sampled_from(("transparent", "evict")))
 def test_dispatches_and_blocks_share_no_time(trace, unmanaged):
     arrivals = arrivals_in_any_case(trace, CostModel(unmanaged=unmanaged))
@@ -169,6 +173,7 @@ def test_a_trace_that_does_not_say_why_tasks_stopped():
     assert arrivals_of(trace, COUNTING).unknown == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("groups", "realised"), [(4, 191), (16, 1914)])
 def test_a_recorded_benchmark(groups, realised):
     trace = label(read_trace(EXAMPLES / f"hackbench-{groups}.txt.gz"), "wakeups")

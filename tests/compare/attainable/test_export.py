@@ -1,6 +1,7 @@
 """Schedules as traces: what was paid and how long each waited can be read from the file again."""
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -55,6 +56,7 @@ def scheduled(draw, **options):
     return trace, model, arrivals, schedule_in_order(arrivals, cpus[: len(arrivals)])
 
 
+@pytest.mark.slow
 @given(scheduled())
 def test_the_trace_costs_what_the_schedule_costs(drawn):
     trace, model, arrivals, schedule = drawn
@@ -68,6 +70,7 @@ def test_the_trace_costs_what_the_schedule_costs(drawn):
     assert realised_costs(exported, model).sum() == cost_of(arrivals, schedule)
 
 
+@pytest.mark.slow
 @given(scheduled(plain=True))
 def test_the_waits_are_those_of_the_schedule(drawn):
     trace, _, arrivals, schedule = drawn

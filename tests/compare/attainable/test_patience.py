@@ -302,9 +302,12 @@ def test_the_curve_says_how_long_dispatches_wait():
     assert run.schedule.start.tolist() == [0, 31]
 
 
-def test_the_curve_goes_no_further_than_the_trace():
-    arrivals = arrivals_with([(A, 0, 10), (B, 200_000, 10)])
-    assert [run.patience for run in patience_curve(arrivals)] == [0, 10_000, 30_000, 100_000]
+def test_the_curve_goes_from_short_to_long_but_no_further_than_the_trace():
+    """A dispatch has a length of 1,000 on average."""
+    arrivals = arrivals_with([(A, 0, 500), (B, 20_000, 1_500)])
+    assert [run.patience for run in patience_curve(arrivals)] == [
+        0, 100, 300, 1_000, 3_000, 10_000,
+    ]  # fmt: skip
 
 
 def test_nothing_is_run_without_dispatches():

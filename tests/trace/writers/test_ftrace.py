@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dfopt.errors import FileError
 from dfopt.trace import TraceHeader, TraceTask
+from dfopt.trace.events import Stop
 from dfopt.trace.reading import read_ftrace
 from dfopt.trace.trace import BROKEN_CHAIN
 from dfopt.trace.writers.ftrace import write_ftrace
@@ -72,6 +73,12 @@ def test_numbers_of_threads_stay():
     assert stretches(trace.gaps) == stretches(SMALL.gaps)
     assert trace.cpus == 2
     assert trace.quality.unparsed == 0
+
+
+def test_threads_that_could_have_gone_on_are_told():
+    trace = replace(SMALL, stop=np.array([Stop.PREEMPTED, -1, Stop.SLEEPS, 1, Stop.ENDS], np.int8))
+    again = read(written(trace))
+    assert again.stop.tolist() == [1, 0, 0, 1, 0]
 
 
 def test_marks_say_where_the_fragment_changes():

@@ -38,7 +38,7 @@ from dfopt.compare.attainable.bound.fragment_dispatches import dispatches_by_fra
 from dfopt.compare.attainable.bound.least_costs import least_costs
 from dfopt.compare.attainable.bound.permitted_starts import NEVER, permitted_starts
 from dfopt.compare.attainable.bound.proof import WaitingProof
-from dfopt.compare.attainable.bound.proof_errors import FaultyProofError, check_size
+from dfopt.compare.attainable.bound.proof_errors import LARGEST, FaultyProofError, check_size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +94,8 @@ def _check_whole(proof: WaitingProof) -> None:
         raise FaultyProofError("scale: must be at least 1")
     if min(limit.each or 0, limit.total or 0) < 0:
         raise FaultyProofError("limit: must be at least 0")
+    if (limit.each or 0) > LARGEST:
+        raise FaultyProofError("limit.each: must be at most 2^59; leave such a limit out (null)")
     if proof.wait_price < 0:
         raise FaultyProofError("wait_price: must be at least 0")
     if proof.wait_price and limit.total is None:

@@ -282,6 +282,9 @@ def test_the_whole_of_a_proof_is_checked() -> None:
     whole = {
         "scale: must be at least 1": proof_of(scale=0),
         "limit: must be at least 0": proof_of(limit=WaitingLimit(each=-1)),
+        "limit.each: must be at most 2^59; leave such a limit out (null)": proof_of(
+            limit=WaitingLimit(each=2**62)
+        ),
         "wait_price: must be at least 0": proof_of(wait_price=-1),
         "wait_price: must be 0, since the total of the waits has no limit": proof_of(wait_price=1),
         "delays: must be above 0 and increase": proof_of(delays=column(2, 2)),
