@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import Arrivals
-from dfopt.compare.attainable.local_search.search import Annealing
+from dfopt.compare.attainable.local_search.search import AnnealedSchedule
 from dfopt.compare.attainable.timed_schedule import (
     TimedSchedule,
     cost_of,
@@ -72,7 +72,7 @@ def improve_within_budget(  # noqa: PLR0913 - what every search of schedules is 
         Called every few tenths of a second; what it raises ends the search.
     """
     searches = [
-        Annealing(arrivals, limit, schedule, seed, check)
+        AnnealedSchedule(arrivals, limit, schedule, seed, check)
         for schedule in (recorded_schedule(arrivals), *known)
     ]
     first = min(

@@ -59,7 +59,7 @@ class FragmentDuals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Duals:
+class StretchDuals:
     """A dual solution of the LP of a stretch.
 
     Parameters
@@ -145,7 +145,7 @@ def dual_solution(  # noqa: PLR0913
     end: int,
     wait_price: float = 0.0,
     most_steps: int | None = None,
-) -> Duals | None:
+) -> StretchDuals | None:
     """Return the prices that the LP gives to the conditions of a stretch.
 
     Parameters
@@ -223,7 +223,7 @@ def dual_solution(  # noqa: PLR0913
     price = np.maximum(-answer.ineqlin.marginals, 0.0)
     at_least = np.maximum(answer.lower.marginals, 0.0)
     lengths = np.ones(0) if grid is None else np.diff(grid)
-    return Duals(
+    return StretchDuals(
         value=answer.fun,
         fragments=tuple(
             _duals_of(own, columns, price, at_least, len(costs.exit))

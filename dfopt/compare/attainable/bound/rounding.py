@@ -10,7 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from dfopt.compare.attainable.bound.conditions import NOTHING_DUE, DelayConditions, StretchTimes
-from dfopt.compare.attainable.bound.linear_program import Duals, FragmentDuals, Reals, covered_slots
+from dfopt.compare.attainable.bound.linear_program import (
+    FragmentDuals,
+    Reals,
+    StretchDuals,
+    covered_slots,
+)
 from dfopt.compare.attainable.bound.proof import (
     CompletionPrices,
     DelayPrices,
@@ -27,7 +32,7 @@ from dfopt.trace.events import Integers
 
 
 def integer_prices(
-    duals: Duals, visit_costs: list[VisitCosts], times: StretchTimes, scale: int, wait_price: int
+    duals: StretchDuals, visit_costs: list[VisitCosts], times: StretchTimes, scale: int, wait_price: int
 ) -> StretchPrices:
     """Return the prices of a stretch in integers.
 

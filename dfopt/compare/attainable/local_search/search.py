@@ -92,7 +92,7 @@ def improve(  # noqa: PLR0913 - what every search of schedules is given
     """
     if len(arrivals) == 0:
         return schedule
-    annealing = Annealing(arrivals, limit, schedule, seed, check)
+    annealing = AnnealedSchedule(arrivals, limit, schedule, seed, check)
     if annealing.excess() > 0:
         raise ValueError("the given schedule is not within the limit on waiting")
     annealing.run(steps)
@@ -101,7 +101,7 @@ def improve(  # noqa: PLR0913 - what every search of schedules is given
     return found if cost_of(arrivals, found) <= cost_of(arrivals, schedule) else schedule
 
 
-class Annealing:
+class AnnealedSchedule:
     """A schedule that gets better, stretch by stretch.
 
     Simulated annealing lets short segments of the CPUs' orders change places. Dispatches may be
