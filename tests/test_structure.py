@@ -72,6 +72,7 @@ CHECKERS = {
     "bound.permitted_starts",
     "bound.proof",
     "bound.proof_errors",
+    "bound.work_ahead",
     "check",
     "timed_schedule",
     "waiting_limit",

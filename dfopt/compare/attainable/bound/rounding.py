@@ -32,7 +32,11 @@ from dfopt.trace.events import Integers
 
 
 def integer_prices(
-    duals: StretchDuals, visit_costs: list[VisitCosts], times: StretchTimes, scale: int, wait_price: int
+    duals: StretchDuals,
+    visit_costs: list[VisitCosts],
+    times: StretchTimes,
+    scale: int,
+    wait_price: int,
 ) -> StretchPrices:
     """Return the prices of a stretch in integers.
 
