@@ -28,7 +28,7 @@ NO_LIMIT = WaitingLimit()
 WORTH_PROCESSES = 4000
 """With fewer dispatches, starting processes takes longer than the work."""
 
-EFFORT_FOR_TOTALS = 0.4
+EFFORT_FOR_TOTALS = 0.1
 """Searches under a limit on all waits together are slower, and begin with better schedules."""
 
 REMEDY = "compare again, on another one or without a scheduler (`scheduler`)"
