@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dfopt.compare import compare_trace, foresight_windows
+from dfopt.compare import compare_trace, foresight_windows, parse_window
 from dfopt.compare.attainable.permitted_wait import usual_waits
 from dfopt.plot import plot_foresight, plot_frontier, plot_policies
 from dfopt.trace import Trace, read_trace
@@ -64,7 +64,6 @@ def frontier(kinds: Sequence[str], ax: Axes | None = None) -> Axes:
 
 def gap(kinds: Sequence[str]) -> Axes:
     """Draw what recordings paid by cause, beside what look-ahead would have made of them."""
+    windows = [parse_window(length) for length in ("5", "10", "20", "50", "100")]
     traces = map(recording, kinds)
-    return plot_policies(
-        [compare_trace(trace, windows=foresight_windows(trace)) for trace in traces]
-    )
+    return plot_policies([compare_trace(trace, windows=windows) for trace in traces])
