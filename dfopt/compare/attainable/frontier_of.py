@@ -100,18 +100,9 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
         arrivals = arrivals_of(trace, model, timeline_only=True)
         left_out = error.problem
     limits = [] if left_out else limits_of(arrivals, waits)
-    parts = [FrontierPart(arrivals=arrivals, wanted=wanted) for wanted in ("timeline", "rule")]
-    if limits:
-        parts.append(FrontierPart(arrivals=arrivals, wanted="patience"))
-    for limit in limits:
-        # What waits as much as recorded begins with what the other parts have found.
-        parts += [
-            FrontierPart(arrivals=arrivals, wanted=wanted, limit=limit)
-            for wanted in WANTED_WITHIN
-            if wanted != "schedule" or limit.each is not None
-        ]
+    first: tuple[Wanted, ...] = ("timeline", "rule", "patience") if limits else ("timeline", "rule")
     answers: Answers = {}
-    total = len(parts) + bool(limits)
+    total = len(first) + len(WANTED_WITHIN) * len(limits)
 
     def perform(parts: Sequence[FrontierPart]) -> None:
         for part, answer in performed(parts, workers=workers, scheduler=scheduler):
@@ -121,10 +112,21 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
 
     is_complete = True
     try:
-        perform(parts)
-        for limit in limits[-1:]:
-            known = within(arrivals, limit, schedules_in(answers))
-            perform([replace(parts[0], wanted="schedule", limit=limit, known=known)])
+        perform([FrontierPart(arrivals=arrivals, wanted=wanted) for wanted in first])
+        found = tuple(schedules_in(answers))
+        # The longest parts first: schedules, and of these the one whose waits are limited together.
+        perform(
+            [
+                FrontierPart(
+                    arrivals=arrivals,
+                    wanted=wanted,
+                    limit=limit,
+                    known=within(arrivals, limit, found) if wanted == "schedule" else (),
+                )
+                for wanted in WANTED_WITHIN
+                for limit in reversed(limits)
+            ]
+        )
     except KeyboardInterrupt:
         is_complete = False
     patience = patience_rows(arrivals, answers)

@@ -25,7 +25,7 @@ Answer = BestPlacement | TimedSchedule | tuple[PatientRun, ...] | WaitingBound
 
 NO_LIMIT = WaitingLimit()
 
-WORTH_PROCESSES = 4000
+WORTH_PROCESSES = 1_000
 """With fewer dispatches, starting processes takes longer than the work."""
 
 EFFORT_FOR_TOTALS = 0.1
