@@ -114,7 +114,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     try:
         perform([FrontierPart(arrivals=arrivals, wanted=wanted) for wanted in first])
         found = tuple(schedules_in(answers))
-        # The longest parts first: schedules, and of these the one whose waits are limited together.
+        # The longest parts first, which are the schedules.
         perform(
             [
                 FrontierPart(
@@ -124,7 +124,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
                     known=within(arrivals, limit, found) if wanted == "schedule" else (),
                 )
                 for wanted in WANTED_WITHIN
-                for limit in reversed(limits)
+                for limit in limits
             ]
         )
     except KeyboardInterrupt:

@@ -208,6 +208,8 @@ class Kernel:
 
         ``cpu`` is where the thread runs that wakes it; None for an interrupt.
         """
+        if self.now > LARGEST_TOTAL:
+            raise endless()
         thread.woken_at = self.now
         waker = None if cpu is None else self.running[cpu]
         self._note_wakeup(
