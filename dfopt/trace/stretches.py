@@ -54,7 +54,8 @@ def first_disorder(cpu: Numbers, start: Integers, end: Integers, gaps: Gaps) -> 
         )
     for number in np.unique(gaps.cpu):
         mine = by_cpu[slice(*np.searchsorted(cpu[by_cpu], [number, number + 1]))]
-        of_cpu = np.flatnonzero(gaps.cpu == number)
+        # A gap without length is a moment: what was known before it is not known after it.
+        of_cpu = np.flatnonzero((gaps.cpu == number) & (gaps.end > gaps.start))
         begun = np.searchsorted(start[mine], gaps.end[of_cpu], side="left")
         over = np.searchsorted(end[mine], gaps.start[of_cpu], side="right")
         overlaps = np.flatnonzero(begun > over)
