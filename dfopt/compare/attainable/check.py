@@ -226,7 +226,9 @@ def _overlaps(arrivals: Arrivals, schedule: TimedSchedule) -> list[str]:
         # The element before that ends last is the first one from which this end is known.
         ends = np.maximum.accumulate(end[own])
         latest = np.searchsorted(ends, ends, side="left")[:-1]
-        wrong = np.flatnonzero(start[own[1:]] < ends[:-1])
+        # Blocks may overlap each other, as a gap does with what is known of the time within it.
+        managed = (own[1:] < dispatches) | (own[latest] < dispatches)
+        wrong = np.flatnonzero((start[own[1:]] < ends[:-1]) & managed)
         overlapping[own[1:][wrong]] = True
         other[own[1:][wrong]] = own[latest[wrong]]
 

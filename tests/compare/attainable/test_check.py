@@ -186,3 +186,18 @@ def test_many_dispatches() -> None:
     problems = check_schedule(arrivals, replace(schedule, start=schedule.start - 1), FREE)
     assert len(problems) == MOST_NAMED + 1
     assert problems[-1] == f"The same holds for {8_000 - MOST_NAMED} other dispatches."
+
+
+def test_blocks_may_overlap_each_other() -> None:
+    drawn = (random_arrivals(Random(seed), zero_lengths=False) for seed in range(1000))
+    arrivals = next(arrivals for arrivals in drawn if len(arrivals.blocks.cpu))
+    blocks = arrivals.blocks
+    columns = {name: np.repeat(getattr(blocks, name), 2) for name in blocks.__dataclass_fields__}
+    twice = replace(arrivals, blocks=replace(blocks, **columns))
+    schedule = recorded_schedule(twice)
+    assert check_schedule(twice, schedule, FREE) == []
+    # A dispatch that runs into one of them is still found.
+    within = replace(schedule, cpu=schedule.cpu.copy(), start=schedule.start.copy())
+    within.cpu[0], within.start[0] = blocks.cpu[0], blocks.start[0]
+    problems = check_schedule(twice, within, FREE)
+    assert any("something that keeps its place" in problem.lower() for problem in problems)
