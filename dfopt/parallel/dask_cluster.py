@@ -178,7 +178,8 @@ def _connected(client: Client, address: str, remedy: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if client.status == "running":
+        # The client may not have noticed yet that its connection is closed (an OSError).
+        if client.status == "running" and not isinstance(error, OSError):
             raise
         raise _gone(address, remedy) from error
 

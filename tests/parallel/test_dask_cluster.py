@@ -7,7 +7,7 @@ import pytest
 from dfopt import __version__
 from dfopt.errors import DfoptError
 from dfopt.parallel import dask_cluster
-from dfopt.parallel.dask_cluster import answer_of, check_scheduler
+from dfopt.parallel.dask_cluster import _connected, answer_of, check_scheduler
 from tests.parallel.running_cluster import running_cluster
 
 distributed = pytest.importorskip(
@@ -86,3 +86,25 @@ def test_who_sends_work_may_say_what_follows_when_workers_die() -> None:
 def test_another_version_there_is_refused() -> None:
     with pytest.raises(DfoptError, match=r"a worker has dfopt 0\.0\.0"):
         answered(("0.0.0", 2))
+
+
+class ClientThatNoticedNothing:
+    status = "running"
+
+
+def test_a_closed_connection_is_named_before_the_client_notices_it() -> None:
+    closed = distributed.comm.CommClosedError("Connection reset by peer")
+    with (
+        pytest.raises(DfoptError, match=r"'tcp://a:1'.*has gone away; try again") as caught,
+        _connected(ClientThatNoticedNothing(), "tcp://a:1", "try again"),  # type: ignore[arg-type]
+    ):
+        raise closed
+    assert caught.value.__cause__ is closed
+
+
+def test_other_errors_of_a_living_connection_are_kept() -> None:
+    with (
+        pytest.raises(ZeroDivisionError),
+        _connected(ClientThatNoticedNothing(), "tcp://a:1", "try again"),  # type: ignore[arg-type]
+    ):
+        raise ZeroDivisionError
