@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +15,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from dfopt.problem.result import Progress, relative_gap
-from dfopt_cli.printing import printable, say
+from dfopt_cli.printing import printable
 
 if TYPE_CHECKING:
     from dfopt.compare.attainable.frontier import FrontierProgress
@@ -82,36 +81,6 @@ def live_line(
         transient=True,
     ):
         yield show
-
-
-class LogLines(logging.Handler):
-    """Writes each record in a line on standard error, above a live line if there is one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._began = time.time()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write the seconds since the beginning, the part of the library, and the message."""
-        source = record.name.removeprefix("dfopt.").removeprefix("solvers.")
-        say(f"{record.created - self._began:7.1f} s  {source}: {record.getMessage()}")
-
-
-@contextmanager
-def debug_log(*, verbose: bool) -> Iterator[None]:
-    """Show on standard error, while the block runs, what the library logs; if ``verbose``."""
-    if not verbose:
-        yield
-        return
-    logger, lines = logging.getLogger("dfopt"), LogLines()
-    level = logger.level
-    logger.setLevel(logging.DEBUG)
-    logger.addHandler(lines)
-    try:
-        yield
-    finally:
-        logger.removeHandler(lines)
-        logger.setLevel(level)
 
 
 def search_status(progress: Progress) -> Text:

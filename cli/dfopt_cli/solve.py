@@ -76,7 +76,8 @@ def solve(
 
     Example: dfopt solve instance.json --time-limit 60 -o result.json
     """
-    from dfopt_cli.progress import debug_log, live_line, search_status
+    from dfopt_cli.progress import live_line, search_status
+    from dfopt_cli.solve_log import solve_log
     from dfopt_cli.solve_view import result_tables
 
     with naming(instance):
@@ -84,7 +85,7 @@ def solve(
         if output is not None:
             check_output(output, instance)
         line = live_line(search_status, quiet=quiet, hint="Ctrl-C stops with the best so far")
-        with termination_as_interrupt(), debug_log(verbose=verbose), line as show:
+        with termination_as_interrupt(), solve_log(subject, verbose=verbose), line as show:
             result = solvers.solve(
                 subject,
                 method=method,

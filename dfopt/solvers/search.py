@@ -164,21 +164,21 @@ class Search:
         value = schedule.value(self.instance.objective)
         with self._lock:
             if self.objective is None or value < self.objective:
-                _log.debug("incumbent with objective %d, lower bound %d", value, self.lower_bound)
                 self._learn(replace(self.known, objective=value, schedule=schedule))
+                self._tell("incumbent", "incumbent with objective %d", value)
 
     def proved(self, bound: int, certificate: Certificate) -> None:
         """Report that no schedule is better than ``bound``; keep it if it is news."""
         with self._lock:
             if bound > self.lower_bound:
-                _log.debug("lower bound %d by %s", bound, _reason(certificate))
                 self._learn(replace(self.known, lower_bound=bound, certificate=certificate))
+                self._tell("bound", "lower bound %d by %s", bound, _reason(certificate))
 
     def enter(self, phase: str) -> None:
         """Say what the search works on from now on; the phase is shown, but not kept."""
         with self._lock:
-            _log.debug("phase: %s", phase)
             self._phase = phase
+            self._tell("phase", "phase: %s", phase)
             if self._on_progress is not None and not self._ended:
                 self._on_progress(self._progress(self.known))
 
@@ -197,6 +197,12 @@ class Search:
         self.known = replace(known, history=(*known.history, self._progress(known)))
         if self._on_progress is not None:
             self._on_progress(self.known.history[-1])
+
+    def _tell(self, event: str, message: str, *values: object) -> None:
+        """Log a message; its record holds what is known now, for those who draw a table of it."""
+        if not self._ended:
+            about = {"event": event, "progress": self._progress(self.known)}
+            _log.debug(message, *values, extra=about)
 
     def _progress(self, known: Knowledge) -> Progress:
         return Progress(

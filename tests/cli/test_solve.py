@@ -182,5 +182,11 @@ def test_verbose_shows_what_the_solvers_log(
     code, out, err = run("solve", easy, "--verbose", "--workers", "1")
     assert code == 0
     assert "proven" in out
-    assert re.search(r"^ +\d+\.\d s  dp: 7 states$", err, re.MULTILINE)
+    _, head, *rows = err.splitlines()
+    assert head.split() == ["seconds", "bound", "best", "gap", "event"]
+    assert re.fullmatch(r" +\d+\.\d\d +0 +- +-  dp: 7 states", rows[0])
+    found = [row for row in rows if row.startswith("*")]
+    assert re.fullmatch(
+        r"\* +\d+\.\d\d +\d+ +(\d+) +\d+\.\d\d%  incumbent with objective \1", found[-1]
+    )
     assert not logging.getLogger("dfopt").handlers

@@ -23,10 +23,16 @@ def test_incumbents_and_bounds_are_logged(method: str, caplog: pytest.LogCapture
     messages = [record.getMessage() for record in caplog.records]
     assert messages[0] == f"method {method}: 6 tasks of 3 types on 2 CPUs, at most 1 threads"
     assert messages[-1].startswith("optimal after ")
-    assert any(
-        message.startswith(f"incumbent with objective {result.objective},") for message in messages
-    )
+    assert f"incumbent with objective {result.objective}" in messages
     assert any(message.startswith(f"lower bound {result.lower_bound} by ") for message in messages)
+    events = [
+        (record.event, (record.progress.lower_bound, record.progress.objective))
+        for record in caplog.records
+        if hasattr(record, "event")
+    ]
+    assert [known for event, known in events if event != "phase"] == [
+        (progress.lower_bound, progress.objective) for progress in result.history
+    ]
 
 
 def test_nothing_is_logged_above_debug_level(caplog: pytest.LogCaptureFixture) -> None:
