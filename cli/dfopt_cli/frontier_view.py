@@ -9,6 +9,7 @@ from rich.text import Text
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.comparison import Comparison
+from dfopt_cli.failures import with_options
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, duration, pairs, plain_table
 
@@ -22,6 +23,7 @@ PATIENCE = (
     "this time"
 )
 ASSUMED = "arrivals and lengths as recorded"
+ASSUMED_TIMELINE = "starts and lengths as recorded"
 
 NOTHING = "–"
 """Stands where there is no figure."""
@@ -99,10 +101,11 @@ def explanation(comparisons: Sequence[Comparison]) -> Table:
     if any(row.scheduling is Scheduling.PATIENCE for row in rows):
         said["patience"] = PATIENCE
     if rows:
-        said["assumed"] = "; ".join([ASSUMED, *doubts(frontiers)])
+        waits = any(row.total_wait is not None for row in rows)
+        said["assumed"] = "; ".join([ASSUMED if waits else ASSUMED_TIMELINE, *doubts(frontiers)])
     left_out = dict.fromkeys(frontier.left_out for frontier in frontiers if frontier.left_out)
     if left_out:
-        said["left out"] = "; ".join(left_out)
+        said["left out"] = with_options("; ".join(left_out))
     if not all(frontier.is_complete for frontier in frontiers):
         said["interrupted"] = "other rows are left out"
     return pairs(said, style="dim")
@@ -110,7 +113,7 @@ def explanation(comparisons: Sequence[Comparison]) -> Table:
 
 def doubts(frontiers: Sequence[WaitingFrontier]) -> list[str]:
     """Return what else the rows assume."""
-    unknown = sum(frontier.unknown for frontier in frontiers)
+    unknown = sum(frontier.unknown for frontier in frontiers if not frontier.left_out)
     kept = sum(frontier.kept for frontier in frontiers)
     said = []
     if unknown:

@@ -45,7 +45,10 @@ def verify(
     model: ModelOptions,
     require_certificate: Annotated[
         bool,
-        typer.Option("--require-certificate", help="Fail if the lower bound could not be checked."),
+        typer.Option(
+            "--require-certificate",
+            help="For results: fail if the lower bound could not be checked.",
+        ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -61,7 +64,9 @@ def verify(
         of_trace = may_be_trace(document_format(subject))
     with naming(claim):
         claimed = document_format(claim)
-    figures: dict[str, int] = {}
+    figures: dict[str, int | None] = {}
+    if of_trace and require_certificate:
+        raise typer.BadParameter("--require-certificate is for results of an instance")
     if of_trace and not may_be_trace(claimed) and claimed != Format.RESULT:
         if model != ModelOptions():
             raise typer.BadParameter("a proof contains its costs; leave out options about costs")

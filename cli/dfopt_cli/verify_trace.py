@@ -38,9 +38,9 @@ def proof_checked(recorded: str, claim: str, labels: LabelOptions) -> tuple[Veri
 
 def schedule_checked(
     recorded: str, claim: str, labels: LabelOptions, model: ModelOptions
-) -> tuple[Verification, str, dict[str, int]]:
+) -> tuple[Verification, str, dict[str, int | None]]:
     """Return what is found about a schedule, what is then known, and the figures behind it."""
-    from dfopt.compare.attainable.arrivals import arrivals_of
+    from dfopt.compare.attainable.arrivals import arrivals_or_timeline
     from dfopt.compare.attainable.verify_schedule import verify_schedule
     from dfopt.compare.cost_model_choice import chosen_model
 
@@ -50,9 +50,9 @@ def schedule_checked(
     scheduled = read_trace_file(claim)
     with naming(recorded):
         chosen = chosen_model(choice, header=trace.header, instance=instance)
-        arrivals = arrivals_of(trace, chosen)
+        arrivals, unknown = arrivals_or_timeline(trace, chosen)
     with naming(claim):
-        found = verify_schedule(trace, arrivals, scheduled)
+        found = verify_schedule(trace, arrivals, scheduled, timeline_only=unknown is not None)
     verification = Verification(
         ok=not found.problems,
         objective=found.cost,
@@ -77,9 +77,12 @@ def _attained(trace: Trace, model: CostModel, found: CheckedSchedule) -> str:
     cost = f"costs {found.cost:,}"
     if model.counts_switches:
         cost = f"has {counted(found.cost, 'switch')}"
+    cost = f"{cost} (recorded: {found.recorded_cost:,})"
+    if found.total_wait is None or found.p99_wait is None:
+        return f"a schedule in which everything starts as recorded {cost}"
     mean = duration(found.total_wait / found.dispatches, unit)
     return (
-        f"a schedule with these arrivals {cost} (recorded: {found.recorded_cost:,}); "
+        f"a schedule with these arrivals {cost}; "
         f"{_nobody_waits(found.permitted_wait, unit)}, the mean wait is {mean}, and 99 % wait at "
         f"most {duration(found.p99_wait, unit)}"
     )

@@ -185,3 +185,10 @@ def test_a_proof_has_its_own_costs() -> None:
     code, _, err = run("trace.txt", "proof.json", "--df", LABELS, "--fill", "2")
     assert code == 2
     assert "a proof contains its costs" in " ".join(err.replace("│", " ").split())
+
+
+@pytest.mark.usefixtures("trace")
+def test_certificates_are_for_results() -> None:
+    code, _, err = run("trace.txt", "proof.json", "--df", LABELS, "--require-certificate")
+    assert code == 2
+    assert "is for results of an instance" in " ".join(err.replace("│", " ").split())

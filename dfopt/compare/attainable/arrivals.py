@@ -12,7 +12,7 @@ from dfopt.compare.dispatches import Dispatches, Rows, dispatches_of
 from dfopt.errors import DfoptError
 from dfopt.trace.events import Flags, Integers, Numbers
 from dfopt.trace.labels.kernel_threads import bound_kernel_threads
-from dfopt.trace.readiness import NO_ROW, readiness_of, unknown_readiness
+from dfopt.trace.readiness import NO_ROW, Readiness, readiness_of, unknown_readiness
 from dfopt.trace.trace import UNMANAGED, Trace
 
 NONE = -1
@@ -218,7 +218,7 @@ def arrivals_of(trace: Trace, model: CostModel, *, timeline_only: bool = False) 
         )
     unknown = int((~readiness.known[row]).sum())
     if not timeline_only:
-        _check_known(trace, unknown, len(row))
+        _check_known(trace, readiness, unknown, len(row))
     # The place of each row of the trace among the managed ones; the last entry is for NO_ROW.
     place = np.full(len(trace) + 1, NONE, np.intp)
     place[row] = np.arange(len(row))
@@ -271,7 +271,27 @@ def arrivals_of(trace: Trace, model: CostModel, *, timeline_only: bool = False) 
     )
 
 
-def _check_known(trace: Trace, unknown: int, count: int) -> None:
+def arrivals_or_timeline(trace: Trace, model: CostModel) -> tuple[Arrivals, str | None]:
+    """Return what :func:`arrivals_of` does, or only the timeline where it refuses the trace.
+
+    Returns
+    -------
+    tuple
+        The dispatches, and why it is not known when they were ready; None if it is known.
+
+    Raises
+    ------
+    DfoptError, InstanceError
+        When not even the timeline can be compared.
+    """
+    try:
+        return arrivals_of(trace, model), None
+    except DfoptError as error:
+        # If it is not about waking up, it comes again here.
+        return arrivals_of(trace, model, timeline_only=True), error.problem
+
+
+def _check_known(trace: Trace, readiness: Readiness, unknown: int, count: int) -> None:
     """Refuse a trace that does not tell when its dispatches were ready."""
     left = "only the same timeline and the order-free figures exist"
     if not (len(trace.wakeups.time) or len(trace.first_wakeups.time)):
@@ -279,10 +299,15 @@ def _check_known(trace: Trace, unknown: int, count: int) -> None:
             f"the trace has no wake-ups, so that {left}; record sched:sched_waking, too"
         )
     if unknown > MOST_UNKNOWN * count:
+        remedy = (
+            "; record sched:sched_waking and sched:sched_wakeup_new on all CPUs, with a larger "
+            "buffer"
+        )
+        if readiness.warnings:
+            remedy = f". {', '.join(readiness.warnings)}"
         raise DfoptError(
             f"it is unknown when {unknown} of {count} dispatches were ready, more than "
-            f"{MOST_UNKNOWN:.0%}, so that {left}; record sched:sched_waking and "
-            "sched:sched_wakeup_new on all CPUs, with a larger buffer"
+            f"{MOST_UNKNOWN:.0%}, so that {left}{remedy}"
         )
 
 

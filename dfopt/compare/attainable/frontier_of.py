@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dfopt.compare.attainable.arrivals import Arrivals, arrivals_of
+from dfopt.compare.attainable.arrivals import Arrivals, arrivals_or_timeline
 from dfopt.compare.attainable.bound.lower_bound import WaitingBound
 from dfopt.compare.attainable.check import check_schedule, checked_cost
 from dfopt.compare.attainable.frontier import (
@@ -33,7 +33,6 @@ from dfopt.compare.attainable.timed_schedule import (
 )
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.cost_model import CostModel
-from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
 from dfopt.trace.trace import Trace
 
@@ -92,13 +91,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     """
     if model.objective is Objective.MAX_PENALTY:
         return WaitingFrontier(rows=(), left_out=NOT_OF_ONE_CPU)
-    left_out = None
-    try:
-        arrivals = arrivals_of(trace, model)
-    except DfoptError as error:
-        # If it is not about waking up, it comes again here.
-        arrivals = arrivals_of(trace, model, timeline_only=True)
-        left_out = error.problem
+    arrivals, left_out = arrivals_or_timeline(trace, model)
     limits = [] if left_out else limits_of(arrivals, waits)
     first: tuple[Wanted, ...] = ("timeline", "rule", "patience") if limits else ("timeline", "rule")
     answers: Answers = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dfopt.compare.attainable.arrivals import arrivals_of
+from dfopt.compare.attainable.arrivals import arrivals_or_timeline
 from dfopt.compare.attainable.bound.proof_document import (
     SavedProof,
     arrivals_digest,
@@ -39,7 +39,7 @@ def save_frontier(folder: Path, frontier: WaitingFrontier, trace: Trace, model: 
     """
     if not frontier.rows:
         return
-    arrivals = arrivals_of(trace, model, timeline_only=frontier.left_out is not None)
+    arrivals, _ = arrivals_or_timeline(trace, model)
     digest = arrivals_digest(arrivals)
     for row in frontier.rows:
         if row.schedule is None or row.scheduling is Scheduling.RECORDED:

@@ -29,7 +29,8 @@ class CheckedSchedule:
     dispatches
         The number of dispatches, all managed.
     total_wait, p99_wait
-        The sum of all waits, and their 99th percentile (nearest rank).
+        The sum of all waits, and their 99th percentile (nearest rank); None if only the timeline
+        was checked.
     problems
         The rules that it breaks, a sentence for each.
     """
@@ -38,12 +39,14 @@ class CheckedSchedule:
     recorded_cost: int
     permitted_wait: int
     dispatches: int
-    total_wait: int
-    p99_wait: int
+    total_wait: int | None
+    p99_wait: int | None
     problems: tuple[str, ...]
 
 
-def verify_schedule(recorded: Trace, arrivals: Arrivals, scheduled: Trace) -> CheckedSchedule:
+def verify_schedule(
+    recorded: Trace, arrivals: Arrivals, scheduled: Trace, *, timeline_only: bool = False
+) -> CheckedSchedule:
     """Return what is found about a schedule.
 
     Parameters
@@ -55,6 +58,8 @@ def verify_schedule(recorded: Trace, arrivals: Arrivals, scheduled: Trace) -> Ch
     scheduled
         The same dispatches at other times and on other CPUs, as
         :func:`~dfopt.compare.attainable.export.schedule_trace` gives them.
+    timeline_only
+        Whether it is unknown when dispatches were ready. Then each has to start as recorded.
 
     Raises
     ------
@@ -62,15 +67,15 @@ def verify_schedule(recorded: Trace, arrivals: Arrivals, scheduled: Trace) -> Ch
         When ``scheduled`` has other dispatches than ``recorded``.
     """
     schedule = schedule_of(recorded, arrivals, scheduled)
-    waits = waits_of(arrivals, schedule)
-    wait = _wait_to_permit(arrivals, schedule)
+    waits = np.sort(waits_of(arrivals, schedule))
+    wait = 0 if timeline_only else _wait_to_permit(arrivals, schedule)
     return CheckedSchedule(
         cost=checked_cost(arrivals, schedule),
         recorded_cost=checked_cost(arrivals, recorded_schedule(arrivals)),
         permitted_wait=wait,
         dispatches=len(arrivals),
-        total_wait=int(waits.sum()),
-        p99_wait=int(np.sort(waits)[-(-99 * len(waits) // 100) - 1]),
+        total_wait=None if timeline_only else int(waits.sum()),
+        p99_wait=None if timeline_only else int(waits[-(-99 * len(waits) // 100) - 1]),
         problems=tuple(check_schedule(arrivals, schedule, WaitingLimit(each=wait))),
     )
 

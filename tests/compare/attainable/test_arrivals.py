@@ -167,6 +167,13 @@ def test_a_trace_in_which_too_much_is_unknown_is_refused():
         arrivals_of(woken_trace(*rows, wakeups=woken[1:]), COUNTING)
 
 
+def test_clocks_that_differ_are_named_where_too_much_is_unknown():
+    rows = [(0, time, time + 4, "a", SLEEPS) for time in range(0, 400, 10)]
+    woken = [(time + 1, None, "a") for time in range(10, 400, 10)]
+    with pytest.raises(DfoptError, match=r"more than 5%, so that only .* the clocks of the CPUs"):
+        arrivals_of(woken_trace(*rows, wakeups=woken), COUNTING)
+
+
 def test_a_trace_that_does_not_say_why_tasks_stopped():
     rows = (0, 0, 4, "a", NOT_GIVEN), (0, 8, 9, "a", NOT_GIVEN)
     trace = woken_trace(*rows, wakeups=[(0, None, "a"), (5, None, "a")])
