@@ -17,7 +17,7 @@ from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import naming, termination_as_interrupt
 from dfopt_cli.options import JsonOption, QuietOption, with_option_groups
 from dfopt_cli.output_files import output_folder
-from dfopt_cli.printing import print_json, print_rich, say
+from dfopt_cli.printing import print_json, print_rich
 from dfopt_cli.trace_options import (
     AttainableOptions,
     LabelOptions,
@@ -74,11 +74,9 @@ def compare(
     if plan.folder is not None:
         refuse_saved_schedules(files, plan.folder)
     with termination_as_interrupt():
-        comparisons, interrupted = compare_traces(files, plan, quiet=quiet)
-    print_comparisons(comparisons, as_json=as_json)
-    if interrupted:
-        say("dfopt: interrupted; what is finished is shown")
-        raise typer.Exit(NOT_PROVEN)
+        compared = compare_traces(files, plan, quiet=quiet)
+    print_comparisons(compared.comparisons, as_json=as_json)
+    compared.end("what is finished is shown")
 
 
 def holds_instance(files: Sequence[str]) -> bool:

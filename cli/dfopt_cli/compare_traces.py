@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from dfopt.errors import FileError
+from dfopt.errors import DfoptError, FileError
 from dfopt.files.formats import Format, document_format
 from dfopt.problem.instance import Instance
+from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import naming
 from dfopt_cli.output_files import output_folder
+from dfopt_cli.printing import say
 from dfopt_cli.trace_files import labelled_trace, named, names_of, tell_warnings
 from dfopt_cli.trace_options import (
     FrontierOptions,
@@ -94,17 +96,44 @@ def planned(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """The comparisons that are done, and what ended the work before all were.
+
+    Parameters
+    ----------
+    comparisons
+        One for each trace.
+    interrupted
+        Whether Ctrl-C came.
+    error
+        Why a trace cannot be compared; those after it are left out, too.
+    """
+
+    comparisons: list[Comparison]
+    interrupted: bool = False
+    error: DfoptError | None = None
+
+    def end(self, what_is_finished: str) -> None:
+        """End the command with a word and an exit code if not all is done."""
+        if self.error is not None:
+            raise self.error
+        if self.interrupted:
+            say(f"dfopt: interrupted; {what_is_finished}")
+            raise typer.Exit(NOT_PROVEN)
+
+
 def compare_traces(
     files: Sequence[str], plan: Plan, *, quiet: bool, saved: Collection[str] = ()
-) -> tuple[list[Comparison], bool]:
-    """Return the comparison of each trace, and whether Ctrl-C came before all was done.
+) -> Compared:
+    """Return the comparison of each trace, and whether something came before all was done.
 
     Files that are ``saved`` comparisons are read and not compared.
 
     Raises
     ------
     DfoptError
-        When a trace cannot be compared.
+        When the first trace cannot be compared.
     KeyboardInterrupt
         When it came before anything was known.
     """
@@ -115,7 +144,7 @@ def compare_traces(
         raise typer.BadParameter("--labels-out is for one trace; there are several")
     labels = iter(plan.labels.of_each(sum(file not in saved for file in files)))
     done: list[tuple[str, Comparison]] = []
-    interrupted = False
+    interrupted, failed = False, None
     with live_line(comparison_status, quiet=quiet, beginning="reading") as show:
         try:
             for file, name in zip(files, names_of(files), strict=True):
@@ -134,7 +163,11 @@ def compare_traces(
             if not done:
                 raise
             interrupted = True
-    return told_apart(done), interrupted
+        except DfoptError as error:
+            if not done:
+                raise
+            failed = error
+    return Compared(comparisons=told_apart(done), interrupted=interrupted, error=failed)
 
 
 def with_own_folder(plan: Plan, name: str) -> Plan:

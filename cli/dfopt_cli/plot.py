@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dfopt.errors import DfoptError
 from dfopt_cli.compare_traces import Plan, compare_traces, planned, saved_among
-from dfopt_cli.exit_codes import NOT_PROVEN
-from dfopt_cli.failures import naming, termination_as_interrupt
+from dfopt_cli.failures import naming, termination_as_interrupt, with_options
 from dfopt_cli.options import (
     InstanceArgument,
     PathOption,
@@ -117,13 +117,28 @@ def frontier(
 
     Example: dfopt plot frontier trace.txt --df labels.csv -o frontier.svg
     """
-    from dfopt.plot import plot_frontier
-
     windows = WindowOptions(workers=work.workers, scheduler=work.scheduler)
     plan = planned(labels, model, windows, attainable, default="none")
     if not plan.waits:
         plan = replace(plan, waits="usual")
-    draw(plot_frontier, traces, output, plan, quiet=quiet)
+    draw(plot_frontiers, traces, output, plan, quiet=quiet)
+
+
+def plot_frontiers(comparisons: Sequence[Comparison]) -> Axes:
+    """Draw the traces that have a frontier; say of the others why they are left out."""
+    from dfopt.plot import plot_frontier
+    from dfopt.plot.frontier import check_rows
+
+    drawn = []
+    for comparison in comparisons:
+        try:
+            check_rows(comparison)
+            drawn.append(comparison)
+        except DfoptError as error:
+            if len(comparisons) == 1:
+                raise
+            say(with_options(f"dfopt: warning: {error}; it is left out"))
+    return plot_frontier(drawn)
 
 
 @app.command()
@@ -226,8 +241,9 @@ def draw(
             "options about them"
         )
     with termination_as_interrupt():
-        comparisons, interrupted = compare_traces(files, plan, saved=saved, quiet=quiet)
-    if interrupted:
+        compared = compare_traces(files, plan, saved=saved, quiet=quiet)
+    comparisons = compared.comparisons
+    if compared.interrupted:
         whole = [comparison for comparison in comparisons if comparison.is_complete]
         # A trace without its last window would seem further from its bound than the others.
         comparisons = whole or [
@@ -239,9 +255,7 @@ def draw(
     with naming(" ".join(files)):
         axes = plot(comparisons)
     save_picture(axes, output)
-    if interrupted:
-        say("dfopt: interrupted; what is finished is drawn")
-        raise typer.Exit(NOT_PROVEN)
+    compared.end("what is finished is drawn")
 
 
 def tell_different_costs(comparisons: Sequence[Comparison]) -> None:

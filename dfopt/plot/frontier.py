@@ -141,14 +141,19 @@ def check_drawable(comparisons: Sequence[Comparison]) -> None:
     if not comparisons:
         raise DfoptError("there is no trace to draw; name one")
     for comparison in comparisons:
-        frontier = comparison.frontier
-        if frontier is None:
-            raise DfoptError(f"{comparison.name} has no frontier; compare it again with one")
-        if len(drawn_rows(comparison)) < FEWEST_POINTS:
-            reason = frontier.left_out or "an interrupt came first"
-            raise DfoptError(f"{comparison.name} has no frontier to draw: {reason}")
+        check_rows(comparison)
     if len({comparison.time_unit for comparison in comparisons}) > 1:
         raise DfoptError("traces with different units of time share no axis; draw them one by one")
+
+
+def check_rows(comparison: Comparison) -> None:
+    """Refuse a comparison without rows to draw."""
+    frontier = comparison.frontier
+    if frontier is None:
+        raise DfoptError("has no frontier; compare it again with one", file=comparison.name)
+    if len(drawn_rows(comparison)) < FEWEST_POINTS:
+        reason = frontier.left_out or "an interrupt came first"
+        raise DfoptError(f"has no frontier to draw: {reason}", file=comparison.name)
 
 
 def drawn_rows(comparison: Comparison) -> list[FrontierRow]:

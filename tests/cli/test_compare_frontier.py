@@ -130,7 +130,41 @@ def test_a_trace_without_wakeups_says_what_to_record(run: Run, trace: Path) -> N
     said = " ".join(out.split())
     assert "the trace has no wake-ups" in said
     assert "record sched:sched_waking" in said
+    assert "assumed starts and lengths as recorded left out" in said
     assert "nobody later" not in out
+
+
+def test_a_schedule_of_the_same_timeline_needs_no_wakeups(
+    run: Run, tmp_path: Path, trace: Path
+) -> None:
+    assert run("compare", trace, "--save", tmp_path)[0] == 0
+    schedule = tmp_path / "same-timeline.jsonl"
+    code, out, err = run("verify", trace, schedule)
+    assert (code, err) == (0, "")
+    assert "verified: a schedule in which everything starts as recorded has" in out
+    figures = json.loads(run("verify", trace, schedule, "--json")[1])["schedule"]
+    assert (figures["permitted_wait"], figures["total_wait"]) == (0, None)
+    *others, last = schedule.read_text().splitlines(keepends=True)
+    late = json.loads(last)
+    late |= {"start": late["start"] + 1, "end": late["end"] + 1}
+    schedule.write_text("".join(others) + json.dumps(late))
+    code, out, err = run("verify", trace, schedule)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+
+
+def test_what_is_left_out_names_the_option(run: Run) -> None:
+    out = run("compare", WORKERS, "--objective", "max-penalty")[1]
+    assert "compare under total-penalty (--objective)" in " ".join(out.split())
+
+
+def test_a_bad_trace_leaves_the_comparisons_before_it(run: Run, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.txt"
+    bad.write_text("\n".join(WORKERS.read_text().splitlines()[:4]))
+    code, out, err = run("compare", WORKERS, bad)
+    assert (code, err.count("\n")) == (1, 1)
+    assert err.startswith(f"dfopt: {bad}: holds no sched_switch event")
+    assert "nobody later" in out
+    assert run("compare", bad, WORKERS)[:2] == (1, "")
 
 
 @pytest.fixture
@@ -186,6 +220,18 @@ def test_a_frontier_is_drawn_of_traces_and_of_comparisons(
         path = tmp_path / f"{name}.svg"
         assert run("plot", "frontier", *files, "-o", path) == (0, "", "")
         assert path.stat().st_size > 1000
+
+
+def test_what_has_no_frontier_is_left_out_beside_others(
+    run: Run, tmp_path: Path, saved: Path, trace: Path
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(run("compare", trace, "--json")[1])
+    picture = tmp_path / "a.svg"
+    code, out, err = run("plot", "frontier", saved, other, "-o", picture)
+    assert (code, out, err.count("\n")) == (0, "", 1)
+    assert err.startswith("dfopt: warning: trace.jsonl: has no frontier to draw: the trace has no")
+    assert picture.exists()
 
 
 def test_what_has_no_frontier_is_not_drawn(run: Run, tmp_path: Path, trace: Path) -> None:

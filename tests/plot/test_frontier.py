@@ -86,14 +86,14 @@ def test_nothing_to_pay_and_nothing_waits() -> None:
 @pytest.mark.parametrize(
     ("found", "problem"),
     [
-        ([comparison()], "made by hand has no frontier; compare it again with one"),
+        ([comparison()], "made by hand: has no frontier; compare it again with one"),
         (
             [
                 comparison(
                     frontier=WaitingFrontier(rows=frontier().rows[:1], left_out="no wake-ups")
                 )
             ],
-            "made by hand has no frontier to draw: no wake-ups",
+            "made by hand: has no frontier to draw: no wake-ups",
         ),
         (
             [comparison(frontier=WaitingFrontier(rows=frontier().rows[:1]))],
