@@ -7,9 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
+from dfopt.compare.attainable.bound.timetable import after_busy_times
 from dfopt.compare.attainable.bound.work_ahead import after_work
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.trace.events import Integers
+
+MOST_ROUNDS = 10
+"""Earliest starts are raised at most this number of times."""
 
 NEVER = int(np.iinfo(np.int64).max)
 """Stands for a time that never comes."""
@@ -42,8 +46,8 @@ def permitted_starts(
     """Return between which times dispatches start.
 
     If ``uses_lengths``, what a preempted task goes on with follows what it did before, and no
-    dispatch starts before the CPUs can have time for it. Otherwise it may start as soon as the
-    first part was ready, since that part could have been shorter.
+    dispatch starts before the CPUs can have time for it, or where no CPU has room for it. Otherwise
+    it may start as soon as the first part was ready, since that part could have been shorter.
     """
     earliest = arrivals.ready_from
     if uses_lengths:
@@ -52,13 +56,24 @@ def permitted_starts(
     if limit.each is not None:
         latest = arrivals.latest_starts_for_bounds(limit.each)
         if uses_lengths and len(arrivals):
-            earliest = _after_previous(arrivals, after_work(arrivals, earliest, latest))
+            earliest = _where_cpus_have_time(arrivals, earliest, latest)
     undelayed = _after_previous(arrivals, arrivals.ready_by)
     slack = np.full(len(arrivals), NEVER)
     follows = np.flatnonzero(arrivals.previous != NONE)
     before = arrivals.previous[follows]
     slack[before] = undelayed[follows] - undelayed[before] - arrivals.length[before]
     return PermittedStarts(earliest=earliest, latest=latest, undelayed=undelayed, slack=slack)
+
+
+def _where_cpus_have_time(arrivals: Arrivals, earliest: Integers, latest: Integers) -> Integers:
+    """Return earliest starts, raised until no more is known, or for a number of rounds."""
+    for _ in range(MOST_ROUNDS):
+        before = earliest
+        earliest = _after_previous(arrivals, after_work(arrivals, earliest, latest))
+        earliest = _after_previous(arrivals, after_busy_times(arrivals, earliest, latest))
+        if (earliest == before).all():
+            break
+    return earliest
 
 
 def _after_previous(arrivals: Arrivals, ready: Integers) -> Integers:

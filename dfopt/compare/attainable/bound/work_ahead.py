@@ -17,6 +17,7 @@ from bisect import bisect_left
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import Arrivals
+from dfopt.compare.attainable.bound.timetable import busy_times
 from dfopt.trace.events import Integers
 
 LARGEST = 2**61
@@ -34,7 +35,7 @@ def after_work(arrivals: Arrivals, earliest: Integers, latest: Integers) -> Inte
         Times between which each of them starts.
     """
     length = arrivals.length
-    busy_begin, busy_end = _busy(arrivals)
+    _, busy_begin, busy_end = busy_times(arrivals)
     ends = latest + length
     times = np.unique(
         np.concatenate([earliest, earliest + length, latest, ends, busy_begin, busy_end])
@@ -47,22 +48,6 @@ def after_work(arrivals: Arrivals, earliest: Integers, latest: Integers) -> Inte
     possible = _running(times, earliest, earliest + length)
     ahead = free + np.minimum.accumulate(possible - free) - certain
     return np.maximum(earliest, _latest_known(times, ahead, latest, length))
-
-
-def _busy(arrivals: Arrivals) -> tuple[Integers, Integers]:
-    """Return begin and end of the times for which blocks keep a CPU, each time once."""
-    blocks = arrivals.blocks
-    begins, ends = [], []
-    for cpu in range(arrivals.cpus):
-        own = blocks.cpu == cpu
-        order = np.argsort(blocks.start[own], kind="stable")
-        begin, end = blocks.start[own][order], blocks.end[own][order]
-        # Where blocks overlap, the later one counts from the end of the earlier ones on.
-        reached = np.maximum.accumulate(end)
-        begin[1:] = np.maximum(begin[1:], reached[:-1])
-        begins.append(np.minimum(begin, reached))
-        ends.append(reached)
-    return np.concatenate(begins), np.concatenate(ends)
 
 
 def _running(times: Integers, begin: Integers, end: Integers) -> Integers:
