@@ -49,7 +49,8 @@ docs: venv  ## build the documentation; its examples run with the tests
 bench: venv  ## run the benchmarks (slow)
 	$(BIN)/python -m pytest tests/benchmarks
 
-# The wheel is built from the source distribution, so that both are shown to be complete.
+# The wheel is built from the source distribution, so that both are shown to be complete. The
+# packages that it needs are copied, which is much faster than to install them once more.
 wheel-test: venv  ## run the tests against the built wheel, with the sources gone
 	@set -eu; \
 	work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
@@ -60,9 +61,11 @@ wheel-test: venv  ## run the tests against the built wheel, with the sources gon
 	cd "$$tree"; \
 	$$python -m hatchling build --target wheel --directory "$$work"; \
 	rm -r dfopt models cli; \
-	$$python -m venv "$$work/venv"; \
+	$$python -m venv --without-pip "$$work/venv"; \
+	packages='import sysconfig; print(sysconfig.get_path("purelib"))'; \
+	cp -R "$$($$python -c "$$packages")/." "$$("$$work/venv/bin/python" -c "$$packages")"; \
 	pip="$$work/venv/bin/python -m pip --disable-pip-version-check --quiet"; \
-	$$pip install --require-hashes --requirement requirements/dev.txt; \
+	$$pip uninstall --yes dfopt; \
 	$$pip install --no-deps --no-index "$$work"/dfopt-*.whl; \
 	"$$work/venv/bin/python" -m pytest $(PYTEST_ARGS)
 
