@@ -109,6 +109,8 @@ def comparison_status(name: str, progress: CompareProgress | FrontierProgress | 
         said = f"{progress.done:,} of {progress.total:,} windows, at work on {progress.window}"
     else:
         said = f"{progress.done:,} of {progress.total:,} schedules and bounds"
+        if progress.at_work is not None:
+            said += f", at work on: {printable(progress.at_work)}"
     return text.append(said)
 
 

@@ -11,7 +11,8 @@ from dfopt.compare.attainable.permitted_wait import PermittedWait, wait_in
 from dfopt.compare.comparison import Comparison, WindowResult
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.dispatches import dispatches_of
-from dfopt.compare.jobs import Answer, WindowJob, jobs_of, performed
+from dfopt.compare.jobs import Answer, WindowJob, are_worth_processes, jobs_of
+from dfopt.compare.performed_anywhere import performed_anywhere
 from dfopt.compare.realised import (
     causes_of,
     charges_of,
@@ -200,12 +201,18 @@ def _answers(
 ) -> tuple[list[_Answers], bool]:
     """Return the answers for each length of window, and whether all lengths have theirs."""
     answers = [_Answers() for _ in windows]
-    for job in jobs:
-        answers[job.key[0]].out += 1
+    for job_to_do in jobs:
+        answers[job_to_do.key[0]].out += 1
     total = sum(len(job.windows) for job in jobs)
     done = 0
     try:
-        for job, answer in performed(jobs, workers=workers, scheduler=scheduler):
+        for job, answer in performed_anywhere(
+            jobs,
+            workers=workers,
+            scheduler=scheduler,
+            worth_processes=are_worth_processes(jobs),
+        ):
+            assert isinstance(job, WindowJob)
             answers[job.key[0]].add(job, answer)
             done += len(job.windows)
             if on_progress is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,10 +14,6 @@ from dfopt.compare.windows.bound_and_roll import (
 )
 from dfopt.compare.windows.cutting import WindowConditions, WindowedDispatches
 from dfopt.compare.windows.window_solver import WindowSolver
-from dfopt.parallel.child import Work
-from dfopt.parallel.dask_cluster import check_scheduler, performed_on_cluster
-from dfopt.parallel.pool import performed as performed_here
-from dfopt.solvers.facade import available_processors
 
 Answer = WindowBounds | RollingCosts
 
@@ -29,8 +25,6 @@ DISPATCHES_A_JOB = 200_000
 
 WORTH_PROCESSES = 500_000
 """With fewer dispatches in all jobs together, starting processes takes longer than the work."""
-
-REMEDY = "compare again, on another one or without a scheduler (`scheduler`)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -99,28 +93,6 @@ def jobs_of(
     ]
 
 
-def performed(
-    jobs: Sequence[WindowJob], *, workers: int | None, scheduler: str | None
-) -> Generator[tuple[WindowJob, Answer], None, None]:
-    """Yield jobs with their answers as these come in.
-
-    Parameters
-    ----------
-    jobs
-        The work.
-    workers
-        At most this number of processes work at once; None: one for each processor.
-    scheduler
-        Address of a Dask scheduler; its workers then do the work instead.
-    """
-    answers: Iterable[tuple[Work[Answer], Answer]]
-    if scheduler is not None:
-        check_scheduler(scheduler)
-        answers = performed_on_cluster(jobs, scheduler, remedy=REMEDY)
-    else:
-        work = sum(len(job.windows.cpu) for job in jobs)
-        processes = workers or available_processors()
-        answers = performed_here(jobs, processes if work > WORTH_PROCESSES else 1)
-    for job, answer in answers:
-        assert isinstance(job, WindowJob)
-        yield job, answer
+def are_worth_processes(jobs: Sequence[WindowJob]) -> bool:
+    """Return whether jobs take longer than starting processes for them."""
+    return sum(len(job.windows.cpu) for job in jobs) > WORTH_PROCESSES

@@ -1,4 +1,4 @@
-"""Times of a trace in the unit of other formats."""
+"""Times of a trace in other units."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from dfopt.errors import FileError
 from dfopt.trace.trace import Trace
 
 NANOSECONDS = {"ns": 1, "us": 1_000, "µs": 1_000, "μs": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+
+UNITS = ("s", "ms", "us", "ns")
+"""The units in which users write times."""
 
 
 def nanoseconds_per_unit(trace: Trace) -> int:
@@ -29,3 +32,12 @@ def nanoseconds_per_unit(trace: Trace) -> int:
             "write it as .jsonl"
         )
     return factor
+
+
+def exact_time(length: int, unit: str | None) -> str:
+    """Return a time in the largest unit in which it is a whole number."""
+    if unit not in NANOSECONDS:
+        return f"{length}{unit or ''}"
+    nanoseconds = length * NANOSECONDS[unit]
+    name = next(name for name in UNITS if nanoseconds % NANOSECONDS[name] == 0) if length else "s"
+    return f"{nanoseconds // NANOSECONDS[name]}{name}"

@@ -169,11 +169,11 @@ def test_a_bad_trace_leaves_the_comparisons_before_it(run: Run, tmp_path: Path) 
 
 @pytest.fixture
 def _interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let Ctrl-C come after four parts of a frontier."""
+    """Let Ctrl-C come during the last schedule of a frontier."""
 
     def interrupted(*given: Any, **options: Any) -> WaitingFrontier:
         def stop(progress: FrontierProgress) -> None:
-            if progress.done == 4:
+            if progress.at_work == "schedule, same mean wait":
                 raise KeyboardInterrupt
 
         return frontier_of(*given, **{**options, "on_progress": stop})

@@ -11,7 +11,8 @@ import pytest
 from dfopt.compare import WHOLE, CostModel, compare_trace, jobs, parse_window
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.dispatches import dispatches_of
-from dfopt.compare.jobs import WindowJob, jobs_of, performed
+from dfopt.compare.jobs import WindowJob, jobs_of
+from dfopt.compare.performed_anywhere import performed_anywhere
 from dfopt.compare.window_length import window_starts
 from dfopt.compare.windows.cutting import WindowConditions, cut
 from dfopt.errors import DfoptError
@@ -119,7 +120,9 @@ def test_nobody_waits_for_what_was_interrupted(
 ) -> None:
     short, *long = long_jobs(3600)
     started = time.monotonic()
-    answers = performed([replace(short, seconds=0), *long], workers=2, scheduler=None)
+    answers = performed_anywhere(
+        [replace(short, seconds=0), *long], workers=2, scheduler=None, worth_processes=True
+    )
     next(answers)
     with pytest.raises(KeyboardInterrupt):
         answers.throw(KeyboardInterrupt())
@@ -159,7 +162,9 @@ def test_a_scheduler_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
             replace(job, seconds=seconds)
             for job, seconds in zip(long_jobs(1), (0, 5), strict=False)
         ]
-        answers = performed([short, *long], workers=None, scheduler=addresses[0])
+        answers = performed_anywhere(
+            [short, *long], workers=None, scheduler=addresses[0], worth_processes=True
+        )
         assert next(answers)[0] is short
         cluster.kill()
         with pytest.raises(DfoptError, match=r"scheduler 'tcp://.*has gone away") as caught:

@@ -122,7 +122,16 @@ class WaitingFrontier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontierProgress:
-    """The progress of a frontier: its schedules and bounds that are done, and all of them."""
+    """The progress of a frontier.
+
+    Parameters
+    ----------
+    done, total
+        Its schedules and bounds that are done, and all of them.
+    at_work
+        The first that is not done; None if all are that can be worked on now.
+    """
 
     done: int
     total: int
+    at_work: str | None = None

@@ -19,11 +19,13 @@ from dfopt.compare.attainable.frontier import (
 )
 from dfopt.compare.attainable.frontier_parts import (
     NO_LIMIT,
+    WORTH_PROCESSES,
     Answer,
     FrontierPart,
+    PartKey,
     Wanted,
-    performed,
 )
+from dfopt.compare.attainable.patience import usual_patiences
 from dfopt.compare.attainable.same_timeline import BestPlacement
 from dfopt.compare.attainable.timed_schedule import (
     TimedSchedule,
@@ -33,7 +35,9 @@ from dfopt.compare.attainable.timed_schedule import (
 )
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.cost_model import CostModel
+from dfopt.compare.performed_anywhere import performed_anywhere
 from dfopt.problem.instance import Objective
+from dfopt.trace.time_units import exact_time
 from dfopt.trace.trace import Trace
 
 WANTED_WITHIN: tuple[Wanted, ...] = ("schedule", "bound", "bound with lengths")
@@ -47,8 +51,8 @@ NOT_OF_ONE_CPU = (
 WITHIN = 0.99
 """The share of waits that are no longer than their 99th percentile."""
 
-Answers = dict[tuple[Wanted, WaitingLimit], Answer]
-"""What is known of each part, by what was wanted, and for which limit."""
+Answers = dict[PartKey, Answer]
+"""What is known of each part."""
 
 
 def frontier_of(  # noqa: PLR0913 - options, all by keyword
@@ -75,7 +79,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     scheduler
         Address of a Dask scheduler whose workers do the work instead.
     on_progress
-        Called whenever a part is done.
+        Called before the first part, and whenever one is done.
 
     Returns
     -------
@@ -93,19 +97,38 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
         return WaitingFrontier(rows=(), left_out=NOT_OF_ONE_CPU)
     arrivals, left_out = arrivals_or_timeline(trace, model)
     limits = [] if left_out else limits_of(arrivals, waits)
-    first: tuple[Wanted, ...] = ("timeline", "rule", "patience") if limits else ("timeline", "rule")
+    first = [
+        FrontierPart(arrivals=arrivals, wanted="timeline"),
+        FrontierPart(arrivals=arrivals, wanted="rule"),
+        *(
+            FrontierPart(arrivals=arrivals, wanted="patience", patience=patience)
+            for patience in (usual_patiences(arrivals) if limits else ())
+        ),
+    ]
     answers: Answers = {}
     total = len(first) + len(WANTED_WITHIN) * len(limits)
 
+    def tell(parts: Sequence[FrontierPart]) -> None:
+        at_work = next((part for part in parts if part.key not in answers), None)
+        if on_progress is not None:
+            name = None if at_work is None else part_name(at_work, trace.header.time_unit)
+            on_progress(FrontierProgress(done=len(answers), total=total, at_work=name))
+
     def perform(parts: Sequence[FrontierPart]) -> None:
-        for part, answer in performed(parts, workers=workers, scheduler=scheduler):
-            answers[part.wanted, part.limit] = answer
-            if on_progress is not None:
-                on_progress(FrontierProgress(done=len(answers), total=total))
+        tell(parts)
+        for part, answer in performed_anywhere(
+            parts,
+            workers=workers,
+            scheduler=scheduler,
+            worth_processes=len(arrivals) > WORTH_PROCESSES,
+        ):
+            assert isinstance(part, FrontierPart)
+            answers[part.key] = answer
+            tell(parts)
 
     is_complete = True
     try:
-        perform([FrontierPart(arrivals=arrivals, wanted=wanted) for wanted in first])
+        perform(first)
         found = tuple(schedules_in(answers))
         # The longest parts first, which are the schedules.
         perform(
@@ -162,8 +185,6 @@ def schedules_in(answers: Answers) -> Iterator[TimedSchedule]:
                 yield answer
             case BestPlacement():
                 yield answer.schedule
-            case tuple():
-                yield from (run.schedule for run in answer)
 
 
 def within(
@@ -181,16 +202,16 @@ def limited_rows(
     """Return the recorded run, the same timeline, and a row for each limit, as far as known."""
     recorded = recorded_schedule(arrivals)
     rows = [row_of(arrivals, Scheduling.RECORDED, recorded)]
-    placement = answers.get(("timeline", NO_LIMIT))
+    placement = answers.get(("timeline", NO_LIMIT, 0))
     if isinstance(placement, BestPlacement):
         row = row_of(arrivals, Scheduling.SAME_TIMELINE, placement.schedule)
         rows.append(replace(row, bound=placement.bound, bound_with_lengths=placement.bound))
-    by_rule = answers.get(("rule", NO_LIMIT))
+    by_rule = answers.get(("rule", NO_LIMIT, 0))
     if isinstance(by_rule, TimedSchedule):
         rows.append(row_of(arrivals, Scheduling.LEAST_RECENTLY_USED, by_rule))
     found = list(schedules_in(answers))
     for limit in limits:
-        if ("schedule", limit) not in answers:
+        if ("schedule", limit, 0) not in answers:
             continue
         # A schedule that was found for one limit may be the cheapest one for another, too.
         cheapest = min(
@@ -203,11 +224,11 @@ def limited_rows(
 
 def with_bounds(row: FrontierRow, limit: WaitingLimit, answers: Answers) -> FrontierRow:
     """Return a row with its bounds, as far as they are known."""
-    robust = answers.get(("bound", limit))
+    robust = answers.get(("bound", limit, 0))
     if not isinstance(robust, WaitingBound):
         return row
     bound, bound_with_lengths, proofs = robust.value, robust.value, [robust.proof]
-    exact = answers.get(("bound with lengths", limit))
+    exact = answers.get(("bound with lengths", limit, 0))
     # What holds for any lengths holds for the recorded ones, too.
     if isinstance(exact, WaitingBound) and exact.value >= robust.value:
         bound_with_lengths = exact.value
@@ -222,13 +243,31 @@ def scheduling_of(limit: WaitingLimit) -> Scheduling:
     return Scheduling.LONGEST_WAIT if limit.each else Scheduling.NOBODY_LATER
 
 
+def part_name(part: FrontierPart, unit: str | None) -> str:
+    """Return what a part is called while it is at work."""
+    match part.wanted:
+        case "timeline":
+            return str(Scheduling.SAME_TIMELINE)
+        case "rule":
+            return str(Scheduling.LEAST_RECENTLY_USED)
+        case "patience":
+            return f"{Scheduling.PATIENCE} {exact_time(part.patience, unit)}"
+    limit = str(scheduling_of(part.limit))
+    if part.limit.each:
+        limit = f"{limit} {exact_time(part.limit.each, unit)}"
+    return f"{part.wanted}, {limit}"
+
+
 def patience_rows(arrivals: Arrivals, answers: Answers) -> tuple[FrontierRow, ...]:
     """Return the runs of the patient rule, as far as they are known."""
-    runs = answers.get(("patience", NO_LIMIT), ())
-    assert isinstance(runs, tuple)
+    runs = {
+        patience: answer
+        for (wanted, _, patience), answer in answers.items()
+        if wanted == "patience" and isinstance(answer, TimedSchedule)
+    }
     return tuple(
-        replace(row_of(arrivals, Scheduling.PATIENCE, run.schedule), patience=run.patience)
-        for run in runs
+        replace(row_of(arrivals, Scheduling.PATIENCE, runs[patience]), patience=patience)
+        for patience in sorted(runs)
     )
 
 

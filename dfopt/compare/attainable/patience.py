@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL, check_integer
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
 from dfopt.compare.attainable.patient_replay import NEVER, replayed
-from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of, waits_of
+from dfopt.compare.attainable.timed_schedule import TimedSchedule
 from dfopt.errors import InstanceError
 from dfopt.trace.events import Flags, Integers
 
@@ -31,70 +30,12 @@ LONG_TRACE = 200_000
 """Dispatches from which on a trace is a long one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PatientRun:
-    """What the rule makes of a trace at one patience; times are in the trace's unit.
+def usual_patiences(arrivals: Arrivals) -> list[int]:
+    """Return values of the patience that show what it is worth.
 
-    Parameters
-    ----------
-    patience
-        The time for which a dispatch waits before a CPU changes to its fragment.
-    cost
-        The sum of all switch costs.
-    mean_wait
-        The mean wait of a dispatch.
-    long_wait
-        At least 99 % of the dispatches wait for at most this time (nearest rank).
-    schedule
-        What runs where and when.
+    These are 0, and steps from about a tenth of the mean length of a dispatch to a hundred times
+    that length, as far as they are shorter than the trace; few for a long trace.
     """
-
-    patience: int
-    cost: int
-    mean_wait: float
-    long_wait: int
-    schedule: TimedSchedule
-
-
-def patience_curve(
-    arrivals: Arrivals,
-    patiences: Sequence[int] | None = None,
-    *,
-    check: Callable[[], None] = lambda: None,
-) -> tuple[PatientRun, ...]:
-    """Return what the rule of :func:`run_patiently` costs at several values of its patience.
-
-    Parameters
-    ----------
-    arrivals
-        The dispatches and when they are ready.
-    patiences
-        The values. None: 0, and steps from about a tenth of the mean length of a dispatch to a
-        hundred times that length, as far as they are shorter than the trace; few for a long trace.
-    check
-        Called every few hundred milliseconds at most; what it raises ends the work.
-    """
-    if patiences is None:
-        patiences = _usual_patiences(arrivals)
-    runs = []
-    for patience in patiences:
-        schedule = run_patiently(arrivals, patience, check=check)
-        waits = np.sort(waits_of(arrivals, schedule))
-        rank = math.ceil(0.99 * len(waits)) - 1
-        runs.append(
-            PatientRun(
-                patience=patience,
-                cost=cost_of(arrivals, schedule),
-                mean_wait=float(waits.mean()) if len(waits) else 0.0,
-                long_wait=int(waits[rank]) if len(waits) else 0,
-                schedule=schedule,
-            )
-        )
-    return tuple(runs)
-
-
-def _usual_patiences(arrivals: Arrivals) -> list[int]:
-    """Return the values of a curve if none are named."""
     if not len(arrivals):
         return [0]
     span = int((arrivals.start + arrivals.length).max() - arrivals.start.min())

@@ -13,11 +13,9 @@ from dfopt.compare.attainable.bound.proof_document import (
 from dfopt.compare.attainable.export import schedule_trace
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.cost_model import CostModel
-from dfopt.trace.time_units import NANOSECONDS
+from dfopt.trace.time_units import exact_time
 from dfopt.trace.trace import Trace
 from dfopt.trace.writing import write_trace
-
-UNITS = ("s", "ms", "us", "ns")
 
 
 def save_frontier(folder: Path, frontier: WaitingFrontier, trace: Trace, model: CostModel) -> None:
@@ -68,12 +66,3 @@ def file_name(row: FrontierRow, unit: str | None) -> str:
     limit = row.wait if row.scheduling is Scheduling.LONGEST_WAIT else row.patience
     name = str(row.scheduling).replace(" ", "-")
     return name if limit is None else f"{name}-{exact_time(limit, unit)}"
-
-
-def exact_time(length: int, unit: str | None) -> str:
-    """Return a time in the largest unit in which it is a whole number."""
-    if unit not in NANOSECONDS:
-        return f"{length}{unit or ''}"
-    nanoseconds = length * NANOSECONDS[unit]
-    name = next(name for name in UNITS if nanoseconds % NANOSECONDS[name] == 0) if length else "s"
-    return f"{nanoseconds // NANOSECONDS[name]}{name}"

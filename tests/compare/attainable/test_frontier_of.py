@@ -12,11 +12,12 @@ from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.check import check_schedule
 from dfopt.compare.attainable.frontier import FrontierProgress, Scheduling, WaitingFrontier
 from dfopt.compare.attainable.frontier_of import chosen_patience, frontier_of, rank_within, within
-from dfopt.compare.attainable.save_frontier import exact_time, save_frontier
+from dfopt.compare.attainable.save_frontier import save_frontier
 from dfopt.compare.attainable.timed_schedule import TimedSchedule
 from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
 from dfopt.trace import Trace, read_trace
+from dfopt.trace.time_units import exact_time
 from tests.parallel.running_cluster import running_cluster
 from tests.trace.woken import SLEEPS, woken_trace, woken_traces
 
@@ -141,14 +142,23 @@ def test_a_trace_without_fragments_is_refused() -> None:
 
 def test_progress_is_told_part_by_part() -> None:
     told: list[FrontierProgress] = []
-    frontier_of(IN_TURN, COUNTING, on_progress=told.append)
-    assert [progress.done for progress in told] == [*range(1, told[0].total + 1)]
+    frontier_of(IN_TURN, COUNTING, waits=[15], on_progress=told.append)
+    done = [progress.done for progress in told]
+    assert sorted({*done}) == [*range(told[0].total + 1)]
+    assert done == sorted(done)
+    at_work = [progress.at_work for progress in told]
+    assert at_work[:3] == ["same timeline", "least recently used", "patience 0s"]
+    assert "schedule, nobody later" in at_work
+    assert "bound, longest wait 15ns" in at_work
+    assert at_work[-1] is None
 
 
-@pytest.mark.parametrize("parts", [0, 1, 3])
-def test_an_interrupt_keeps_the_rows_that_are_done(parts: int) -> None:
+@pytest.mark.parametrize(
+    "part", ["same timeline", "least recently used", "schedule, same mean wait"]
+)
+def test_an_interrupt_keeps_the_rows_that_are_done(part: str) -> None:
     def stop(progress: FrontierProgress) -> None:
-        if progress.done > parts:
+        if progress.at_work == part:
             raise KeyboardInterrupt
 
     whole = rows_of(frontier_of(IN_TURN, COUNTING))
@@ -157,7 +167,8 @@ def test_an_interrupt_keeps_the_rows_that_are_done(parts: int) -> None:
     found = rows_of(frontier)
     assert found.items() <= whole.items()
     assert len(found) < len(whole)
-    assert (Scheduling.NOBODY_LATER in found) == (parts > 2)
+    assert (Scheduling.SAME_TIMELINE in found) == (part != "same timeline")
+    assert (Scheduling.NOBODY_LATER in found) == (part == "schedule, same mean wait")
 
 
 def test_an_interrupted_comparison_has_no_windows() -> None:

@@ -12,7 +12,7 @@ from dfopt.compare.attainable import patience as patience_file
 from dfopt.compare.attainable import patient_replay
 from dfopt.compare.attainable.arrivals import NONE, Arrivals, FixedBlocks, SwitchCosts
 from dfopt.compare.attainable.check import check_schedule
-from dfopt.compare.attainable.patience import patience_curve, run_patiently
+from dfopt.compare.attainable.patience import run_patiently, usual_patiences
 from dfopt.compare.attainable.timed_schedule import cost_of, waits_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.errors import DfoptError
@@ -118,7 +118,7 @@ def test_patience_saves_a_change():
     arrivals = arrivals_with([(A, 0, 10), (B, 9, 10), (A, 15, 10)])
     assert starts(arrivals, 0) == [(0, 0), (0, 10), (0, 20)]
     assert starts(arrivals, 10) == [(0, 0), (0, 25), (0, 15)]
-    costs = [run.cost for run in patience_curve(arrivals, [0, 10])]
+    costs = [cost_of(arrivals, run_patiently(arrivals, patience)) for patience in (0, 10)]
     assert costs == [2, 1]
 
 
@@ -295,25 +295,16 @@ def test_machine_code_does_the_same(arrivals, patience):
 # The curve, and what is refused.
 
 
-def test_the_curve_says_how_long_dispatches_wait():
-    arrivals = arrivals_with([(A, 0, 10), (B, 1, 10)])
-    (run,) = patience_curve(arrivals, [30])
-    assert (run.patience, run.cost, run.mean_wait, run.long_wait) == (30, 1, 15.0, 30)
-    assert run.schedule.start.tolist() == [0, 31]
-
-
-def test_the_curve_goes_from_short_to_long_but_no_further_than_the_trace():
+def test_patience_goes_from_short_to_long_but_no_further_than_the_trace():
     """A dispatch has a length of 1,000 on average."""
     arrivals = arrivals_with([(A, 0, 500), (B, 20_000, 1_500)])
-    assert [run.patience for run in patience_curve(arrivals)] == [
-        0, 100, 300, 1_000, 3_000, 10_000,
-    ]  # fmt: skip
+    assert usual_patiences(arrivals) == [0, 100, 300, 1_000, 3_000, 10_000]
 
 
 def test_nothing_is_run_without_dispatches():
     arrivals = arrivals_with([])
     assert len(run_patiently(arrivals, 5).start) == 0
-    assert [(run.cost, run.mean_wait) for run in patience_curve(arrivals)] == [(0, 0.0)]
+    assert usual_patiences(arrivals) == [0]
 
 
 @pytest.mark.parametrize(
