@@ -86,7 +86,7 @@ def trace_of(events: KernelEvents, *, name: str | None = None) -> Trace:
         fragment=np.full(len(ran), UNMANAGED, np.int32),
         tasks=tasks.tasks,
         comms=events.comms,
-        gaps=_gaps(switches.cpu, time, (lost, broken, steps_back)),
+        gaps=_gaps(switches, time, (lost, broken, steps_back), tasks),
         wakeups=tasks.wakeups(),
         first_wakeups=tasks.first_wakeups(),
         forks=tasks.forks(),
@@ -143,19 +143,21 @@ def _lost(events: KernelEvents, cpu: Numbers, position: Integers) -> Flags:
     return between
 
 
-def _gaps(cpu: Numbers, time: Integers, by_reason: tuple[Flags, ...]) -> Gaps:
+def _gaps(switches: Switches, time: Integers, by_reason: tuple[Flags, ...], tasks: _Tasks) -> Gaps:
     """Return the gaps; for each of the ``REASONS`` the pairs of switches around its gaps."""
     found = [np.flatnonzero(is_gap) for is_gap in by_reason]
     pairs = np.concatenate(found)
     reason = np.repeat(np.arange(len(found), dtype=np.int32), [len(gaps) for gaps in found])
-    order = np.lexsort((cpu[pairs], time[pairs]))
+    order = np.lexsort((switches.cpu[pairs], time[pairs]))
     pairs = pairs[order]
+    ran_last = tasks.numbers(switches.previous[pairs + 1], time[pairs + 1])
     return Gaps(
-        cpu=cpu[pairs],
+        cpu=switches.cpu[pairs],
         start=time[pairs],
         end=time[pairs + 1],
         reason=reason[order],
         reasons=REASONS,
+        task=ran_last if (ran_last >= 0).any() else None,
     )
 
 

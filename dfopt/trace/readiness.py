@@ -50,6 +50,9 @@ class Readiness:
     waker, waker_offset
         The row of the dispatch that woke it, and how long this one had run by then. ``NO_ROW`` and
         0 where it goes on, where an interrupt woke it, or where the waker did not run at that time.
+    ends_by
+        It has ended by then in every schedule, because its task ran unseen in a gap afterwards,
+        perhaps from then on; ``LATEST`` where that is not known.
     warnings
         What a user needs to know before trusting these times, a line each.
     """
@@ -62,6 +65,7 @@ class Readiness:
     known: Flags
     waker: Rows
     waker_offset: Integers
+    ends_by: Integers
     warnings: tuple[str, ...] = ()
 
 
@@ -78,6 +82,7 @@ def unknown_readiness(trace: Trace) -> Readiness:
         known=np.zeros(count, bool),
         waker=np.full(count, NO_ROW, np.intp),
         waker_offset=np.zeros(count, np.int64),
+        ends_by=np.full(count, LATEST),
     )
 
 
@@ -103,6 +108,8 @@ def readiness_of(trace: Trace) -> Readiness:
     - It was forked, and no first wake-up is recorded: ready from the fork, and by its start.
     - Nothing is known: ready from the end of the dispatch before, and by its start. If it is not
       known that this one slept, from the time from which it was ready itself.
+
+    In any case it was not ready before the end of a gap in which its task ran last.
     """
     runs = _TaskRuns(trace)
     wakeups = _TaskWakeups(trace)
@@ -141,15 +148,17 @@ def readiness_of(trace: Trace) -> Readiness:
     may_continue = ~known & (runs.stop_before == Stop.NOT_GIVEN) & ~runs.is_first
     ready_from = ready_from[_latest(~(preempted | may_continue))]
     ready_by = ready_by[_latest(~continues)]
+    unseen_until, ends_by = _ran_unseen(trace, runs)
     return Readiness(
         previous=runs.scattered(runs.row_before),
         previous_end=runs.scattered(runs.end_before),
         continues=runs.scattered(continues),
-        ready_from=runs.scattered(ready_from),
-        ready_by=runs.scattered(ready_by),
+        ready_from=runs.scattered(np.maximum(ready_from, unseen_until)),
+        ready_by=runs.scattered(np.maximum(ready_by, unseen_until)),
         known=runs.scattered(known | continues),
         waker=runs.scattered(at),
         waker_offset=runs.scattered(offset),
+        ends_by=runs.scattered(ends_by),
         warnings=_warnings(trace, lag[late]),
     )
 
@@ -285,6 +294,31 @@ class _TaskRuns:
         )
         runs &= ~(same & later)
         return np.where(runs, self.row[place], NO_ROW), np.where(runs, offset, 0)
+
+
+def _ran_unseen(trace: Trace, runs: _TaskRuns) -> tuple[Integers, Integers]:
+    """Return until when tasks ran unseen before dispatches, and by when others have ended for it.
+
+    Returns
+    -------
+    tuple
+        For each dispatch the end of the last gap before it in which its task ran last, or
+        ``NEVER``; and the begin of the first such gap after it, or ``LATEST``.
+    """
+    gaps, count = trace.gaps, len(runs.row)
+    until, ends_by = np.full(count, NEVER), np.full(count, LATEST)
+    if gaps.task is None:
+        return until, ends_by
+    known = gaps.task >= 0
+    moments = _TaskMoments(len(trace.tasks), gaps.task[known], gaps.end[known])
+    last = moments.after(runs.task, runs.start) - 1
+    ran = last >= moments.since(runs.task, until)
+    until[ran] = moments.time[last[ran]]
+    first = moments.since(runs.task, runs.end_before)
+    after = np.flatnonzero(~runs.is_first & (last >= first))
+    begin = gaps.start[known][moments.order][first[after]]
+    ends_by[after - 1] = np.maximum(begin, runs.end_before[after])
+    return until, ends_by
 
 
 def _latest(flags: Flags) -> Integers:

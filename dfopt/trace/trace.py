@@ -66,6 +66,9 @@ class Gaps:
         ``int32``: index into ``reasons``.
     reasons
         The reasons, such as ``"lost events"`` and ``"broken chain"``.
+    task
+        ``int32``: the task that ran last in each gap, an index into the trace's ``tasks``; -1 where
+        the trace does not say, None where it never says.
     """
 
     cpu: Numbers = field(default_factory=no_numbers)
@@ -73,6 +76,7 @@ class Gaps:
     end: Integers = field(default_factory=no_times)
     reason: Numbers = field(default_factory=no_numbers)
     reasons: tuple[str, ...] = ()
+    task: Numbers | None = None
 
     def __len__(self) -> int:
         """Return the number of gaps."""

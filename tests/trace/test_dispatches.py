@@ -71,6 +71,16 @@ def test_a_missing_switch_is_a_gap():
     assert dispatches(trace) == [(0, 20, 30, "3", "c")]
     assert gaps(trace) == [(0, 10, 20, BROKEN_CHAIN)]
     assert trace.quality.breaks == 1
+    assert trace.gaps.task is None
+
+
+def test_the_switch_after_a_gap_says_which_task_ran_last_in_it():
+    trace = trace_of(
+        events((0, 10, 0, 1), (0, 20, 2, 0), (0, 30, 0, 2), (0, 40, 2, 3), (0, 50, 0, 3))
+    )
+    assert gaps(trace) == [(0, 10, 20, BROKEN_CHAIN), (0, 40, 50, BROKEN_CHAIN)]
+    assert [trace.tasks[task].name for task in trace.gaps.task[:1]] == ["2"]
+    assert trace.gaps.task[1] == -1
 
 
 @pytest.mark.parametrize(("cpu", "lost_on"), [(0, [0]), (1, [1]), (ANY_CPU, [0, 1]), (7, [])])

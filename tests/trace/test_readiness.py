@@ -9,7 +9,7 @@ from hypothesis import given
 
 from dfopt.errors import DfoptError
 from dfopt.trace import read_trace
-from dfopt.trace.readiness import NEVER, NO_ROW, Readiness, readiness_of, unknown_readiness
+from dfopt.trace.readiness import LATEST, NEVER, NO_ROW, Readiness, readiness_of, unknown_readiness
 from tests.trace.woken import ENDS, NOT_GIVEN, PREEMPTED, SLEEPS, woken_trace, woken_traces
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -95,6 +95,21 @@ def test_a_part_of_a_run_that_goes_on_at_once_is_a_continuation():
         (0, 10, 20, "a", NOT_GIVEN), (0, 20, 30, "a", NOT_GIVEN), wakeups=[(3, None, "a")]
     )
     assert ready(trace) == [(3, 3), (3, 3)]
+
+
+def test_what_a_task_ran_in_a_gap_comes_before_its_next_dispatch():
+    rows = (0, 0, 10, "a", PREEMPTED), (0, 40, 50, "a", SLEEPS), (0, 60, 70, "a", SLEEPS)
+    woken = [(0, None, "a"), (55, None, "a")]
+    assert ready(woken_trace(*rows, wakeups=woken, gaps=[(1, 20, 30)]))[1] == (0, 0)
+    trace = woken_trace(*rows, wakeups=woken, gaps=[(1, 20, 30, "a"), (2, 5, 35, "b")])
+    assert ready(trace) == [(0, 0), (30, 30), (55, 55)]
+    assert readiness_of(trace).ends_by.tolist() == [20, LATEST, LATEST]
+
+
+def test_a_dispatch_may_end_in_the_gap_in_which_its_task_runs_then():
+    rows = (0, 0, 10, "a", PREEMPTED), (0, 40, 50, "a", SLEEPS)
+    trace = woken_trace(*rows, wakeups=[(0, None, "a")], gaps=[(1, 5, 30, "a")])
+    assert readiness_of(trace).ends_by.tolist() == [10, LATEST]
 
 
 def test_a_new_task_is_ready_at_its_first_wake_up():
@@ -203,7 +218,17 @@ def slow_readiness(trace):
         since, by, known, time, waker = cause
         found[row] = (since, by, known, *_running(trace, order, row, waker, time))
         last[task] = row
-    return [found[row] for row in range(len(trace))]
+    return [_after_gaps(trace, row, *found[row]) for row in range(len(trace))]
+
+
+def _after_gaps(trace, row, since, by, *rest):
+    """Return what is known of a dispatch if it also follows what its task ran in gaps."""
+    gaps = trace.gaps
+    if gaps.task is not None:
+        for task, end in zip(gaps.task, gaps.end, strict=True):
+            if task == trace.task[row] and end <= trace.start[row]:
+                since, by = max(since, end), max(by, end)
+    return since, by, *rest
 
 
 def _first(trace, woken, task, start):

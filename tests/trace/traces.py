@@ -134,6 +134,10 @@ def traces_with_events(draw):
         time, by, of = zip(*rows, strict=True) if rows else ((), (), ())
         return np.array(time, np.int64), np.array(by, np.int32), np.array(of, np.int32)
 
+    gaps = trace.gaps
+    ran_last = [draw(st.just(-1) | task) for _ in range(len(gaps))]
+    if {*ran_last} - {-1}:
+        gaps = dataclasses.replace(gaps, task=np.array(ran_last, np.int32))
     wakeups, first_wakeups = (
         TaskWakeups(
             **dict(zip(("time", "waker", "woken"), columns(st.just(-1) | task), strict=True))
@@ -142,6 +146,7 @@ def traces_with_events(draw):
     )
     return dataclasses.replace(
         trace,
+        gaps=gaps,
         stop=given if (given >= 0).any() else None,
         wakeups=wakeups,
         first_wakeups=first_wakeups,

@@ -18,7 +18,8 @@ def woken_trace(  # noqa: PLR0913 -- each is a kind of event
     """Return a trace of rows (cpu, start, end, task, stop) or (…, stop, fragment).
 
     Events are tuples of time, task that does it or None, and task to which it is done. Gaps are
-    tuples of CPU, start and end. The comm of each task is its name, or that in ``comms``.
+    tuples of CPU, start and end, or (…, end, task that ran last or None). The comm of each task is
+    its name, or that in ``comms``.
     """
     rows = sorted(rows, key=lambda row: row[1])
 
@@ -40,6 +41,7 @@ def woken_trace(  # noqa: PLR0913 -- each is a kind of event
     fragments = [row[5] if len(row) > 5 else FRAGMENTS[0] for row in rows]
     gaps = sorted(gaps, key=lambda gap: (gap[1], gap[0]))
     forks = sorted(forks)
+    ran_last = [gap[3] if len(gap) > 3 else None for gap in gaps]
     return Trace(
         cpus=cpus,
         cpu=column(0, np.int32),
@@ -60,6 +62,7 @@ def woken_trace(  # noqa: PLR0913 -- each is a kind of event
             end=column(2, np.int64, gaps),
             reason=np.zeros(len(gaps), np.int32),
             reasons=(LOST_EVENTS,) if gaps else (),
+            task=None if {*ran_last} <= {None} else numbers([(ran,) for ran in ran_last], 0),
         ),
         wakeups=woken(wakeups),
         first_wakeups=woken(first_wakeups),
@@ -84,7 +87,11 @@ def woken_traces(draw, *, most=12, plain=False):
         cpu, task = draw(st.integers(0, cpus - 1)), draw(st.sampled_from(TASKS))
         if not plain and draw(st.integers(0, 7)) == 0:
             begin, clocks[cpu] = clocks[cpu], clocks[cpu] + draw(st.integers(0, 3))
-            stretches.append((cpu, begin, clocks[cpu]))
+            can_run = [name for name in TASKS if ends[name] <= clocks[cpu]]
+            ran_last = draw(st.none() | st.sampled_from(can_run)) if can_run else None
+            stretches.append((cpu, begin, clocks[cpu], ran_last))
+            if ran_last is not None:
+                ends[ran_last] = clocks[cpu]
         start = max(clocks[cpu], ends[task]) + draw(st.integers(0, 3))
         end = start + draw(st.integers(int(plain), 4))
         stops = (SLEEPS, PREEMPTED) if plain else (SLEEPS, SLEEPS, PREEMPTED, ENDS, NOT_GIVEN)

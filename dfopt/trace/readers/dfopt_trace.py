@@ -24,6 +24,7 @@ from dfopt.trace.readers.dfopt_trace_lines import (
     EVENTS,
     GAP_ENDS,
     GAP_KEYS,
+    GAP_REQUIRED,
     REQUIRED,
     checked_line,
     header_from_document,
@@ -48,7 +49,7 @@ AT_ONCE = 1 << 20
 """Bytes that are parsed together."""
 
 NO_TASK = -1
-"""Stands for the waker where an interrupt woke a task."""
+"""Stands for the waker where an interrupt woke a task, and for a task that is unknown."""
 
 _LEAVES_NUMBERS = {str(word): number for number, word in enumerate(LEAVES)}
 
@@ -97,7 +98,7 @@ class _LinesRead:
         self._reasons = Numbering()
         # Chunks of cpu, start, end, task, fragment, lines, leaves, stop and the lines' numbers.
         self._dispatches: list[tuple[np.ndarray[Any, Any], ...]] = []
-        # Chunks of cpu, start, end, reason and the numbers of the lines.
+        # Chunks of cpu, start, end, reason, task and the numbers of the lines.
         self._gaps: list[tuple[np.ndarray[Any, Any], ...]] = []
         # For each kind of event chunks of time, the task that causes it, and that it concerns.
         self._events: dict[str, list[tuple[np.ndarray[Any, Any], ...]]] = {
@@ -175,10 +176,13 @@ class _LinesRead:
         cpu = _integers([row["cpu"] for row in rows], self._cpus - 1)
         start, end = _integers(starts), _integers(ends)
         reasons = [row["reason"] for row in rows]
-        if (end < start).any() or not _are_texts(reasons):
+        names = [row.get("task") for row in rows]
+        if (end < start).any() or not _are_texts([*reasons, *(name for name in names if name)]):
             raise _OddError
         reason = np.array([self._reasons[text] for text in reasons], np.int32)
-        self._gaps.append((cpu.astype(np.int32), start, end, reason, numbers))
+        ran_last = [NO_TASK if name is None else self._tasks[name] for name in names]
+        task = np.array(ran_last, np.int32)
+        self._gaps.append((cpu.astype(np.int32), start, end, reason, task, numbers))
 
     def _keep_events(self, rows: Sequence[Document], event: str) -> None:
         times = _integers([row[event] for row in rows])
@@ -202,7 +206,9 @@ class _LinesRead:
         cpu, start, end, task, fragment, read, leaves, stop, numbers = _joined(
             self._dispatches, "i4 i8 i8 i4 i4 i8 i1 i1 i8"
         )
-        gap_cpu, gap_start, gap_end, reason, gap_numbers = _joined(self._gaps, "i4 i8 i8 i4 i8")
+        gap_cpu, gap_start, gap_end, reason, ran_last, gap_numbers = _joined(
+            self._gaps, "i4 i8 i8 i4 i4 i8"
+        )
         by_start = np.lexsort((gap_cpu, gap_start))
         gaps = Gaps(
             cpu=gap_cpu[by_start],
@@ -210,6 +216,7 @@ class _LinesRead:
             end=gap_end[by_start],
             reason=reason[by_start],
             reasons=self._reasons.names,
+            task=ran_last[by_start] if (ran_last != NO_TASK).any() else None,
         )
         falls = np.flatnonzero(start[1:] < start[:-1])
         if len(falls):
@@ -279,7 +286,7 @@ def _decoded(lines: list[bytes]) -> list[Document]:
 def _meaning(keys: tuple[str, ...]) -> str:
     if set(REQUIRED) <= set(keys) <= set(DISPATCH_KEYS):
         return "dispatch"
-    if set(keys) == set(GAP_KEYS):
+    if set(GAP_REQUIRED) <= set(keys) <= set(GAP_KEYS):
         return "gap"
     for event, cause in EVENTS.items():
         if set(keys) == {event, "task", cause} or set(keys) == {event, "task"} != {"fork", "task"}:

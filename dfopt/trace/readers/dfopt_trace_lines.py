@@ -22,7 +22,8 @@ FORMAT = Format.TRACE
 
 REQUIRED = ("cpu", "start", "end", "task", "df")
 DISPATCH_KEYS = (*REQUIRED, "lines", "leaves", "stop")
-GAP_KEYS = ("cpu", "gap", "reason")
+GAP_REQUIRED = ("cpu", "gap", "reason")
+GAP_KEYS = (*GAP_REQUIRED, "task")
 EVENTS = {"wakeup": "waker", "first_wakeup": "waker", "fork": "parent"}
 """The keys that tell the time of an event, and for each the key of the task that caused it."""
 
@@ -174,9 +175,11 @@ def _dispatch(document: Document) -> Document:
 
 
 def _gap(document: Document) -> Document:
-    row = fields_of(document, GAP_KEYS, required=GAP_KEYS)
+    row = fields_of(document, GAP_KEYS, required=GAP_REQUIRED)
     at("cpu", integer, row["cpu"])
-    at("reason", string, row["reason"])
+    for key in GAP_KEYS[2:]:
+        if key in row:
+            at(key, string, row[key])
     ends = row["gap"]
     if not isinstance(ends, list) or len(ends) != GAP_ENDS:
         raise FileError(f"must be an array [start, end], not {described_json(ends)}", place="gap")

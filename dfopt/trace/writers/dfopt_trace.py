@@ -87,7 +87,7 @@ def _ends(trace: Trace, rows: slice) -> list[str]:
 def _other_lines(trace: Trace, tasks: list[str]) -> tuple[list[str], Integers]:
     """Return the lines of gaps and events, in order of time, and these times."""
     gaps, forks = trace.gaps, trace.forks
-    lines = _gap_lines(gaps)
+    lines = _gap_lines(gaps, tasks)
     times = [gaps.start]
     first, usual = trace.first_wakeups, trace.wakeups
     for event, cause, time, by, task in (
@@ -110,15 +110,18 @@ def _other_lines(trace: Trace, tasks: list[str]) -> tuple[list[str], Integers]:
     return [lines[number] for number in order.tolist()], joined[order]
 
 
-def _gap_lines(gaps: Gaps) -> list[str]:
+def _gap_lines(gaps: Gaps, tasks: list[str]) -> list[str]:
     reasons = [_json(reason) for reason in gaps.reasons]
+    ends = [*(f', "task": {name}}}\n' for name in tasks), "}\n"]
+    ran_last = [-1] * len(gaps) if gaps.task is None else gaps.task.tolist()
     return [
-        f'{{"cpu": {cpu}, "gap": [{start}, {end}], "reason": {reasons[reason]}}}\n'
-        for cpu, start, end, reason in zip(
+        f'{{"cpu": {cpu}, "gap": [{start}, {end}], "reason": {reasons[reason]}{ends[task]}'
+        for cpu, start, end, reason, task in zip(
             gaps.cpu.tolist(),
             gaps.start.tolist(),
             gaps.end.tolist(),
             gaps.reason.tolist(),
+            ran_last,
             strict=True,
         )
     ]
