@@ -4,12 +4,10 @@ The bound is recomputed from the prices by weak duality. Take any permitted sche
 stretch. The schedule meets each condition of
 :class:`~dfopt.compare.attainable.bound.proof.StretchPrices`: what it has of something is at least
 what is required. So (price x (what it has - what is required)) is at least 0, and the cost is at
-least what is left after it is subtracted, for all conditions. That is a sum over CPUs and
-fragments, and a CPU holds a fragment at some times and not at others. The least it can be is a
-shortest path with two states, *held* and *not held*. Therefore::
+least what is left after it is subtracted, for all conditions. That is a sum over CPUs, and what a
+CPU does is a path through time, see :mod:`dfopt.compare.attainable.bound.cpu_path`. Therefore::
 
-    cost ≥ sum of prices x what is required - CPUs x sum of capacity prices
-           + CPUs x sum over fragments of the shortest path
+    cost ≥ sum of prices x what is required + sum over CPUs of the cheapest path
 
 for every choice of prices of at least 0. Poor prices make a poor bound, never a wrong one.
 
@@ -34,11 +32,11 @@ import numpy as np
 
 from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.check_stretch import StretchChecker
-from dfopt.compare.attainable.bound.fragment_dispatches import dispatches_by_fragment
 from dfopt.compare.attainable.bound.least_costs import least_costs
-from dfopt.compare.attainable.bound.permitted_starts import NEVER, permitted_starts
+from dfopt.compare.attainable.bound.permitted_starts import permitted_starts
 from dfopt.compare.attainable.bound.proof import WaitingProof
 from dfopt.compare.attainable.bound.proof_errors import LARGEST, FaultyProofError, check_size
+from dfopt.compare.attainable.bound.timetable import blocks_by_cpu
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,16 +108,10 @@ def _stretch_checker(arrivals: Arrivals, proof: WaitingProof) -> StretchChecker:
     columns = (costs.entry, costs.exit, costs.first, costs.last)
     largest = max(int(column.max(initial=0)) for column in columns)
     check_size(largest, proof.scale, "a cost x scale")
-    end = int((arrivals.start + arrivals.length).max(initial=0))
-    check_size(end - int(starts.earliest.min(initial=0)), arrivals.cpus, "the time of all CPUs")
     return StretchChecker(
         arrivals=arrivals,
         proof=proof,
         starts=starts,
-        seen_from=starts.earliest - (arrivals.length == 0),
         costs=costs,
-        fragments=dispatches_by_fragment(arrivals, starts, costs),
-        cuts=np.unique(arrivals.cut_time),
-        first_start=int(starts.earliest.min(initial=NEVER)),
-        last_start=int(starts.latest.max(initial=-NEVER)),
+        blocks=blocks_by_cpu(arrivals),
     )

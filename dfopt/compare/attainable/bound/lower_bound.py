@@ -16,7 +16,9 @@ from dfopt.compare.attainable.bound.permitted_starts import permitted_starts
 from dfopt.compare.attainable.bound.proof import StretchPrices, WaitingProof
 from dfopt.compare.attainable.bound.start_windows import start_windows
 from dfopt.compare.attainable.bound.stretch_bound import StretchBound
+from dfopt.compare.attainable.bound.stretch_paths import PossibleStarts
 from dfopt.compare.attainable.bound.stretches import stretch_ends
+from dfopt.compare.attainable.bound.timetable import blocks_by_cpu
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.trace.events import Integers, no_times
 
@@ -26,7 +28,7 @@ DISPATCHES_A_STRETCH = 3_000
 FINEST = 10**12
 """The largest scale of prices."""
 
-LARGEST_SUM = 2**57
+LARGEST_SUM = 2**54
 """Prices add up to about this at most."""
 
 SHARES_OF_MEAN = (1 / 8, 1 / 2, 2, 8, 32)
@@ -106,13 +108,18 @@ def stretch_bounds(
         due = windows.undelayed + delays.max(initial=0) // 4
     whole = StretchBound(
         windows=windows,
-        entry=costs.entry,
-        exit=costs.exit,
-        first=costs.first,
-        last=costs.last if limit.each is not None else np.zeros_like(costs.last),
+        starts=PossibleStarts(
+            fragment=arrivals.fragment.astype(np.int64),
+            first=windows.first,
+            last=windows.last,
+            entry=costs.entry,
+            leaving=costs.exit,
+            opening=costs.first,
+            closing=costs.last if limit.each is not None else np.zeros_like(costs.last),
+        ),
         begin=int(windows.seen_from.min()),
         end=int(due.max()) + int(delays.max(initial=0)) + 1,
-        cpus=arrivals.cpus,
+        blocks=blocks_by_cpu(arrivals),
         uses_lengths=uses_lengths and limit.each is not None,
         step=max(1, (limit.each or 0) // STEPS_A_WAIT),
         delays=delays,
@@ -184,7 +191,7 @@ def _with_wait_price(
     sample = stretches[:: max(1, len(stretches) // STRETCHES_FOR_PRICE)]
     # So the sample may wait for its share of the total.
     share = total * min(1.0, sum(map(len, sample)) / len(whole))
-    least = max(1, whole.scale * int(whole.entry.max()) // max(1, total))
+    least = max(1, whole.scale * int(whole.starts.entry.max()) // max(1, total))
 
     def value(power: int) -> float:
         price = least << power

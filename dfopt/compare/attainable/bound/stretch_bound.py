@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
-from dfopt.compare.attainable.bound.conditions import StretchTimes, conditions_of
-from dfopt.compare.attainable.bound.linear_program import dual_solution, points_of
-from dfopt.compare.attainable.bound.proof import StretchPrices
-from dfopt.compare.attainable.bound.rounding import integer_prices
+from dfopt.compare.attainable.bound.conditions import (
+    NO_ROW,
+    FragmentConditions,
+    StretchTimes,
+    conditions_of,
+)
+from dfopt.compare.attainable.bound.entry_costs import FORBIDDEN, slot_costs
+from dfopt.compare.attainable.bound.linear_program import (
+    FragmentSlots,
+    condition_prices,
+    points_of,
+)
+from dfopt.compare.attainable.bound.price_ascent import (
+    FoundPrices,
+    StretchConditions,
+    raised_prices,
+)
+from dfopt.compare.attainable.bound.proof import (
+    DelayPrices,
+    DispatchPrices,
+    StretchPrices,
+    TimePrices,
+)
 from dfopt.compare.attainable.bound.start_windows import StartWindows
+from dfopt.compare.attainable.bound.stretch_paths import PossibleStarts, Services, stretch_paths
 from dfopt.compare.attainable.bound.stretches import stretch_ends
-from dfopt.compare.attainable.bound.visit_costs import VisitCosts, exit_costs, slot_costs
 from dfopt.compare.dispatches import Rows
 from dfopt.trace.events import Integers
 
@@ -23,8 +43,8 @@ SMALLEST_STRETCH = 200
 MOST_STEPS = 400_000_000
 """After this number of iterations of the solver x rows of its problem, a stretch is divided."""
 
-DISPATCHES_A_PERIOD = 100
-"""A period of the energy conditions has about this number of dispatches."""
+MOST_STARTS = 12
+"""A dispatch has a price as a service if at most this number are ready in its start window."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,7 +54,7 @@ class PricedStretches:
     Parameters
     ----------
     value
-        The values of the linear programs; floating point, so it proves nothing.
+        What they prove before it is rounded up.
     prices
         The prices.
     """
@@ -51,15 +71,12 @@ class StretchBound:
     ----------
     windows
         The dispatches that may start in the stretch.
-    entry, exit
-        What an entry with each of them costs, and an exit after it.
-    first, last
-        What the first visit of a CPU costs if it begins with the dispatch, and the last one if it
-        ends with it; 0 where the stretch is not the first or the last one.
+    starts
+        The same ones, with what visits cost.
     begin, end
         The stretch is from ``begin`` to just before ``end``.
-    cpus
-        The number of CPUs.
+    blocks
+        For each CPU begin and end of its blocks.
     uses_lengths
         Whether dispatches are as long as recorded.
     step, delays
@@ -69,13 +86,10 @@ class StretchBound:
     """
 
     windows: StartWindows
-    entry: Integers
-    exit: Integers
-    first: Integers
-    last: Integers
+    starts: PossibleStarts
     begin: int
     end: int
-    cpus: int
+    blocks: tuple[tuple[Integers, Integers], ...]
     uses_lengths: bool
     step: int
     delays: Integers
@@ -88,79 +102,129 @@ class StretchBound:
 
     def part(self, begin: int, end: int) -> StretchBound:
         """Return the work on a part of the stretch."""
-        windows = self.windows
-        meets = np.flatnonzero((windows.first < end) & (windows.last >= begin))
-        # Of those that may start at any time of the part, the cheapest of each fragment counts.
-        always = (windows.first[meets] < begin) & (windows.last[meets] >= end)
-        always &= not self.exit.any()
-        spanning = meets[always]
-        spanning = spanning[np.argsort(self.entry[spanning], kind="stable")]
-        _, cheapest = np.unique(windows.fragment[spanning], return_index=True)
-        meets = np.sort(np.concatenate([meets[~always], spanning[cheapest]]))
+        windows, starts = self.windows, self.starts
+        meets = np.flatnonzero((windows.seen_from < end) & (windows.last >= begin))
         free = np.zeros(len(meets), np.int64)
         return replace(
             self,
             windows=windows.part(meets),
-            entry=self.entry[meets],
-            exit=self.exit[meets],
-            first=self.first[meets] if begin == self.begin else free,
-            last=self.last[meets] if end == self.end else free,
+            starts=PossibleStarts(
+                fragment=starts.fragment[meets],
+                first=starts.first[meets],
+                last=starts.last[meets],
+                entry=starts.entry[meets],
+                leaving=starts.leaving[meets],
+                opening=starts.opening[meets] if begin == self.begin else free,
+                closing=starts.closing[meets] if end == self.end else free,
+            ),
+            blocks=tuple(
+                (begins[inside], ends[inside])
+                for begins, ends in self.blocks
+                for inside in [(ends > begin) & (begins < end)]
+            ),
             begin=begin,
             end=end,
         )
 
     def perform(self) -> PricedStretches:
         """Return the prices, of several shorter stretches if the linear program was too hard."""
-        windows = self.windows
-        begun = windows.seen_from >= self.begin
+        windows, starts = self.windows, self.starts
         due = np.minimum(windows.last, windows.undelayed)
-        count = int((begun & (due < self.end)).sum())
+        begun = windows.seen_from >= self.begin
+        known = begun & (due < self.end)
+        count = int(known.sum())
         if not count:
             return PricedStretches(value=0.0, prices=())
-        times = self._times(count)
-        conditions, costs = [], []
-        for fragment in np.unique(windows.fragment[begun & (due < self.end)]).tolist():
-            own = np.flatnonzero(windows.fragment == fragment)
-            condition = conditions_of(fragment, windows.part(own[begun[own]]), self.cpus, times)
-            conditions.append(condition)
-            costs.append(self._visit_costs(own, points_of(condition, self.begin, self.end)))
-        duals = dual_solution(
-            conditions,
-            costs,
-            self.cpus,
-            times.grid,
+        times = StretchTimes(
             begin=self.begin,
             end=self.end,
+            step=self.step,
+            delays=self.delays,
+            uses_lengths=self.uses_lengths,
+        )
+        fragments = np.unique(windows.fragment[known]).astype(np.int64)
+        conditions, slots = [], []
+        for fragment in fragments.tolist():
+            own = np.flatnonzero(windows.fragment == fragment)
+            condition = conditions_of(fragment, windows.part(own[begun[own]]), times)
+            points = points_of(condition, self.begin, self.end)
+            conditions.append(condition)
+            slots.append(
+                FragmentSlots(
+                    points=points,
+                    entry=slot_costs(
+                        points, starts.first[own], starts.last[own], starts.entry[own]
+                    ),
+                    leaving=int(starts.leaving[own].min()),
+                    first=int(starts.opening[own].min()),
+                    last=int(starts.closing[own].min()),
+                )
+            )
+        answer = condition_prices(
+            conditions,
+            slots,
+            len(self.blocks),
             wait_price=self.wait_price / self.scale,
             most_steps=None if count < SMALLEST_STRETCH else MOST_STEPS,
         )
-        if duals is None:
-            known = windows.part(np.flatnonzero(begun & (due < self.end)))
-            return self._divided(stretch_ends(known, due[begun & (due < self.end)], count // 2))
-        prices = integer_prices(duals, costs, times, self.scale, self.wait_price)
-        return PricedStretches(value=duals.value, prices=(prices,))
+        if answer is None:
+            return self._divided(
+                stretch_ends(windows.part(np.flatnonzero(known)), due[known], count // 2)
+            )
+        services = self._services()
+        found = raised_prices(
+            stretch_paths(starts, fragments, (self.begin, self.end), self.blocks, self.scale),
+            joined(conditions, slots, self.scale),
+            _as_services(windows.part(services), fragments),
+            np.concatenate(answer[1]),
+            self.scale,
+        )
+        prices = self._stretch_prices(conditions, windows.dispatch[services], found)
+        return PricedStretches(value=found.value / self.scale, prices=(prices,))
 
-    def _visit_costs(self, rows: Rows, points: Integers) -> VisitCosts:
-        """Return what visits to a fragment cost; a dispatch counts also if it may start outside."""
+    def _services(self) -> Rows:
+        """Return which dispatches have prices as services, ordered by the earliest start."""
         windows = self.windows
-        exits, cheaper = exit_costs(self.exit[rows])
-        return VisitCosts(
-            entry=slot_costs(points, windows.first[rows], windows.last[rows], self.entry[rows]),
-            exit=exits,
-            cheaper=cheaper,
-            first=int(self.first[rows].min()),
-            last=int(self.last[rows].min()),
+        if not self.uses_lengths:
+            return np.empty(0, np.intp)
+        inside = (windows.first >= self.begin) & (windows.last < self.end) & (windows.length > 0)
+        ready = np.sort(windows.first)
+        meanwhile = np.searchsorted(ready, windows.last, "right")
+        meanwhile -= np.searchsorted(ready, windows.first, "left")
+        rows = np.flatnonzero(inside & (meanwhile <= MOST_STARTS))
+        return rows[np.argsort(windows.first[rows], kind="stable")]
+
+    def _stretch_prices(
+        self, conditions: Sequence[FragmentConditions], services: Rows, found: FoundPrices
+    ) -> StretchPrices:
+        hits, held, delays = [], [], []
+        ends = np.cumsum([len(own.count) for own in conditions])
+        for own, prices in zip(conditions, np.split(found.conditions, ends[:-1]), strict=True):
+            priced = prices > 0
+            hit = priced & (own.dispatch != NO_ROW)
+            hits.append(np.column_stack([own.dispatch, prices])[hit])
+            running = priced & (own.dispatch == NO_ROW) & (own.weight == 0)
+            number = np.full(len(prices), own.fragment)
+            held.append(np.column_stack([number, own.begin, prices])[running])
+            delays.append(self._delay_prices(own.members, prices))
+        priced = found.services > 0
+        return StretchPrices(
+            begin=self.begin,
+            end=self.end,
+            hits=DispatchPrices(**_columns(hits, "dispatch", "price")),
+            delays=DelayPrices(**_columns(delays, "dispatch", "delay", "price")),
+            held=TimePrices(**_columns(held, "fragment", "time", "price")),
+            services=DispatchPrices(dispatch=services[priced], price=found.services[priced]),
         )
 
-    def _times(self, count: int) -> StretchTimes:
-        grid = None
-        if self.uses_lengths:
-            periods = max(1, count // DISPATCHES_A_PERIOD)
-            ends = np.linspace(self.begin, self.end, min(periods, self.end - self.begin) + 1)
-            grid = np.unique(ends.astype(np.int64))
-        return StretchTimes(
-            begin=self.begin, end=self.end, step=self.step, grid=grid, delays=self.delays
-        )
+    def _delay_prices(self, members: Integers, prices: Integers) -> Integers:
+        """Return rows of dispatch, delay and price; those with one interval share its price."""
+        dispatch, delay, interval = members.T
+        sharing = np.bincount(interval, minlength=len(prices))[interval]
+        most = np.diff(self.delays, prepend=0)[delay] * self.wait_price
+        shares = np.minimum(prices[interval] // np.maximum(sharing, 1), most)
+        priced: Integers = np.column_stack([dispatch, delay, shares])[shares > 0]
+        return priced
 
     def _divided(self, ends: Integers) -> PricedStretches:
         """Return the prices of the parts between some times."""
@@ -170,3 +234,41 @@ class StretchBound:
             value=sum(part.value for part in parts),
             prices=tuple(prices for part in parts for prices in part.prices),
         )
+
+
+def joined(
+    conditions: Sequence[FragmentConditions], slots: Sequence[FragmentSlots], scale: int
+) -> StretchConditions:
+    """Return the conditions of all fragments as columns."""
+    first, last, number = [], [], []
+    before = 0
+    for position, (own, times) in enumerate(zip(conditions, slots, strict=True)):
+        first.append(before + np.searchsorted(times.points, own.begin))
+        last.append(before + np.searchsorted(times.points, own.end))
+        number.append(np.full(len(own.count), position))
+        before += len(times.entry)
+    entry = np.concatenate([times.entry for times in slots])
+    return StretchConditions(
+        fragment=np.concatenate(number),
+        begin=np.concatenate([own.begin for own in conditions]),
+        end=np.concatenate([own.end for own in conditions]),
+        count=np.concatenate([own.count for own in conditions]),
+        first_slot=np.concatenate(first),
+        last_slot=np.concatenate(last),
+        entry=np.where(entry < FORBIDDEN, entry * scale, FORBIDDEN),
+    )
+
+
+def _as_services(windows: StartWindows, fragments: Integers) -> Services:
+    return Services(
+        fragment=np.searchsorted(fragments, windows.fragment),
+        earliest=windows.first,
+        latest=windows.last,
+        length=windows.length,
+    )
+
+
+def _columns(tables: list[Integers], *names: str) -> dict[str, Integers]:
+    """Return the columns of tables that stand below each other, by their names."""
+    table = np.concatenate([np.empty((0, len(names)), np.int64), *tables])
+    return {name: table[:, column].copy() for column, name in enumerate(names)}

@@ -15,22 +15,18 @@ from dfopt.solvers.compilation.compiled import compiled
 from dfopt.trace.events import Flags, Integers
 
 
-def busy_times(arrivals: Arrivals) -> tuple[Rows, Integers, Integers]:
-    """Return CPU, begin and end of the times for which blocks keep CPUs: each time once, in order.
-
-    Ordered by CPU, then by time.
-    """
+def blocks_by_cpu(arrivals: Arrivals) -> tuple[tuple[Integers, Integers], ...]:
+    """Return for each CPU begin and end of the times for which blocks keep it, each time once."""
     blocks = arrivals.blocks
-    order = np.lexsort((blocks.start, blocks.cpu))
-    cpu, begin, end = blocks.cpu[order].astype(np.intp), blocks.start[order], blocks.end[order]
-    for number in range(arrivals.cpus):
-        own = slice(*np.searchsorted(cpu, [number, number + 1]))
+    found = []
+    for cpu in range(arrivals.cpus):
+        own = np.flatnonzero(blocks.cpu == cpu)
+        own = own[np.argsort(blocks.start[own], kind="stable")]
+        begin, end = blocks.start[own], np.maximum.accumulate(blocks.end[own])
         # Where blocks overlap, the later one counts from the end of the earlier ones on.
-        reached = np.maximum.accumulate(end[own])
-        begin[own][1:] = np.maximum(begin[own][1:], reached[:-1])
-        end[own] = reached
-    kept = begin < end
-    return cpu[kept], begin[kept], end[kept]
+        begin[1:] = np.maximum(begin[1:], end[:-1])
+        found.append((begin[begin < end], end[begin < end]))
+    return tuple(found)
 
 
 def after_busy_times(arrivals: Arrivals, earliest: Integers, latest: Integers) -> Integers:
@@ -43,7 +39,8 @@ def after_busy_times(arrivals: Arrivals, earliest: Integers, latest: Integers) -
     earliest, latest
         Times between which each of them starts.
     """
-    cpu, begin, end = busy_times(arrivals)
+    blocks = blocks_by_cpu(arrivals)
+    begin, end = (np.concatenate(part) for part in zip(*blocks, strict=True))
     certain = latest < earliest + arrivals.length
     begins = np.concatenate([begin, latest[certain]])
     ends = np.concatenate([end, (earliest + arrivals.length)[certain]])
@@ -51,7 +48,7 @@ def after_busy_times(arrivals: Arrivals, earliest: Integers, latest: Integers) -
     change = np.zeros(len(times), np.int64)
     np.add.at(change, position[: len(begins)], 1)
     np.add.at(change, position[len(begins) :], -1)
-    first = np.searchsorted(cpu, np.arange(arrivals.cpus + 1))
+    first = np.cumsum([0, *(len(own) for own, _ in blocks)])
     found: Integers = _first_fits(
         earliest, latest, arrivals.length, certain, times, np.cumsum(change), first, begin, end
     )

@@ -17,7 +17,7 @@ from bisect import bisect_left
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import Arrivals
-from dfopt.compare.attainable.bound.timetable import busy_times
+from dfopt.compare.attainable.bound.timetable import blocks_by_cpu
 from dfopt.trace.events import Integers
 
 LARGEST = 2**61
@@ -35,7 +35,8 @@ def after_work(arrivals: Arrivals, earliest: Integers, latest: Integers) -> Inte
         Times between which each of them starts.
     """
     length = arrivals.length
-    _, busy_begin, busy_end = busy_times(arrivals)
+    blocks = blocks_by_cpu(arrivals)
+    busy_begin, busy_end = (np.concatenate(part) for part in zip(*blocks, strict=True))
     ends = latest + length
     times = np.unique(
         np.concatenate([earliest, earliest + length, latest, ends, busy_begin, busy_end])

@@ -9,12 +9,7 @@ import numpy as np
 
 from dfopt.compare import CostModel
 from dfopt.compare.attainable.arrivals import Arrivals, arrivals_of
-from dfopt.compare.attainable.bound.proof import (
-    DispatchPrices,
-    StretchPrices,
-    TimePrices,
-    WaitingProof,
-)
+from dfopt.compare.attainable.bound.proof import DispatchPrices, StretchPrices, WaitingProof
 from dfopt.compare.attainable.bound.proof_document import SavedProof, arrivals_digest
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.trace import Trace, read_trace
@@ -64,7 +59,6 @@ def alternating_proof(arrivals: Arrivals) -> WaitingProof:
                 begin=int(arrivals.start[0]),
                 end=int(arrivals.start[-1]) + 1,
                 hits=DispatchPrices(dispatch=np.arange(count), price=np.full(count, 2)),
-                times=TimePrices(time=arrivals.start, price=np.ones(count, np.int64)),
             ),
         ),
     )

@@ -13,13 +13,8 @@ from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.check_proof import check_proof
 from dfopt.compare.attainable.bound.permitted_starts import permitted_starts
 from dfopt.compare.attainable.bound.proof import (
-    CompletionPrices,
     DelayPrices,
     DispatchPrices,
-    FragmentPrices,
-    FragmentTimes,
-    IntervalPrices,
-    PeriodPrices,
     StretchPrices,
     TimePrices,
     WaitingProof,
@@ -52,7 +47,24 @@ def random_proof(random: Random, arrivals: Arrivals, limit: WaitingLimit) -> Wai
     stretches = tuple(
         _random_stretch(random, arrivals, proof, first, last) for first, last in pairwise(ends)
     )
-    return replace(proof, stretches=stretches)
+    return affordable(arrivals, replace(proof, stretches=stretches))
+
+
+def affordable(arrivals: Arrivals, proof: WaitingProof) -> WaitingProof:
+    """Halve the prices of hits and delays until they reward no entry by more than it costs."""
+    while "exceed its cost" in " ".join(check_proof(arrivals, proof).problems):
+        proof = replace(
+            proof,
+            stretches=tuple(
+                replace(
+                    stretch,
+                    hits=replace(stretch.hits, price=stretch.hits.price // 2),
+                    delays=replace(stretch.delays, price=stretch.delays.price // 2),
+                )
+                for stretch in proof.stretches
+            ),
+        )
+    return proof
 
 
 def _random_stretch(
@@ -61,7 +73,6 @@ def _random_stretch(
     starts = permitted_starts(arrivals, proof.limit, uses_lengths=proof.uses_lengths)
     seen_from = starts.earliest - (arrivals.length == 0)
     largest = SCALE * max(1, int(arrivals.costs.entry.max(initial=0)))
-    fragments = sorted(set(arrivals.fragment.tolist()))
     starting = [j for j in range(len(arrivals)) if begin <= seen_from[j] and starts.latest[j] < end]
 
     def price() -> int:
@@ -69,9 +80,6 @@ def _random_stretch(
 
     def columns(*rows: tuple[int, ...]) -> tuple[Integers, ...]:
         return tuple(np.array(column, np.int64) for column in zip(*rows, strict=True))
-
-    def time() -> int:
-        return random.randint(begin, end - 1)
 
     stretch = StretchPrices(begin=begin, end=end)
     if starting:
@@ -89,78 +97,22 @@ def _random_stretch(
     if late:
         dispatch, delay, prices = columns(*late)
         stretch = replace(stretch, delays=DelayPrices(dispatch=dispatch, delay=delay, price=prices))
-    rows = [(time(), price()) for _ in range(random.randint(0, 4))]
-    rows += [(int(starts.earliest[j]), price()) for j in starting if random.random() < 0.5]
-    rows = [row for row in rows if begin <= row[0]]
-    if rows:
-        times, prices = columns(*rows)
-        stretch = replace(stretch, times=TimePrices(time=times, price=prices))
-    if random.random() < 0.5:
-        rows = [(a, random.randint(0, SCALE)) for a in fragments if random.random() < 0.8]
-        if rows:
-            fragment, prices = columns(*rows)
-            stretch = replace(stretch, exits=FragmentPrices(fragment=fragment, price=prices))
-    if random.random() < 0.3:
-        fragment, times = columns(*((random.choice(fragments), time()) for _ in range(4)))
-        stretch = replace(stretch, points=FragmentTimes(fragment=fragment, time=times))
-    if proof.uses_lengths and starting:
-        stretch = _with_lengths(random, arrivals, proof, stretch, starting)
+    if not proof.uses_lengths:
+        return stretch
+    long = [j for j in starting if arrivals.length[j]]
+    if long:
+        dispatch, prices = columns(*((j, 2 * price()) for j in long))
+        stretch = replace(stretch, services=DispatchPrices(dispatch=dispatch, price=prices))
+    certain = [
+        (int(arrivals.fragment[j]), random.randint(low, min(high, end) - 1), price())
+        for j in long
+        for low, high in [(int(starts.latest[j]), int(starts.earliest[j] + arrivals.length[j]))]
+        if low < high
+    ]
+    if certain:
+        fragment, time, prices = columns(*certain)
+        stretch = replace(stretch, held=TimePrices(fragment=fragment, time=time, price=prices))
     return stretch
-
-
-def _with_lengths(
-    random: Random,
-    arrivals: Arrivals,
-    proof: WaitingProof,
-    stretch: StretchPrices,
-    starting: list[int],
-) -> StretchPrices:
-    """Add rows that use the lengths of dispatches."""
-    starts = permitted_starts(arrivals, proof.limit, uses_lengths=True)
-    begin, end = stretch.begin, stretch.end
-    started, finished, mandatory, energy = [], [], [], []
-    periods = []
-    for _ in range(random.randint(0, 5)):
-        i, j = random.choice(starting), random.choice(starting)
-        if arrivals.fragment[i] != arrivals.fragment[j] or not arrivals.length[i]:
-            continue
-        fragment = int(arrivals.fragment[i])
-        first = int(min(starts.earliest[i], starts.earliest[j]))
-        last = int(max(starts.latest[i], starts.latest[j]))
-        due = int(max((starts.latest + arrivals.length)[[i, j]]))
-        price = random.randint(0, 2 * SCALE)
-        started.append((fragment, first, last, price))
-        finished.append((fragment, first, last, due, random.randint(0, SCALE)))
-        low, high = int(starts.latest[i]), int(starts.earliest[i] + arrivals.length[i])
-        if low < min(high, end):
-            mandatory.append((fragment, low, min(high, end), price))
-        low, high = random.randint(begin, end - 1), random.randint(begin, end)
-        if low < high:
-            rate = random.randint(0, 3)
-            energy.append((fragment, low, high, rate))
-            periods.append((low, high, rate))
-    if random.random() < 0.3:
-        periods.append((begin, end, random.randint(0, 2)))
-
-    def table(kind: type, rows: list[tuple[int, ...]]) -> object:
-        names = [field.name for field in fields(kind)]
-        if not rows:
-            return kind()
-        return kind(
-            **{
-                name: np.array(column, np.int64)
-                for name, column in zip(names, zip(*rows, strict=True), strict=True)
-            }
-        )
-
-    return replace(
-        stretch,
-        started=table(IntervalPrices, started),
-        finished=table(CompletionPrices, finished),
-        mandatory=table(IntervalPrices, mandatory),
-        energy=table(IntervalPrices, energy),
-        periods=table(PeriodPrices, periods),
-    )
 
 
 def improved_proofs(

@@ -12,13 +12,8 @@ from dfopt.compare.attainable.arrivals import NONE, Arrivals, FixedBlocks, Switc
 from dfopt.compare.attainable.bound.check_proof import check_proof
 from dfopt.compare.attainable.bound.lower_bound import lower_bound
 from dfopt.compare.attainable.bound.proof import (
-    CompletionPrices,
     DelayPrices,
     DispatchPrices,
-    FragmentPrices,
-    FragmentTimes,
-    IntervalPrices,
-    PeriodPrices,
     StretchPrices,
     TimePrices,
     WaitingProof,
@@ -131,11 +126,10 @@ def recorded(
 ALTERNATING = recorded((0, 0, 2), (1, 2, 2), (0, 4, 2), (1, 6, 2), (0, 8, 2))
 """One CPU that must change its fragment four times, if nobody may be later."""
 
-STRETCH = StretchPrices(
+HITS = StretchPrices(
     begin=0,
     end=10,
-    hits=DispatchPrices(dispatch=column(0, 1, 2, 3, 4), price=column(1, 1, 1, 1, 1)),
-    times=TimePrices(time=column(0, 2, 4, 6, 8), price=column(1, 1, 1, 1, 1)),
+    hits=DispatchPrices(dispatch=column(0, 1, 2, 3, 4), price=column(2, 2, 2, 2, 2)),
 )
 
 
@@ -145,60 +139,77 @@ def proof_of(*stretches: StretchPrices, **others: object) -> WaitingProof:
     return WaitingProof(stretches=stretches or (HITS,), **whole)  # type: ignore[arg-type]
 
 
-HITS = replace(
-    STRETCH, hits=DispatchPrices(dispatch=column(0, 1, 2, 3, 4), price=column(2, 2, 2, 2, 2))
-)
-
-
-def test_prices_of_capacity_and_of_hits_prove_every_switch() -> None:
-    # 5 hits at 2 each, less 5 times at 1 each, less 1 for the first visit, which is free.
+def test_prices_of_hits_prove_every_switch() -> None:
+    # 5 hits at 2 each; the CPU has them all, and pays for 4 entries.
     assert check_proof(ALTERNATING, proof_of(HITS)).value == 4
+
+
+def test_prices_of_services_prove_every_switch() -> None:
+    services = DispatchPrices(dispatch=column(0, 1, 2, 3, 4), price=column(2, 2, 2, 2, 2))
+    stretch = replace(HITS, hits=DispatchPrices(), services=services)
+    assert check_proof(ALTERNATING, proof_of(stretch)).value == 4
+
+
+def test_prices_of_what_runs_prove_every_switch() -> None:
+    held = TimePrices(
+        fragment=column(0, 1, 0, 1, 0), time=column(1, 3, 5, 7, 9), price=column(2, 2, 2, 2, 2)
+    )
+    stretch = replace(HITS, hits=DispatchPrices(), held=held)
+    assert check_proof(ALTERNATING, proof_of(stretch)).value == 4
+
+
+def test_a_cpu_runs_nothing_across_its_blocks() -> None:
+    # The last dispatch can run before the second one, unless a block leaves too little time.
+    waiting = recorded((0, 0, 4), (1, 20, 4), (0, 24, 4))
+    free = replace(waiting, ready_from=waiting.ready_from * 0, ready_by=waiting.ready_by * 0)
+    blocked = replace(
+        free,
+        blocks=FixedBlocks(
+            row=column(0), cpu=column(0), start=column(6), end=column(20),
+            evicts=column(0) > 0, entry=column(0), exit=column(0), first=column(0), last=column(0),
+        ),
+    )  # fmt: skip
+    services = DispatchPrices(dispatch=column(0, 1, 2), price=column(2, 2, 2))
+    stretch = StretchPrices(begin=0, end=40, services=services)
+    # The last dispatch before and after the second one: that is rewarded twice.
+    assert check_proof(free, proof_of(stretch)).value == 0
+    assert check_proof(blocked, proof_of(stretch)).value == 2
 
 
 def test_bounds_of_stretches_add_up() -> None:
     first = replace(
-        HITS,
-        end=5,
-        hits=DispatchPrices(dispatch=column(0, 1, 2), price=column(2, 2, 2)),
-        times=TimePrices(time=column(0, 2, 4), price=column(1, 1, 1)),
+        HITS, end=5, hits=DispatchPrices(dispatch=column(0, 1, 2), price=column(2, 2, 2))
     )
-    second = replace(
-        HITS,
-        begin=5,
-        hits=DispatchPrices(dispatch=column(3, 4), price=column(2, 2)),
-        times=TimePrices(time=column(6, 8), price=column(1, 1)),
-    )
+    second = replace(HITS, begin=5, hits=DispatchPrices(dispatch=column(3, 4), price=column(2, 2)))
     # The switch between the stretches belongs to neither.
     assert check_proof(ALTERNATING, proof_of(first, second)).value == 2 + 1
 
 
 def test_each_stretch_is_rounded_up() -> None:
-    half = replace(HITS, times=TimePrices(time=column(0, 2), price=column(1, 1)))
-    half = replace(half, hits=DispatchPrices(dispatch=column(0, 1), price=column(2, 2)))
-    # 2 + 2 - 1 - 1 - 1 = 1 of a scale of 3.
-    assert check_proof(ALTERNATING, proof_of(half, scale=3)).value == 1
+    third = replace(HITS, hits=DispatchPrices(dispatch=column(0, 1), price=column(1, 1)))
+    # 1 + 1 - 1 = 1 of a scale of 3.
+    assert check_proof(ALTERNATING, proof_of(third, scale=3)).value == 1
 
 
-def test_rewards_above_the_cost_of_an_entry_count_for_each_dispatch_that_can_start() -> None:
+def test_rewards_above_the_cost_of_an_entry_are_refused() -> None:
     late = WaitingLimit(each=4)
     greedy = StretchPrices(
-        begin=0, end=20, hits=DispatchPrices(dispatch=column(0, 1, 2, 3, 4), price=column(*[9] * 5))
+        begin=0, end=20, hits=DispatchPrices(dispatch=column(0, 2, 4), price=column(2, 2, 2))
     )
-    assert check_proof(ALTERNATING, proof_of(greedy, limit=late)).value == 0
+    assert check_proof(ALTERNATING, proof_of(greedy, limit=WaitingLimit(each=0))).value == 0
+    (problem,) = check_proof(ALTERNATING, proof_of(greedy, limit=late)).problems
+    assert problem.endswith("exceed its cost; write the proof anew (`dfopt compare --save`)")
 
 
 def test_many_long_dispatches_need_many_cpus() -> None:
     arrivals = recorded((0, 0, 9), (0, 0, 9), (0, 0, 9), (1, 20, 9), (1, 20, 9), cpus=3)
-    started = StretchPrices(
+    running = StretchPrices(
         begin=0,
         end=40,
-        started=IntervalPrices(
-            fragment=column(0, 1), begin=column(0, 20), end=column(0, 20), price=column(1, 1)
-        ),
-        times=TimePrices(time=column(0), price=column(1)),
+        held=TimePrices(fragment=column(0, 1), time=column(4, 22), price=column(1, 1)),
     )
-    # 3 CPUs hold fragment 0 at time 0, so that the 2 that hold fragment 1 at time 20 change to it.
-    assert check_proof(arrivals, proof_of(started)).value == 2
+    # 3 CPUs hold fragment 0 at time 4, so that the 2 that hold fragment 1 at time 22 change to it.
+    assert check_proof(arrivals, proof_of(running)).value == 2
 
 
 FAULTY = {
@@ -209,40 +220,27 @@ FAULTY = {
         "hits": DispatchPrices(dispatch=column(0), price=column())
     },
     "hits.price: must be from 0": {"hits": DispatchPrices(dispatch=column(0), price=column(-1))},
-    "times.time: must be from 0 to 9": {"times": TimePrices(time=column(10), price=column(1))},
-    "hits.dispatch: one may start outside the stretch": {"begin": 1, "times": TimePrices()},
+    "held.time: must be from 0 to 9": {
+        "held": TimePrices(fragment=column(0), time=column(10), price=column(1))
+    },
+    "held.fragment: must be from 0 to 1": {
+        "held": TimePrices(fragment=column(7), time=column(1), price=column(1))
+    },
+    "held: nothing of the fragment must run at 3": {
+        "held": TimePrices(fragment=column(0), time=column(3), price=column(1))
+    },
+    "hits.dispatch: one may start outside the stretch": {"begin": 1},
+    "services.dispatch: one may start outside the stretch": {
+        "begin": 1,
+        "hits": DispatchPrices(),
+        "services": DispatchPrices(dispatch=column(0), price=column(1)),
+    },
+    "services.dispatch: names a dispatch twice": {
+        "services": DispatchPrices(dispatch=column(0, 0), price=column(1, 1))
+    },
     "end: must be after begin": {"end": 0},
-    "started: nothing must start from 1 to 3": {
-        "started": IntervalPrices(
-            fragment=column(0), begin=column(1), end=column(3), price=column(1)
-        )
-    },
-    "finished: nothing must run from 0 to 1": {
-        "finished": CompletionPrices(
-            fragment=column(0), begin=column(0), end=column(4), due=column(1), price=column(1)
-        )
-    },
-    "energy.end: must be after begin": {
-        "energy": IntervalPrices(
-            fragment=column(0), begin=column(4), end=column(4), price=column(1)
-        )
-    },
-    "energy.price: must be at most that of periods at all times": {
-        "energy": IntervalPrices(
-            fragment=column(0), begin=column(3), end=column(6), price=column(2)
-        ),
-        "periods": PeriodPrices(begin=column(0, 5), end=column(5, 8), price=column(2, 1)),
-    },
-    "exits: names a fragment twice": {
-        "exits": FragmentPrices(fragment=column(0, 0), price=column(1, 1))
-    },
-    "mandatory.fragment: no dispatch has the fragment 7": {
-        "mandatory": IntervalPrices(
-            fragment=column(7), begin=column(0), end=column(2), price=column(1)
-        )
-    },
-    "times: the sum of prices can exceed 2^59; take a smaller scale": {
-        "times": TimePrices(time=column(1, 2), price=column(2**58, 2**58 + 1))
+    "hits: the sum of prices can exceed 2^59; take a smaller scale": {
+        "hits": DispatchPrices(dispatch=column(1, 2), price=column(2**58, 2**58 + 1))
     },
     "delays.delay: must be from 0 to -1": {
         "delays": DelayPrices(dispatch=column(0), delay=column(0), price=column(0))
@@ -268,14 +266,21 @@ def test_stretches_must_not_overlap_nor_contain_a_cut() -> None:
 def test_a_proof_without_lengths_may_not_use_them() -> None:
     lengths = replace(
         HITS,
-        mandatory=IntervalPrices(
-            fragment=column(0), begin=column(0), end=column(2), price=column(1)
-        ),
+        services=DispatchPrices(dispatch=column(0), price=column(1)),
     )
     checked = check_proof(ALTERNATING, proof_of(lengths, uses_lengths=False))
     assert checked.problems == (
-        "stretches[0]: mandatory: must be empty, since lengths are not used",
+        "stretches[0]: services: must be empty, since lengths are not used",
     )
+
+
+def test_a_dispatch_without_length_is_no_service() -> None:
+    short = recorded((0, 0, 2), (1, 2, 0))
+    stretch = replace(
+        HITS, hits=DispatchPrices(), services=DispatchPrices(dispatch=column(1), price=column(1))
+    )
+    checked = check_proof(short, proof_of(stretch))
+    assert checked.problems == ("stretches[0]: services.dispatch: one has no length",)
 
 
 def test_the_whole_of_a_proof_is_checked() -> None:
@@ -303,8 +308,3 @@ def test_a_delay_may_not_be_paid_twice() -> None:
     stretch = replace(stretch, hits=DispatchPrices())
     proof = replace(proof, stretches=(stretch,))
     assert "delays.price: must be at most" in check_proof(ALTERNATING, proof).problems[0]
-
-
-def test_points_do_not_change_what_is_true() -> None:
-    points = FragmentTimes(fragment=column(0, 1), time=column(1, 5))
-    assert check_proof(ALTERNATING, proof_of(replace(HITS, points=points))).value == 4

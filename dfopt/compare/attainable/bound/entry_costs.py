@@ -1,53 +1,19 @@
-"""What visits to a fragment cost at least in a stretch of a trace."""
+"""What an entry to a fragment costs at least, by the time at which it happens."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from dfopt.trace.events import Integers
 
-NO_ENTRY = -1
-"""The cost where no visit can begin."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class VisitCosts:
-    """The least costs of visits to a fragment in a stretch.
-
-    Parameters
-    ----------
-    entry
-        Of an entry in each slot between the fragment's points of time; -1 where no visit can begin.
-    exit, cheaper
-        The different costs of exits, in increasing order, and for each of them how many dispatches
-        there are with a lower one. Two visits never end with the same dispatch.
-    first, last
-        Of holding the fragment when the stretch begins, and when it ends.
-    """
-
-    entry: Integers
-    exit: Integers
-    cheaper: Integers
-    first: int
-    last: int
-
-
-def exit_costs(cost: Integers) -> tuple[Integers, Integers]:
-    """Return the different costs of exits above 0, and the number of lower ones for each.
-
-    Parameters
-    ----------
-    cost
-        The cost of an exit after each dispatch of the fragment that may start in the stretch.
-    """
-    costs = np.unique(cost[cost > 0])
-    return costs, np.searchsorted(np.sort(cost), costs)
+FORBIDDEN = 2**60
+"""The cost of an entry where no visit can begin: more than all sums of other costs."""
 
 
 def slot_costs(points: Integers, first: Integers, last: Integers, cost: Integers) -> Integers:
     """Return for each slot (points[i], points[i + 1]] the least cost of a dispatch that may start.
+
+    It is :data:`FORBIDDEN` where none may start.
 
     Parameters
     ----------
@@ -65,8 +31,7 @@ def slot_costs(points: Integers, first: Integers, last: Integers, cost: Integers
     # A range is covered by two ranges whose length is a power of two; those of each power are
     # collected first, then handed down to the two halves of each range.
     level = np.log2(np.maximum(end - begin, 1)).astype(np.int64)
-    none = np.iinfo(np.int64).max
-    least = np.full(slots, none)
+    least = np.full(slots, FORBIDDEN)
     for power in range(int(level.max(initial=0)), -1, -1):
         own, length = level == power, 1 << power
         np.minimum.at(least, begin[own], cost[own])
@@ -74,4 +39,20 @@ def slot_costs(points: Integers, first: Integers, last: Integers, cost: Integers
         if power:
             half = length // 2
             least[half:] = np.minimum(least[half:], least[:-half])
-    return np.where(least == none, NO_ENTRY, least)
+    return least
+
+
+def entry_costs(
+    first: Integers, last: Integers, cost: Integers, begin: int, end: int
+) -> tuple[Integers, Integers]:
+    """Return times at which the least cost of an entry changes, and the cost from each of them on.
+
+    The first time is just after ``begin``; no entry is at ``end`` or later.
+    """
+    edges = np.clip(np.concatenate([[begin, end - 1], first - 1, last]), begin, end - 1)
+    points = np.unique(edges)
+    if len(points) == 1:
+        return points + 1, np.full(1, FORBIDDEN)
+    values = slot_costs(points, first, last, cost)
+    changes = np.diff(values, prepend=-1) != 0
+    return points[:-1][changes] + 1, values[changes]
