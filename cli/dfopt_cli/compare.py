@@ -122,7 +122,8 @@ def refuse_saved_schedules(files: Sequence[str], folder: Path) -> None:
 def print_comparisons(comparisons: Sequence[Comparison], *, as_json: bool) -> None:
     """Print one trace by itself, or several side by side."""
     from dfopt.compare.document import comparison_document, comparisons_document
-    from dfopt_cli.compare_view import report, side_by_side
+    from dfopt_cli.compare_view import report
+    from dfopt_cli.comparisons_view import side_by_side
 
     alone = comparisons[0] if len(comparisons) == 1 else None
     if as_json:

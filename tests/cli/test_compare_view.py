@@ -9,7 +9,8 @@ from rich.console import Console
 
 from dfopt.compare.attainable.frontier import WaitingFrontier
 from dfopt.compare.comparison import Comparison
-from dfopt_cli.compare_view import ORDER_FREE, balanced_cell, report, side_by_side
+from dfopt_cli.compare_view import ORDER_FREE, balanced_cell, report
+from dfopt_cli.comparisons_view import side_by_side
 from tests.compare.examples import comparison, frontier, window
 
 

@@ -1,10 +1,4 @@
-"""Perfetto's traces, as far as they hold the kernel's scheduling events.
-
-The events of a CPU come in bundles, in order of time. The bundles of all CPUs stand in the order in
-which the recorder read their buffers. A bundle holds switches one by one, or as columns
-(``compact_sched``). The columns say which thread runs next, but not which one has run: that is the
-thread to which the CPU's switch before went.
-"""
+"""Perfetto's traces, as far as they hold the kernel's scheduling events."""
 
 from __future__ import annotations
 
@@ -20,19 +14,17 @@ from dfopt.problem.instance import LARGEST_CPU_COUNT
 from dfopt.trace.dispatches import IDLE, trace_of
 from dfopt.trace.events import (
     ANY_CPU,
-    STATE_BITS,
     Exits,
     Forks,
     Integers,
     KernelEvents,
     Loss,
     Marks,
-    Stop,
-    Switches,
     ThreadGroups,
     Wakeups,
 )
 from dfopt.trace.perfetto_packets import PacketCutError, packets
+from dfopt.trace.readers.perfetto_bundles import IN_INTERRUPT, Bundles, table, words
 from dfopt.trace.trace import Numbering, Trace
 
 WAKEUPS = ("sched_waking", "sched_wakeup", "sched_wakeup_new")
@@ -44,23 +36,6 @@ IN_SAME_PROCESS = 0x10000
 """The flag of a new task that is a thread of its parent's process (CLONE_THREAD)."""
 
 MARK = re.compile(r"(?:^|[ :=|])dfopt:df= *([^ \n](?:.*[^ \n])?)[ \n]*\Z")
-
-UNKNOWN = -1
-"""A thread that a column leaves out."""
-
-IDLE_COMM = "swapper"
-
-ENDED = 0x10 | 0x20
-"""The bits of a thread's state that say that it has ended (EXIT_DEAD, EXIT_ZOMBIE)."""
-
-IN_INTERRUPT = 0x08 | 0x40
-"""The bits of an event's flags that say that a hardware interrupt caused it.
-
-The bit 0x10, a soft interrupt, is not among them: threads raise those themselves, for instance when
-they send.
-"""
-
-SWITCH_COLUMNS = 7
 
 
 def read_perfetto(stream: BinaryIO) -> Trace:
@@ -117,7 +92,7 @@ class _Found:
 
     def __init__(self) -> None:
         self._comms = Numbering()
-        self._bundled = _Bundles(self._comms)
+        self._bundled = Bundles(self._comms)
         self._marks = Numbering()
         # For each event its rows, which begin with the time.
         self._rows: dict[str, list[tuple[int, ...]]] = {event: [] for event in EVENTS}
@@ -207,10 +182,10 @@ class _Found:
         return (
             _time(time),
             _thread(switch.prev_pid),
-            self._comms[_words(switch.prev_comm)],
+            self._comms[words(switch.prev_comm)],
             switch.prev_state,
             _thread(switch.next_pid),
-            self._comms[_words(switch.next_comm)],
+            self._comms[words(switch.next_comm)],
         )
 
     def _row(self, name: str, event: Any) -> tuple[int, ...] | None:
@@ -228,7 +203,7 @@ class _Found:
             case "sched_process_exit":
                 return time, _thread(fields.pid)
             case "print":
-                mark = MARK.search(_words(fields.buf))
+                mark = MARK.search(words(fields.buf))
                 return (time, thread, self._marks[mark[1]]) if mark else None
         waker = IDLE if event.common_flags & IN_INTERRUPT else thread
         return time, waker, _thread(fields.pid)
@@ -242,9 +217,9 @@ class _Found:
         wakeup_time, waker, woken = _by_time(wakings)
         # task_newtask comes before sched_process_fork, for more threads, and names processes.
         forks = self._rows["task_newtask"] or self._rows["sched_process_fork"]
-        fork_time, parent, child = _by_time(_table(forks))
-        exit_time, ended = _by_time(_table(self._rows["sched_process_exit"], 2))
-        group_time, thread, process = _by_time(_table([*self._groups, *self._groups_at_birth()]))
+        fork_time, parent, child = _by_time(table(forks))
+        exit_time, ended = _by_time(table(self._rows["sched_process_exit"], 2))
+        group_time, thread, process = _by_time(table([*self._groups, *self._groups_at_birth()]))
         birth_time, maker, born = _by_time(self._table("sched_wakeup_new"))
         mark_time, marking, fragment = _by_time(self._table("print"))
         self._add_losses_of_buffers()
@@ -263,7 +238,7 @@ class _Found:
         )
 
     def _table(self, name: str) -> Integers:
-        return _table(self._rows[name])
+        return table(self._rows[name])
 
     def _groups_at_birth(self) -> list[tuple[int, ...]]:
         """Return the processes in which new threads begin, as rows of time, thread, process.
@@ -317,139 +292,7 @@ def _thread(value: int) -> int:
     return value
 
 
-class _Bundles:
-    """The switches of all bundles, and the wakeups in columns, in the order of the file."""
-
-    def __init__(self, comms: Numbering) -> None:
-        self._comms = comms
-        self._idle_comm = comms[IDLE_COMM]
-        self.switch_count = 0
-        # Rows of cpu, time, previous, its comm, its state, next, its comm.
-        self._switches: list[Integers] = []
-        # Rows of time, waker, woken; the CPU of the waker where that is unknown.
-        self._wakings: list[tuple[int, Integers]] = []
-
-    def add(
-        self,
-        cpu: int,
-        *,
-        events: list[tuple[int, ...]],
-        columns: Any,
-        follows_loss: bool,
-    ) -> None:
-        """Add the switches of a bundle, and the wakeups of its columns.
-
-        Parameters
-        ----------
-        cpu
-            Its CPU.
-        events
-            Switches one by one: rows of time, previous, its comm, its state, next, its comm.
-        columns
-            Switches and wakeups in columns, a ``CompactSched``.
-        follows_loss
-            Whether it is unknown which thread ran before the bundle's first switch.
-        """
-        rows = _table(events, SWITCH_COLUMNS - 1)
-        if columns.switch_timestamp:
-            rows = np.concatenate([rows, self._switch_rows(columns)])
-            if events:
-                rows = rows[np.argsort(rows[:, 0], kind="stable")]
-        if columns.waking_timestamp:
-            self._wakings.append((cpu, _waking_rows(columns)))
-        if follows_loss and len(rows) and rows[0, 1] == UNKNOWN:
-            rows[0, 1:4] = (IDLE, self._idle_comm, 0)
-        self._switches.append(np.insert(rows, 0, cpu, axis=1))
-        self.switch_count += len(rows)
-
-    def _switch_rows(self, columns: Any) -> Integers:
-        time = _times(columns.switch_timestamp)
-        state = np.array(columns.switch_prev_state, np.int64)
-        following = _whole(columns.switch_next_pid)
-        comm = _whole(columns.switch_next_comm_index)
-        names = [self._comms[_words(name)] for name in columns.intern_table]
-        if not len(time) == len(state) == len(following) == len(comm):
-            raise FileError("holds columns of unequal length; the file is damaged, copy it again")
-        if comm.max() >= len(names):
-            raise FileError(
-                "names a comm that it does not hold; the file is damaged, copy it again"
-            )
-        unknown = np.full(len(time), UNKNOWN)
-        named = np.array(names, np.int64)[comm]
-        return np.column_stack([time, unknown, unknown, state, following, named])
-
-    def switches(self) -> Switches:
-        """Return all switches; where the thread that ran was left out, it is filled in."""
-        rows = np.concatenate([np.empty((0, SWITCH_COLUMNS), np.int64), *self._switches])
-        order = np.argsort(rows[:, 0], kind="stable")
-        sorted_rows = rows[order]
-        unknown = np.flatnonzero(sorted_rows[:, 2] == UNKNOWN)
-        before = sorted_rows[unknown - 1]
-        has_before = (before[:, 0] == sorted_rows[unknown, 0]) & (unknown > 0)
-        sorted_rows[unknown, 2] = np.where(has_before, before[:, 5], IDLE)
-        sorted_rows[unknown, 3] = np.where(has_before, before[:, 6], self._idle_comm)
-        sorted_rows[unknown, 4] *= has_before
-        rows[order] = sorted_rows
-        state = rows[:, 4]
-        asleep = np.where(state & STATE_BITS, Stop.SLEEPS, Stop.PREEMPTED)
-        return Switches(
-            cpu=rows[:, 0].astype(np.int32),
-            time=rows[:, 1].copy(),
-            previous=rows[:, 2].astype(np.int32),
-            previous_comm=rows[:, 3].astype(np.int32),
-            previous_stop=np.where(state & ENDED, Stop.ENDS, asleep).astype(np.int8),
-            next=rows[:, 5].astype(np.int32),
-        )
-
-    def wakings(self, switches: Switches) -> Integers:
-        """Return the wakeups that are given as columns: rows of time, waker, woken."""
-        found = [np.empty((0, 3), np.int64)]
-        for cpu in sorted({cpu for cpu, _ in self._wakings}):
-            rows = np.concatenate([part for number, part in self._wakings if number == cpu])
-            mine = switches.cpu == cpu
-            times, following = np.maximum.accumulate(switches.time[mine]), switches.next[mine]
-            before = np.searchsorted(times, rows[:, 0], side="right") - 1
-            ran = np.where(before >= 0, following[before], IDLE) if len(times) else IDLE
-            rows[:, 1] = np.where(rows[:, 1] == UNKNOWN, ran, rows[:, 1])
-            found.append(rows)
-        return np.concatenate(found)
-
-
-def _words(text: str | bytes) -> str:
-    """Return a text of a packet, which the classes give as bytes where it is not UTF-8."""
-    return text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")
-
-
-def _table(rows: list[tuple[int, ...]], width: int = 3) -> Integers:
-    return np.array(rows, np.int64).reshape(-1, width)
-
-
 def _by_time(rows: Integers) -> list[Any]:
     """Return the columns of rows, which begin with the time, in the order of time."""
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
     return [rows[:, 0], *rows[:, 1:].T.astype(np.int32)]
-
-
-def _whole(values: Any) -> Integers:
-    column = np.array(values, np.int64)
-    if len(column) and column.min() < 0:
-        raise FileError(f"holds the number {column.min()}; the file is damaged, copy it again")
-    return column
-
-
-def _times(differences: Any) -> Integers:
-    """Return times; all but the first are given as differences from the one before."""
-    if sum(differences) > LARGEST_TOTAL:
-        raise FileError("holds a time beyond 2^62; the file is damaged, copy it again")
-    return np.cumsum(np.array(differences, np.int64))
-
-
-def _waking_rows(columns: Any) -> Integers:
-    time, woken = _times(columns.waking_timestamp), _whole(columns.waking_pid)
-    flags = np.array(columns.waking_common_flags, np.int64)
-    if len(time) != len(woken):
-        raise FileError("holds columns of unequal length; the file is damaged, copy it again")
-    if len(flags) != len(time):  # older versions did not record them
-        flags = np.zeros(len(time), np.int64)
-    waker = np.where(flags & IN_INTERRUPT, IDLE, UNKNOWN)
-    return np.column_stack([time, waker, woken])

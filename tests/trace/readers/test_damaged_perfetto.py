@@ -17,7 +17,7 @@ from dfopt.errors import FileError
 from dfopt.trace import Trace, read_trace
 from dfopt.trace.perfetto_packets import framed
 from dfopt.trace.readers.perfetto import read_perfetto
-from tests.trace.readers.test_perfetto import EXIT_DEAD, bundle, columns, switch, waking
+from tests.trace.readers.test_perfetto import EXIT_DEAD, GOOD, bundle, columns, rows, switch, waking
 
 RECORDED = (Path(__file__).parent / "recorded" / "perfetto.pftrace").read_bytes()
 
@@ -171,3 +171,85 @@ def test_files_without_switches_are_told_what_to_record(tmp_path, packet, count)
     path.write_bytes(framed(packet) * count)
     with pytest.raises(FileError, match="record the data source linux"):
         read_trace(path)
+
+
+@pytest.mark.parametrize("size", range(1, len(GOOD)))
+def test_cut_short(size):
+    half = len(GOOD) // 2
+    if size < half:
+        with pytest.raises(FileError, match="it may have been cut short, copy it again") as caught:
+            read_perfetto(io.BytesIO(GOOD[:size]))
+        assert caught.value.place == "packet 1"
+        return
+    trace = read_perfetto(io.BytesIO(GOOD[:size]))
+    assert rows(trace) == [(0, 100, 200, "5", "comm5")]
+    cut = size > half
+    assert (trace.quality.lines, trace.quality.unparsed) == (1 + cut, cut)
+    assert trace.quality.first_unparsed == (2 if cut else None)
+    assert any("may have been cut short" in warning for warning in trace.quality.warnings) == cut
+
+
+def shorter(packet):
+    del packet.ftrace_events.compact_sched.switch_next_pid[-1]
+    return packet
+
+
+def without_comms(packet):
+    del packet.ftrace_events.compact_sched.intern_table[:]
+    return packet
+
+
+def with_cpus(number):
+    packet = classes.TracePacket()
+    packet.system_info.num_cpus = number
+    return packet
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "holds no sched_switch event of the kernel; record the data source"),
+        (framed(classes.TracePacket()), "holds no sched_switch event"),
+        (GOOD + b"# tracer: nop", "packet 3: is no packet of a trace; the file is damaged"),
+        (GOOD + b"\x0a" + b"\xff" * 12, "packet 3: has no length"),
+        (GOOD + b"\x0a" + b"\xff" * 4 + b"\x01", "packet 3: claims to have 536870911 bytes"),
+        (b"\x0a" + b"\xff" * 8 + b"\x7f" + GOOD, "packet 1: claims to have 9223372036854775807"),
+        (GOOD + b"\x0a\x02\xff\xff", "packet 3: cannot be decoded"),
+        (framed(bundle(2**31)), "packet 1: is about CPU 2147483648"),
+        (framed(bundle(0, switch(2**63, 0, 1))), "packet 1: holds a time beyond 2^62"),
+        (framed(columns(0, [(2**63, 0)])), "packet 1: holds a time beyond 2^62"),
+        (framed(bundle(0, switch(1, 1, -4))), "packet 1: holds the thread -4"),
+        (framed(columns(0, [(1, -4)])), "packet 1: holds the number -4"),
+        (framed(shorter(columns(0, [(1, 4)]))), "packet 1: holds columns of unequal length"),
+        (framed(without_comms(columns(0, [(1, 4)]))), "packet 1: names a comm that it does not"),
+        (
+            framed(classes.TracePacket(compressed_packets=b"no")),
+            "packet 1: is damaged (Error -3 while decompressing data",
+        ),
+        (
+            framed(classes.TracePacket(compressed_packets=zlib.compress(GOOD)[:-1])),
+            "packet 1: is damaged (what is compressed in it ends too early)",
+        ),
+        (
+            framed(classes.TracePacket(compressed_packets=zlib.compress(GOOD[:-1]))),
+            "packet 1: is damaged (what is compressed in it ends too early)",
+        ),
+        (
+            framed(classes.TracePacket(compressed_packets=zlib.compress(bytes(1 << 27)))),
+            "packet 1: unpacks to more than 64 MiB",
+        ),
+        (framed(with_cpus(4_000_000_000)), "packet 1: declares 4000000000 CPUs"),
+        (
+            framed(classes.TracePacket(zstd_compressed_packets=b"no")),
+            "packet 1: is compressed with zstd",
+        ),
+        (
+            GOOD + framed(columns(0, [(300, 5)], ftrace_clock=classes.FTRACE_CLOCK_LOCAL)),
+            "packet 3: uses another clock than the packets before; record with one clock",
+        ),
+    ],
+)
+def test_bad_files(data, message):
+    with pytest.raises(FileError) as caught:
+        read_perfetto(io.BytesIO(data))
+    assert message in str(caught.value)
