@@ -107,7 +107,7 @@ class FoundPrices:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Found:
+class _Evaluated:
     """Prices, and by how much less each condition and each service is met than demanded."""
 
     prices: FoundPrices
@@ -167,7 +167,7 @@ def raised_prices(
     return best.prices
 
 
-def _real_prices(found: _Found, scale: int) -> Reals:
+def _real_prices(found: _Evaluated, scale: int) -> Reals:
     prices: Reals = np.concatenate([found.prices.conditions, found.prices.services]) / scale
     return prices
 
@@ -179,7 +179,7 @@ def _evaluated(  # noqa: PLR0913, PLR0917
     begins: Rows,
     prices: Reals,
     scale: int,
-) -> _Found:
+) -> _Evaluated:
     count = len(conditions.count)
     own = fitted(conditions, prices[:count], scale)
     rewards = np.floor(prices[count:] * scale).astype(np.int64)
@@ -195,7 +195,7 @@ def _evaluated(  # noqa: PLR0913, PLR0917
         met[count:] += path.cpus * np.bincount(rows[path.services], minlength=len(rewards))
         met[:count] += path.cpus * _visited(conditions, begins, path)
     demanded = np.concatenate([conditions.count, np.ones(len(rewards))])
-    return _Found(
+    return _Evaluated(
         prices=FoundPrices(value=value, conditions=own, services=rewards), lacking=demanded - met
     )
 
