@@ -21,9 +21,12 @@ from dfopt.compare.attainable.frontier_parts import (
     NO_LIMIT,
     WORTH_PROCESSES,
     Answer,
+    BoundPiece,
     FrontierPart,
     PartKey,
     Wanted,
+    bound_parts,
+    joined_bounds,
 )
 from dfopt.compare.attainable.patience import usual_patiences
 from dfopt.compare.attainable.same_timeline import BestPlacement
@@ -40,8 +43,8 @@ from dfopt.problem.instance import Objective
 from dfopt.trace.time_units import exact_time
 from dfopt.trace.trace import Trace
 
-WANTED_WITHIN: tuple[Wanted, ...] = ("schedule", "bound", "bound with lengths")
-"""What is wanted for each limit."""
+WANTED_BOUNDS: tuple[Wanted, ...] = ("bound", "bound with lengths")
+"""Which bounds are wanted for each limit."""
 
 NOT_OF_ONE_CPU = (
     "what the most expensive CPU pays does not add up over time; compare under total-penalty "
@@ -106,15 +109,15 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
         ),
     ]
     answers: Answers = {}
-    total = len(first) + len(WANTED_WITHIN) * len(limits)
+    total = len(first) + (1 + len(WANTED_BOUNDS)) * len(limits)
 
-    def tell(parts: Sequence[FrontierPart]) -> None:
+    def tell(parts: Sequence[FrontierPart | BoundPiece]) -> None:
         at_work = next((part for part in parts if part.key not in answers), None)
         if on_progress is not None:
             name = None if at_work is None else part_name(at_work, trace.header.time_unit)
             on_progress(FrontierProgress(done=len(answers), total=total, at_work=name))
 
-    def perform(parts: Sequence[FrontierPart]) -> None:
+    def perform(parts: Sequence[FrontierPart | BoundPiece]) -> None:
         tell(parts)
         for part, answer in performed_anywhere(
             parts,
@@ -122,29 +125,33 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
             scheduler=scheduler,
             worth_processes=len(arrivals) > WORTH_PROCESSES,
         ):
-            assert isinstance(part, FrontierPart)
+            assert isinstance(part, FrontierPart | BoundPiece)
             answers[part.key] = answer
             tell(parts)
 
     is_complete = True
+    parts: list[FrontierPart | BoundPiece] = []
     try:
         perform(first)
         found = tuple(schedules_in(answers))
         # The longest parts first, which are the schedules.
-        perform(
-            [
-                FrontierPart(
-                    arrivals=arrivals,
-                    wanted=wanted,
-                    limit=limit,
-                    known=within(arrivals, limit, found) if wanted == "schedule" else (),
-                )
-                for wanted in WANTED_WITHIN
-                for limit in limits
-            ]
-        )
+        parts += [
+            FrontierPart(
+                arrivals=arrivals,
+                wanted="schedule",
+                limit=limit,
+                known=within(arrivals, limit, found),
+            )
+            for limit in limits
+        ]
+        for wanted in WANTED_BOUNDS:
+            for limit in limits:
+                parts += bound_parts(arrivals, wanted, limit)
+        total = len(first) + len(parts)
+        perform(parts)
     except KeyboardInterrupt:
         is_complete = False
+    answers.update(joined_bounds(arrivals, parts, answers))
     patience = patience_rows(arrivals, answers)
     rows = limited_rows(arrivals, limits, answers)
     if left_out is not None:
@@ -243,7 +250,7 @@ def scheduling_of(limit: WaitingLimit) -> Scheduling:
     return Scheduling.LONGEST_WAIT if limit.each else Scheduling.NOBODY_LATER
 
 
-def part_name(part: FrontierPart, unit: str | None) -> str:
+def part_name(part: FrontierPart | BoundPiece, unit: str | None) -> str:
     """Return what a part is called while it is at work."""
     match part.wanted:
         case "timeline":
@@ -251,7 +258,7 @@ def part_name(part: FrontierPart, unit: str | None) -> str:
         case "rule":
             return str(Scheduling.LEAST_RECENTLY_USED)
         case "patience":
-            return f"{Scheduling.PATIENCE} {exact_time(part.patience, unit)}"
+            return f"{Scheduling.PATIENCE} {exact_time(part.key[2], unit)}"
     limit = str(scheduling_of(part.limit))
     if part.limit.each:
         limit = f"{limit} {exact_time(part.limit.each, unit)}"

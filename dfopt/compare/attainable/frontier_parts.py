@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from dfopt.compare.attainable.arrivals import Arrivals
-from dfopt.compare.attainable.bound.lower_bound import WaitingBound, lower_bound
+from dfopt.compare.attainable.bound.lower_bound import (
+    WaitingBound,
+    lower_bound,
+    proven_bound,
+    stretch_bounds,
+)
+from dfopt.compare.attainable.bound.stretch_bound import PricedStretches, StretchBound
 from dfopt.compare.attainable.least_recently_used import least_recently_used
 from dfopt.compare.attainable.patience import run_patiently
 from dfopt.compare.attainable.same_timeline import BestPlacement, best_placement
@@ -16,11 +23,15 @@ from dfopt.compare.attainable.waiting_limit import WaitingLimit
 
 Wanted = Literal["timeline", "rule", "patience", "schedule", "bound", "bound with lengths"]
 
-Answer = BestPlacement | TimedSchedule | WaitingBound
+Answer = BestPlacement | TimedSchedule | WaitingBound | PricedStretches
 
 PartKey = tuple[Wanted, WaitingLimit, int]
+"""What is wanted, the limit, and a patience or, below 0, a piece of a bound."""
 
 NO_LIMIT = WaitingLimit()
+
+WORTH_PIECES = 5_000
+"""With fewer dispatches, the stretches of a bound are worked on together."""
 
 WORTH_PROCESSES = 1_000
 """With fewer dispatches, starting processes takes longer than the work."""
@@ -77,3 +88,70 @@ class FrontierPart:
                 return lower_bound(arrivals, self.limit, uses_lengths=False)
             case "bound with lengths":
                 return lower_bound(arrivals, self.limit, uses_lengths=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BoundPiece:
+    """One stretch of a bound.
+
+    Parameters
+    ----------
+    wanted, limit
+        Which bound, and the waiting limit.
+    number
+        The position of the stretch.
+    stretch
+        The work on it; it contains only what it needs.
+    """
+
+    wanted: Wanted
+    limit: WaitingLimit
+    number: int
+    stretch: StretchBound
+
+    @property
+    def key(self) -> PartKey:
+        """Return what tells this piece from other parts of the same trace."""
+        return self.wanted, self.limit, -1 - self.number
+
+    def perform(self) -> PricedStretches:
+        """Return the prices of the stretch."""
+        return self.stretch.perform()
+
+
+def bound_parts(
+    arrivals: Arrivals, wanted: Wanted, limit: WaitingLimit
+) -> Sequence[FrontierPart | BoundPiece]:
+    """Return the work on a bound: in pieces, if there are many dispatches."""
+    if len(arrivals) < WORTH_PIECES:
+        return [FrontierPart(arrivals=arrivals, wanted=wanted, limit=limit)]
+    stretches = stretch_bounds(arrivals, limit, uses_lengths=wanted == "bound with lengths")
+    return [
+        BoundPiece(wanted=wanted, limit=limit, number=number, stretch=stretch)
+        for number, stretch in enumerate(stretches)
+    ]
+
+
+def joined_bounds(
+    arrivals: Arrivals,
+    parts: Sequence[FrontierPart | BoundPiece],
+    answers: Mapping[PartKey, Answer],
+) -> dict[PartKey, Answer]:
+    """Return the bounds of which all pieces are done."""
+    pieces: dict[tuple[Wanted, WaitingLimit], list[BoundPiece]] = {}
+    for part in parts:
+        if isinstance(part, BoundPiece):
+            pieces.setdefault((part.wanted, part.limit), []).append(part)
+    bounds: dict[PartKey, Answer] = {}
+    for (wanted, limit), own in pieces.items():
+        known = [answers.get(piece.key) for piece in own]
+        priced = [answer for answer in known if isinstance(answer, PricedStretches)]
+        if len(priced) == len(own):
+            bounds[wanted, limit, 0] = proven_bound(
+                arrivals,
+                limit,
+                [piece.stretch for piece in own],
+                [prices for answer in priced for prices in answer.prices],
+                uses_lengths=wanted == "bound with lengths",
+            )
+    return bounds

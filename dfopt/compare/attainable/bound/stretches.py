@@ -31,7 +31,7 @@ def stretch_ends(windows: StartWindows, due: Integers, size: int) -> Integers:
     # the place that would make equal stretches loses the fewest.
     for number in range(1, count):
         middle = number * len(begin) // count
-        near = np.unique(begin[middle - size // 4 : middle + size // 4])
+        near = np.unique(begin[middle - size // 4 : middle + size // 4 + 1])
         lost = np.searchsorted(begin, near) - np.searchsorted(end, near)
         ends.append(near[[lost.argmin()]])
     return np.unique(np.concatenate(ends))
