@@ -140,7 +140,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
                 arrivals=arrivals,
                 wanted="schedule",
                 limit=limit,
-                known=within(arrivals, limit, found),
+                known=cheapest_within(arrivals, limit, found),
             )
             for limit in limits
         ]
@@ -194,12 +194,14 @@ def schedules_in(answers: Answers) -> Iterator[TimedSchedule]:
                 yield answer.schedule
 
 
-def within(
+def cheapest_within(
     arrivals: Arrivals, limit: WaitingLimit, schedules: Iterable[TimedSchedule]
-) -> tuple[TimedSchedule, ...]:
-    """Return those schedules that keep to a limit."""
-    return tuple(
-        schedule for schedule in schedules if not check_schedule(arrivals, schedule, limit)
+) -> TimedSchedule | None:
+    """Return the cheapest schedule that keeps to a limit; None if no one does."""
+    by_cost = sorted(schedules, key=lambda schedule: cost_of(arrivals, schedule))
+    # Few are checked in this order: that takes much longer than adding up costs.
+    return next(
+        (schedule for schedule in by_cost if not check_schedule(arrivals, schedule, limit)), None
     )
 
 
@@ -221,9 +223,8 @@ def limited_rows(
         if ("schedule", limit, 0) not in answers:
             continue
         # A schedule that was found for one limit may be the cheapest one for another, too.
-        cheapest = min(
-            within(arrivals, limit, found), key=lambda schedule: cost_of(arrivals, schedule)
-        )
+        cheapest = cheapest_within(arrivals, limit, found)
+        assert cheapest is not None, "the one that was found for this limit keeps to it"
         row = row_of(arrivals, scheduling_of(limit), cheapest, limit)
         rows.append(with_bounds(replace(row, wait=limit.each), limit, answers))
     return rows

@@ -57,14 +57,14 @@ class FrontierPart:
     patience
         For how long the patient rule keeps a CPU to its fragment; 0 for anything else.
     known
-        Schedules within the limit from which the search begins, beside the recorded one.
+        A schedule within the limit with which the search begins, beside the recorded one.
     """
 
     arrivals: Arrivals
     wanted: Wanted
     limit: WaitingLimit = NO_LIMIT
     patience: int = 0
-    known: tuple[TimedSchedule, ...] = ()
+    known: TimedSchedule | None = None
 
     @property
     def key(self) -> PartKey:
@@ -83,7 +83,8 @@ class FrontierPart:
                 return run_patiently(arrivals, self.patience)
             case "schedule":
                 effort = 1.0 if self.limit.total is None else EFFORT_FOR_TOTALS
-                return schedule_within(arrivals, self.limit, known=self.known, effort=effort)
+                known = () if self.known is None else (self.known,)
+                return schedule_within(arrivals, self.limit, known=known, effort=effort)
             case "bound":
                 return lower_bound(arrivals, self.limit, uses_lengths=False)
             case "bound with lengths":

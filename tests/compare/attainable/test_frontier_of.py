@@ -11,9 +11,14 @@ from dfopt.compare.attainable import frontier_of as module
 from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.check import check_schedule
 from dfopt.compare.attainable.frontier import FrontierProgress, Scheduling, WaitingFrontier
-from dfopt.compare.attainable.frontier_of import chosen_patience, frontier_of, rank_within, within
+from dfopt.compare.attainable.frontier_of import (
+    cheapest_within,
+    chosen_patience,
+    frontier_of,
+    rank_within,
+)
 from dfopt.compare.attainable.save_frontier import save_frontier
-from dfopt.compare.attainable.timed_schedule import TimedSchedule
+from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of
 from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
 from dfopt.trace import Trace, read_trace
@@ -213,14 +218,17 @@ def test_times_in_names_of_files_are_exact(length: int, unit: str | None, text: 
     assert exact_time(length, unit) == text
 
 
-def test_only_what_keeps_to_a_limit_is_within_it() -> None:
+def test_the_cheapest_schedule_that_keeps_to_a_limit_counts() -> None:
     frontier = frontier_of(IN_TURN, COUNTING)
-    schedules = [row.schedule for row in frontier.rows if row.schedule is not None]
     arrivals = arrivals_of(IN_TURN, COUNTING)
-    limit = module.WaitingLimit(each=0)
-    kept = within(arrivals, limit, schedules)
-    assert frontier.rows[0].schedule in kept
-    assert all(not check_schedule(arrivals, schedule, limit) for schedule in kept)
+    schedules = {row.scheduling: row.schedule for row in frontier.rows if row.schedule is not None}
+    dear, cheap = schedules[Scheduling.RECORDED], schedules[Scheduling.SAME_MEAN_WAIT]
+    assert cost_of(arrivals, cheap) < cost_of(arrivals, dear)
+    late = replace(cheap, start=cheap.start + 1000)
+    unlimited, nobody_later = module.WaitingLimit(), module.WaitingLimit(each=0)
+    assert cheapest_within(arrivals, unlimited, [dear, cheap]) is cheap
+    assert cheapest_within(arrivals, nobody_later, [late, dear]) is dear
+    assert cheapest_within(arrivals, nobody_later, [late]) is None
 
 
 def figures(frontier: WaitingFrontier) -> list[tuple[object, ...]]:
