@@ -50,9 +50,6 @@ class Readiness:
     waker, waker_offset
         The row of the dispatch that woke it, and how long this one had run by then. ``NO_ROW`` and
         0 where it goes on, where an interrupt woke it, or where the waker did not run at that time.
-    ends_by
-        It has ended by then in every schedule, because its task ran unseen in a gap afterwards,
-        perhaps from then on; ``LATEST`` where that is not known.
     warnings
         What a user needs to know before trusting these times, a line each.
     """
@@ -65,7 +62,6 @@ class Readiness:
     known: Flags
     waker: Rows
     waker_offset: Integers
-    ends_by: Integers
     warnings: tuple[str, ...] = ()
 
 
@@ -82,7 +78,6 @@ def unknown_readiness(trace: Trace) -> Readiness:
         known=np.zeros(count, bool),
         waker=np.full(count, NO_ROW, np.intp),
         waker_offset=np.zeros(count, np.int64),
-        ends_by=np.full(count, LATEST),
     )
 
 
@@ -148,7 +143,7 @@ def readiness_of(trace: Trace) -> Readiness:
     may_continue = ~known & (runs.stop_before == Stop.NOT_GIVEN) & ~runs.is_first
     ready_from = ready_from[_latest(~(preempted | may_continue))]
     ready_by = ready_by[_latest(~continues)]
-    unseen_until, ends_by = _ran_unseen(trace, runs)
+    unseen_until = _unseen_until(trace, runs)
     return Readiness(
         previous=runs.scattered(runs.row_before),
         previous_end=runs.scattered(runs.end_before),
@@ -158,7 +153,6 @@ def readiness_of(trace: Trace) -> Readiness:
         known=runs.scattered(known | continues),
         waker=runs.scattered(at),
         waker_offset=runs.scattered(offset),
-        ends_by=runs.scattered(ends_by),
         warnings=_warnings(trace, lag[late]),
     )
 
@@ -296,29 +290,17 @@ class _TaskRuns:
         return np.where(runs, self.row[place], NO_ROW), np.where(runs, offset, 0)
 
 
-def _ran_unseen(trace: Trace, runs: _TaskRuns) -> tuple[Integers, Integers]:
-    """Return until when tasks ran unseen before dispatches, and by when others have ended for it.
-
-    Returns
-    -------
-    tuple
-        For each dispatch the end of the last gap before it in which its task ran last, or
-        ``NEVER``; and the begin of the first such gap after it, or ``LATEST``.
-    """
-    gaps, count = trace.gaps, len(runs.row)
-    until, ends_by = np.full(count, NEVER), np.full(count, LATEST)
-    if gaps.task is None:
-        return until, ends_by
-    known = gaps.task >= 0
-    moments = _TaskMoments(len(trace.tasks), gaps.task[known], gaps.end[known])
-    last = moments.after(runs.task, runs.start) - 1
-    ran = last >= moments.since(runs.task, until)
-    until[ran] = moments.time[last[ran]]
-    first = moments.since(runs.task, runs.end_before)
-    after = np.flatnonzero(~runs.is_first & (last >= first))
-    begin = gaps.start[known][moments.order][first[after]]
-    ends_by[after - 1] = np.maximum(begin, runs.end_before[after])
-    return until, ends_by
+def _unseen_until(trace: Trace, runs: _TaskRuns) -> Integers:
+    """Return the end of the last gap before each dispatch in which its task ran last; or NEVER."""
+    gaps = trace.gaps
+    until = np.full(len(runs.row), NEVER)
+    if gaps.task is not None:
+        known = gaps.task >= 0
+        moments = _TaskMoments(len(trace.tasks), gaps.task[known], gaps.end[known])
+        last = moments.after(runs.task, runs.start) - 1
+        ran = last >= moments.since(runs.task, until)
+        until[ran] = moments.time[last[ran]]
+    return until
 
 
 def _latest(flags: Flags) -> Integers:

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from dfopt.errors import DfoptError
 from dfopt.trace import read_trace
-from dfopt.trace.readiness import LATEST, NEVER, NO_ROW, Readiness, readiness_of, unknown_readiness
+from dfopt.trace.readiness import NEVER, NO_ROW, Readiness, readiness_of, unknown_readiness
 from tests.trace.woken import ENDS, NOT_GIVEN, PREEMPTED, SLEEPS, woken_trace, woken_traces
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -103,13 +103,6 @@ def test_what_a_task_ran_in_a_gap_comes_before_its_next_dispatch():
     assert ready(woken_trace(*rows, wakeups=woken, gaps=[(1, 20, 30)]))[1] == (0, 0)
     trace = woken_trace(*rows, wakeups=woken, gaps=[(1, 20, 30, "a"), (2, 5, 35, "b")])
     assert ready(trace) == [(0, 0), (30, 30), (55, 55)]
-    assert readiness_of(trace).ends_by.tolist() == [20, LATEST, LATEST]
-
-
-def test_a_dispatch_may_end_in_the_gap_in_which_its_task_runs_then():
-    rows = (0, 0, 10, "a", PREEMPTED), (0, 40, 50, "a", SLEEPS)
-    trace = woken_trace(*rows, wakeups=[(0, None, "a")], gaps=[(1, 5, 30, "a")])
-    assert readiness_of(trace).ends_by.tolist() == [10, LATEST]
 
 
 def test_a_new_task_is_ready_at_its_first_wake_up():

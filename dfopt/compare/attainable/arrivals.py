@@ -12,7 +12,7 @@ from dfopt.compare.dispatches import Dispatches, Rows, dispatches_of
 from dfopt.errors import DfoptError
 from dfopt.trace.events import Flags, Integers, Numbers
 from dfopt.trace.labels.kernel_threads import bound_kernel_threads
-from dfopt.trace.readiness import LATEST, NO_ROW, Readiness, readiness_of, unknown_readiness
+from dfopt.trace.readiness import NO_ROW, Readiness, readiness_of, unknown_readiness
 from dfopt.trace.trace import UNMANAGED, Trace
 
 NONE = -1
@@ -232,7 +232,7 @@ def arrivals_of(trace: Trace, model: CostModel, *, timeline_only: bool = False) 
 
     # What a dispatch precedes or wakes, and what does not move, limits its start.
     others = np.flatnonzero(~managed)
-    latest = np.where(readiness.ends_by[row] == LATEST, ALWAYS, readiness.ends_by[row] - length)
+    latest = np.full(len(row), ALWAYS)
     followed = place[readiness.previous[others]]
     chosen = followed != NONE
     np.minimum.at(latest, followed[chosen], trace.start[others[chosen]] - length[followed[chosen]])
