@@ -1,13 +1,22 @@
-"""A cheap schedule within a waiting limit, by all methods one after the other."""
+"""A cheap schedule within a waiting limit, by beam searches over its sections."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from random import Random
+
+import numpy as np
 
 from dfopt.compare.attainable.arrivals import Arrivals
-from dfopt.compare.attainable.beam import BeamSettings, beam_search
+from dfopt.compare.attainable.beam_search.layout import FAR, Section
+from dfopt.compare.attainable.beam_search.search import (
+    BeamSettings,
+    SectionSchedule,
+    beam_search,
+)
+from dfopt.compare.attainable.beam_search.sections import Sections
 from dfopt.compare.attainable.check import check_schedule, checked_cost
 from dfopt.compare.attainable.local_search import improve
 from dfopt.compare.attainable.same_timeline import improve_placement
@@ -15,30 +24,60 @@ from dfopt.compare.attainable.timed_schedule import TimedSchedule, recorded_sche
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.errors import DfoptError
 
-BEAMS = (
-    BeamSettings(time=0.1, waiting=0.9, patience=100.0),
-    BeamSettings(time=0.1, waiting=0.4),
-    BeamSettings(time=0.05, waiting=0.9, patience=10.0),
-    BeamSettings(time=0.03, waiting=0.2),
+PREFERENCES = (
+    BeamSettings(idle=0.1, waiting=0.5, ahead=8, urgent=12),
+    BeamSettings(idle=0.2, waiting=0.7),
+    BeamSettings(idle=0.3, waiting=0.7, late=0.2),
+    BeamSettings(idle=0.3, waiting=1.1, late=0.2),
+    BeamSettings(idle=0.4, waiting=1.1, patience=10.0, ahead=24, urgent=12),
+    BeamSettings(idle=0.05, waiting=0.9, patience=10.0, ahead=24),
+    BeamSettings(idle=0.03, waiting=0.2, patience=1e6, ahead=24),
 )
-"""Beams that follow each other. Idle CPUs cost the first ones more, so that they keep tight limits;
-the last one is for CPUs that have time to spare."""
+"""What beams prefer. The first one suits CPUs with time to spare."""
 
-WORK = 1_000_000
-"""All beams together keep at most about 1,000,000 partial schedules (times the effort), unless
-there are too many dispatches even for a single narrow one."""
+FOR_BUSY = 3
+"""Which of them suits busy CPUs."""
 
-STEPS, MOST_STEPS = 200, 200_000_000
-"""The local search tries 200 changes for each dispatch (times the effort), 200,000,000 at most."""
+DISPATCHES = (2_048, 2_048, 1_024, 512)
+"""Numbers of dispatches of a section, in one sweep over the schedule after the other."""
 
-FEW = 2_000
-"""Up to this number of dispatches the local search starts from the recorded schedule, too."""
+WORK = 2_000_000
+"""All sweeps together keep at most about 2,000,000 partial schedules (times the effort), unless
+there are too many dispatches even for a single narrow sweep."""
 
-NARROWEST = 8
-"""A beam keeps at least 8 partial schedules after each dispatch."""
+MOST_SWEEPS = 40
+"""At most 40 sweeps (times the effort)."""
 
-BUDGET_BEAMS = 6
-"""At most 6 longest waits are tried where all waits together have a limit."""
+NARROWEST, FEWEST_SAFE = 8, 4
+"""A beam keeps at least 8 partial schedules after each dispatch, and at least 4 safe ones."""
+
+BEST_SHARE = 0.6
+"""The share of the beams that prefer what has been best so far."""
+
+MEMORY = 0.8
+"""What the beams of some preferences found counts 0.8 times as much after each further one."""
+
+SPREAD = 0.3
+"""Preferences vary by about 30 %."""
+
+FIRST_POWER, POWER_SPREAD = 2.0, 1.5
+"""Where all waits together are limited, a section also has a longest wait: the mean wait times
+powers of 2, at first about 2². Later they vary around the last one that made a section cheaper."""
+
+STEPS, MOST_STEPS = 40, 40_000_000
+"""The local search tries 40 changes for each dispatch (times the effort), 40,000,000 at most."""
+
+LONGEST_WAITS = 6
+"""There at most 6 longest waits of all dispatches are tried first."""
+
+WAIT_SPREAD = 0.5
+"""Then the longest wait varies around the one that was best (powers of 2)."""
+
+BUSY = 0.75
+"""CPUs are busy if dispatches and blocks take three quarters of their time."""
+
+PRICES = (0.0, 0.05)
+"""There the permitted waiting has a price, in shares of the cost of the whole schedule."""
 
 
 def schedule_within(  # noqa: PLR0913 - options, all by keyword
@@ -78,70 +117,45 @@ def schedule_within(  # noqa: PLR0913 - options, all by keyword
     search = ScheduleSearch(arrivals, limit, seed, check)
     for schedule in (recorded_schedule(arrivals), *known):
         search.report(schedule)
-    if limit.total is None and limit.long is None and limit.each is not None:
-        for settings in beams_for(len(arrivals), effort):
-            search.beam(limit.each, settings)
+    width, sweeps = size_of_search(len(arrivals), effort)
+    if limit.total is None:
+        for sweep in range(sweeps):
+            search.sweep(DISPATCHES[sweep % len(DISPATCHES)], width)
     else:
-        _keep_budget(search, beams_for(len(arrivals), effort))
-    if search.schedule is None:
-        raise DfoptError("no schedule was found that keeps the limit on waiting")
+        width = max(NARROWEST, width // 2)
+        wait = _longest_wait(search, width)
+        for sweep in range(sweeps):
+            # Only the whole schedule keeps the limit, or every section does.
+            longest = int(wait * 2 ** search.random.gauss(0.0, WAIT_SPREAD))
+            if limit.each is not None:
+                longest = min(longest, limit.each)
+            search.sweep(DISPATCHES[0], width, longest=longest if sweep % 2 == 0 else None)
     steps = min(MOST_STEPS, int(STEPS * effort * len(arrivals)))
-    starts = [search.schedule]
-    if len(arrivals) <= FEW and search.report(recorded_schedule(arrivals)):
-        starts.append(recorded_schedule(arrivals))
-    for start in starts:
-        search.report(improve(arrivals, limit, start, steps=steps, seed=seed, check=check))
+    search.report(improve(arrivals, limit, search.schedule, steps=steps, seed=seed, check=check))
     search.report(improve_placement(arrivals, search.schedule, check))
     return search.schedule
 
 
-class ScheduleSearch:
-    """The cheapest schedule so far, and the ways to find others."""
-
-    def __init__(
-        self, arrivals: Arrivals, limit: WaitingLimit, seed: int, check: Callable[[], None]
-    ) -> None:
-        self.arrivals, self.limit = arrivals, limit
-        self.seed, self.check = seed, check
-        self.schedule: TimedSchedule | None = None
-        self.cost = 0
-
-    def report(self, schedule: TimedSchedule) -> bool:
-        """Keep a schedule if it is the cheapest one; return whether it keeps the limit."""
-        if check_schedule(self.arrivals, schedule, self.limit):
-            return False
-        cost = checked_cost(self.arrivals, schedule)
-        if self.schedule is None or cost < self.cost:
-            self.schedule, self.cost = schedule, cost
-        return True
-
-    def beam(self, wait: int, settings: BeamSettings) -> bool:
-        """Search with a beam for schedules with a longest wait; return whether one was found."""
-        longest = WaitingLimit(each=wait)
-        guide = self.schedule
-        if guide is not None and check_schedule(self.arrivals, guide, longest):
-            guide = None
-        found = beam_search(
-            self.arrivals,
-            longest,
-            seed=self.seed,
-            guide=guide,
-            settings=settings,
-            check=self.check,
-        )
-        return found is not None and self.report(found)
+def size_of_search(dispatches: int, effort: float) -> tuple[int, int]:
+    """Return how wide the beams are, and the number of sweeps over the schedule."""
+    usual = BeamSettings()
+    # The sections of a sweep overlap by half.
+    most = int(WORK * effort / (2 * dispatches))
+    width = min(usual.width, max(NARROWEST, most - usual.safe))
+    sweeps = most // (usual.width + usual.safe)
+    return width, min(max(1, sweeps), max(1, int(MOST_SWEEPS * effort)))
 
 
-def _keep_budget(search: ScheduleSearch, beams: list[BeamSettings]) -> None:
-    """Look for the longest permitted wait whose schedules keep the limit on all waits together."""
-    most = search.limit.each
-    recorded = waits_of(search.arrivals, recorded_schedule(search.arrivals))
+def _longest_wait(search: ScheduleSearch, width: int) -> int:
+    """Return the longest permitted wait whose schedules keep the limit on all waits together."""
+    arrivals, most = search.arrivals, search.limit.each
+    recorded = waits_of(arrivals, recorded_schedule(arrivals))
     longest_kept, shortest_broken = 0, None
     wait = int(recorded.max()) // 8 + 1
-    for number in range(BUDGET_BEAMS):
+    for _ in range(LONGEST_WAITS):
         if most is not None:
             wait = min(wait, most)
-        if search.beam(wait, beams[number % len(beams)]):
+        if search.sweep(DISPATCHES[0], width, longest=wait):
             longest_kept = wait
         else:
             shortest_broken = wait
@@ -154,15 +168,114 @@ def _keep_budget(search: ScheduleSearch, beams: list[BeamSettings]) -> None:
         if wait == most or following in (longest_kept, shortest_broken):
             break
         wait = following
-    for settings in beams:
-        search.beam(longest_kept, settings)
+    return longest_kept
 
 
-def beams_for(dispatches: int, effort: float) -> list[BeamSettings]:
-    """Return the beams that are worth their time: fewer and narrower ones for long traces."""
-    work = WORK * effort
-    usual = BEAMS[0].width + BEAMS[0].safe
-    number = max(1, min(len(BEAMS), int(work / (dispatches * usual))))
-    width = min(BEAMS[0].width, max(NARROWEST, int(work / dispatches) - BEAMS[0].safe))
-    first = (len(BEAMS) - number) // 2
-    return [replace(settings, width=width) for settings in BEAMS[first : first + number]]
+class ScheduleSearch:
+    """The cheapest schedule so far, and how to find others."""
+
+    def __init__(
+        self, arrivals: Arrivals, limit: WaitingLimit, seed: int, check: Callable[[], None]
+    ) -> None:
+        self.arrivals, self.limit, self.check = arrivals, limit, check
+        self.random = Random(seed)
+        self._schedule: TimedSchedule | None = None
+        self.cost = 0
+        self._power, self._sweeps = FIRST_POWER, 0
+        blocks = arrivals.blocks
+        taken = int(arrivals.length.sum()) + int((blocks.end - blocks.start).sum())
+        lasts = int((arrivals.start + arrivals.length).max()) - int(arrivals.start.min())
+        self._found = [0.0] * len(PREFERENCES)
+        # What is tried first.
+        self._found[FOR_BUSY if taken > BUSY * lasts * arrivals.cpus else 0] = -0.01
+        costs = arrivals.costs
+        entry = costs.matrix if costs.matrix.size else costs.entry + costs.exit
+        self._switch_cost = max(1.0, float(entry.mean()))
+        self._length = max(1.0, float(arrivals.length.mean()))
+
+    @property
+    def schedule(self) -> TimedSchedule:
+        """The cheapest schedule so far."""
+        if self._schedule is None:
+            raise DfoptError("no schedule was found that keeps the limit on waiting")
+        return self._schedule
+
+    def report(self, schedule: TimedSchedule) -> bool:
+        """Keep a schedule if it costs no more than the one known; return if it keeps the limit."""
+        if check_schedule(self.arrivals, schedule, self.limit):
+            return False
+        cost = checked_cost(self.arrivals, schedule)
+        if self._schedule is None or cost <= self.cost:
+            self._schedule, self.cost = schedule, cost
+        return True
+
+    def sweep(self, dispatches: int, width: int, longest: int | None = None) -> bool:
+        """Improve the schedule section by section; return whether it keeps the limit.
+
+        Parameters
+        ----------
+        dispatches, width
+            The number of dispatches of a section, and of partial schedules that a beam keeps.
+        longest
+            If given, each dispatch may wait for this time, and only the whole schedule has to keep
+            a limit on all waits together; if not, every section keeps it.
+        """
+        arrivals, schedule, limit = self.arrivals, self.schedule, self.limit
+        cpu, start = schedule.cpu.astype(np.int64), schedule.start.astype(np.int64)
+        sections = Sections(arrivals, cpu, start, limit.each)
+        waits = waits_of(arrivals, schedule)
+        wait = int(waits.sum())
+        long_waits = 0 if limit.long is None else int((waits > limit.long).sum())
+        self._sweeps += 1
+        count = len(arrivals)
+        first = self.random.randrange(dispatches // 2)
+        for middle in range(first, max(count, first + 1), dispatches // 2):
+            begin, end = max(0, middle - dispatches // 2), min(count, middle + dispatches // 2)
+            self.check()
+            limits, price = np.array([FAR, FAR, FAR], np.int64), 0.0
+            power, wait_here = self._power, longest
+            if longest is None and limit.total is not None:
+                # What may still be waited for is shared by the sections that follow.
+                limits[1] = (end - begin) * (limit.total - wait) // (count - begin)
+                power = self.random.gauss(self._power, POWER_SPREAD)
+                wait_here = int(2**power * max(1.0, limit.total / count))
+                price = self.random.choice(PRICES) * self.cost / max(1, limit.total)
+            if longest is None and limit.long is not None and limit.most_long is not None:
+                limits[0], limits[2] = limit.long, limit.most_long - long_waits
+                wait_here = limit.long if wait_here is None else min(wait_here, limit.long)
+            found = self._search(sections.take(begin, end, limits, wait_here), width, price)
+            if found is not None:
+                sections.put_back(found.cpu, found.start)
+                wait, long_waits = wait + found.wait, long_waits + found.long_waits
+                if found.cost < 0:
+                    self._power = power
+        return self.report(TimedSchedule(cpu=cpu.astype(arrivals.cpu.dtype), start=start))
+
+    def _search(self, section: Section, width: int, price: float) -> SectionSchedule | None:
+        """Return a schedule of a section that is no worse than the one it has, if one is found."""
+        if not len(section.low):
+            return None
+        random = self.random
+        number = int(np.argmin(self._found))
+        spread = 0.0
+        if self._sweeps > 1:
+            spread = SPREAD
+            if random.random() > BEST_SHARE:
+                number = random.randrange(len(PREFERENCES))
+        preferred = PREFERENCES[number]
+        idle, waiting, patience = (
+            value * random.uniform(1 - spread, 1 + spread)
+            for value in (preferred.idle, preferred.waiting, preferred.patience)
+        )
+        settings = replace(
+            preferred, width=width, safe=max(FEWEST_SAFE, width // 3), price=price,
+            idle=idle, waiting=waiting, patience=patience,
+        )  # fmt: skip
+        found = beam_search(section, settings, self._switch_cost, self._length)
+        change = 0.0 if found is None else found.cost / max(1, found.guide_cost)
+        self._found[number] = MEMORY * self._found[number] + (1 - MEMORY) * change
+        if found is None:
+            return None
+        long_price = price * float(section.limits[0])
+        worse = found.cost + price * found.wait + long_price * found.long_waits
+        return found if worse <= 0 else None

@@ -1,13 +1,17 @@
 """All searches together: nearly all schedules of few dispatches cost the least."""
 
+from random import Random
+
 import pytest
 
 from dfopt.compare.attainable.check import check_schedule, checked_cost
+from dfopt.compare.attainable.frontier_of import limits_of
+from dfopt.compare.attainable.patience import run_patiently
 from dfopt.compare.attainable.schedule_within import schedule_within
-from dfopt.compare.attainable.timed_schedule import recorded_schedule
+from dfopt.compare.attainable.timed_schedule import recorded_schedule, waits_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.errors import DfoptError
-from tests.compare.attainable.drawn import random_case
+from tests.compare.attainable.drawn import random_arrivals, random_case
 from tests.compare.attainable.enumeration import cheapest_schedule
 
 
@@ -42,6 +46,40 @@ def test_a_limit_that_no_known_schedule_keeps() -> None:
     arrivals, _ = random_case(3, most=6)
     with pytest.raises(DfoptError, match="no schedule was found"):
         schedule_within(arrivals, WaitingLimit(total=-1))
+
+
+def test_what_keeps_the_recorded_waiting_costs_at_least_the_least() -> None:
+    for seed in range(40):
+        arrivals = random_arrivals(Random(seed))
+        (limit,) = limits_of(arrivals, ())[1:]
+        known = [run_patiently(arrivals, 3)]
+        found = schedule_within(arrivals, limit, known=known, effort=0.1)
+        assert check_schedule(arrivals, found, limit) == []
+        optimum, _ = cheapest_schedule(arrivals, limit)
+        assert optimum <= checked_cost(arrivals, found)
+        for schedule in (recorded_schedule(arrivals), *known):
+            if not check_schedule(arrivals, schedule, limit):
+                assert checked_cost(arrivals, found) <= checked_cost(arrivals, schedule)
+
+
+def test_more_waiting_costs_less() -> None:
+    arrivals = random_arrivals(Random(8), most=150, most_cpus=2, costs="counting")
+    recorded = recorded_schedule(arrivals)
+    total = int(waits_of(arrivals, recorded).sum())
+    costs = [
+        checked_cost(arrivals, schedule_within(arrivals, WaitingLimit(total=most), effort=0.3))
+        for most in (total, 10 * total)
+    ]
+    assert costs[1] <= costs[0] < checked_cost(arrivals, recorded)
+
+
+def test_check_may_end_the_search() -> None:
+    def check() -> None:
+        raise KeyboardInterrupt
+
+    arrivals, limit = random_case(1, most=12)
+    with pytest.raises(KeyboardInterrupt):
+        schedule_within(arrivals, limit, check=check)
 
 
 def test_the_same_arguments_give_the_same_schedule() -> None:

@@ -1,0 +1,107 @@
+"""Beam searches of sections: possible schedules, and changes that are counted as they are."""
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dfopt.compare.attainable.arrivals import NONE, Arrivals
+from dfopt.compare.attainable.beam_search.layout import FAR
+from dfopt.compare.attainable.beam_search.search import BeamSettings, beam_search
+from dfopt.compare.attainable.beam_search.sections import Sections
+from dfopt.compare.attainable.check import check_schedule, checked_cost
+from dfopt.compare.attainable.schedule_within import schedule_within
+from dfopt.compare.attainable.timed_schedule import TimedSchedule, recorded_schedule, waits_of
+from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from tests.compare.attainable.drawn import random_case, seeds
+
+LONG = 3
+"""A wait above this is long."""
+
+
+def searched(
+    arrivals: Arrivals, wait: int, dispatches: int, preferred: BeamSettings
+) -> tuple[TimedSchedule, int, int, int]:
+    """Return what one sweep makes of the recorded schedule, and the sums of all changes."""
+    cpu, start = arrivals.cpu.astype(np.int64), arrivals.start.copy()
+    sections = Sections(arrivals, cpu, start, wait)
+    cost = waits = long_waits = 0
+    for begin in range(0, len(arrivals), max(1, dispatches // 2)):
+        end = min(len(arrivals), begin + dispatches)
+        section = sections.take(begin, end, np.array([LONG, FAR, FAR]), None)
+        found = beam_search(section, preferred, 1.0, 1.0)
+        assert found is not None
+        sections.put_back(found.cpu, found.start)
+        cost, waits = cost + found.cost, waits + found.wait
+        long_waits += found.long_waits
+    return TimedSchedule(cpu=cpu, start=start), cost, waits, long_waits
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds, st.integers(1, 6), st.integers(0, 2))
+def test_what_sections_change_adds_up(seed: int, dispatches: int, ahead: int) -> None:
+    """Some searches see nearly nothing of what comes, so that they need their guide."""
+    arrivals, _ = random_case(seed, most=12)
+    wait = seed % 4
+    narrow = BeamSettings(width=3, safe=1, ahead=ahead)
+    schedule, cost, waits, long_waits = searched(arrivals, wait, dispatches, narrow)
+    assert check_schedule(arrivals, schedule, WaitingLimit(each=wait)) == []
+    recorded = recorded_schedule(arrivals)
+    # Those of no length that start at the same time as others may change their order.
+    if arrivals.length.all():
+        assert checked_cost(arrivals, schedule) == checked_cost(arrivals, recorded) + cost
+    before, after = waits_of(arrivals, recorded), waits_of(arrivals, schedule)
+    assert after.sum() == before.sum() + waits
+    assert (after > LONG).sum() == (before > LONG).sum() + long_waits
+
+
+def moved(arrivals: Arrivals, later: int) -> Arrivals:
+    """Return the same dispatches at a later time."""
+    least = np.iinfo(np.int64).min
+    latest = arrivals.latest
+    previous_end = arrivals.previous_end
+    blocks = arrivals.blocks
+    return replace(
+        arrivals,
+        start=arrivals.start + later,
+        ready_from=arrivals.ready_from + later,
+        ready_by=arrivals.ready_by + later,
+        previous_end=np.where(previous_end == least, least, previous_end + later),
+        latest=np.where(latest == np.iinfo(np.int64).max, latest, latest + later),
+        blocks=replace(blocks, start=blocks.start + later, end=blocks.end + later),
+        cut_time=arrivals.cut_time + later,
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds, st.integers(1, 10**12))
+def test_what_happens_later_costs_the_same(seed: int, later: int) -> None:
+    arrivals, limit = random_case(seed, most=9)
+    here = schedule_within(arrivals, limit, effort=0.02)
+    there = schedule_within(moved(arrivals, later), limit, effort=0.02)
+    assert (here.cpu == there.cpu).all()
+    assert (here.start + later == there.start).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds, st.randoms(use_true_random=False))
+def test_names_of_tasks_do_not_matter(seed: int, random) -> None:
+    arrivals, limit = random_case(seed, most=9)
+    names = np.arange(int(arrivals.task.max()) + 1)
+    random.shuffle(names)
+    renamed = replace(arrivals, task=names[arrivals.task])
+    first, second = (schedule_within(case, limit, effort=0.02) for case in (arrivals, renamed))
+    assert (first.cpu == second.cpu).all()
+    assert (first.start == second.start).all()
+
+
+def test_a_dispatch_waits_for_what_lies_outside_its_section() -> None:
+    """Sections of one dispatch: nothing can change, since all else keeps its time."""
+    for seed in range(30):
+        arrivals, _ = random_case(seed, most=12)
+        schedule, *_ = searched(arrivals, 0, 1, BeamSettings(width=2, safe=1))
+        follows = arrivals.previous != NONE
+        before = arrivals.previous[follows]
+        ends = schedule.start[before] + arrivals.length[before]
+        assert (schedule.start[follows] >= ends).all()
