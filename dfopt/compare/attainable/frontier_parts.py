@@ -36,9 +36,6 @@ WORTH_PIECES = 5_000
 WORTH_PROCESSES = 1_000
 """With fewer dispatches, starting processes takes longer than the work."""
 
-EFFORT_FOR_TOTALS = 0.1
-"""Searches under a limit on all waits together are slower, and begin with better schedules."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FrontierPart:
@@ -82,9 +79,8 @@ class FrontierPart:
             case "patience":
                 return run_patiently(arrivals, self.patience)
             case "schedule":
-                effort = 1.0 if self.limit.total is None else EFFORT_FOR_TOTALS
                 known = () if self.known is None else (self.known,)
-                return schedule_within(arrivals, self.limit, known=known, effort=effort)
+                return schedule_within(arrivals, self.limit, known=known)
             case "bound":
                 return lower_bound(arrivals, self.limit, uses_lengths=False)
             case "bound with lengths":

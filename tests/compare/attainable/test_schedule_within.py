@@ -36,7 +36,7 @@ def test_a_larger_limit_costs_no_more_if_the_schedule_of_the_smaller_one_is_know
         before = None
         for wait in (0, 3, 10):
             known = [] if before is None else [before]
-            schedule = schedule_within(arrivals, WaitingLimit(each=wait), known=known)
+            schedule = schedule_within(arrivals, WaitingLimit(each=wait), known=known, effort=0.1)
             if before is not None:
                 assert checked_cost(arrivals, schedule) <= checked_cost(arrivals, before)
             before = schedule
