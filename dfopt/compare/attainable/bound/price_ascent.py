@@ -3,8 +3,9 @@
 The bound that prices prove is what conditions and services demand at these prices, and what the
 cheapest paths of the CPUs pay. That is a concave function of the prices, linear near most of them:
 a condition that the cheapest paths meet less often than demanded needs a higher price, and one that
-they meet more often a lower price (B. T. Polyak, 1969, for the length of the steps; directions are
-averaged as in P. M. Camerini, L. Fratta and F. Maffioli, 1975).
+they meet more often a lower price. Directions are averaged over steps, and each price has steps of
+its own length, by the mean square of its directions (D. P. Kingma and J. Ba, *Adam*, 2015). Steps
+become shorter until they are 0.
 """
 
 from __future__ import annotations
@@ -21,23 +22,20 @@ from dfopt.compare.dispatches import Rows
 from dfopt.solvers.compilation.compiled import compiled
 from dfopt.trace.events import Integers
 
-STEPS = 300
-"""Prices change at most this number of times."""
+STEPS = 150
+"""Prices change this number of times."""
 
-PATIENCE = 40
-"""After this number of steps without a better bound, steps become shorter."""
+LONGEST_STEP = 0.1
+"""The first change of a price is about this share of the cost of an entry; later ones are less."""
 
-SHORTER = 0.6
-"""By this factor."""
-
-SHORTEST = 0.005
-"""The method ends when the factor of the steps, or the square of a direction, is below this."""
-
-HOPE = 1.4
-"""The bound is expected to become about this number of times that of the linear program."""
-
-INERTIA = 0.7
+INERTIA = 0.9
 """The share of a direction that comes from the directions before it."""
+
+SCALING = 0.99
+"""The same for the mean square of each price's directions."""
+
+SMALLEST_SQUARE = 0.01
+"""Mean squares count as at least this, so that prices that are met as demanded stay."""
 
 FIRST_PRICE = 0.1
 """The first price of a service, as a share of the cost of an entry."""
@@ -141,29 +139,18 @@ def raised_prices(
         return best.prices
     costs = (paths.entry[:-1] + paths.leaving[:-1]).astype(float) / scale
     usual = float(costs[paths.entry[:-1] < FORBIDDEN].max(initial=1.0)) or 1.0
-    hope = HOPE * best.prices.value / scale + usual
     current = np.concatenate([prices, none + FIRST_PRICE * usual])
-    most = MOST_EXPENSIVE * usual
-    direction = np.zeros(len(current))
-    factor, waited = 1.0, 0
-    for _ in range(STEPS):
+    direction, square = np.zeros((2, len(current)))
+    for number in range(STEPS):
         found = _evaluated(paths, conditions, services, begins, current, scale)
-        waited += 1
         if found.prices.value > best.prices.value:
-            best, waited = found, 0
-        if waited > PATIENCE:
-            factor, waited, found = factor * SHORTER, 0, best
-            direction[:] = 0
-            if factor < SHORTEST:
-                break
+            best = found
         current = _real_prices(found, scale)
         direction = INERTIA * direction + (1 - INERTIA) * found.lacking
-        step = np.where((current <= 0) & (direction < 0), 0, direction)
-        length = float(step @ step)
-        if length < SHORTEST:
-            break
-        missing = max(hope, 1.05 * best.prices.value / scale) - found.prices.value / scale
-        current = np.clip(current + factor * missing / length * step, 0, most)
+        square = SCALING * square + (1 - SCALING) * found.lacking**2
+        step = LONGEST_STEP * usual * (1 - number / STEPS) ** 2
+        current += step * direction / np.sqrt(square + SMALLEST_SQUARE)
+        current = np.clip(current, 0, MOST_EXPENSIVE * usual)
     return best.prices
 
 

@@ -43,7 +43,7 @@ SMALLEST_STRETCH = 200
 MOST_STEPS = 400_000_000
 """After this number of iterations of the solver x rows of its problem, a stretch is divided."""
 
-MOST_STARTS = 12
+MOST_STARTS = 40
 """A dispatch has a price as a service if at most this number are ready in its start window."""
 
 

@@ -1,0 +1,83 @@
+"""Laws of bounds: what must not change them, and what must change them in a known way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dfopt.compare.attainable.arrivals import Arrivals
+from dfopt.compare.attainable.bound.lower_bound import lower_bound
+from dfopt.compare.attainable.waiting_limit import WaitingLimit
+from tests.compare.attainable.drawn import random_arrivals
+
+FEW = settings(max_examples=10)
+TIMES = ("start", "ready_from", "ready_by", "cut_time")
+
+
+def robust(arrivals: Arrivals, wait: int) -> int:
+    """Return the bound without lengths, which an exact linear program finds."""
+    return lower_bound(arrivals, WaitingLimit(each=wait), uses_lengths=False).value
+
+
+def shifted(arrivals: Arrivals, by: int) -> Arrivals:
+    """Return the same recording at other times."""
+    smallest, largest = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+    end, latest, blocks = arrivals.previous_end, arrivals.latest, arrivals.blocks
+    return replace(
+        arrivals,
+        **{name: getattr(arrivals, name) + by for name in TIMES},
+        previous_end=np.where(end == smallest, end, end + by * (end != smallest)),
+        latest=np.where(latest == largest, latest, latest + by * (latest != largest)),
+        blocks=replace(blocks, start=blocks.start + by, end=blocks.end + by),
+    )
+
+
+@FEW
+@given(seed=st.integers(0, 2**32), by=st.integers(-1000, 1000))
+def test_bounds_do_not_depend_on_when_the_recording_began(seed: int, by: int) -> None:
+    arrivals = random_arrivals(Random(seed), most=6)
+    assert robust(shifted(arrivals, by), 2) == robust(arrivals, 2)
+
+
+@FEW
+@given(seed=st.integers(0, 2**32))
+def test_bounds_do_not_depend_on_names_of_cpus_and_fragments(seed: int) -> None:
+    arrivals = random_arrivals(Random(seed), most=6, costs="counting")
+    blocks = arrivals.blocks
+    other = replace(
+        arrivals,
+        fragment=arrivals.fragment.max() - arrivals.fragment,
+        cpu=arrivals.cpus - 1 - arrivals.cpu,
+        blocks=replace(blocks, cpu=arrivals.cpus - 1 - blocks.cpu),
+        cut_cpu=arrivals.cpus - 1 - arrivals.cut_cpu,
+    )
+    assert robust(other, 2) == robust(arrivals, 2)
+
+
+@FEW
+@given(seed=st.integers(0, 2**32), factor=st.integers(2, 5))
+def test_bounds_grow_as_all_costs_do(seed: int, factor: int) -> None:
+    arrivals = random_arrivals(Random(seed), most=6, costs="g")
+    names = ("entry", "exit", "always", "first", "last")
+    costs, blocks = arrivals.costs, arrivals.blocks
+    dearer = replace(
+        arrivals,
+        costs=replace(costs, **{name: getattr(costs, name) * factor for name in names}),
+        blocks=replace(
+            blocks,
+            **{name: getattr(blocks, name) * factor for name in ("entry", "exit", "first", "last")},
+        ),
+    )
+    assert robust(dearer, 2) == factor * robust(arrivals, 2)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_waiting_longer_never_raises_a_bound(seed: int) -> None:
+    arrivals = random_arrivals(Random(seed), most=6)
+    bounds = [robust(arrivals, wait) for wait in (0, 1, 3, 10)]
+    assert bounds == sorted(bounds, reverse=True)
