@@ -135,16 +135,31 @@ def add_legend(ax: Axes, names: Sequence[str], colours: Sequence[Colour]) -> Non
     ]
     ground = colours[0] if alone else mixed(INK, PAPER, 0.4)
     handles.append(Patch(facecolor=ground, alpha=SHADING, label=BETWEEN))
+    add_legends(ax, handles, names, colours, columns=len(handles))
+
+
+def add_legends(
+    ax: Axes,
+    handles: Sequence[Any],
+    names: Sequence[str],
+    colours: Sequence[Colour],
+    *,
+    columns: int,
+) -> None:
+    """Say above the axes what lines mean, and below them which colour is which trace.
+
+    The name of a single trace stands above all.
+    """
     legend = ax.legend(
         handles=handles,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=len(handles),
+        ncols=columns,
         frameon=False,
         fontsize=FONT_SIZE,
         columnspacing=1.4,
     )
-    if alone:
+    if len(names) == 1:
         legend.set_title(names[0])
         legend.get_title().set(fontsize=FONT_SIZE + 2, parse_math=False)
         legend.set_alignment("left")

@@ -11,7 +11,7 @@ from dfopt.compare.window_length import WindowKind
 from dfopt.errors import DfoptError
 from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed, parsed
 from dfopt.plot.costs import cost_label, scale_costs
-from dfopt.plot.foresight import add_names, line_colour
+from dfopt.plot.foresight import add_legends, line_colour
 from dfopt.plot.look_ahead import TIME_UNITS, length_text
 from dfopt.plot.names import LabelBeside, add_labels_beside, height_below, shown_name
 from dfopt.plot.picture import new_axes
@@ -311,20 +311,4 @@ def add_legend(ax: Axes, names: Sequence[str], colours: Sequence[Colour], drawn:
         for name, meaning in MEANINGS.items()
         if name in drawn
     ]
-    legend = ax.legend(
-        handles=handles,
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
-        ncols=3,
-        frameon=False,
-        fontsize=FONT_SIZE,
-        columnspacing=1.4,
-    )
-    if alone:
-        legend.set_title(names[0])
-        legend.get_title().set(fontsize=FONT_SIZE + 2, parse_math=False)
-        legend.set_alignment("left")
-    else:
-        legend.set_clip_on(False)  # else the layout would leave no room for it
-        ax.add_artist(legend)
-        add_names(ax, names, colours)
+    add_legends(ax, handles, names, colours, columns=3)
