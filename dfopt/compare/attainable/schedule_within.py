@@ -122,14 +122,17 @@ def schedule_within(  # noqa: PLR0913 - options, all by keyword
         for sweep in range(sweeps):
             search.sweep(DISPATCHES[sweep % len(DISPATCHES)], width)
     else:
-        width = max(NARROWEST, width // 2)
-        wait = _longest_wait(search, width)
+        # The first sweeps, too, take a part of the work.
+        if sweeps < LONGEST_WAITS:
+            width = max(NARROWEST, width // 2)
+        wait = _longest_wait(search, width, min(LONGEST_WAITS, 2 * sweeps))
         for sweep in range(sweeps):
             # Only the whole schedule keeps the limit, or every section does.
             longest = int(wait * 2 ** search.random.gauss(0.0, WAIT_SPREAD))
             if limit.each is not None:
                 longest = min(longest, limit.each)
-            search.sweep(DISPATCHES[0], width, longest=longest if sweep % 2 == 0 else None)
+            dispatches = DISPATCHES[sweep % len(DISPATCHES)]
+            search.sweep(dispatches, width, longest=longest if sweep % 3 == 0 else None)
     steps = min(MOST_STEPS, int(STEPS * effort * len(arrivals)))
     search.report(improve(arrivals, limit, search.schedule, steps=steps, seed=seed, check=check))
     search.report(improve_placement(arrivals, search.schedule, check))
@@ -146,13 +149,13 @@ def size_of_search(dispatches: int, effort: float) -> tuple[int, int]:
     return width, min(max(1, sweeps), max(1, int(MOST_SWEEPS * effort)))
 
 
-def _longest_wait(search: ScheduleSearch, width: int) -> int:
-    """Return the longest permitted wait whose schedules keep the limit on all waits together."""
+def _longest_wait(search: ScheduleSearch, width: int, waits: int) -> int:
+    """Return the longest of some waits whose schedules keep the limit on all waits together."""
     arrivals, most = search.arrivals, search.limit.each
     recorded = waits_of(arrivals, recorded_schedule(arrivals))
     longest_kept, shortest_broken = 0, None
     wait = int(recorded.max()) // 8 + 1
-    for _ in range(LONGEST_WAITS):
+    for _ in range(waits):
         if most is not None:
             wait = min(wait, most)
         if search.sweep(DISPATCHES[0], width, longest=wait):
