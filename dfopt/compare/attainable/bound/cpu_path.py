@@ -3,7 +3,7 @@
 A CPU holds one fragment at each time, and pays for each entry and each exit. For each priced
 condition x(u) + e(u, v] ≥ k it is rewarded if it holds the fragment at u, and for each entry in
 (u, v]. For each priced service it is rewarded when it runs the dispatch. Services do not overlap,
-neither each other nor blocks of the CPU, and none follows itself directly.
+neither each other nor blocks of the CPU, and none follows itself directly in one visit.
 
 Let U(t) be the rewards of a fragment's conditions with u < t, and V(t) those with v < t. A visit
 that starts at s and ends at t is rewarded by U(t) - V(s). So a state is the *price* of the CPU
