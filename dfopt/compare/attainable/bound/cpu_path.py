@@ -126,17 +126,22 @@ def cheapest_path(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 second = own
         while rise < len(step_time) and step_time[rise] - 1 == time:
             own = step_fragment[rise]
-            if step_entry[rise] > 0 and own != best:
-                cost = price[best] + leaving[best] - seen[best] + entering[own]
-                if cost < price[own]:
+            source = second if best == own else best
+            if step_entry[rise] > 0 and source >= 0:
+                cost = price[source] + leaving[source] - seen[source] + entering[own]
+                # The cheapest state after another dispatch matters, too.
+                if cost < (price[own] if after[own] < 0 else other[own]):
                     dispatches.append(-1)
-                    befores.append(label[best])
+                    befores.append(label[source])
                     begins.append(time)
                     prices.append(cost)
                     held.append(own)
-                    if after[own] >= 0:
-                        other[own], other_label[own] = price[own], label[own]
-                    price[own], label[own], after[own] = cost, len(held) - 1, -1
+                    if cost >= price[own]:
+                        other[own], other_label[own] = cost, len(held) - 1
+                    else:
+                        if after[own] >= 0:
+                            other[own], other_label[own] = price[own], label[own]
+                        price[own], label[own], after[own] = cost, len(held) - 1, -1
                     is_changed = True
             rise += 1
         new = count

@@ -12,7 +12,7 @@ from dfopt.compare.attainable.bound.cpu_path import LATER, cheapest_path
 
 END = 9
 ENTRY = 3
-SEEDS = 100
+SEEDS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
