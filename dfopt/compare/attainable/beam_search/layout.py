@@ -50,9 +50,9 @@ FIXED_FIRST, FIXED_END, FREE_FROM, ELEMENT_BEFORE, ELEMENT_AFTER, PASSED_AT_END 
 FREE, BEFORE, PASSED, GUIDED = range(4)
 
 # Columns of PartialSchedules.counters: the cost so far; the latest start so far; a hash of what has
-# been placed; the number of dispatches that cannot start as early as in the guide; whether the guide can
-# be followed from here on; the time taken by dispatches and passed blocks; the sum of all starts,
-# less the times at which waits begin; the number of long waits.
+# been placed; the number of dispatches that cannot start as early as in the guide; whether the
+# guide can be followed from here on; the time taken by dispatches and passed blocks; the sum of all
+# starts, less the times at which waits begin; the number of long waits.
 COST, NOW, HASH, UNLIKE, SAFE, BUSY, STARTS, LONG_WAITS = range(8)
 COUNTERS = 8
 
