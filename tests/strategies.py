@@ -11,6 +11,9 @@ from dfopt.problem.certificate import (
     CompleteSearch,
     DualWeights,
     Exhaustive,
+    Supports,
+    SupportSplit,
+    SupportWeights,
     TaskClass,
 )
 from dfopt.problem.instance import Instance, Objective, Task
@@ -245,13 +248,31 @@ def schedules(draw: st.DrawFn) -> Schedule:
 def certificates(draw: st.DrawFn) -> Certificate:
     """Draw a certificate of any kind that proves nothing."""
     bound = draw(any_integer)
-    kind = draw(st.sampled_from((DualWeights, Exhaustive, CompleteSearch)))
+    kind = draw(st.sampled_from((DualWeights, Supports, Exhaustive, CompleteSearch)))
     if kind is Exhaustive:
         return Exhaustive(threshold=draw(st.none() | st.just(bound)))
     if kind is CompleteSearch:
         return CompleteSearch(
             threshold=draw(st.none() | st.just(bound)), solver=draw(st.none() | texts)
         )
+    if kind is Supports:
+        proof = st.builds(
+            SupportWeights,
+            bin_weights=st.lists(any_integer, max_size=2).map(tuple),
+            set_weights=st.lists(
+                st.tuples(st.lists(texts, max_size=2).map(tuple), any_integer), max_size=2
+            ).map(tuple),
+            task_weights=st.lists(st.tuples(texts, any_integer), max_size=2).map(tuple),
+            unit=any_time,
+        )
+        split = st.builds(
+            SupportSplit,
+            types=st.lists(texts, max_size=2).map(tuple),
+            most=any_time,
+            below=proof,
+            above=proof,
+        )
+        return Supports(threshold=draw(st.none() | st.just(bound)), proof=draw(proof | split))
     task_class = st.builds(
         TaskClass,
         df=texts,

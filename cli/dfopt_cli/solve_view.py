@@ -8,7 +8,7 @@ from itertools import groupby
 from rich.table import Table
 from rich.text import Text
 
-from dfopt.problem.certificate import CompleteSearch, DualWeights, Exhaustive
+from dfopt.problem.certificate import CompleteSearch, DualWeights, Exhaustive, Supports
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import Result, Status, StopReason
@@ -16,6 +16,8 @@ from dfopt_cli.printing import printable
 from dfopt_cli.tables import plain_table
 
 COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "red", "bright_cyan", "bright_yellow")
+
+WEIGHTS = {DualWeights: "dual weights", Supports: "weights of supports"}
 
 COUNTING_BOUNDS = ("area", "parts", "critical path", "arrivals", "configuration LP")
 """Bounds that need no search, but have no weights that a checker could add up."""
@@ -123,8 +125,9 @@ def proof_table(instance: Instance, result: Result) -> Table:
 def proof(result: Result) -> str:
     """Say what kind of proof the lower bound has."""
     match result.certificate:
-        case DualWeights():
-            return "dual weights; 'dfopt verify' checks them without a solver"
+        case DualWeights() | Supports():
+            words = WEIGHTS[type(result.certificate)]
+            return f"{words}; 'dfopt verify' checks them without a solver"
         case Exhaustive():
             return "enumeration; 'dfopt verify' repeats it"
         case CompleteSearch(solver=solver) if solver in COUNTING_BOUNDS:

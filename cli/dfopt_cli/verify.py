@@ -18,7 +18,11 @@ from dfopt_cli.printing import print_json, print_text, say
 from dfopt_cli.trace_options import LabelOptions, ModelOptions
 from dfopt_cli.verify_trace import proof_checked, schedule_checked
 
-PROOFS = {"dual-weights": "dual weights", "exhaustive": "enumeration"}
+PROOFS = {
+    "dual-weights": "dual weights",
+    "supports": "weights of supports",
+    "exhaustive": "enumeration",
+}
 
 
 @with_option_groups

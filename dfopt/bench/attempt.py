@@ -19,12 +19,17 @@ from dfopt.errors import DfoptWarning, MethodError
 from dfopt.files import instance_from_document, result_from_document, result_to_document
 from dfopt.files.strict_json import Document
 from dfopt.parallel.pool import ChildError, performed_alone
-from dfopt.problem.certificate import CompleteSearch, DualWeights, Exhaustive
+from dfopt.problem.certificate import CompleteSearch, DualWeights, Exhaustive, Supports
 from dfopt.problem.result import Progress, Result
 from dfopt.solvers import solve
 from dfopt.verify import verify
 
-CERTIFICATES = {DualWeights: "dual-weights", Exhaustive: "exhaustive", CompleteSearch: "search"}
+CERTIFICATES = {
+    DualWeights: "dual-weights",
+    Supports: "supports",
+    Exhaustive: "exhaustive",
+    CompleteSearch: "search",
+}
 
 LONGEST_START_S = 60
 """Seconds that a process may take beside its search, on a machine with much else to do."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dfopt.errors import FileError
 from dfopt.files.fields import (
     at,
@@ -20,16 +22,26 @@ from dfopt.problem.certificate import (
     CompleteSearch,
     DualWeights,
     Exhaustive,
+    SupportProof,
+    Supports,
+    SupportSplit,
+    SupportWeights,
     TaskClass,
 )
 
 CERTIFICATE_KEYS = {
     "dual-weights": ("threshold", "lower_bound", "bin_weights", "weights", "entry_charges"),
+    "supports": ("threshold", "proof"),
     "exhaustive": ("threshold",),
     "search": ("threshold", "solver"),
 }
 OPTIONAL_KEYS = ("threshold", "lower_bound", "entry_charges", "solver")
 CLASS_KEYS = ("df", "leaves", "lines", "exec")
+SPLIT_KEYS = ("types", "most", "below", "above")
+SUPPORT_KEYS = ("unit", "tasks", "sets", "bin_weights")
+
+DEEPEST_PROOF = 100
+"""At most this number of cases stand within each other."""
 
 _leaves = choice(Leaves)
 
@@ -54,6 +66,9 @@ def certificate_from_document(document: object) -> Certificate:
         case "search":
             solver = at("solver", string, fields["solver"]) if "solver" in fields else None
             return CompleteSearch(threshold=fields.get("threshold"), solver=solver)
+        case "supports":
+            proof = at("proof", _support_proof, fields["proof"])
+            return Supports(threshold=fields.get("threshold"), proof=proof)
     return _dual_weights(fields)
 
 
@@ -88,6 +103,37 @@ def _task_class(fields: Document) -> TaskClass:
     )
 
 
+def _support_proof(document: object, depth: int = 0) -> SupportProof:
+    if isinstance(document, dict) and "types" in document:
+        if depth > DEEPEST_PROOF:
+            raise FileError(f"has more than {DEEPEST_PROOF} cases within each other")
+        fields = fields_of(document, SPLIT_KEYS, required=SPLIT_KEYS)
+        deeper = partial(_support_proof, depth=depth + 1)
+        return SupportSplit(
+            types=each("types", string, fields["types"]),
+            most=at("most", integer, fields["most"]),
+            below=at("below", deeper, fields["below"]),
+            above=at("above", deeper, fields["above"]),
+        )
+    fields = fields_of(document, SUPPORT_KEYS, required=("sets", "bin_weights"))
+    return SupportWeights(
+        bin_weights=each("bin_weights", signed_integer, fields["bin_weights"]),
+        set_weights=each("sets", _set_weight, fields["sets"]),
+        task_weights=each("tasks", _task_weight, fields.get("tasks", [])),
+        unit=at("unit", integer, fields.get("unit", 0)),
+    )
+
+
+def _set_weight(row: object) -> tuple[tuple[str, ...], int]:
+    fields = fields_of(row, ("types", "weight"), required=("types", "weight"))
+    return each("types", string, fields["types"]), at("weight", signed_integer, fields["weight"])
+
+
+def _task_weight(row: object) -> tuple[str, int]:
+    fields = fields_of(row, ("type", "weight"), required=("type", "weight"))
+    return at("type", string, fields["type"]), at("weight", signed_integer, fields["weight"])
+
+
 def certificate_to_document(certificate: Certificate) -> Document:
     """Return the object that describes a certificate."""
     document: Document
@@ -99,6 +145,12 @@ def certificate_to_document(certificate: Certificate) -> Document:
                 "kind": "search",
                 "threshold": certificate.threshold,
                 "solver": certificate.solver,
+            }
+        case Supports():
+            document = {
+                "kind": "supports",
+                "threshold": certificate.threshold,
+                "proof": _support_fields(certificate.proof),
             }
         case DualWeights():
             document = {
@@ -120,3 +172,19 @@ def _class_fields(tasks: TaskClass) -> Document:
     fields: Document = {"df": tasks.df, "leaves": tasks.leaves and str(tasks.leaves)}
     fields |= {"lines": tasks.lines, "exec": tasks.exec}
     return {key: value for key, value in fields.items() if value is not None}
+
+
+def _support_fields(proof: SupportProof) -> Document:
+    if isinstance(proof, SupportSplit):
+        return {
+            "types": list(proof.types),
+            "most": proof.most,
+            "below": _support_fields(proof.below),
+            "above": _support_fields(proof.above),
+        }
+    return {
+        "unit": proof.unit,
+        "tasks": [{"type": name, "weight": weight} for name, weight in proof.task_weights],
+        "sets": [{"types": list(types), "weight": weight} for types, weight in proof.set_weights],
+        "bin_weights": list(proof.bin_weights),
+    }

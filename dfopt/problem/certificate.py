@@ -73,4 +73,57 @@ class CompleteSearch:
     solver: str | None = None
 
 
-Certificate = DualWeights | Exhaustive | CompleteSearch
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupportWeights:
+    """Weights of tasks and of sets of types, and the most that each CPU can be worth.
+
+    Parameters
+    ----------
+    bin_weights
+        For each CPU, a value that no order of tasks exceeds which it can hold at a cost of at most
+        the threshold. The value of an order is the sum of the weights of its tasks and of those
+        sets that have a type in it, less ``unit`` for each unit of its cost.
+    set_weights
+        For sets of types, the weight of a CPU that runs any of them.
+    task_weights
+        The weight of each task of a type; 0 for types that are not named.
+    unit
+        The weight of a unit of cost.
+    """
+
+    bin_weights: tuple[int, ...]
+    set_weights: tuple[tuple[tuple[str, ...], int], ...]
+    task_weights: tuple[tuple[str, int], ...] = ()
+    unit: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupportSplit:
+    """Two cases: at most ``most`` CPUs run any of ``types``, or more."""
+
+    types: tuple[str, ...]
+    most: int
+    below: SupportProof
+    above: SupportProof
+
+
+SupportProof = SupportWeights | SupportSplit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supports:
+    """Under a matrix: on how many CPUs the types must run, and what that costs at least.
+
+    Parameters
+    ----------
+    proof
+        A tree of cases; weights refute the threshold in each of its leaves.
+    threshold
+        A value that no schedule reaches.
+    """
+
+    proof: SupportProof
+    threshold: int | None = None
+
+
+Certificate = DualWeights | Supports | Exhaustive | CompleteSearch

@@ -20,12 +20,15 @@ from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.interruptible import SECONDS_PER_CHECK, load_module
-from dfopt.solvers.matrix import bound_by_flow
+from dfopt.solvers.matrix import bound_by_flow, choose_supports, exchange_segments
 from dfopt.solvers.search import Search
 from dfopt.solvers.timed_branch_and_bound import BranchAndBound
 
 TINY = 9
 """With at most this number of tasks, enumeration is faster than loading a solver."""
+
+FEW_TASKS = 30
+"""The orders of at most 30 tasks are searched in plain Python."""
 
 FIRST_LOOK = 0.05
 """The effort of the first look, as a share of a whole local search."""
@@ -89,17 +92,22 @@ def solve_automatically(search: Search) -> None:
     OR-Tools and machine code are loaded only for what simpler methods leave open.
     """
     # 1. Heuristics. With the cheap bounds they close many instances at once.
+    is_ordered = order_is_known(search.instance)
     search.enter("first schedules")
     if counts_parts(search):
         parts.pack(search)
         search.check()
     if isinstance(search.instance.penalty, PenaltyMatrix) and not search.instance.is_timed:
+        if search.instance.task_count > TINY:
+            choose_supports(search)
+            search.check()
         bound_by_flow(search)
         search.check()
-    first_schedule.improve(search, effort=FIRST_LOOK)
-    search.check()
+    if search.instance.is_timed or search.instance.task_count <= FEW_TASKS or is_ordered:
+        first_schedule.improve(search, effort=FIRST_LOOK)
+        search.check()
     # 2. With one CPU the best order of its tasks is all there is to decide.
-    if search.instance.cpus == 1 and order_is_known(search.instance):
+    if search.instance.cpus == 1 and is_ordered:
         assert search.objective is not None
         threshold = search.objective - 1
         certificate = CompleteSearch(threshold=threshold, solver="best order")
@@ -113,7 +121,7 @@ def solve_automatically(search: Search) -> None:
         solve_exhaustively(search)
         return
     # 4. The rest: configurations where the order is known in closed form, otherwise CP-SAT.
-    if order_is_known(search.instance):
+    if is_ordered:
         load_module("dfopt.solvers.configuration", search.check)
         from dfopt.solvers.configuration import solve_by_configurations
 
@@ -122,6 +130,7 @@ def solve_automatically(search: Search) -> None:
         solve_by_configurations(search)
     else:
         if not search.instance.is_timed:
+            exchange_segments(search)
             bound_by_flow(search, most_branches=MOST_BRANCHES)
             search.check()
         search.enter("CP-SAT")

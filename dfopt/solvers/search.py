@@ -18,7 +18,7 @@ from itertools import chain
 from dfopt.costs.closed_form import ClosedForm
 from dfopt.costs.cost_table import CostTable
 from dfopt.costs.task_types import TaskType, cpu_groups, named_orders, task_types
-from dfopt.problem.certificate import Certificate, DualWeights, Exhaustive
+from dfopt.problem.certificate import Certificate, DualWeights, Exhaustive, Supports
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, StopReason
 from dfopt.problem.schedule import Schedule, evaluate
@@ -226,6 +226,8 @@ def _reason(certificate: Certificate) -> str:
     """Return the kind of proof of a bound, in a few words."""
     if isinstance(certificate, DualWeights):
         return "dual weights"
+    if isinstance(certificate, Supports):
+        return "supports"
     if isinstance(certificate, Exhaustive):
         return "enumeration"
     return f"a complete search ({certificate.solver})"

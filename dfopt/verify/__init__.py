@@ -11,7 +11,7 @@ from typing import Any
 
 from dfopt.files import fingerprint
 from dfopt.files.formats import Format
-from dfopt.problem.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive
+from dfopt.problem.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive, Supports
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.result import Result
 from dfopt.verify.bound import check_bound
@@ -24,6 +24,7 @@ FORMAT = Format.VERIFICATION
 
 KINDS: dict[type[Certificate], str] = {
     DualWeights: "dual-weights",
+    Supports: "supports",
     Exhaustive: "exhaustive",
     CompleteSearch: "search",
 }
@@ -44,7 +45,7 @@ class Verification:
     bound_checked
         Whether that bound was proven here.
     certificate_kind
-        ``dual-weights``, ``exhaustive``, ``search``, for a trace ``prices``, or None.
+        ``dual-weights``, ``supports``, ``exhaustive``, ``search``, for a trace ``prices``, or None.
     problems
         The errors, each with its place in the result document.
     unchecked

@@ -12,12 +12,14 @@ from dfopt.problem.certificate import (
     CompleteSearch,
     DualWeights,
     Exhaustive,
+    Supports,
     TaskClass,
 )
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.problem.result import Result
 from dfopt.verify.enumeration import has_schedule_below, most_tasks
+from dfopt.verify.supports import false_supports
 from dfopt.verify.visits import most_by_visits
 
 
@@ -59,13 +61,25 @@ def check_bound(instance: Instance, result: Result) -> BoundCheck:
         case Exhaustive():
             if has_schedule_below(instance, bound):
                 check.problems.append(f"lower_bound: is {bound}, but some schedule is better")
-        case DualWeights():
+        case _:
             try:
-                check.problems += _false_weights(instance, certificate, bound)
+                check.problems += _flaws(instance, certificate, bound)
             except MethodError as error:
                 check.unchecked.append(f"the lower bound {bound} is not checked: {error}")
     check.checked = not check.problems and not check.unchecked
     return check
+
+
+def _flaws(instance: Instance, certificate: DualWeights | Supports, bound: int) -> list[str]:
+    """Return the errors in a proof by weights."""
+    is_matrix = isinstance(instance.penalty, PenaltyMatrix)
+    if isinstance(certificate, Supports):
+        if not is_matrix:
+            return ["certificate.kind: 'supports' is for the penalty matrix"]
+        return false_supports(instance, certificate, bound)
+    if is_matrix:
+        return ["certificate.kind: 'dual-weights' is for the penalties f and g"]
+    return _false_weights(instance, certificate, bound)
 
 
 def _wrong_bounds(instance: Instance, certificate: Certificate, bound: int) -> Iterator[str]:
@@ -87,8 +101,6 @@ def _wrong_bounds(instance: Instance, certificate: Certificate, bound: int) -> I
 
 def _false_weights(instance: Instance, certificate: DualWeights, bound: int) -> list[str]:
     """Return the errors in the two claims of dual weights; the threshold is known to be right."""
-    if isinstance(instance.penalty, PenaltyMatrix):
-        return ["certificate.kind: 'dual-weights' is for the penalties f and g"]
     problems: list[str] = []
     if len(certificate.bin_weights) != instance.cpus:
         problems.append(

@@ -12,14 +12,49 @@ from dfopt.costs.cost_table import CostTable
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Objective, Task
+from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.matrix.flow import MOST_BRANCHES, least_flow
 from dfopt.solvers.matrix.problem import MatrixProblem, matrix_problem
 from dfopt.solvers.matrix.trails import best_trails
 from dfopt.solvers.search import Search
 
-__all__ = ["MatrixProblem", "bound_by_flow"]
+__all__ = ["MatrixProblem", "bound_by_flow", "choose_supports", "exchange_segments"]
 
 SOLVER = "transportation"
+
+
+MOST_TYPES = 12
+"""All sets of types are listed for at most 12 types."""
+
+
+def choose_supports(search: Search) -> None:
+    """Report the best supports where there are few types: mostly an optimum and its proof.
+
+    Parameters
+    ----------
+    search
+        Of an instance with a matrix and without releases and precedence.
+    """
+    types, members = _by_type_of_matrix(search.types)
+    if len(types) <= MOST_TYPES:
+        load_module("dfopt.solvers.matrix.by_supports", search.check)
+        from dfopt.solvers.matrix.by_supports import solve_few_types
+
+        solve_few_types(search, types, members)
+
+
+def exchange_segments(search: Search) -> None:
+    """Report better schedules than the best one so far, by local search.
+
+    Parameters
+    ----------
+    search
+        Of an instance with a matrix and without releases and precedence, which has a schedule.
+    """
+    load_module("dfopt.solvers.matrix.segment_exchange", search.check)
+    from dfopt.solvers.matrix.segment_exchange import SegmentExchange
+
+    SegmentExchange(search).run()
 
 
 def bound_by_flow(search: Search, *, most_branches: int = MOST_BRANCHES) -> None:

@@ -140,6 +140,19 @@ def inserted(
     return trails
 
 
+def complete(
+    problem: MatrixProblem,
+    trails: Sequence[Trail],
+    left: Sequence[int],
+    check: Callable[[], object],
+) -> None:
+    """Add the tasks that are left: behind their own type where a trail has it and room."""
+    _deal_loops(problem, trails, dict(enumerate(left)), check)
+    for trail in trails:
+        trail.cost = _cost(problem, trail)
+    _insert(problem, trails, _missing(problem, trails), check)
+
+
 def _from_flow(
     problem: MatrixProblem, flow: TypeFlow, check: Callable[[], object], *, scarce_first: bool
 ) -> list[Trail]:
@@ -318,7 +331,12 @@ def _add_cycle(trail: Trail, cycle: Cycle, count: int) -> None:
     trail.load += count * len(cycle)
 
 
-def _deal_loops(problem: MatrixProblem, trails: Sequence[Trail], loops: dict[int, int]) -> None:
+def _deal_loops(
+    problem: MatrixProblem,
+    trails: Sequence[Trail],
+    loops: dict[int, int],
+    check: Callable[[], object] = go_on,
+) -> None:
     """Deal tasks that follow their own type to the trails that have their type."""
     loop_types = list(loops)
     rooms = [problem.capacity - trail.load for trail in trails]
@@ -337,6 +355,7 @@ def _deal_loops(problem: MatrixProblem, trails: Sequence[Trail], loops: dict[int
             ),
             [plenty] * (len(trails) + 1),
         ],
+        check,
     )
     assert found is not None, "all tasks may find no room"
     for task_type, dealt in zip(loop_types, found[1], strict=False):

@@ -6,7 +6,7 @@ from dfopt.compare.attainable.beam_search.candidates import (
     CHOICES,
     survey,
 )
-from dfopt.compare.attainable.beam_search.child_lists import (
+from dfopt.compare.attainable.beam_search.children import (
     AT,
     BEST,
     CHILD_BUSY,
@@ -25,8 +25,6 @@ from dfopt.compare.attainable.beam_search.child_lists import (
     ROW,
     SAFEST,
     Scratch,
-)
-from dfopt.compare.attainable.beam_search.children import (
     consider,
     note_waiting,
 )
@@ -61,7 +59,7 @@ from dfopt.compare.attainable.beam_search.layout import (
     WAIT_PRICE,
     WIDTH,
     Factors,
-    PartialSchedules,
+    Partial,
     Section,
     Table,
 )
@@ -70,9 +68,7 @@ from dfopt.solvers.compilation.compiled import compiled, compiled_in_place
 
 
 @compiled_in_place
-def follow_guide(
-    section: Section, partial: PartialSchedules, scratch: Scratch, side: int, x: int
-) -> None:
+def follow_guide(section: Section, partial: Partial, scratch: Scratch, side: int, x: int) -> None:
     """Note what comes next in the guide on each CPU."""
     starts = partial.starts
     for cpu in range(len(scratch.gaps)):
@@ -98,7 +94,7 @@ def follow_guide(
 @compiled_in_place
 def go_on(
     section: Section,
-    partial: PartialSchedules,
+    partial: Partial,
     scratch: Scratch,
     side: int,
     x: int,
@@ -157,7 +153,7 @@ def is_repeated(scratch: Scratch, slot: int) -> bool:
 @compiled_in_place
 def make(
     section: Section,
-    partial: PartialSchedules,
+    partial: Partial,
     scratch: Scratch,
     level: int,
     group: int,
@@ -227,7 +223,7 @@ def cost_of_guide(section: Section, answer: Table) -> None:
 @compiled
 def place_all(
     section: Section,
-    partial: PartialSchedules,
+    partial: Partial,
     scratch: Scratch,
     sizes: Table,
     factors: Factors,
@@ -273,12 +269,7 @@ def place_all(
 
 @compiled_in_place
 def cheapest(
-    section: Section,
-    partial: PartialSchedules,
-    side: int,
-    kept: int,
-    factors: Factors,
-    answer: Table,
+    section: Section, partial: Partial, side: int, kept: int, factors: Factors, answer: Table
 ) -> int:
     """Return which complete schedule within the limits is the best; ``NOTHING`` if there is none.
 

@@ -3,7 +3,7 @@
 A CPU holds one fragment at each time, and pays for each entry and each exit. For each priced
 condition x(u) + e(u, v] ≥ k it is rewarded if it holds the fragment at u, and for each entry in
 (u, v]. For each priced service it is rewarded when it runs the dispatch. Services do not overlap,
-neither each other nor blocks of the CPU, and none follows itself directly in one visit.
+neither each other nor blocks of the CPU, and none follows itself directly.
 
 Let U(t) be the rewards of a fragment's conditions with u < t, and V(t) those with v < t. A visit
 that starts at s and ends at t is rewarded by U(t) - V(s). So a state is the *price* of the CPU
@@ -126,22 +126,17 @@ def cheapest_path(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 second = own
         while rise < len(step_time) and step_time[rise] - 1 == time:
             own = step_fragment[rise]
-            source = second if best == own else best
-            if step_entry[rise] > 0 and source >= 0:
-                cost = price[source] + leaving[source] - seen[source] + entering[own]
-                # The cheapest state after another dispatch matters, too.
-                if cost < (price[own] if after[own] < 0 else other[own]):
+            if step_entry[rise] > 0 and own != best:
+                cost = price[best] + leaving[best] - seen[best] + entering[own]
+                if cost < price[own]:
                     dispatches.append(-1)
-                    befores.append(label[source])
+                    befores.append(label[best])
                     begins.append(time)
                     prices.append(cost)
                     held.append(own)
-                    if cost >= price[own]:
-                        other[own], other_label[own] = cost, len(held) - 1
-                    else:
-                        if after[own] >= 0:
-                            other[own], other_label[own] = price[own], label[own]
-                        price[own], label[own], after[own] = cost, len(held) - 1, -1
+                    if after[own] >= 0:
+                        other[own], other_label[own] = price[own], label[own]
+                    price[own], label[own], after[own] = cost, len(held) - 1, -1
                     is_changed = True
             rise += 1
         new = count

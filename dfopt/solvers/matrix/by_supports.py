@@ -1,0 +1,196 @@
+"""Few types under a matrix: the integer program over supports, its schedule and its proof.
+
+The *support* of a CPU is the set of types that it runs. With u_a the cost of a task that follows
+its own type, every schedule costs Σ u_a s_a and what the supports of its CPUs cost beyond that.
+:mod:`~dfopt.solvers.matrix.support_costs` has these costs,
+:mod:`~dfopt.solvers.matrix.support_program` the program that chooses supports.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dfopt.costs.cost_table import CostTable
+from dfopt.costs.task_types import TaskType
+from dfopt.problem.certificate import Supports
+from dfopt.problem.instance import Objective
+from dfopt.solvers.matrix.problem import MatrixProblem, matrix_problem
+from dfopt.solvers.matrix.ring_prices import ring_prices
+from dfopt.solvers.matrix.support_costs import (
+    LARGEST_COST,
+    UNREACHED,
+    NegativeRing,
+    SupportCosts,
+    prices_of_tasks,
+)
+from dfopt.solvers.matrix.support_dealing import dealt
+from dfopt.solvers.matrix.support_program import ANY_SUM, TOLERANCE, SupportProgram
+from dfopt.solvers.matrix.support_proof import SupportProver
+from dfopt.solvers.matrix.support_search import (
+    Part,
+    Permitted,
+    PlanSearch,
+    cheapest_plan,
+    plan_within,
+)
+from dfopt.solvers.search import Search
+
+
+class FewTypes:
+    """The search for the best supports of an instance.
+
+    Parameters
+    ----------
+    search
+        Of an instance with a matrix of few types, without waits.
+    types, members
+        Its types of the matrix, and the task types of their tasks.
+    """
+
+    def __init__(
+        self, search: Search, types: Sequence[TaskType], members: Sequence[Sequence[int]]
+    ) -> None:
+        self.search = search
+        self.members = members
+        problem, self.order = matrix_problem(
+            search.instance, types, CostTable(search.instance, types)
+        )
+        self.problem = problem = _with_exec(problem, search, members)
+        counted = Counter(problem.starts)
+        check = search.check
+        prices = prices_of_tasks(problem)
+        try:
+            self.costs = SupportCosts(problem, prices, check)
+        except NegativeRing:
+            prices = ring_prices(problem)
+            self.costs = SupportCosts(problem, prices, check)
+        self.prices = prices
+        self.least = self.costs
+        if any(prices):
+            self.least = SupportCosts(problem, [0] * len(prices), check)
+        self.program = SupportProgram(
+            problem.sizes,
+            problem.capacity,
+            cpus=[counted[start] for start in range(len(problem.start))],
+            rest=self.costs.rest,
+            check=check,
+        )
+        names = [str(task_type.example.type) for task_type in types]
+        groups = [0] * problem.cpus
+        for position, cpu in enumerate(self.order):
+            groups[cpu] = problem.starts[position]
+        self.prover = SupportProver(self.program, names, problem.sizes, prices, groups)
+
+    def run(self) -> None:
+        """Report bounds and schedules."""
+        if self.search.instance.objective is Objective.TOTAL_PENALTY:
+            found = cheapest_plan(self.program)
+            value = found.value + self.prover.base
+            self._prove(value - 1, found.tree, None)
+            self._report(found)
+        else:
+            self._minimise_the_largest()
+
+    def _minimise_the_largest(self) -> None:
+        """Find the least threshold that has a plan."""
+        lower = self.search.lower_bound - 1
+        upper = max(int(rest[rest < UNREACHED // 2].max()) for rest in self.least.rest)
+        upper = max(upper + self.prover.base, lower + 1)
+        if self.search.objective is not None:
+            upper = min(upper, self.search.objective)
+        refuted: Part | None = None
+        while upper - lower > 1:
+            threshold = (lower + upper) // 2
+            weights = self._refuted(threshold)
+            if weights is None:
+                upper = threshold
+            else:
+                lower, refuted = threshold, weights
+        if refuted is not None:
+            self._prove(lower, refuted, self._permitted(lower))
+        while not self.search.is_closed:
+            found = plan_within(self.program, self._budget(upper), self._permitted(upper))
+            if found.plan is not None or not found.is_complete:
+                self._report(found)
+                return
+            self._prove(upper, found.tree, self._permitted(upper))
+            upper += 1
+
+    def _refuted(self, threshold: int) -> Part | None:
+        """Return why the linear program has no solution, None if it has one."""
+        solution = self.program.solve(
+            {}, budget=self._budget(threshold), permitted=self._permitted(threshold)
+        )
+        if solution is None or solution.value < TOLERANCE:
+            return None
+        return Part({}, weights=solution.weights)
+
+    def _permitted(self, threshold: int) -> Permitted:
+        """Return which supports a CPU can have that pays at most ``threshold``."""
+        return [rest <= threshold for rest in self.least.rest]
+
+    def _budget(self, threshold: int) -> int:
+        """Return what all rests may add up to."""
+        if not any(self.prices):
+            return ANY_SUM
+        return threshold * self.problem.cpus - self.prover.base
+
+    def _prove(self, threshold: int, tree: Part, permitted: Permitted | None) -> None:
+        if threshold < self.search.lower_bound:
+            return
+        is_sum = self.search.instance.objective is Objective.TOTAL_PENALTY
+        budget = (threshold if is_sum else threshold * self.problem.cpus) - self.prover.base
+        proof = self.prover.proof(tree, budget, permitted)
+        if proof is not None:  # what rounding errors hide is not claimed
+            self.search.proved(threshold + 1, Supports(threshold=threshold, proof=proof))
+
+    def _report(self, found: PlanSearch) -> None:
+        """Report the schedule of a plan."""
+        if found.plan is None:
+            return
+        trails = dealt(self.problem, self.costs, found.plan, self.search.check)
+        if trails is None:
+            return
+        orders: list[Sequence[int]] = [()] * self.problem.cpus
+        for cpu, trail in zip(self.order, trails, strict=True):
+            orders[cpu] = trail.order()
+        left = [iter(numbers) for numbers in self.members]
+        self.search.found([[next(left[task_type]) for task_type in order] for order in orders])
+
+
+def _with_exec(
+    problem: MatrixProblem, search: Search, members: Sequence[Sequence[int]]
+) -> MatrixProblem:
+    """Add to each switch the shortest execution time of the type that it leads to."""
+    exec_times = [min(search.costs.exec[number] for number in numbers) for numbers in members]
+
+    def added(row: Sequence[int]) -> tuple[int, ...]:
+        return tuple(cost + run for cost, run in zip(row, exec_times, strict=True))
+
+    return replace(
+        problem,
+        switch=tuple(map(added, problem.switch)),
+        start=tuple(map(added, problem.start)),
+        by_worst=search.instance.objective is not Objective.TOTAL_PENALTY,
+    )
+
+
+def solve_few_types(
+    search: Search, types: Sequence[TaskType], members: Sequence[Sequence[int]]
+) -> None:
+    """Report the bound and the schedule of the best supports.
+
+    Parameters
+    ----------
+    search
+        Of an instance with a matrix, without releases and precedence.
+    types, members
+        Its types of the matrix, and the task types of their tasks.
+    """
+    costs = search.costs
+    largest = max(map(max, (*costs.switch, *costs.start, costs.finish, costs.idle, costs.exec)))
+    if largest <= LARGEST_COST:
+        search.enter("supports")
+        FewTypes(search, types, members).run()

@@ -1,0 +1,262 @@
+"""Checks a proof by supports: on how many CPUs types must run, and what that costs at least.
+
+The support of a CPU is the set of types that it runs. Two tables over all supports are computed
+here: the least cost of an order with this support, which says whether a CPU within the threshold
+can have it, and the largest value of its tasks less its cost.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from dfopt.errors import MethodError
+from dfopt.problem.certificate import SupportProof, Supports, SupportSplit, SupportWeights
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
+
+MOST_SUPPORTS = 1 << 17
+"""At most this number of supports are looked at."""
+
+Start = tuple[tuple[int, ...], int]
+"""What a CPU pays for each type as its first one, and without tasks."""
+
+Table = dict[int, list[int | None]]
+"""For each support, a bit for each type, the least cost of an order by its last type."""
+
+Limits = Mapping[frozenset[str], tuple[int, int]]
+"""At least and at most this number of CPUs run any type of a set."""
+
+
+class Orders:
+    """What orders of tasks cost, type by type.
+
+    Parameters
+    ----------
+    instance
+        One with a matrix. Waits for releases and precedence are not counted.
+    threshold
+        The most that a CPU may pay.
+    """
+
+    def __init__(self, instance: Instance, threshold: int) -> None:
+        timed = instance.objective is Objective.MAKESPAN
+        self.threshold = threshold
+        self.capacity = instance.tasks_per_cpu
+        self.sizes: Counter[str] = Counter()
+        examples: dict[str, Task] = {}
+        least_exec: dict[str, int] = {}
+        for task in instance.tasks:
+            name = str(task.type)
+            self.sizes[name] += task.multiplicity
+            examples[name] = task
+            least_exec[name] = min(task.exec if timed else 0, least_exec.get(name, task.exec))
+        self.types = list(examples)
+        tasks = list(examples.values())
+        run = [least_exec[name] for name in self.types]
+        self.switch = [
+            [switch_cost(instance.penalty, a, b) + run[j] for j, b in enumerate(tasks)]
+            for a in tasks
+        ]
+        self.finish = [finish_cost(instance, task) for task in tasks]
+        self.starts: list[Start] = [
+            (
+                tuple(start_cost(instance, cpu, b) + run[j] for j, b in enumerate(tasks)),
+                idle_cost(instance, cpu),
+            )
+            for cpu in range(instance.cpus)
+        ]
+        # A CPU within the threshold can have only the supports of these tables.
+        self.costs = {
+            start: self._least(start[0], [0] * len(tasks), 1, None) for start in set(self.starts)
+        }
+
+    def values(self, start: Start, prices: Sequence[int], unit: int) -> Iterator[tuple[int, int]]:
+        """Yield supports and the largest value of the tasks of an order less its cost.
+
+        Parameters
+        ----------
+        start
+            How the CPU starts.
+        prices
+            Value of a task of each type.
+        unit
+            What a unit of cost takes away.
+        """
+        costs = self.costs[start]
+        if start[1] <= self.threshold:
+            yield 0, -unit * start[1]
+        if unit or any(prices):
+            rests = self._least(start[0], prices, unit, costs)
+        else:
+            rests = {support: [0] for support in costs}
+        for support, row in rests.items():
+            ends = (
+                cost + self.finish[last]
+                for last, cost in enumerate(costs[support])
+                if cost is not None
+            )
+            if min(ends) > self.threshold:
+                continue
+            yield (
+                support,
+                -min(
+                    rest + unit * self.finish[last]
+                    for last, rest in enumerate(row)
+                    if rest is not None
+                ),
+            )
+
+    def _least(
+        self, start: Sequence[int], prices: Sequence[int], unit: int, known: Table | None
+    ) -> Table:
+        """Return what orders cost at least, times ``unit``, less the prices of their tasks.
+
+        Only orders within the threshold are continued, or those with ``known`` supports.
+        """
+        types = range(len(prices))
+        arcs = [
+            [unit * cost - price for cost, price in zip(row, prices, strict=True)]
+            for row in self.switch
+        ]
+        table: Table = {}
+        singles = {1 << first for first in types}
+        layer = singles if known is None else singles & known.keys()
+        while layer:
+            following = set()
+            for support in sorted(layer):
+                members = [last for last in types if support >> last & 1]
+                row: list[int | None] = [None] * len(prices)
+                for last in members:
+                    before = table.get(support ^ 1 << last)
+                    if before is not None:
+                        row[last] = _least_sum(before, arcs, last)
+                    elif len(members) == 1:
+                        row[last] = unit * start[last] - prices[last]
+                _add_detours(row, arcs, members)
+                if known is None:
+                    row = [
+                        cost if cost is not None and cost <= self.threshold else None
+                        for cost in row
+                    ]
+                if all(cost is None for cost in row):
+                    continue
+                table[support] = row
+                if len(table) > MOST_SUPPORTS:
+                    raise MethodError(
+                        f"a CPU can have more than {MOST_SUPPORTS} supports, too many to check"
+                    )
+                if len(members) < self.capacity:
+                    wider = {support | 1 << new for new in types} - {support}
+                    following |= wider if known is None else wider & known.keys()
+            layer = following
+        return table
+
+
+def _least_sum(costs: Sequence[int | None], arcs: Sequence[Sequence[int]], last: int) -> int | None:
+    sums = (cost + arcs[before][last] for before, cost in enumerate(costs) if cost is not None)
+    return min(sums, default=None)
+
+
+def _add_detours(
+    row: list[int | None], arcs: Sequence[Sequence[int]], members: Sequence[int]
+) -> None:
+    """Let orders go on to types that they have run already, while that makes an end cheaper."""
+    for _ in range(len(members) + 1):
+        changed = False
+        for last in members:
+            least = _least_sum(row, arcs, last)
+            current = row[last]
+            if least is not None and (current is None or least < current):
+                row[last] = least
+                changed = True
+        if not changed:
+            return
+    raise MethodError("more tasks are worth ever more")
+
+
+def false_supports(instance: Instance, certificate: Supports, bound: int) -> list[str]:
+    """Return the errors in a proof by supports that no schedule is below ``bound``.
+
+    Raises
+    ------
+    MethodError
+        When the instance is too large for that.
+    """
+    threshold = bound - 1
+    orders = Orders(instance, threshold)
+    return list(_flaws(instance, orders, certificate.proof, {}, "certificate.proof"))
+
+
+def _flaws(
+    instance: Instance, orders: Orders, proof: SupportProof, limits: Limits, place: str
+) -> Iterator[str]:
+    if isinstance(proof, SupportSplit):
+        yield from _unknown(orders, proof.types, f"{place}.types")
+        types = frozenset(proof.types)
+        least, most = limits.get(types, (0, instance.cpus))
+        below = {**limits, types: (least, min(most, proof.most))}
+        above = {**limits, types: (max(least, proof.most + 1), most)}
+        yield from _flaws(instance, orders, proof.below, below, f"{place}.below")
+        yield from _flaws(instance, orders, proof.above, above, f"{place}.above")
+        return
+    flaws = [
+        *([] if proof.unit >= 0 else [f"{place}.unit: is {proof.unit}, but must not be negative"]),
+        *_unknown(orders, [name for name, _ in proof.task_weights], f"{place}.tasks"),
+        *(
+            flaw
+            for position, (types, _) in enumerate(proof.set_weights)
+            for flaw in _unknown(orders, types, f"{place}.sets[{position}].types")
+        ),
+    ]
+    if len(proof.bin_weights) != instance.cpus:
+        flaws.append(
+            f"{place}.bin_weights: has {len(proof.bin_weights)} entries for {instance.cpus} CPUs"
+        )
+    yield from flaws or _false_weights(instance, orders, proof, limits, place)
+
+
+def _unknown(orders: Orders, names: Sequence[str], place: str) -> Iterator[str]:
+    for position, name in enumerate(names):
+        if name not in orders.sizes:
+            yield f"{place}[{position}]: no task has the type {name!r}"
+        elif name in names[:position]:
+            yield f"{place}[{position}]: names the type {name!r} again"
+
+
+def _false_weights(
+    instance: Instance, orders: Orders, proof: SupportWeights, limits: Limits, place: str
+) -> Iterator[str]:
+    """Yield the errors in the two claims of a leaf."""
+    # (b) All weights exceed what the CPUs can be worth and what they may pay.
+    task_weights = dict(proof.task_weights)
+    worth = sum(weight * orders.sizes[name] for name, weight in proof.task_weights)
+    for types, weight in proof.set_weights:
+        least, most = limits.get(frozenset(types), (0, instance.cpus))
+        tasks = sum(orders.sizes[name] for name in types)
+        # They need room, and a CPU that runs any of them runs one at least.
+        least, most = max(least, -(-tasks // orders.capacity)), min(most, tasks)
+        worth += weight * (least if weight > 0 else most)
+    total = instance.objective is Objective.TOTAL_PENALTY
+    budget = orders.threshold * (1 if total else instance.cpus)
+    held = sum(proof.bin_weights) + proof.unit * budget
+    if worth <= held:
+        yield f"{place}: the weights are {worth}, no more than the CPUs can be worth, {held}"
+    # (a) No order is worth more than its CPU's bin weight.
+    bits = {name: 1 << number for number, name in enumerate(orders.types)}
+    sets = [(sum(bits[name] for name in types), weight) for types, weight in proof.set_weights]
+    prices = [task_weights.get(name, 0) for name in orders.types]
+    largest = {
+        start: max(
+            (
+                value + sum(weight for types, weight in sets if types & support)
+                for support, value in orders.values(start, prices, proof.unit)
+            ),
+            default=None,
+        )
+        for start in set(orders.starts)
+    }
+    for cpu, (claim, start) in enumerate(zip(proof.bin_weights, orders.starts, strict=True)):
+        value = largest[start]
+        if value is not None and value > claim:
+            yield f"{place}.bin_weights[{cpu}]: is {claim}, but an order is worth {value}"

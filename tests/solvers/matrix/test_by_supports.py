@@ -1,0 +1,195 @@
+"""The program over supports: true bounds, checked proofs, and schedules that attain them."""
+
+import random
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+
+from dfopt.problem.cache_state import CacheState
+from dfopt.problem.certificate import Supports, SupportSplit
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.solvers.exhaustive import solve_exhaustively
+from dfopt.solvers.facade import solve
+from dfopt.solvers.matrix import choose_supports
+from dfopt.solvers.search import Search, SearchOver
+from dfopt.verify.bound import check_bound
+from tests.claims import result_of
+from tests.strategies import instances
+
+
+def chosen(instance: Instance) -> Search:
+    """Return the search after the program over supports."""
+    search = Search(instance)
+    with suppress(SearchOver):
+        choose_supports(search)
+    return search
+
+
+def assert_proven(instance: Instance, search: Search) -> None:
+    """Assert that the checker agrees with the bound."""
+    if search.certificate is not None:
+        result = result_of(
+            instance,
+            search.schedule,
+            lower_bound=search.lower_bound,
+            certificate=search.certificate,
+        )
+        check = check_bound(instance, result)
+        assert (check.checked, check.problems) == (True, [])
+
+
+def drawn(  # noqa: PLR0913
+    seed: int, *, tasks: int, types: int, cpus: int, own: int = 0, warm: bool = False
+) -> Instance:
+    """Return tasks of few types; a switch costs 1 to 40, within a type 0 to ``own``."""
+    source = random.Random(seed)
+    names = tuple(f"T{number}" for number in range(types))
+    switch = tuple(
+        tuple(
+            source.randint(0, own) if row == column else source.randint(1, 40)
+            for column in range(types)
+        )
+        for row in range(types)
+    )
+    return Instance(
+        cpus=cpus,
+        penalty=PenaltyMatrix(types=names, switch=switch),
+        objective=Objective.TOTAL_PENALTY if seed % 2 else Objective.MAX_PENALTY,
+        tasks=tuple(
+            Task(id=name, type=name, count=source.randint(1, 2 * tasks // types)) for name in names
+        ),
+        initial=tuple(
+            CacheState(type=source.choice(names)) if warm and source.random() < 0.7 else None
+            for _ in range(cpus)
+        ),
+        cold_start=warm,
+    )
+
+
+@given(instances(kinds=("matrix",), min_tasks=1))
+@settings(deadline=None)
+def test_bound_and_schedule_hold_the_optimum_between_them(instance: Instance) -> None:
+    if instance.is_timed:
+        return
+    search, exact = chosen(instance), Search(instance)
+    with suppress(SearchOver):
+        solve_exhaustively(exact)
+    assert exact.objective is not None
+    assert search.lower_bound <= exact.objective
+    assert search.objective is None or search.objective >= exact.objective
+    assert_proven(instance, search)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_hundred_tasks_of_six_types_are_proven(seed: int) -> None:
+    instance = drawn(seed, tasks=100, types=6, cpus=8)
+    search = chosen(instance)
+    assert search.is_closed
+    assert isinstance(search.certificate, Supports)
+    assert_proven(instance, search)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_warm_caches_and_first_loads_are_proven(seed: int) -> None:
+    instance = drawn(seed, tasks=200, types=5, cpus=6, warm=True)
+    search = chosen(instance)
+    assert search.is_closed
+    assert_proven(instance, search)
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5, 7])
+def test_the_sum_is_proven_where_own_types_cost(seed: int) -> None:
+    # In these draws no ring of switches undercuts the switches within types.
+    instance = drawn(seed, tasks=300, types=4, cpus=6, own=2)
+    search = chosen(instance)
+    assert search.is_closed
+    assert_proven(instance, search)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_largest_has_a_bound_where_own_types_cost(seed: int) -> None:
+    instance = drawn(2 * seed, tasks=60, types=4, cpus=4, own=4)
+    search = chosen(instance)
+    assert search.lower_bound > 0
+    assert search.objective is not None
+    assert_proven(instance, search)
+
+
+def test_a_detour_through_a_type_of_the_support_is_followed() -> None:
+    # b is near to a and c, which are far from each other.
+    far = 50
+    instance = Instance(
+        cpus=1,
+        penalty=PenaltyMatrix(
+            types=("a", "b", "c", "d"),
+            switch=((0, 1, far, far), (1, 0, 1, 1), (far, 1, 0, far), (far, 1, far, 0)),
+        ),
+        objective=Objective.TOTAL_PENALTY,
+        tasks=tuple(Task(id=name, type=name, count=20) for name in "abcd"),
+    )
+    search = chosen(instance)
+    # a b c b d, which visits b twice
+    assert (search.lower_bound, search.objective) == (4, 4)
+
+
+def test_with_too_few_tasks_for_detours_the_bound_is_still_true() -> None:
+    instance = Instance(
+        cpus=1,
+        penalty=PenaltyMatrix(
+            types=("a", "b", "c", "d"),
+            switch=((0, 1, 50, 50), (1, 0, 1, 1), (50, 1, 0, 50), (50, 1, 50, 0)),
+        ),
+        objective=Objective.TOTAL_PENALTY,
+        tasks=tuple(Task(id=name, type=name) for name in "abcd"),
+    )
+    search = chosen(instance)
+    assert (search.lower_bound, search.objective) == (4, None)
+    assert solve(instance).objective == 52
+
+
+@pytest.mark.slow
+def test_cases_are_told_apart_where_the_relaxation_is_fractional() -> None:
+    split = 0
+    for seed in range(1, 40, 2):
+        instance = drawn(seed, tasks=5_000, types=12, cpus=64)
+        search = chosen(instance)
+        assert search.is_closed
+        assert isinstance(search.certificate, Supports)
+        assert_proven(instance, search)
+        split += isinstance(search.certificate.proof, SupportSplit)
+        if split:
+            return
+    raise AssertionError("no instance has a fractional relaxation")
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_tasks_are_proven() -> None:
+    for seed in range(2):
+        instance = drawn(seed, tasks=100_000, types=12, cpus=64)
+        search = chosen(instance)
+        assert search.is_closed
+        assert_proven(instance, search)
+
+
+def test_more_types_than_can_be_listed_are_left_alone() -> None:
+    search = chosen(drawn(0, tasks=60, types=13, cpus=4))
+    assert (search.lower_bound, search.objective) == (0, None)
+
+
+def test_names_and_cpus_may_be_exchanged() -> None:
+    instance = drawn(3, tasks=100, types=5, cpus=4, warm=True)
+    source = random.Random(1)
+    tasks, states = list(instance.tasks), list(instance.initial)
+    source.shuffle(tasks)
+    source.shuffle(states)
+    other = Instance(
+        cpus=4,
+        penalty=instance.penalty,
+        objective=instance.objective,
+        tasks=tuple(tasks),
+        initial=tuple(states),
+        cold_start=True,
+    )
+    assert chosen(instance).objective == chosen(other).objective
