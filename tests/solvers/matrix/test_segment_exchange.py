@@ -1,0 +1,92 @@
+"""Exchanges of segments keep schedules real, and find good ones."""
+
+import random
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from dfopt.problem.cache_state import CacheState
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.solvers.exhaustive import solve_exhaustively
+from dfopt.solvers.matrix.segment_exchange import SegmentExchange, anneal
+from dfopt.solvers.search import Search, SearchOver
+from tests.solvers.optimum import badly_started
+from tests.strategies import instances
+
+
+@given(instances(kinds=("matrix",), min_tasks=1))
+@settings(deadline=None, max_examples=30)
+def test_schedules_are_real(instance: Instance) -> None:
+    if instance.is_timed:
+        return
+    search, exact = badly_started(instance), Search(instance)
+    with suppress(SearchOver):
+        SegmentExchange(search)._walk(2_000)
+    with suppress(SearchOver):
+        solve_exhaustively(exact)
+    # `found` refuses what is no schedule, and evaluates it by definition.
+    assert search.objective is not None
+    assert exact.objective is not None
+    assert exact.objective <= search.objective
+
+
+def drawn(seed: int, objective: Objective, *, tasks: int, room: int) -> Instance:
+    source = random.Random(seed)
+    names = tuple("abcdef")
+
+    def row() -> tuple[int, ...]:
+        return tuple(source.randint(0, 40) for _ in names)
+
+    return Instance(
+        cpus=5,
+        penalty=PenaltyMatrix(
+            types=names, switch=tuple(row() for _ in names), start=row(), finish=row()
+        ),
+        objective=objective,
+        tasks=tuple(
+            Task(id=f"t{number}", type=source.choice(names), exec=source.randint(0, 3))
+            for number in range(tasks)
+        ),
+        capacity=-(-tasks // 5) + room,
+        initial=tuple(source.choice((None, "unknown", CacheState(type="a"))) for _ in range(5)),
+        cold_start=True,
+        final_write_back=True,
+    )
+
+
+@pytest.mark.parametrize("objective", list(Objective))
+@pytest.mark.parametrize("room", [0, 3, 60])
+def test_costs_are_kept_exactly(objective: Objective, room: int) -> None:
+    instance = drawn(room, objective, tasks=60, room=room)
+    search = badly_started(instance)
+    before = search.objective
+    assert before is not None
+    walk = SegmentExchange(search)
+    orders, lengths = walk._state()
+    costs = np.array([walk.cost_of(cpu, orders[cpu, : lengths[cpu]]) for cpu in range(5)])
+    best, best_lengths, value = orders.copy(), lengths.copy(), np.array([before])
+    anneal(
+        orders, lengths, costs, best, best_lengths, value, walk._switch, walk._start,
+        walk._finish, walk._idle, walk._by_worst, 5.0, 50_000, 1,
+    )  # fmt: skip
+    assert lengths.sum() == 60
+    assert lengths.max() <= instance.tasks_per_cpu
+    for cpu in range(5):
+        assert costs[cpu] == walk.cost_of(cpu, orders[cpu, : lengths[cpu]])
+    ends = [walk.cost_of(cpu, best[cpu, : best_lengths[cpu]]) for cpu in range(5)]
+    is_sum = objective is Objective.TOTAL_PENALTY
+    assert value[0] == (sum(ends) if is_sum else max(ends)) < before
+    search.found([best[cpu, : best_lengths[cpu]].tolist() for cpu in range(5)])
+    assert search.objective == value[0]
+
+
+def test_the_same_seed_gives_the_same_schedule() -> None:
+    def objective() -> tuple[int | None, object]:
+        search = badly_started(drawn(4, Objective.MAX_PENALTY, tasks=40, room=0))
+        SegmentExchange(search)._walk(300_000)
+        return search.objective, search.schedule
+
+    assert objective() == objective()
