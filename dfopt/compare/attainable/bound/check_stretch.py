@@ -199,17 +199,16 @@ class StretchChecker:
         # Whether the first dispatch of a CPU in the stretch is its first one of all, or the last.
         is_first = begin <= int(starts.earliest.min()) and not (cuts < end).any()
         is_last = end > int(starts.latest.max()) and not (cuts > begin).any()
-        meets = np.flatnonzero((starts.earliest < end) & (starts.latest >= begin))
         return stretch_paths(
             PossibleStarts(
-                fragment=self.arrivals.fragment[meets].astype(np.int64),
-                first=starts.earliest[meets],
-                last=starts.latest[meets],
-                entry=costs.entry[meets],
-                leaving=costs.exit[meets],
-                opening=costs.first[meets] * is_first,
-                closing=costs.last[meets] * is_last,
-            ),
+                fragment=self.arrivals.fragment.astype(np.int64),
+                first=starts.earliest,
+                last=starts.latest,
+                entry=costs.entry,
+                leaving=costs.exit,
+                opening=costs.first * is_first,
+                closing=costs.last * is_last,
+            ).within(begin, end),
             fragments,
             (begin, end),
             self.blocks,

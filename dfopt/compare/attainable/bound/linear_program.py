@@ -52,6 +52,25 @@ class FragmentSlots:
     last: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ProgramAnswer:
+    """What the LP of a stretch says.
+
+    Parameters
+    ----------
+    value
+        The least cost.
+    waits
+        For how long dispatches wait at that cost.
+    prices
+        For each fragment, the prices of its conditions.
+    """
+
+    value: float
+    waits: float
+    prices: list[Reals]
+
+
 class _Rows:
     """Rows of ``A x ≤ b`` while they are collected."""
 
@@ -92,8 +111,8 @@ def condition_prices(
     *,
     wait_price: float = 0.0,
     most_steps: int | None = None,
-) -> tuple[float, list[Reals]] | None:
-    """Return the value of the LP, and the prices that it gives to the conditions of a stretch.
+) -> ProgramAnswer | None:
+    """Return what the LP of a stretch says.
 
     Parameters
     ----------
@@ -119,6 +138,7 @@ def condition_prices(
     covers: list[slice] = []
     costs: list[Reals] = []
     allowed: list[Reals] = []
+    waits: list[Reals] = []
     held_at: list[int] = []
     column = 0
     leaving = min(own.leaving for own in slots)
@@ -134,6 +154,7 @@ def condition_prices(
         startable = times.entry < FORBIDDEN
         entry = np.where(startable, times.entry + leaving, 0).astype(np.float64)
         costs += [cost, entry, own.weight[late] * np.float64(wait_price)]
+        waits += [np.zeros(3 * count - 2), own.weight[late].astype(np.float64)]
         allowed.append(np.full(2 * count - 1, np.inf))
         allowed += [np.where(startable, np.inf, 0.0), np.full(int(late.sum()), np.inf)]
     every = np.unique(np.concatenate([times.points for times in slots]))
@@ -155,7 +176,11 @@ def condition_prices(
     if answer.status != 0:
         raise DfoptError(f"the linear program of a bound was not solved: {answer.message}")
     prices = np.maximum(-answer.ineqlin.marginals, 0.0)
-    return float(answer.fun), [prices[cover] for cover in covers]
+    return ProgramAnswer(
+        value=float(answer.fun),
+        waits=float(np.concatenate(waits) @ answer.x),
+        prices=[prices[cover] for cover in covers],
+    )
 
 
 def points_of(conditions: FragmentConditions, begin: int, end: int) -> Integers:

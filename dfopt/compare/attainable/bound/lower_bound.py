@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.check_proof import check_proof
 from dfopt.compare.attainable.bound.conditions import STEPS_A_WAIT
 from dfopt.compare.attainable.bound.least_costs import least_costs
+from dfopt.compare.attainable.bound.linear_program import condition_prices
 from dfopt.compare.attainable.bound.permitted_starts import permitted_starts
 from dfopt.compare.attainable.bound.proof import StretchPrices, WaitingProof
 from dfopt.compare.attainable.bound.start_windows import start_windows
@@ -25,6 +26,9 @@ from dfopt.trace.events import Integers, no_times
 DISPATCHES_A_STRETCH = 3_000
 """A stretch has about this number of dispatches."""
 
+DISPATCHES_WITH_DELAYS = 1_000
+"""The same if the total of all waits is limited, where each dispatch has several conditions."""
+
 FINEST = 10**12
 """The largest scale of prices."""
 
@@ -37,8 +41,14 @@ SHARES_OF_MEAN = (1 / 8, 1 / 2, 2, 8, 32)
 STRETCHES_FOR_PRICE = 3
 """The price of a wait is chosen by the linear programs of this number of stretches."""
 
-DISPATCHES_FOR_PRICE = 1_000
+DISPATCHES_FOR_PRICE = 300
 """Each of them has about this number of dispatches."""
+
+NEAR = 8
+"""If the highest price is at most 8 times the lowest one, the next one is where tangents meet."""
+
+TANGENTS = 6
+"""At most this number of prices are tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -129,7 +139,8 @@ def stretch_bounds(
     if len(delays):
         assert limit.total is not None
         whole = _with_wait_price(whole, due, limit.total, check)
-    return _stretches(whole, due, DISPATCHES_A_STRETCH, arrivals.cut_time)
+    size = DISPATCHES_WITH_DELAYS if len(delays) else DISPATCHES_A_STRETCH
+    return _stretches(whole, due, size, arrivals.cut_time)
 
 
 def proven_bound(
@@ -166,8 +177,18 @@ def _stretches(whole: StretchBound, due: Integers, size: int, cuts: Integers) ->
     """Return the stretches of a trace, which end at all cuts."""
     ends = np.concatenate([stretch_ends(whole.windows, due, size), cuts])
     inner = np.unique(ends[(ends > whole.begin) & (ends < whole.end)])
+    return _parts(whole, inner.tolist())
+
+
+def _parts(whole: StretchBound, inner: list[int]) -> list[StretchBound]:
+    """Return the parts between times; halves first, since parts of shorter ones are faster."""
+    if not inner:
+        return [whole]
+    middle = len(inner) // 2
+    time = inner[middle]
     return [
-        whole.part(begin, end) for begin, end in pairwise([whole.begin, *inner.tolist(), whole.end])
+        *_parts(whole.part(whole.begin, time), inner[:middle]),
+        *_parts(whole.part(time, whole.end), inner[middle + 1 :]),
     ]
 
 
@@ -184,28 +205,54 @@ def _with_wait_price(
 ) -> StretchBound:
     """Return the work with a good price of waits.
 
-    The bound is a concave function of the price. A few stretches stand for all of them.
+    The bound is a concave function of the price, and few stretches stand for all of them. Between
+    a price that is too low and one that is too high, the next one is where the tangents meet.
     """
-    size = DISPATCHES_FOR_PRICE
-    stretches = _stretches(whole, due, size, no_times())
-    sample = stretches[:: max(1, len(stretches) // STRETCHES_FOR_PRICE)]
+    stretches = _stretches(whole, due, DISPATCHES_FOR_PRICE, no_times())
+    every = max(1, len(stretches) // STRETCHES_FOR_PRICE)
+    sample = stretches[every // 2 :: every][:STRETCHES_FOR_PRICE]
+    programs = [stretch.conditions() for stretch in sample if len(stretch)]
     # So the sample may wait for its share of the total.
     share = total * min(1.0, sum(map(len, sample)) / len(whole))
-    least = max(1, whole.scale * int(whole.starts.entry.max()) // max(1, total))
+    most_expensive = float((whole.starts.entry + whole.starts.leaving).max())
 
-    def value(power: int) -> float:
-        price = least << power
-        values = []
-        for stretch in sample:
+    def tangent(price: float) -> _Tangent:
+        value, waits = 0.0, 0.0
+        for conditions, slots in programs:
             check()
-            values.append(replace(stretch, wait_price=price).perform().value)
-        return sum(values) - price / whole.scale * share
+            answer = condition_prices(conditions, slots, len(whole.blocks), wait_price=price)
+            assert answer is not None
+            value, waits = value + answer.value, waits + answer.waits
+        return _Tangent(price=price, value=value - price * share, slope=waits - share)
 
-    low, high = 0, len(whole).bit_length()
-    while low < high:
-        middle = (low + high) // 2
-        if value(middle) < value(middle + 1):
-            low = middle + 1
+    # At the first price everything waits, and at the last one nothing does.
+    least = most_expensive / max(1, total)
+    low, high = least, least * len(whole)
+    below: _Tangent | None = None
+    above: _Tangent | None = None
+    tried: list[_Tangent] = []
+    for _ in range(TANGENTS if programs else 0):
+        price = math.sqrt(low * high)
+        if below is not None and above is not None and high <= NEAR * low:
+            price = below.meets(above)
+        tried.append(tangent(price))
+        if tried[-1].slope > 0:
+            low, below = price, tried[-1]
         else:
-            high = middle
-    return replace(whole, wait_price=least << low)
+            high, above = price, tried[-1]
+    price = max(tried, key=lambda own: own.value).price if tried else least
+    return replace(whole, wait_price=max(1, round(price * whole.scale)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tangent:
+    """The value of a concave function of a price, and its slope."""
+
+    price: float
+    value: float
+    slope: float
+
+    def meets(self, other: _Tangent) -> float:
+        """Return at which price this tangent meets another one."""
+        height = other.value - self.value + self.slope * self.price - other.slope * other.price
+        return height / (self.slope - other.slope)

@@ -70,9 +70,9 @@ class StretchBound:
     Parameters
     ----------
     windows
-        The dispatches that may start in the stretch.
+        The dispatches that start in the stretch, or later.
     starts
-        The same ones, with what visits cost.
+        All that may start in it, and what visits cost.
     begin, end
         The stretch is from ``begin`` to just before ``end``.
     blocks
@@ -97,25 +97,22 @@ class StretchBound:
     wait_price: int
 
     def __len__(self) -> int:
-        """Return the number of dispatches that may start in the stretch."""
+        """Return the number of dispatches that do not start before the stretch."""
         return len(self.windows)
 
     def part(self, begin: int, end: int) -> StretchBound:
         """Return the work on a part of the stretch."""
-        windows, starts = self.windows, self.starts
-        meets = np.flatnonzero((windows.seen_from < end) & (windows.last >= begin))
-        free = np.zeros(len(meets), np.int64)
+        windows = self.windows
+        inside = np.flatnonzero((windows.seen_from >= begin) & (windows.seen_from < end))
+        starts = self.starts.within(begin, end)
+        free = np.zeros(len(starts), np.int64)
         return replace(
             self,
-            windows=windows.part(meets),
-            starts=PossibleStarts(
-                fragment=starts.fragment[meets],
-                first=starts.first[meets],
-                last=starts.last[meets],
-                entry=starts.entry[meets],
-                leaving=starts.leaving[meets],
-                opening=starts.opening[meets] if begin == self.begin else free,
-                closing=starts.closing[meets] if end == self.end else free,
+            windows=windows.part(inside),
+            starts=replace(
+                starts,
+                opening=starts.opening if begin == self.begin else free,
+                closing=starts.closing if end == self.end else free,
             ),
             blocks=tuple(
                 (begins[inside], ends[inside])
@@ -126,15 +123,9 @@ class StretchBound:
             end=end,
         )
 
-    def perform(self) -> PricedStretches:
-        """Return the prices, of several shorter stretches if the linear program was too hard."""
+    def conditions(self) -> tuple[list[FragmentConditions], list[FragmentSlots]]:
+        """Return the conditions of each fragment, and what its visits cost."""
         windows, starts = self.windows, self.starts
-        due = np.minimum(windows.last, windows.undelayed)
-        begun = windows.seen_from >= self.begin
-        known = begun & (due < self.end)
-        count = int(known.sum())
-        if not count:
-            return PricedStretches(value=0.0, prices=())
         times = StretchTimes(
             begin=self.begin,
             end=self.end,
@@ -142,11 +133,11 @@ class StretchBound:
             delays=self.delays,
             uses_lengths=self.uses_lengths,
         )
-        fragments = np.unique(windows.fragment[known]).astype(np.int64)
         conditions, slots = [], []
-        for fragment in fragments.tolist():
-            own = np.flatnonzero(windows.fragment == fragment)
-            condition = conditions_of(fragment, windows.part(own[begun[own]]), times)
+        for fragment in np.unique(windows.fragment[self._due < self.end]).tolist():
+            own = np.flatnonzero(starts.fragment == fragment)
+            inside = np.flatnonzero(windows.fragment == fragment)
+            condition = conditions_of(fragment, windows.part(inside), times)
             points = points_of(condition, self.begin, self.end)
             conditions.append(condition)
             slots.append(
@@ -160,6 +151,22 @@ class StretchBound:
                     last=int(starts.closing[own].min()),
                 )
             )
+        return conditions, slots
+
+    @property
+    def _due(self) -> Integers:
+        """Times by which the dispatches matter."""
+        return np.minimum(self.windows.last, self.windows.undelayed)
+
+    def perform(self) -> PricedStretches:
+        """Return the prices, of several shorter stretches if the linear program was too hard."""
+        windows = self.windows
+        known = self._due < self.end
+        count = int(known.sum())
+        if not count:
+            return PricedStretches(value=0.0, prices=())
+        conditions, slots = self.conditions()
+        fragments = np.array([own.fragment for own in conditions])
         answer = condition_prices(
             conditions,
             slots,
@@ -169,14 +176,14 @@ class StretchBound:
         )
         if answer is None:
             return self._divided(
-                stretch_ends(windows.part(np.flatnonzero(known)), due[known], count // 2)
+                stretch_ends(windows.part(np.flatnonzero(known)), self._due[known], count // 2)
             )
         services = self._services()
         found = raised_prices(
-            stretch_paths(starts, fragments, (self.begin, self.end), self.blocks, self.scale),
+            stretch_paths(self.starts, fragments, (self.begin, self.end), self.blocks, self.scale),
             joined(conditions, slots, self.scale),
             _as_services(windows.part(services), fragments),
-            np.concatenate(answer[1]),
+            np.concatenate(answer.prices),
             self.scale,
         )
         prices = self._stretch_prices(conditions, windows.dispatch[services], found)

@@ -37,6 +37,38 @@ class PossibleStarts:
     opening: Integers
     closing: Integers
 
+    def __len__(self) -> int:
+        """Return the number of dispatches."""
+        return len(self.fragment)
+
+    def within(self, begin: int, end: int) -> PossibleStarts:
+        """Return those that may start from ``begin`` to just before ``end``.
+
+        Those of a fragment that may start throughout this time differ only in what they cost, and
+        only the least costs matter. So they are joined to a single one.
+        """
+        meets = (self.first < end) & (self.last >= begin)
+        throughout = meets & (self.first < begin) & (self.last >= end)
+        joined = np.unique(self.fragment[throughout])
+        rows = np.flatnonzero(meets & ~throughout)
+        always = np.flatnonzero(throughout)
+        number = np.searchsorted(joined, self.fragment[always])
+
+        def least(costs: Integers) -> Integers:
+            found = np.full(len(joined), FORBIDDEN)
+            np.minimum.at(found, number, costs[always])
+            return np.concatenate([costs[rows], found])
+
+        return PossibleStarts(
+            fragment=np.concatenate([self.fragment[rows], joined]),
+            first=np.concatenate([self.first[rows], np.full(len(joined), begin - 1)]),
+            last=np.concatenate([self.last[rows], np.full(len(joined), end)]),
+            entry=least(self.entry),
+            leaving=least(self.leaving),
+            opening=least(self.opening),
+            closing=least(self.closing),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Services:
