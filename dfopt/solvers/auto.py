@@ -20,7 +20,7 @@ from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.interruptible import SECONDS_PER_CHECK, load_module
-from dfopt.solvers.matrix import bound_by_flow, choose_supports, exchange_segments
+from dfopt.solvers.matrix import bound_by_flow, choose_supports, improve_schedule
 from dfopt.solvers.search import Search
 from dfopt.solvers.timed_branch_and_bound import BranchAndBound
 
@@ -130,7 +130,7 @@ def solve_automatically(search: Search) -> None:
         solve_by_configurations(search)
     else:
         if not search.instance.is_timed:
-            exchange_segments(search)
+            improve_schedule(search)
             bound_by_flow(search, most_branches=MOST_BRANCHES)
             search.check()
         search.enter("CP-SAT")

@@ -18,13 +18,13 @@ from dfopt.solvers.matrix.problem import MatrixProblem, matrix_problem
 from dfopt.solvers.matrix.trails import best_trails
 from dfopt.solvers.search import Search
 
-__all__ = ["MatrixProblem", "bound_by_flow", "choose_supports", "exchange_segments"]
+__all__ = ["MatrixProblem", "bound_by_flow", "choose_supports", "improve_schedule"]
 
 SOLVER = "transportation"
 
 
-MOST_TYPES = 12
-"""All sets of types are listed for at most 12 types."""
+MOST_TYPES = 16
+"""All sets of types are listed for at most 16 types."""
 
 
 def choose_supports(search: Search) -> None:
@@ -43,7 +43,7 @@ def choose_supports(search: Search) -> None:
         solve_few_types(search, types, members)
 
 
-def exchange_segments(search: Search) -> None:
+def improve_schedule(search: Search) -> None:
     """Report better schedules than the best one so far, by local search.
 
     Parameters
@@ -55,6 +55,10 @@ def exchange_segments(search: Search) -> None:
     from dfopt.solvers.matrix.segment_exchange import SegmentExchange
 
     SegmentExchange(search).run()
+    load_module("dfopt.solvers.matrix.cpu_groups", search.check)
+    from dfopt.solvers.matrix.cpu_groups import share_tasks_anew
+
+    share_tasks_anew(search)
 
 
 def bound_by_flow(search: Search, *, most_branches: int = MOST_BRANCHES) -> None:

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from dfopt.costs.cost_table import CostTable
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.certificate import Supports
 from dfopt.problem.instance import Objective
-from dfopt.solvers.matrix.problem import MatrixProblem, matrix_problem
+from dfopt.solvers.matrix.problem import largest_cost, matrix_problem, with_exec
 from dfopt.solvers.matrix.ring_prices import ring_prices
 from dfopt.solvers.matrix.support_costs import (
     LARGEST_COST,
@@ -34,6 +33,7 @@ from dfopt.solvers.matrix.support_search import (
     PlanSearch,
     cheapest_plan,
     plan_within,
+    rounded_up,
 )
 from dfopt.solvers.search import Search
 
@@ -57,7 +57,8 @@ class FewTypes:
         problem, self.order = matrix_problem(
             search.instance, types, CostTable(search.instance, types)
         )
-        self.problem = problem = _with_exec(problem, search, members)
+        exec_times = [min(search.costs.exec[number] for number in numbers) for numbers in members]
+        self.problem = problem = with_exec(problem, search.instance.objective, exec_times)
         counted = Counter(problem.starts)
         check = search.check
         prices = prices_of_tasks(problem)
@@ -86,6 +87,10 @@ class FewTypes:
     def run(self) -> None:
         """Report bounds and schedules."""
         if self.search.instance.objective is Objective.TOTAL_PENALTY:
+            root = self.program.solve({})
+            if root is not None:
+                bound = rounded_up(root.value) + self.prover.base
+                self._prove(bound - 1, Part({}, weights=root.weights), None)
             found = cheapest_plan(self.program)
             value = found.value + self.prover.base
             self._prove(value - 1, found.tree, None)
@@ -160,23 +165,6 @@ class FewTypes:
         self.search.found([[next(left[task_type]) for task_type in order] for order in orders])
 
 
-def _with_exec(
-    problem: MatrixProblem, search: Search, members: Sequence[Sequence[int]]
-) -> MatrixProblem:
-    """Add to each switch the shortest execution time of the type that it leads to."""
-    exec_times = [min(search.costs.exec[number] for number in numbers) for numbers in members]
-
-    def added(row: Sequence[int]) -> tuple[int, ...]:
-        return tuple(cost + run for cost, run in zip(row, exec_times, strict=True))
-
-    return replace(
-        problem,
-        switch=tuple(map(added, problem.switch)),
-        start=tuple(map(added, problem.start)),
-        by_worst=search.instance.objective is not Objective.TOTAL_PENALTY,
-    )
-
-
 def solve_few_types(
     search: Search, types: Sequence[TaskType], members: Sequence[Sequence[int]]
 ) -> None:
@@ -189,8 +177,6 @@ def solve_few_types(
     types, members
         Its types of the matrix, and the task types of their tasks.
     """
-    costs = search.costs
-    largest = max(map(max, (*costs.switch, *costs.start, costs.finish, costs.idle, costs.exec)))
-    if largest <= LARGEST_COST:
+    if largest_cost(search.costs) <= LARGEST_COST:
         search.enter("supports")
         FewTypes(search, types, members).run()

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dfopt.costs.cost_table import CostTable
 from dfopt.costs.task_types import TaskType
-from dfopt.problem.instance import Instance
+from dfopt.problem.instance import Instance, Objective
 
 Row = tuple[int, ...]
 
@@ -95,3 +95,25 @@ def matrix_problem(
         idle=tuple(idle for _, idle in starts),
     )
     return problem, order
+
+
+def with_exec(
+    problem: MatrixProblem, objective: Objective, exec_times: Sequence[int]
+) -> MatrixProblem:
+    """Add to each switch the execution time of the type that it leads to."""
+
+    def added(row: Sequence[int]) -> Row:
+        return tuple(cost + run for cost, run in zip(row, exec_times, strict=True))
+
+    return replace(
+        problem,
+        switch=tuple(map(added, problem.switch)),
+        start=tuple(map(added, problem.start)),
+        by_worst=objective is not Objective.TOTAL_PENALTY,
+    )
+
+
+def largest_cost(table: CostTable) -> int:
+    """Return the largest cost of a table."""
+    rows = (*table.switch, *table.start, table.finish, table.idle, table.exec)
+    return max(map(max, rows))

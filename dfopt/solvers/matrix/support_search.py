@@ -86,14 +86,16 @@ class PlanSearch:
     is_complete: bool
 
 
-def cheapest_plan(program: SupportProgram, permitted: Permitted | None = None) -> PlanSearch:
+def cheapest_plan(
+    program: SupportProgram, permitted: Permitted | None = None, *, most_nodes: int = MOST_NODES
+) -> PlanSearch:
     """Return a plan whose rests have the least sum, best parts first."""
     tree = Part({})
     solution = program.solve({}, permitted=permitted)
     if solution is None:
         return PlanSearch(plan=None, value=0, tree=tree, is_complete=False)
     tree.weights = solution.weights
-    value = _rounded_up(solution.value)
+    value = rounded_up(solution.value)
     queue: list[tuple[int, int, Part, SupportSolution]] = [(value, 0, tree, solution)]
     nodes = 1
     while queue:
@@ -101,7 +103,7 @@ def cheapest_plan(program: SupportProgram, permitted: Permitted | None = None) -
         plan = _dive(program, part.limits, solution, value=value, permitted=permitted)
         if plan is not None:
             return PlanSearch(plan=plan, value=value, tree=tree, is_complete=True)
-        if nodes >= MOST_NODES:
+        if nodes >= most_nodes:
             return PlanSearch(plan=None, value=value, tree=tree, is_complete=False)
         heapq.heappop(queue)
         chosen = _set_to_split_at(program, solution)
@@ -117,7 +119,7 @@ def cheapest_plan(program: SupportProgram, permitted: Permitted | None = None) -
                 half.weights = found.weights
                 continue
             half.weights = found.weights
-            bound = max(value, _rounded_up(found.value))
+            bound = max(value, rounded_up(found.value))
             heapq.heappush(queue, (bound, nodes, half, found))
     return PlanSearch(plan=None, value=value, tree=tree, is_complete=False)
 
@@ -159,7 +161,8 @@ def _fewest_visits(
     return _dive(program, limits, solution, value=None, budget=budget, permitted=permitted)
 
 
-def _rounded_up(value: float) -> int:
+def rounded_up(value: float) -> int:
+    """Return the least integer that is not below a value, but for rounding errors."""
     return ceil(value - TOLERANCE * max(1.0, abs(value)))
 
 
@@ -193,7 +196,7 @@ def _dive(  # noqa: PLR0913
         if found is None:
             return None
         solution = found
-        if value is not None and _rounded_up(solution.value) > value:
+        if value is not None and rounded_up(solution.value) > value:
             return None
     return {key: round(number) for key, number in solution.used.items() if round(number)}
 
