@@ -7,14 +7,23 @@ from hypothesis import strategies as st
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.certificate import (
+    Branching,
     Certificate,
     CompleteSearch,
+    Counting,
     DualWeights,
+    EntryCount,
     Exhaustive,
+    Fork,
+    FullGroups,
+    HoldingCount,
+    MeetingCount,
+    Refutation,
     Supports,
     SupportSplit,
     SupportWeights,
     TaskClass,
+    VisitCount,
 )
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
@@ -245,16 +254,21 @@ def schedules(draw: st.DrawFn) -> Schedule:
 
 
 @st.composite
-def certificates(draw: st.DrawFn) -> Certificate:
+def certificates(draw: st.DrawFn) -> Certificate:  # noqa: PLR0911 - one for each kind
     """Draw a certificate of any kind that proves nothing."""
     bound = draw(any_integer)
-    kind = draw(st.sampled_from((DualWeights, Supports, Exhaustive, CompleteSearch)))
-    if kind is Exhaustive:
-        return Exhaustive(threshold=draw(st.none() | st.just(bound)))
-    if kind is CompleteSearch:
-        return CompleteSearch(
-            threshold=draw(st.none() | st.just(bound)), solver=draw(st.none() | texts)
+    kind = draw(
+        st.sampled_from(
+            (DualWeights, Branching, Supports, FullGroups, Counting, Exhaustive, CompleteSearch)
         )
+    )
+    threshold = draw(st.none() | st.just(bound))
+    if kind is Exhaustive:
+        return Exhaustive(threshold=threshold)
+    if kind is Counting:
+        return Counting(threshold=threshold, argument=draw(texts))
+    if kind is CompleteSearch:
+        return CompleteSearch(threshold=threshold, solver=draw(st.none() | texts))
     if kind is Supports:
         proof = st.builds(
             SupportWeights,
@@ -272,7 +286,12 @@ def certificates(draw: st.DrawFn) -> Certificate:
             below=proof,
             above=proof,
         )
-        return Supports(threshold=draw(st.none() | st.just(bound)), proof=draw(proof | split))
+        return Supports(threshold=threshold, proof=draw(proof | split))
+    pairs = st.lists(st.tuples(any_time, any_integer), max_size=3).map(tuple)
+    if kind is FullGroups:
+        room, longer, plain = (draw(any_time) for _ in range(3))
+        sizes = draw(pairs)
+        return FullGroups(threshold=threshold, sizes=sizes, room=room, longer=longer, plain=plain)
     task_class = st.builds(
         TaskClass,
         df=texts,
@@ -280,6 +299,24 @@ def certificates(draw: st.DrawFn) -> Certificate:
         lines=st.none() | any_time,
         exec=st.none() | any_time,
     )
+    if kind is Branching:
+        classes = tuple(draw(st.lists(task_class, min_size=1, max_size=3, unique=True)))
+        named = st.lists(st.sampled_from(classes), max_size=3).map(tuple)
+        counts = (
+            st.builds(VisitCount, df=texts)
+            | st.builds(MeetingCount, df=texts, other=texts)
+            | st.builds(EntryCount, classes=named)
+            | st.builds(HoldingCount, classes=named, tasks=any_time)
+        )
+        nodes = st.builds(Fork, count=any_time, at_most=any_integer) | st.builds(
+            Refutation, weights=pairs, prices=pairs, scale=any_time
+        )
+        return Branching(
+            threshold=threshold,
+            classes=classes,
+            counts=tuple(draw(st.lists(counts, max_size=3))),
+            nodes=tuple(draw(st.lists(nodes, max_size=4))),
+        )
     total = draw(st.booleans())
     return DualWeights(
         threshold=None if total else bound,
@@ -287,6 +324,8 @@ def certificates(draw: st.DrawFn) -> Certificate:
         bin_weights=tuple(draw(st.lists(any_time, max_size=3))),
         weights=tuple(draw(st.lists(st.tuples(task_class, any_integer), max_size=3))),
         entry_charges=tuple(draw(st.lists(st.tuples(task_class, any_time), max_size=3))),
+        visit_prices=tuple(draw(st.lists(st.tuples(texts, any_integer), max_size=3))),
+        scale=draw(any_time),
     )
 
 

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import order_cost
+from dfopt.verify.prices import OrderPrices
+from dfopt.verify.weights import largest_values
 from tests.strategies import instances
 
 
@@ -47,6 +49,13 @@ def values_by_trying(
                 elif cost <= threshold:
                     largest[cpu] = max(largest[cpu], value)
     return largest
+
+
+def largest_by_weights(
+    instance: Instance, weights: Sequence[int], charges: Sequence[int], threshold: int | None
+) -> list[int]:
+    """Return the largest values by weights and charges alone."""
+    return largest_values(instance, OrderPrices(weights=weights, charges=charges), threshold)
 
 
 @st.composite

@@ -8,7 +8,16 @@ from itertools import groupby
 from rich.table import Table
 from rich.text import Text
 
-from dfopt.problem.certificate import CompleteSearch, DualWeights, Exhaustive, Supports
+from dfopt.problem.certificate import (
+    Branching,
+    Certificate,
+    CompleteSearch,
+    Counting,
+    DualWeights,
+    Exhaustive,
+    FullGroups,
+    Supports,
+)
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import Result, Status, StopReason
@@ -17,10 +26,16 @@ from dfopt_cli.tables import plain_table
 
 COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "red", "bright_cyan", "bright_yellow")
 
-WEIGHTS = {DualWeights: "dual weights", Supports: "weights of supports"}
+COUNTING_BOUNDS = ("area", "transportation")
+"""Bounds that need no search, but have no certificate that a checker could follow."""
 
-COUNTING_BOUNDS = ("area", "parts", "critical path", "arrivals", "configuration LP")
-"""Bounds that need no search, but have no weights that a checker could add up."""
+PROOFS: dict[type[Certificate], str] = {
+    DualWeights: "dual weights; 'dfopt verify' checks them without a solver",
+    FullGroups: "prices of groups; 'dfopt verify' checks them without a solver",
+    Supports: "weights of supports; 'dfopt verify' checks them without a solver",
+    Exhaustive: "enumeration; 'dfopt verify' repeats it",
+}
+"""What is said of certificates that have no name or number of their own."""
 
 ENDINGS = {
     StopReason.PROOF: "proven",
@@ -125,16 +140,16 @@ def proof_table(instance: Instance, result: Result) -> Table:
 def proof(result: Result) -> str:
     """Say what kind of proof the lower bound has."""
     match result.certificate:
-        case DualWeights() | Supports():
-            words = WEIGHTS[type(result.certificate)]
-            return f"{words}; 'dfopt verify' checks them without a solver"
-        case Exhaustive():
-            return "enumeration; 'dfopt verify' repeats it"
-        case CompleteSearch(solver=solver) if solver in COUNTING_BOUNDS:
-            return f"{solver} bound; not independently checkable"
-        case CompleteSearch(solver=solver):
-            return f"complete search by {solver}; not independently checkable"
-        case None if result.lower_bound == 0:
-            return "none needed: no schedule costs less than 0"
         case None:
-            return "none"
+            free = result.lower_bound == 0
+            return "none needed: no schedule costs less than 0" if free else "none"
+        case CompleteSearch(solver=solver):
+            reason = (
+                f"{solver} bound" if solver in COUNTING_BOUNDS else f"complete search by {solver}"
+            )
+            return f"{reason}; not independently checkable"
+        case Branching(nodes=nodes):
+            return f"dual weights in a tree of {len(nodes)} nodes; 'dfopt verify' checks them"
+        case Counting(argument=argument):
+            return f"{argument} bound; 'dfopt verify' counts it again"
+    return PROOFS[type(result.certificate)]

@@ -19,17 +19,9 @@ from dfopt.errors import DfoptWarning, MethodError
 from dfopt.files import instance_from_document, result_from_document, result_to_document
 from dfopt.files.strict_json import Document
 from dfopt.parallel.pool import ChildError, performed_alone
-from dfopt.problem.certificate import CompleteSearch, DualWeights, Exhaustive, Supports
 from dfopt.problem.result import Progress, Result
 from dfopt.solvers import solve
-from dfopt.verify import verify
-
-CERTIFICATES = {
-    DualWeights: "dual-weights",
-    Supports: "supports",
-    Exhaustive: "exhaustive",
-    CompleteSearch: "search",
-}
+from dfopt.verify import KINDS, verify
 
 LONGEST_START_S = 60
 """Seconds that a process may take beside its search, on a machine with much else to do."""
@@ -168,7 +160,7 @@ def figures_of(result: Result) -> dict[str, Any]:
         "objective": objective,
         "lower_bound": bound,
         "gap": result.gap,
-        "certificate": CERTIFICATES[type(result.certificate)] if result.certificate else "",
+        "certificate": KINDS[type(result.certificate)] if result.certificate else "",
         "first_schedule_s": first(with_schedule),
         "best_schedule_s": first(step for step in with_schedule if step.objective == objective),
         "best_bound_s": first(

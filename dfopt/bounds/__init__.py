@@ -11,7 +11,7 @@ from dfopt.bounds.visits import Visits, area_bound, longest_task_bound, parts_bo
 from dfopt.bounds.waiting import critical_path_bound
 from dfopt.costs.closed_form import ClosedForm
 from dfopt.costs.task_types import TaskType
-from dfopt.problem.certificate import DualWeights
+from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
 
@@ -52,6 +52,6 @@ def best_of(bounds: Iterable[Bound]) -> Bound:
     """Return the best bound; among equal ones preferably one with a checkable certificate."""
 
     def quality(bound: Bound) -> tuple[int, bool]:
-        return bound.value, isinstance(bound.certificate, DualWeights)
+        return bound.value, not isinstance(bound.certificate, CompleteSearch)
 
     return max(bounds, key=quality, default=NOTHING)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from dfopt.bounds.bound import NOTHING, Bound
 from dfopt.costs.task_types import TaskType
-from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.certificate import Counting
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.switch_costs import start_cost
@@ -35,7 +35,7 @@ def arrivals_bound(instance: Instance, types: Sequence[TaskType]) -> Bound:
     value = total if instance.objective is Objective.TOTAL_PENALTY else -(-total // instance.cpus)
     if value <= 0:
         return NOTHING
-    return Bound(value=value, certificate=CompleteSearch(threshold=value - 1, solver="arrivals"))
+    return Bound(value=value, certificate=Counting(argument="arrivals", threshold=value - 1))
 
 
 def _cheapest_arrivals(instance: Instance, types: Sequence[TaskType]) -> dict[str | None, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dfopt.bounds.bound import NOTHING, Bound
-from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.certificate import Counting
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.switch_costs import idle_cost
 
@@ -18,4 +18,4 @@ def idle_bound(instance: Instance) -> Bound:
     value = sum(costs) if instance.objective is Objective.TOTAL_PENALTY else costs[-1]
     if not value:
         return NOTHING
-    return Bound(value=value, certificate=CompleteSearch(threshold=value - 1, solver="idle CPUs"))
+    return Bound(value=value, certificate=Counting(argument="idle-cpus", threshold=value - 1))

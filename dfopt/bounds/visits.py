@@ -1,9 +1,9 @@
 """Bounds under f and g from the least cost of each visit of a fragment.
 
 A CPU's cost is the sum over the fragments it visits of an entry and an exit, less what its two
-ends are spared. With k tasks a CPU at most, a fragment of s tasks is visited by at least s/k
-CPUs. So a task that weighs 1/min(s, k) of its fragment's least visit weighs no more, on any
-CPU, than that CPU pays; that is a bound by weights which a reader can check.
+ends are spared. With k tasks a CPU at most, a fragment of s tasks is visited by at least ⌈s/k⌉
+CPUs. So where a visit is worth no more than it costs, the visits that there must be are worth
+no more than the CPUs pay; that is a bound by prices of visits which a reader can check.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from math import ceil, lcm
-from operator import add
+from operator import add, mul
 
 from dfopt.bounds.bound import NOTHING, Bound
 from dfopt.costs.closed_form import ClosedForm, CpuStart
@@ -71,9 +69,9 @@ class Visits:
         ]
 
     @cached_property
-    def shares(self) -> list[int]:
-        """How many tasks of each fragment one CPU can hold, min(s, k)."""
-        return [min(size, self.capacity) for size in self.sizes]
+    def parts(self) -> list[int]:
+        """How many CPUs visit each fragment at least, ⌈s/k⌉."""
+        return [-(-size // self.capacity) for size in self.sizes]
 
     @cached_property
     def base_total(self) -> int:
@@ -112,16 +110,14 @@ class Visits:
             Role.ALONE: min(ending),
         }
 
-    def weight(self, weights: Mapping[int, int]) -> int:
-        """Return the weight of all tasks, given the weight of a task of each type."""
-        return sum(weights[index] * task_type.count for index, task_type in enumerate(self.types))
+    def worth(self, worths: Sequence[int]) -> int:
+        """Return the least worth of all visits together."""
+        return sum(map(mul, worths, self.parts))
 
-    def spread(self, worths: Sequence[int]) -> Fraction:
-        """Return Σ worth·s/min(s, k), the least worth of all visits together."""
-        k = self.capacity
-        whole = sum(worth for worth, size in zip(worths, self.sizes, strict=True) if size <= k)
-        parts = sum(w * size for w, size in zip(worths, self.sizes, strict=True) if size > k)
-        return whole + Fraction(parts, k)
+    def prices(self, worths: Sequence[int]) -> tuple[tuple[str, int], ...]:
+        """Return the worth of visits, where it is not 0, as the rows of a certificate."""
+        names = [str(self.types[task_types[0]].example.df) for task_types in self.members]
+        return tuple((df, worth) for df, worth in zip(names, worths, strict=True) if worth)
 
 
 def _pair(opening: Sequence[int], closing: Sequence[int]) -> int:
@@ -160,8 +156,8 @@ def area_bound(visits: Visits) -> Bound:
 
 def _area(visits: Visits, worths: Sequence[int]) -> int:
     instance = visits.instance
-    total = visits.base_total + visits.spread(worths) - sum(_all_savings(visits, worths))
-    return ceil(total if instance.objective is Objective.TOTAL_PENALTY else total / instance.cpus)
+    total = visits.base_total + visits.worth(worths) - sum(_all_savings(visits, worths))
+    return total if instance.objective is Objective.TOTAL_PENALTY else -(-total // instance.cpus)
 
 
 def _all_savings(visits: Visits, worths: Sequence[int]) -> list[int]:
@@ -189,85 +185,48 @@ def _area_certificate(
 ) -> DualWeights | CompleteSearch:
     savings = _all_savings(visits, worths)
     total = visits.instance.objective is Objective.TOTAL_PENALTY
-    for scale in (1,) if total else _scales(visits):
-        weights = {
-            task_type: scale * costs.base
-            + scale * worths[costs.fragment] // visits.shares[costs.fragment]
-            for task_type, costs in enumerate(visits.form.costs)
-        }
-        weight = visits.weight(weights)
-        if total:
-            # A certificate knows no negative bin weights.
-            bins = [max(0, saving) for saving in savings]
-            if weight - sum(bins) >= value:
-                return DualWeights(
-                    bin_weights=tuple(bins),
-                    weights=tuple(weight_rows(visits, weights)),
-                    lower_bound=value,
-                )
-            continue
-        bins = [scale * max(0, value - 1 + saving) for saving in savings]
-        if weight > sum(bins):
-            return DualWeights(
-                bin_weights=tuple(bins),
-                weights=tuple(weight_rows(visits, weights)),
-                threshold=value - 1,
-            )
-    return CompleteSearch(threshold=value - 1, solver="area")
+    threshold = 0 if total else value - 1
+    if min(savings) + threshold < 0:
+        # A certificate knows no negative bin weights.
+        return CompleteSearch(threshold=value - 1, solver="area")
+    bases = {task_type: costs.base for task_type, costs in enumerate(visits.form.costs)}
+    return DualWeights(
+        bin_weights=tuple(threshold + saving for saving in savings),
+        weights=tuple(weight_rows(visits, bases)),
+        visit_prices=visits.prices(worths),
+        threshold=None if total else threshold,
+        lower_bound=value if total else None,
+    )
 
 
 def parts_bound(visits: Visits) -> Bound:
     """Return the bound from how many fragments, or parts of them, the CPUs must visit.
 
     Some CPU visits at least its even share of all parts. It costs at least as much as the
-    cheapest visits of that number. To count ⌈s/k⌉ parts of a fragment proves more than weights
-    can say. That bound is kept only where it is better, and its certificate cannot be checked.
+    cheapest visits of that number.
     """
     if visits.instance.objective is Objective.TOTAL_PENALTY:
         return NOTHING
     tables = _least_costs(visits)
-    by_weights = _least_threshold(tables, visits.spread([1] * len(visits.sizes)))
-    parts = sum(-(-size // visits.capacity) for size in visits.sizes)
-    by_counting = _least_threshold(tables, Fraction(parts))
-    if by_counting > by_weights:
-        return Bound(
-            value=by_counting, certificate=CompleteSearch(threshold=by_counting - 1, solver="parts")
-        )
-    if by_weights <= 0:
+    value = _least_threshold(tables, sum(visits.parts))
+    if value <= 0:
         return NOTHING
-    capacities = [_visits_within(table, by_weights - 1) for table in tables]
-    for scale in _scales(visits):
-        weights = {
-            task_type: scale // visits.shares[costs.fragment]
-            for task_type, costs in enumerate(visits.form.costs)
-        }
-        bins = [scale * capacity for capacity in capacities]
-        if visits.weight(weights) > sum(bins):
-            return Bound(
-                value=by_weights,
-                certificate=DualWeights(
-                    bin_weights=tuple(bins),
-                    weights=tuple(weight_rows(visits, weights)),
-                    threshold=by_weights - 1,
-                ),
-            )
-    raise AssertionError("the last scale loses less than the claim has to spare")
-
-
-def _scales(visits: Visits) -> Iterator[int]:
-    """Yield common denominators, smallest first; rounding to the last one is always enough."""
-    yield 1
-    exact = lcm(*visits.shares)
-    if exact < 10**6:
-        yield exact
-    yield visits.instance.task_count * visits.capacity + 1
+    return Bound(
+        value=value,
+        certificate=DualWeights(
+            bin_weights=tuple(_visits_within(table, value - 1) for table in tables),
+            weights=(),
+            visit_prices=visits.prices([1] * len(visits.sizes)),
+            threshold=value - 1,
+        ),
+    )
 
 
 def _least_costs(visits: Visits) -> list[list[int]]:
     """Return for each CPU the least cost of visiting 0, 1, 2, … fragments."""
     cheapest = visits.full
-    share = visits.spread([1] * len(cheapest)) / visits.instance.cpus
-    most = min(len(cheapest), ceil(share) + 2)
+    share = -(-sum(visits.parts) // visits.instance.cpus)
+    most = min(len(cheapest), share + 2)
     tables: dict[CpuStart, list[int]] = {}
     for start in visits.form.starts:
         if start not in tables:
@@ -314,7 +273,7 @@ def _least_cost_table(
     return costs
 
 
-def _least_threshold(tables: Sequence[Sequence[int]], parts: Fraction) -> int:
+def _least_threshold(tables: Sequence[Sequence[int]], parts: int) -> int:
     """Return the least cost at which the CPUs together can visit ``parts`` fragments."""
     costs = sorted({max(0, cost) for table in tables for cost in table})
     alike = Counter(tuple(table) for table in tables)

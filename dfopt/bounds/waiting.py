@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphlib import TopologicalSorter
 
 from dfopt.bounds.bound import NOTHING, Bound
-from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.certificate import Counting
 from dfopt.problem.instance import Instance
 
 
@@ -22,6 +22,4 @@ def critical_path_bound(instance: Instance) -> Bound:
     value = max(ends.values(), default=0)
     if value == 0:
         return NOTHING
-    return Bound(
-        value=value, certificate=CompleteSearch(threshold=value - 1, solver="critical path")
-    )
+    return Bound(value=value, certificate=Counting(argument="critical-path", threshold=value - 1))

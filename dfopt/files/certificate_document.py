@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from dfopt.errors import FileError
+from dfopt.files.branching_document import branching_fields, branching_from_fields, pair
 from dfopt.files.fields import (
     at,
-    choice,
     each,
     fields_of,
     fields_of_kind,
@@ -16,12 +16,15 @@ from dfopt.files.fields import (
     string,
 )
 from dfopt.files.strict_json import Document
-from dfopt.problem.cache_state import Leaves
+from dfopt.files.task_class_document import CLASS_KEYS, class_fields, task_class
 from dfopt.problem.certificate import (
+    Branching,
     Certificate,
     CompleteSearch,
+    Counting,
     DualWeights,
     Exhaustive,
+    FullGroups,
     SupportProof,
     Supports,
     SupportSplit,
@@ -30,23 +33,32 @@ from dfopt.problem.certificate import (
 )
 
 CERTIFICATE_KEYS = {
-    "dual-weights": ("threshold", "lower_bound", "bin_weights", "weights", "entry_charges"),
+    "dual-weights": (
+        "threshold", "lower_bound", "bin_weights", "weights", "entry_charges", "visit_prices",
+        "scale",
+    ),
     "supports": ("threshold", "proof"),
+    "branching": ("threshold", "classes", "counts", "nodes"),
+    "full-groups": ("threshold", "sizes", "room", "longer", "plain"),
+    "counting": ("threshold", "argument"),
     "exhaustive": ("threshold",),
     "search": ("threshold", "solver"),
-}
-OPTIONAL_KEYS = ("threshold", "lower_bound", "entry_charges", "solver")
-CLASS_KEYS = ("df", "leaves", "lines", "exec")
+}  # fmt: skip
+OPTIONAL_KEYS = (
+    "threshold", "lower_bound", "entry_charges", "visit_prices", "scale", "counts", "solver",
+    "sizes", "room", "longer", "plain",
+)  # fmt: skip
+
 SPLIT_KEYS = ("types", "most", "below", "above")
 SUPPORT_KEYS = ("unit", "tasks", "sets", "bin_weights")
 
 DEEPEST_PROOF = 100
 """At most this number of cases stand within each other."""
 
-_leaves = choice(Leaves)
 
-
-def certificate_from_document(document: object) -> Certificate:
+def certificate_from_document(  # noqa: PLR0911 - one for each kind
+    document: object,
+) -> Certificate:
     """Return the certificate that an object describes.
 
     Raises
@@ -69,6 +81,20 @@ def certificate_from_document(document: object) -> Certificate:
         case "supports":
             proof = at("proof", _support_proof, fields["proof"])
             return Supports(threshold=fields.get("threshold"), proof=proof)
+        case "counting":
+            argument = at("argument", string, fields["argument"])
+            return Counting(argument=argument, threshold=fields.get("threshold"))
+        case "full-groups":
+            prices = {
+                key: at(key, integer, fields.get(key, 0)) for key in ("room", "longer", "plain")
+            }
+            return FullGroups(
+                threshold=fields.get("threshold"),
+                sizes=each("sizes", pair, fields.get("sizes", [])),
+                **prices,
+            )
+        case "branching":
+            return branching_from_fields(fields)
     return _dual_weights(fields)
 
 
@@ -81,26 +107,24 @@ def _dual_weights(fields: Document) -> DualWeights:
         bin_weights=each("bin_weights", integer, fields["bin_weights"]),
         weights=each("weights", _weight, fields["weights"]),
         entry_charges=each("entry_charges", _charge, fields.get("entry_charges", [])),
+        visit_prices=each("visit_prices", _visit_price, fields.get("visit_prices", [])),
+        scale=at("scale", integer, fields["scale"]) if "scale" in fields else 1,
     )
 
 
 def _weight(row: object) -> tuple[TaskClass, int]:
     fields = fields_of(row, (*CLASS_KEYS, "weight"), required=("df", "weight"))
-    return _task_class(fields), at("weight", signed_integer, fields["weight"])
+    return task_class(fields), at("weight", signed_integer, fields["weight"])
 
 
 def _charge(row: object) -> tuple[TaskClass, int]:
     fields = fields_of(row, (*CLASS_KEYS, "charge"), required=("df", "charge"))
-    return _task_class(fields), at("charge", integer, fields["charge"])
+    return task_class(fields), at("charge", integer, fields["charge"])
 
 
-def _task_class(fields: Document) -> TaskClass:
-    return TaskClass(
-        df=at("df", string, fields["df"]),
-        leaves=at("leaves", _leaves, fields["leaves"]) if "leaves" in fields else None,
-        lines=at("lines", integer, fields["lines"]) if "lines" in fields else None,
-        exec=at("exec", integer, fields["exec"]) if "exec" in fields else None,
-    )
+def _visit_price(row: object) -> tuple[str, int]:
+    fields = fields_of(row, ("df", "price"), required=("df", "price"))
+    return at("df", string, fields["df"]), at("price", signed_integer, fields["price"])
 
 
 def _support_proof(document: object, depth: int = 0) -> SupportProof:
@@ -138,6 +162,21 @@ def certificate_to_document(certificate: Certificate) -> Document:
     """Return the object that describes a certificate."""
     document: Document
     match certificate:
+        case FullGroups():
+            document = {
+                "kind": "full-groups",
+                "threshold": certificate.threshold,
+                "sizes": [list(row) for row in certificate.sizes] or None,
+                "room": certificate.room or None,
+                "longer": certificate.longer or None,
+                "plain": certificate.plain or None,
+            }
+        case Counting():
+            document = {
+                "kind": "counting",
+                "threshold": certificate.threshold,
+                "argument": certificate.argument,
+            }
         case Exhaustive():
             document = {"kind": "exhaustive", "threshold": certificate.threshold}
         case CompleteSearch():
@@ -160,18 +199,19 @@ def certificate_to_document(certificate: Certificate) -> Document:
                 "bin_weights": list(certificate.bin_weights),
                 "weights": _rows(certificate.weights, "weight"),
                 "entry_charges": _rows(certificate.entry_charges, "charge") or None,
+                "visit_prices": [
+                    {"df": df, "price": price} for df, price in certificate.visit_prices
+                ]
+                or None,
+                "scale": certificate.scale if certificate.scale != 1 else None,
             }
+        case Branching():
+            document = {"kind": "branching", **branching_fields(certificate)}
     return {key: value for key, value in document.items() if value is not None}
 
 
 def _rows(rows: tuple[tuple[TaskClass, int], ...], column: str) -> list[Document]:
-    return [_class_fields(tasks) | {column: value} for tasks, value in rows]
-
-
-def _class_fields(tasks: TaskClass) -> Document:
-    fields: Document = {"df": tasks.df, "leaves": tasks.leaves and str(tasks.leaves)}
-    fields |= {"lines": tasks.lines, "exec": tasks.exec}
-    return {key: value for key, value in fields.items() if value is not None}
+    return [class_fields(tasks) | {column: value} for tasks, value in rows]
 
 
 def _support_fields(proof: SupportProof) -> Document:

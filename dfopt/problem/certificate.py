@@ -39,28 +39,147 @@ class DualWeights:
     Parameters
     ----------
     bin_weights
-        For each CPU, the largest value (weights less charges of paid entries) of any order of
-        tasks that it can hold at a cost of at most ``threshold``.
+        For each CPU, the largest value (weights and visit prices less charges of paid entries) of
+        any order of tasks that it can hold at a cost of at most ``threshold``.
     weights
         Weight of every task of a class; tasks of no class weigh 0.
     entry_charges
         Charge on a task where its entry cost is paid; charges are never negative.
+    visit_prices
+        Price of each visit of a CPU to a fragment. At least ⌈s/k⌉ CPUs visit a fragment of s
+        tasks, and no more than it has tasks.
     threshold
         A value that no schedule reaches (objectives max-penalty and makespan).
     lower_bound
-        The bound itself, under total-penalty, where bin weights bound value − cost.
+        The bound itself, under total-penalty, where bin weights bound value − scale · cost.
+    scale
+        The value of a unit of cost under total-penalty, so that fractions can be integers.
     """
 
     bin_weights: tuple[int, ...]
     weights: tuple[tuple[TaskClass, int], ...]
     entry_charges: tuple[tuple[TaskClass, int], ...] = ()
+    visit_prices: tuple[tuple[str, int], ...] = ()
     threshold: int | None = None
     lower_bound: int | None = None
+    scale: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisitCount:
+    """The number of CPUs that visit the fragment ``df``."""
+
+    df: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeetingCount:
+    """The number of CPUs that visit both fragments."""
+
+    df: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryCount:
+    """How often a task of ``classes`` pays for an entry."""
+
+    classes: tuple[TaskClass, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HoldingCount:
+    """The number of CPUs that hold at least ``tasks`` tasks of ``classes``."""
+
+    classes: tuple[TaskClass, ...]
+    tasks: int
+
+
+CpuCount = VisitCount | MeetingCount | EntryCount | HoldingCount
+"""Something to count in a schedule."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fork:
+    """Two cases: the count with this number is at most ``at_most``, or it is more."""
+
+    count: int
+    at_most: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refutation:
+    """Weights and prices that exclude the threshold where the forks above hold.
+
+    Parameters
+    ----------
+    weights
+        Numbers of classes, and the weight of every task in each. A task weighs what its classes
+        weigh together.
+    prices
+        Numbers of counts, and the price of each unit.
+    scale
+        See :class:`DualWeights`.
+    """
+
+    weights: tuple[tuple[int, int], ...] = ()
+    prices: tuple[tuple[int, int], ...] = ()
+    scale: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branching:
+    """A tree of cases, each of which is refuted by weights.
+
+    Parameters
+    ----------
+    classes
+        Classes of tasks.
+    counts
+        What the cases are about.
+    nodes
+        The tree: each fork is followed by all nodes of its first case, then by those of its second.
+    threshold
+        A value that no schedule reaches.
+    """
+
+    classes: tuple[TaskClass, ...]
+    counts: tuple[CpuCount, ...]
+    nodes: tuple[Fork | Refutation, ...]
+    threshold: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FullGroups:
+    """Prices which show that too few groups of fragments fill CPUs of their own, under g.
+
+    Parameters
+    ----------
+    sizes
+        Sizes of fragments, and the price of a fragment of each.
+    room, longer, plain
+        Prices of free room on the CPUs of a group, of a CPU that visits its first fragment for
+        free, and of another CPU.
+    """
+
+    sizes: tuple[tuple[int, int], ...] = ()
+    room: int = 0
+    longer: int = 0
+    plain: int = 0
+    threshold: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counting:
+    """A named argument gives the bound; the checker counts anew."""
+
+    argument: str
+    threshold: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exhaustive:
-    """The instance is so small that the checker can enumerate all schedules itself."""
+    """The instance is so small that the checker can enumerate its schedules itself."""
 
     threshold: int | None = None
 
@@ -126,4 +245,6 @@ class Supports:
     threshold: int | None = None
 
 
-Certificate = DualWeights | Supports | Exhaustive | CompleteSearch
+Certificate = (
+    DualWeights | Branching | Supports | FullGroups | Counting | Exhaustive | CompleteSearch
+)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
-from dfopt.problem.certificate import CompleteSearch
-from dfopt.problem.instance import Instance
+from dfopt.problem.certificate import DualWeights, TaskClass
+from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import parts
 from dfopt.solvers.aggregation import Aggregation
@@ -86,6 +86,30 @@ def _solve_without_machine_code(search: Search) -> None:
             time.sleep(SECONDS_PER_CHECK)
 
 
+def _prove_best_order(search: Search) -> None:
+    """Report that the best order of all tasks on the only CPU cannot be improved.
+
+    Below its cost not all n tasks fit, so that at most n − 1 do. Under total-penalty each of them
+    is worth as much as that cost.
+    """
+    best, instance = search.objective, search.instance
+    assert best is not None
+    if not best:
+        return
+    total = instance.objective is Objective.TOTAL_PENALTY
+    worth = best if total else 1
+    fragments = dict.fromkeys(str(task.df) for task in instance.tasks)
+    search.proved(
+        best,
+        DualWeights(
+            bin_weights=(worth * (instance.task_count - 1),),
+            weights=tuple((TaskClass(df=df), worth) for df in fragments),
+            threshold=None if total else best - 1,
+            lower_bound=best if total else None,
+        ),
+    )
+
+
 def solve_automatically(search: Search) -> None:
     """Run the methods that fit, cheap ones first, until bound and schedule meet.
 
@@ -108,10 +132,7 @@ def solve_automatically(search: Search) -> None:
         search.check()
     # 2. With one CPU the best order of its tasks is all there is to decide.
     if search.instance.cpus == 1 and is_ordered:
-        assert search.objective is not None
-        threshold = search.objective - 1
-        certificate = CompleteSearch(threshold=threshold, solver="best order")
-        search.proved(search.objective, certificate)
+        _prove_best_order(search)
         return
     # 3. Tiny instances: a complete search in plain Python.
     if search.instance.is_timed:

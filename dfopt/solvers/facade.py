@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 from dfopt._version import __version__
@@ -19,7 +20,7 @@ from dfopt.problem.stop import StoppingCriterion
 from dfopt.solvers.heuristics.constructive import consecutive_orders
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Knowledge, Search, SearchOver
-from dfopt.verify.enumeration import most_tasks
+from dfopt.verify.enumeration import has_schedule_below
 
 _log = logging.getLogger(__name__)
 
@@ -196,7 +197,7 @@ def _result(search: Search, method: str, reason: StopReason, *, infeasible: bool
         lower_bound=None if infeasible else known.lower_bound,
         gap=relative_gap(known.objective, known.lower_bound),
         schedule=known.schedule,
-        certificate=_checkable(search.instance, known),
+        certificate=_checkable(search, known),
         method=method,
         seed=search.seed,
         wall_time_s=round(search.elapsed, 6),
@@ -205,11 +206,15 @@ def _result(search: Search, method: str, reason: StopReason, *, infeasible: bool
     )
 
 
-def _checkable(instance: Instance, known: Knowledge) -> Certificate | None:
+def _checkable(search: Search, known: Knowledge) -> Certificate | None:
     """Return the certificate; where the checker can enumerate, no search need be trusted."""
     certificate = known.certificate
-    if isinstance(certificate, CompleteSearch) and instance.task_count <= most_tasks(instance):
-        return Exhaustive(threshold=known.lower_bound - 1)
+    if not isinstance(certificate, CompleteSearch):
+        return certificate
+    with suppress(MethodError, SearchOver):
+        if not has_schedule_below(search.instance, known.lower_bound, search.check_limits):
+            return Exhaustive(threshold=known.lower_bound - 1)
+        raise AssertionError(f"a schedule is below the bound of {certificate}")
     return certificate
 
 

@@ -18,7 +18,16 @@ from itertools import chain
 from dfopt.costs.closed_form import ClosedForm
 from dfopt.costs.cost_table import CostTable
 from dfopt.costs.task_types import TaskType, cpu_groups, named_orders, task_types
-from dfopt.problem.certificate import Certificate, DualWeights, Exhaustive, Supports
+from dfopt.problem.certificate import (
+    Branching,
+    Certificate,
+    CompleteSearch,
+    Counting,
+    DualWeights,
+    Exhaustive,
+    FullGroups,
+    Supports,
+)
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, StopReason
 from dfopt.problem.schedule import Schedule, evaluate
@@ -149,6 +158,12 @@ class Search:
         if reason is not None:
             raise SearchOver(reason)
 
+    def check_limits(self) -> None:
+        """Raise :class:`SearchOver` when a limit is reached, even after the proof."""
+        reason = self._stop(self._progress(self.known))
+        if reason is not None:
+            raise SearchOver(reason)
+
     def contents(self) -> list[dict[int, int]]:
         """Return for each CPU how many tasks of each type the best schedule gives it."""
         assert self.schedule is not None
@@ -222,12 +237,21 @@ class Search:
             raise AssertionError("a solver reported what is no schedule")
 
 
+REASONS: dict[type[Certificate], str] = {
+    DualWeights: "dual weights",
+    Supports: "supports",
+    FullGroups: "prices of groups",
+    Exhaustive: "enumeration",
+}
+
+
 def _reason(certificate: Certificate) -> str:
     """Return the kind of proof of a bound, in a few words."""
-    if isinstance(certificate, DualWeights):
-        return "dual weights"
-    if isinstance(certificate, Supports):
-        return "supports"
-    if isinstance(certificate, Exhaustive):
-        return "enumeration"
-    return f"a complete search ({certificate.solver})"
+    match certificate:
+        case CompleteSearch(solver=solver):
+            return f"a complete search ({solver})"
+        case Branching(nodes=nodes):
+            return f"weights in a tree of {len(nodes)} nodes"
+        case Counting(argument=argument):
+            return argument
+    return REASONS[type(certificate)]

@@ -11,20 +11,32 @@ from typing import Any
 
 from dfopt.files import fingerprint
 from dfopt.files.formats import Format
-from dfopt.problem.certificate import Certificate, CompleteSearch, DualWeights, Exhaustive, Supports
+from dfopt.problem.certificate import (
+    Branching,
+    Certificate,
+    CompleteSearch,
+    Counting,
+    DualWeights,
+    Exhaustive,
+    FullGroups,
+    Supports,
+)
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.result import Result
 from dfopt.verify.bound import check_bound
 from dfopt.verify.claims import backslides, contradictions
 from dfopt.verify.schedule import recompute
 
-__all__ = ["Verification", "verify"]
+__all__ = ["KINDS", "Verification", "verify"]
 
 FORMAT = Format.VERIFICATION
 
 KINDS: dict[type[Certificate], str] = {
     DualWeights: "dual-weights",
     Supports: "supports",
+    Branching: "branching",
+    FullGroups: "full-groups",
+    Counting: "counting",
     Exhaustive: "exhaustive",
     CompleteSearch: "search",
 }
@@ -45,7 +57,8 @@ class Verification:
     bound_checked
         Whether that bound was proven here.
     certificate_kind
-        ``dual-weights``, ``supports``, ``exhaustive``, ``search``, for a trace ``prices``, or None.
+        ``dual-weights``, ``branching``, ``supports``, ``full-groups``, ``counting``,
+        ``exhaustive``, ``search``, for a trace ``prices``, or None.
     problems
         The errors, each with its place in the result document.
     unchecked

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import (
+    Branching,
     Certificate,
     CompleteSearch,
+    Counting,
     DualWeights,
     Exhaustive,
+    FullGroups,
     Supports,
     TaskClass,
 )
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.problem.result import Result
-from dfopt.verify.enumeration import has_schedule_below, most_tasks
+from dfopt.verify.branching import false_cases
+from dfopt.verify.counting import counted_bound
+from dfopt.verify.enumeration import has_schedule_below
+from dfopt.verify.groups import false_groups
+from dfopt.verify.prices import OrderPrices, largest_total_below
 from dfopt.verify.supports import false_supports
 from dfopt.verify.visits import most_by_visits
 
@@ -47,38 +54,56 @@ def check_bound(instance: Instance, result: Result) -> BoundCheck:
     check = BoundCheck(problems=list(_wrong_bounds(instance, certificate, bound)))
     if check.problems:
         return check
-    match certificate:
-        case CompleteSearch(solver=solver):
-            check.unchecked.append(
-                f"the lower bound {bound} rests on a complete search by "
-                f"{repr(solver) if solver else 'a solver'}, which is not repeated here"
-            )
-        case Exhaustive() if instance.task_count > most_tasks(instance):
-            check.unchecked.append(
-                f"the lower bound {bound} rests on enumeration, which is repeated here for "
-                f"{most_tasks(instance)} tasks at most, and these are {instance.task_count}"
-            )
-        case Exhaustive():
-            if has_schedule_below(instance, bound):
-                check.problems.append(f"lower_bound: is {bound}, but some schedule is better")
-        case _:
-            try:
-                check.problems += _flaws(instance, certificate, bound)
-            except MethodError as error:
-                check.unchecked.append(f"the lower bound {bound} is not checked: {error}")
+    if isinstance(certificate, CompleteSearch):
+        solver = repr(certificate.solver) if certificate.solver else "a solver"
+        check.unchecked.append(
+            f"the lower bound {bound} rests on a complete search by {solver}, "
+            "which is not repeated here"
+        )
+        return check
+    try:
+        check.problems += _errors(instance, certificate, bound)
+    except MethodError as error:
+        check.unchecked.append(f"the lower bound {bound} is not checked: {error}")
     check.checked = not check.problems and not check.unchecked
     return check
 
 
-def _flaws(instance: Instance, certificate: DualWeights | Supports, bound: int) -> list[str]:
-    """Return the errors in a proof by weights."""
+def _errors(  # noqa: PLR0911 - each kind has its own errors
+    instance: Instance,
+    certificate: DualWeights | Branching | Supports | FullGroups | Counting | Exhaustive,
+    bound: int,
+) -> list[str]:
+    """Return why a certificate does not prove the bound; none if it does.
+
+    Raises
+    ------
+    MethodError
+        When the check would take too much time or memory.
+    """
+    match certificate:
+        case Counting(argument=argument):
+            count = counted_bound(instance, argument)
+            if count is None:
+                return [f"certificate.argument: there is no argument {argument!r}"]
+            if count < bound:
+                return [f"lower_bound: is {bound}, but {argument} gives {count}"]
+            return []
+        case FullGroups():
+            return false_groups(instance, certificate, bound)
+        case Exhaustive():
+            if has_schedule_below(instance, bound):
+                return [f"lower_bound: is {bound}, but some schedule is better"]
+            return []
     is_matrix = isinstance(instance.penalty, PenaltyMatrix)
     if isinstance(certificate, Supports):
         if not is_matrix:
             return ["certificate.kind: 'supports' is for the penalty matrix"]
         return false_supports(instance, certificate, bound)
     if is_matrix:
-        return ["certificate.kind: 'dual-weights' is for the penalties f and g"]
+        return ["certificate.kind: weights are for the penalties f and g"]
+    if isinstance(certificate, Branching):
+        return false_cases(instance, certificate, bound)
     return _false_weights(instance, certificate, bound)
 
 
@@ -100,7 +125,7 @@ def _wrong_bounds(instance: Instance, certificate: Certificate, bound: int) -> I
 
 
 def _false_weights(instance: Instance, certificate: DualWeights, bound: int) -> list[str]:
-    """Return the errors in the two claims of dual weights; the threshold is known to be right."""
+    """Return the errors in the two claims of dual weights."""
     problems: list[str] = []
     if len(certificate.bin_weights) != instance.cpus:
         problems.append(
@@ -118,6 +143,21 @@ def _false_weights(instance: Instance, certificate: DualWeights, bound: int) -> 
         ]
     weights = _by_task(instance, certificate.weights, "certificate.weights", problems)
     charges = _by_task(instance, certificate.entry_charges, "certificate.entry_charges", problems)
+    visits = dict(certificate.visit_prices)
+    if len(visits) < len(certificate.visit_prices):
+        problems.append("certificate.visit_prices: has a fragment twice")
+    sizes = Counter[str | None]()
+    for task in instance.tasks:
+        sizes[task.df] += task.multiplicity
+    problems += [
+        f"certificate.visit_prices: is about {df!r}, which no task uses"
+        for df in visits
+        if df not in sizes
+    ]
+    total = instance.objective is Objective.TOTAL_PENALTY
+    if certificate.scale < 1 or (certificate.scale > 1 and not total):
+        need = "at least 1" if total else "1, because costs have a threshold"
+        problems.append(f"certificate.scale: is {certificate.scale}, but must be {need}")
     if problems:
         return problems
 
@@ -126,23 +166,28 @@ def _false_weights(instance: Instance, certificate: DualWeights, bound: int) -> 
         task.multiplicity * (weight - charge)
         for task, weight, charge in zip(instance.tasks, weights, charges, strict=True)
     )
-    if certificate.threshold is None and worth - held < bound:
+    for df, price in visits.items():
+        least = -(-sizes[df] // instance.tasks_per_cpu)
+        worth += price * (least if price > 0 else min(sizes[df], instance.cpus))
+    if total and worth - held <= certificate.scale * largest_total_below(instance, bound):
         return [
             f"certificate: weights less charges and bin weights are {worth - held}, "
             f"less than the lower bound {bound}"
+            + (f" needs at a scale of {certificate.scale}" if certificate.scale > 1 else "")
         ]
-    if certificate.threshold is not None and worth <= held:
+    if not total and worth <= held:
         return [
             f"certificate: weights less charges are {worth}, no more than the bin weights, {held}"
         ]
-    most = most_by_visits(instance, weights, certificate.threshold)
+    prices = OrderPrices(weights=weights, charges=charges, visits=visits, scale=certificate.scale)
+    most = most_by_visits(instance, prices, certificate.threshold)
     if most is not None and all(
         value <= claim for value, claim in zip(most, certificate.bin_weights, strict=True)
     ):
         return []
     from dfopt.verify.weights import largest_values  # needs numpy, which small results need not
 
-    largest = largest_values(instance, weights, charges, certificate.threshold)
+    largest = largest_values(instance, prices, certificate.threshold)
     return [
         f"certificate.bin_weights[{cpu}]: is {claim}, but the CPU can hold {value}"
         for cpu, (claim, value) in enumerate(zip(certificate.bin_weights, largest, strict=True))

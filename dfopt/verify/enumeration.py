@@ -1,140 +1,230 @@
-"""Tries all schedules of a tiny instance for a better one: the check of ``exhaustive``."""
+"""Tries all schedules of a small instance for a better one: the check of ``exhaustive``.
+
+Tasks that no cost tells apart are one kind, so that only their number counts. Instances with many
+states are refused: there the check would be a search of its own.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import product
+from math import prod
+from operator import add, le
+from typing import TYPE_CHECKING, Any
 
-from dfopt.checks import LARGEST_TOTAL
+from dfopt.errors import MethodError
 from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
+from dfopt.verify.dispatching import TOO_LARGE, Dispatching
 
-MOST_TASKS = 10
-MOST_TASKS_WITH_PRECEDENCE = 7
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-NEVER = 4 * LARGEST_TOTAL
-"""More than any cost."""
+MOST_STATES = 200_000
+"""At most this number of contents of a CPU, each with its last task, or of partial schedules."""
+
+MOST_HOLDINGS = 2_000_000
+"""At most this number of ways to take some tasks of each kind."""
+
+FEW_HOLDINGS = 300
+"""Up to this number of them, numpy is not loaded."""
+
+MOST_SUMS = 500_000_000
+"""At most this number of times a content is added to the tasks of other CPUs."""
 
 Start = tuple[tuple[int, ...], int]
-"""The cost of a CPU's initial state: with each task as its first one, and without tasks."""
+"""The cost of a CPU's initial state: with each kind of task first, and without tasks."""
+
+Content = tuple[int, ...]
+"""The number of tasks of each kind."""
 
 
-def most_tasks(instance: Instance) -> int:
-    """Return the most tasks that such an instance may have here."""
-    return MOST_TASKS_WITH_PRECEDENCE if instance.has_precedence else MOST_TASKS
+def has_schedule_below(
+    instance: Instance, bound: int, check: Callable[[], None] = lambda: None
+) -> bool:
+    """Return whether some schedule of the instance has an objective less than ``bound``.
 
+    Parameters
+    ----------
+    instance, bound
+        The instance and the bound.
+    check
+        Called often; may end the work by an exception.
 
-def has_schedule_below(instance: Instance, bound: int) -> bool:
-    """Return whether some schedule of the instance has an objective less than ``bound``."""
-    tasks = [task for task in instance.tasks for _ in range(task.multiplicity)]
+    Raises
+    ------
+    MethodError
+        When there are too many.
+    """
+    tasks = Kinds(instance, check)
+    # Of CPUs that start alike, no more can be used than there are tasks.
     starts = Counter(
         (
-            tuple(start_cost(instance, cpu, task) for task in tasks),
+            tuple(start_cost(instance, cpu, task) for task in tasks.examples),
             idle_cost(instance, cpu),
         )
         for cpu in range(instance.cpus)
     )
-    # Of CPUs that start alike, no more can be used than there are tasks.
-    cpus = [start for start, count in starts.items() for _ in range(min(count, len(tasks)))]
-    idle = [start[1] for start, count in starts.items() for _ in range(len(tasks), count)]
+    most = instance.task_count
+    cpus = [start for start, count in starts.items() for _ in range(min(count, most))]
+    idle = [start[1] for start, count in starts.items() for _ in range(most, count)]
+    if instance.objective is Objective.TOTAL_PENALTY:
+        return tasks.cheapest_total(cpus, bound - sum(idle)) < bound - sum(idle)
     if instance.has_precedence:
-        return max(idle, default=0) < bound and _dispatch_below(instance, tasks, cpus, bound)
-    return _least_objective(instance, tasks, cpus, idle) < bound
+        return Dispatching(instance, bound, check).has_schedule()
+    if max(idle, default=0) >= bound:
+        return False
+    return tasks.can_be_dealt(cpus, bound)
 
 
-def _least_objective(
-    instance: Instance, tasks: Sequence[Task], cpus: Sequence[Start], idle: Sequence[int]
-) -> int:
-    """Return the least objective: one CPU after the other takes a set of tasks, a bit for each.
+class Kinds:
+    """The tasks of an instance by kind, and what a CPU pays for them."""
 
-    ``idle`` has the costs of the CPUs that run nothing in any schedule.
-    """
-    added = instance.objective is Objective.TOTAL_PENALTY
-    costs_by_start = {start: _least_costs(instance, tasks, start) for start in set(cpus)}
-    always = sum(idle) if added else max(idle, default=0)
-    least = [always] + [NEVER] * (2 ** len(tasks) - 1)  # for each set, with the CPUs so far
-    for start in cpus:
-        costs = costs_by_start[start]
-        least = [
-            min(
-                least[held ^ here] + costs[here] if added else max(least[held ^ here], costs[here])
-                for here in _subsets(held)
-            )
-            for held in range(len(least))
+    def __init__(self, instance: Instance, check: Callable[[], None]) -> None:
+        self._instance = instance
+        self._check = check
+        self._timed = instance.objective is Objective.MAKESPAN
+        members: dict[object, list[Task]] = defaultdict(list)
+        for task in instance.tasks:
+            members[self._key(task)].append(task)
+        self.examples = [tasks[0] for tasks in members.values()]
+        self.counts = tuple(sum(task.multiplicity for task in tasks) for tasks in members.values())
+
+    def _key(self, task: Task) -> object:
+        """Return what tells a task from others."""
+        run = (task.exec, task.release) if self._timed else ()
+        if self._instance.has_precedence:
+            return task.id
+        match self._instance.penalty:
+            case PenaltyF():
+                return task.df, task.lines, task.leaves, run
+            case PenaltyG():
+                return task.df, run
+        return task.type, run
+
+    @cached_property
+    def switches(self) -> list[tuple[int, ...]]:
+        """The costs of switching from each kind to each kind."""
+        penalty = self._instance.penalty
+        return [
+            tuple(switch_cost(penalty, before, after) for after in self.examples)
+            for before in self.examples
         ]
-    return least[-1]
 
+    def can_be_dealt(self, cpus: Sequence[Start], bound: int) -> bool:
+        """Return whether all tasks can be dealt to the CPUs, each of which costs less."""
+        if self._are_few:
+            return self._least(cpus, bound, max) < bound
+        import numpy as np
 
-def _subsets(held: int) -> Iterator[int]:
-    here = held
-    while here:
-        yield here
-        here = (here - 1) & held
-    yield 0
+        held = np.zeros(self._shape(), np.bool_)
+        held[(0,) * held.ndim] = True
+        for contents in self._contents_of(cpus, bound):
+            after = np.zeros_like(held)
+            for content in contents:
+                self._check()
+                before, there = self._slices(content)
+                after[there] |= held[before]
+            held = after
+        return bool(held[self.counts])
 
+    def cheapest_total(self, cpus: Sequence[Start], bound: int) -> int:
+        """Return the least cost of all CPUs together; the bound itself if none is less."""
+        if self._are_few:
+            return self._least(cpus, bound, add)
+        import numpy as np
 
-def _least_costs(instance: Instance, tasks: Sequence[Task], start: Start) -> list[int]:
-    """Return the cost of the best order of each set of tasks, waits for releases included.
+        least: NDArray[Any] = np.full(self._shape(), bound, np.int64)
+        least[(0,) * least.ndim] = 0
+        for contents in self._contents_of(cpus, bound):
+            after = np.full_like(least, bound)
+            for content, cost in contents.items():
+                self._check()
+                before, there = self._slices(content)
+                np.minimum(after[there], least[before] + cost, out=after[there])
+            least = after
+        return int(least[self.counts])
 
-    To finish earlier is never worse, so that for each set only the earliest finish with each last
-    task matters (Held and Karp).
-    """
-    timed = instance.objective is Objective.MAKESPAN
-    switches, idle = start
-    least = [idle] + [NEVER] * (2 ** len(tasks) - 1)
-    earliest: list[dict[int, int]] = [{} for _ in least]  # for each set, by the last task
-    for held, finishes in enumerate(earliest):
-        if held.bit_count() > instance.tasks_per_cpu:
-            continue
-        for last, finish in finishes.items():
-            least[held] = min(least[held], finish + finish_cost(instance, tasks[last]))
-        for index, task in enumerate(tasks):
-            if held >> index & 1:
-                continue
-            begins = [
-                max(finish, task.release) + switch_cost(instance.penalty, tasks[last], task)
-                for last, finish in finishes.items()
-            ]
-            begin = min(begins) if held else task.release + switches[index]
-            earliest[held | 1 << index][index] = begin + (task.exec if timed else 0)
-    return least
+    @property
+    def _are_few(self) -> bool:
+        """Whether plain Python is fast enough: loading numpy takes longer."""
+        return prod(count + 1 for count in self.counts) <= FEW_HOLDINGS
 
+    def _least(self, cpus: Sequence[Start], bound: int, combined: Callable[[int, int], int]) -> int:
+        """Return the least objective; the bound itself if none is less."""
+        nothing = (0,) * len(self.counts)
+        least = {nothing: 0}
+        for contents in self._contents_of(cpus, bound):
+            after: dict[Content, int] = {}
+            for (held, value), (content, cost) in product(least.items(), contents.items()):
+                both = tuple(map(add, held, content))
+                if all(map(le, both, self.counts)):
+                    after[both] = min(after.get(both, bound), combined(value, cost))
+            least = after
+        return least.get(self.counts, bound)
 
-def _dispatch_below(
-    instance: Instance, tasks: Sequence[Task], cpus: Sequence[Start], bound: int
-) -> bool:
-    """Return whether some way to dispatch all tasks, ready ones first, stays below the bound.
+    def _shape(self) -> list[int]:
+        """Return the numbers of tasks of each kind that CPUs can hold, 0 included."""
+        shape = [count + 1 for count in self.counts]
+        if prod(shape) > MOST_HOLDINGS:
+            raise MethodError(TOO_LARGE)
+        return shape
 
-    A state is when each task has finished (0 if no task waits for it, None if it has not), and
-    for each CPU the costs of switching to each task next and of ending now, the number of tasks it
-    has had, and when it is free. States that agree in this have the same future.
-    """
-    switches = [tuple(switch_cost(instance.penalty, a, b) for b in tasks) for a in tasks]
-    awaited = {name for task in tasks for name in task.after}
-    waits_for = [[i for i, other in enumerate(tasks) if other.id in task.after] for task in tasks]
-    nothing: tuple[int | None, ...] = (None,) * len(tasks)
-    states = {(nothing, tuple(sorted((start, idle, 0, 0) for start, idle in cpus)))}
-    for _ in tasks:
-        following = set()
-        for finished, running in states:
-            for index, task in enumerate(tasks):
-                awaits = [finished[i] for i in waits_for[index]]
-                if finished[index] is not None or None in awaits:
-                    continue
-                ready = max([task.release, *(time or 0 for time in awaits)])
-                for cpu, (costs, _, count, free) in enumerate(running):
-                    finish = max(free, ready) + costs[index] + task.exec
-                    full = count == instance.tasks_per_cpu
-                    if full or finish >= bound or running[cpu] in running[:cpu]:
+    def _slices(self, content: Content) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+        """Return the places of what other CPUs can hold besides, and of both together."""
+        pairs = list(zip(content, self.counts, strict=True))
+        before = tuple(slice(0, count + 1 - number) for number, count in pairs)
+        return before, tuple(slice(number, count + 1) for number, count in pairs)
+
+    def _contents_of(self, cpus: Sequence[Start], bound: int) -> Iterator[Mapping[Content, int]]:
+        """Yield what each CPU can hold at a cost below the bound, with its least cost."""
+        by_start: dict[Start, Mapping[Content, int]] = {}
+        sums = 0
+        for start in cpus:
+            if start not in by_start:
+                by_start[start] = self._contents(start, bound)
+            sums += len(by_start[start]) * prod(self._shape())
+            if sums > MOST_SUMS:
+                raise MethodError(TOO_LARGE)
+            yield by_start[start]
+
+    def _contents(self, start: Start, bound: int) -> dict[Content, int]:
+        """Return the cost of the best order of each content, waits for releases included.
+
+        To finish earlier is never worse, so that for each content only the earliest finish with
+        each last kind matters (Held and Karp).
+        """
+        arrivals, idle = start
+        ends = [finish_cost(self._instance, task) for task in self.examples]
+        nothing = (0,) * len(self.counts)
+        contents = {nothing: idle} if idle < bound else {}
+        layer: dict[Content, dict[int | None, int]] = {nothing: {None: 0}}
+        states = 0
+        for _ in range(min(self._instance.tasks_per_cpu, sum(self.counts))):
+            following: dict[Content, dict[int | None, int]] = defaultdict(dict)
+            for content, finishes in layer.items():
+                for kind, task in enumerate(self.examples):
+                    if content[kind] == self.counts[kind]:
                         continue
-                    time = finish if task.id in awaited else 0
-                    now = (switches[index], finish_cost(instance, task), count + 1, finish)
-                    others = (*running[:cpu], *running[cpu + 1 :])
-                    following.add(
-                        (
-                            (*finished[:index], time, *finished[index + 1 :]),
-                            tuple(sorted((*others, now))),
-                        )
+                    begin = min(
+                        max(finish, task.release if self._timed else 0)
+                        + (arrivals[kind] if last is None else self.switches[last][kind])
+                        for last, finish in finishes.items()
                     )
-        states = following
-    return any(all(free + end < bound for _, end, _, free in running) for _, running in states)
+                    finish = begin + (task.exec if self._timed else 0)
+                    if finish < bound:
+                        more = (*content[:kind], content[kind] + 1, *content[kind + 1 :])
+                        following[more][kind] = finish
+                        states += 1
+                self._check()
+                if states > MOST_STATES:
+                    raise MethodError(TOO_LARGE)
+            for content, finishes in following.items():
+                cost = min(finish + ends[last or 0] for last, finish in finishes.items())
+                if cost < bound:
+                    contents[content] = cost
+            layer = following
+        return contents

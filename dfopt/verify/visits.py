@@ -1,23 +1,24 @@
 """The most value that one CPU can hold under g, from the number of its visits alone.
 
-A CPU pays T_r + T_w for each visit. So a threshold limits the number of fragments that it visits,
-and of each it holds at most k tasks. That neglects that all its tasks together are no more than k,
-but where it is enough for a proof, instances of any size can be checked.
+A CPU pays T_r + T_w for each visit. So a threshold limits the number of fragments that it visits
+(without one, each has to be worth that), and of each it holds at most k tasks. That neglects that
+all its tasks together are no more than k, but where it is enough for a proof, instances of any
+size can be checked.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from heapq import nlargest
 
 from dfopt.problem.cache_state import CacheState, InitialState
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyG
+from dfopt.verify.prices import OrderPrices
 
 
 def most_by_visits(
-    instance: Instance, weights: Sequence[int], threshold: int | None
+    instance: Instance, prices: OrderPrices, threshold: int | None
 ) -> list[int] | None:
     """Return for each CPU a value that no order within ``threshold`` exceeds.
 
@@ -25,10 +26,10 @@ def most_by_visits(
     ----------
     instance
         Any instance.
-    weights
-        Of each entry of ``instance.tasks``; charges, which are not negative, only take away.
+    prices
+        What adds to the value; charges that are not negative only take away.
     threshold
-        The most that an order may cost.
+        The most that an order may cost. None stands for value − scale · cost at any cost.
 
     Returns
     -------
@@ -36,23 +37,32 @@ def most_by_visits(
         None where visits do not limit what a CPU can hold.
     """
     penalty = instance.penalty
-    if threshold is None or not isinstance(penalty, PenaltyG):
+    if not isinstance(penalty, PenaltyG) or prices.meetings or prices.holdings:
         return None
     visit = penalty.fill + penalty.write_back
-    if not visit:
+    if not visit or min(prices.charges, default=0) < 0:
         return None
     alike: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    for task, weight in zip(instance.tasks, weights, strict=True):
+    for task, weight in zip(instance.tasks, prices.weights, strict=True):
         alike[task.df or ""][weight] += task.multiplicity
-    capacity = instance.tasks_per_cpu
-    values = sorted((_largest(counts, capacity) for counts in alike.values()), reverse=True)
+    values = sorted(
+        (
+            max(0, _largest(counts, instance.tasks_per_cpu) + prices.visits.get(df, 0))
+            for df, counts in alike.items()
+        ),
+        reverse=True,
+    )
+    if threshold is None:
+        paid = prices.scale * visit
+        rest = sum(max(0, value - paid) for value in values)
+        by_spared = [rest, rest + min(paid, max(values, default=0))]
+    else:
+        by_spared = [sum(values[: threshold // visit + spared]) for spared in (0, 1)]
 
     def most(state: InitialState) -> int:
         if isinstance(state, CacheState):
-            spared = state.df in alike
-        else:
-            spared = state == "unknown" or not instance.cold_start
-        return sum(values[: threshold // visit + spared])
+            return by_spared[state.df in alike]
+        return by_spared[state == "unknown" or not instance.cold_start]
 
     by_state = {state: most(state) for state in set(instance.initial_states)}
     return [by_state[state] for state in instance.initial_states]

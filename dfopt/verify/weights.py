@@ -1,7 +1,8 @@
 """The most value that one CPU can hold within a cost: the hard half of a ``dual-weights`` proof.
 
 The *value* of an order of tasks is the sum of their weights less the charges of those tasks whose
-entry the order pays. Dynamic programming over the fragments finds the largest one, in exact
+entry the order pays, and of prices: for visits to fragments, for pairs of fragments visited, and
+for numbers of tasks. Dynamic programming over the fragments finds the largest one, in exact
 integers. It need not look at every order:
 
 **Blocks.** A *block* is a longest run of tasks of one fragment. Any order can be changed, at no
@@ -14,8 +15,9 @@ and charge) and what B paid to leave for another fragment; C leaves as B did or 
 the tasks that now meet where C was pay what they paid before, or less. If C is the last block and
 spared its write-back, but B pays for its entry, move B to right before C: again the entry of C
 and the leaving of B are saved, and no other task pays more. Each move leaves fewer blocks, so the
-moves come to an end. Only the exception remains. (With negative charges, an order
-that enters less often could be worth less.) ∎
+moves come to an end. Only the exception remains. The moves change neither the fragments that are
+visited nor the tasks. (With negative charges, an order that enters less often could be worth
+less. Such charges are allowed where a proof is about orders after these moves.) ∎
 
 **Roles.** In a block only three tasks have a price of their own: the one that *enters* (its lines
 and its charge, where the block pays its entry), the one that *exits* (T_w if it leaves dirty) and,
@@ -25,7 +27,7 @@ it costs elsewhere if it leaves invalidated). All others cost the same wherever 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -40,6 +42,7 @@ from dfopt.problem.cache_state import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.problem.switch_costs import reading_cost
+from dfopt.verify.prices import Holding, OrderPrices
 
 LARGEST_TABLE = 20_000_000
 MOST_TASKS = 50_000
@@ -52,6 +55,11 @@ ENTERS, EXITS, COMES_LAST, ENTERS_AND_COMES_LAST = 1, 2, 4, 8
 
 # Places of a fragment's blocks: FIRST | LAST is two blocks, ALONE is one that is all.
 MIDDLE, FIRST, LAST, ALONE = 0, 1, 2, 4
+
+# A fragment in a pair with a price has a bit of its own, PAIRED times a power of 2.
+PAIRED = 4
+MOST_PAIRED = 10
+"""At most this number of fragments are in pairs with a price; each doubles the number of tables."""
 
 Choice = tuple[int, int, int]
 """Some tasks: their number, cost and value."""
@@ -73,7 +81,8 @@ class Kind(NamedTuple):
     cost: int  # of each, wherever it stands
     exit_cost: int  # of the one that exits, on top
     saving: int  # of the one that comes last
-    entries: list[tuple[int, int]]  # cost and charge of those no other one beats in both
+    entries: tuple[tuple[int, int], ...]  # cost and charge of those no other beats in both
+    bonuses: tuple[Holding, ...]
 
 
 class Frontier(NamedTuple):
@@ -84,29 +93,34 @@ class Frontier(NamedTuple):
 
 
 class Program:
-    """The dynamic program for one instance and threshold, with values up to ±``scale``.
+    """The dynamic program for one instance, prices and threshold, with values up to ±``reach``.
 
     Without a threshold, costs are subtracted from the value instead.
     """
 
-    def __init__(self, instance: Instance, threshold: int | None, scale: int) -> None:
+    def __init__(
+        self, instance: Instance, prices: OrderPrices, threshold: int | None, reach: int
+    ) -> None:
         if instance.task_count > MOST_TASKS:
             raise MethodError(TOO_LARGE)
+        self.prices = prices
         # No order costs more than LARGEST_TOTAL, which fits into 64 bits.
         self.threshold = threshold if threshold is None else min(threshold, LARGEST_TOTAL)
         self.final_write_back = instance.final_write_back
         # Where a CPU has room for all tasks, how many it holds does not matter.
         self.counted = instance.tasks_per_cpu < instance.task_count
         self.width = instance.tasks_per_cpu + 1 if self.counted else 1
-        self.never = -4 * scale - 4  # out of the reach of values, even when values are added
-        self.dtype: Any = np.int64 if scale < 2**58 else object
+        self.never = -4 * reach - 4  # out of the reach of values, even when values are added
+        self.dtype: Any = np.int64 if reach < 2**58 else object
         self.nothing = Frontier(np.zeros(1, self.dtype), np.zeros((1, self.width), self.dtype))
         self.impossible = self.grown([])
 
     def choice(self, count: int, cost: int, value: int) -> Choice:
         """Return a choice in the terms of this program."""
         count = count if self.counted else 0
-        return (count, cost, value) if self.threshold is not None else (count, 0, value - cost)
+        if self.threshold is not None:
+            return (count, cost, value)
+        return (count, 0, value - self.prices.scale * cost)
 
     def grown(self, parts: Iterable[tuple[Frontier, Iterable[Choice]]]) -> Frontier:
         """Return the best of all that adds one choice to its frontier, over all ``parts``."""
@@ -150,9 +164,9 @@ class Program:
         """Add one of the options; both are given by the roles, or the places, that they fill."""
         return {
             goal: self.grown(
-                (frontiers[done], options.get(goal - done, ()))
-                for done in frontiers
-                if done & goal == done
+                (frontiers[goal - added], choices)
+                for added, choices in options.items()
+                if added & goal == added
             )
             for goal in frontiers
         }
@@ -163,15 +177,24 @@ class Program:
         if roles & (COMES_LAST | ENTERS_AND_COMES_LAST):
             cost -= kind.saving
         enters = roles & (ENTERS | ENTERS_AND_COMES_LAST)
-        least = 1 if single else roles.bit_count()
-        most = kind.size if kind.weight > 0 and not single else min(least, kind.size)
+        least = most = 1 if single else roles.bit_count()
+        if kind.weight > 0 and not single:
+            most = kind.size
+        elif not single:
+            most = max([least, *(number for _, number, price in kind.bonuses if price > 0)])
         return [
-            self.choice(count, count * kind.cost + cost + entry, count * kind.weight - charge)
-            for count in range(least, most + 1)
+            self.choice(
+                count,
+                count * kind.cost + cost + entry,
+                count * kind.weight
+                - charge
+                + sum(price for _, number, price in kind.bonuses if count >= number),
+            )
+            for count in range(least, min(most, kind.size) + 1)
             for entry, charge in (kind.entries if enters else [(0, 0)])
         ]
 
-    def blocks(self, kinds: Sequence[Kind], *, free: bool) -> dict[int, list[Choice]]:
+    def blocks(self, df: str, kinds: Sequence[Kind], *, free: bool) -> dict[int, list[Choice]]:
         """Return the options of a fragment, which may enter ``free`` or not, in each place."""
         roles = {MIDDLE: [ENTERS | EXITS], FIRST: [EXITS] if free else []}
         singles = {MIDDLE: ENTERS | EXITS}
@@ -194,7 +217,11 @@ class Program:
         for place, whole in singles.items():  # blocks of one task, which has all the roles
             for kind in kinds:
                 found[place] += self.members(kind, whole, single=True)
-        return found
+        visit = self.prices.visits.get(df, 0)
+        return {
+            place: [(count, cost, value + visit) for count, cost, value in choices]
+            for place, choices in found.items()
+        }
 
     def largest(self, start: Start, blocks: Mapping[str, Mapping[int, list[Choice]]]) -> int:
         """Return the largest value of an order on a CPU that starts like this.
@@ -203,51 +230,73 @@ class Program:
         them, or no first block where any could enter free. They do no harm: the same tasks in
         an order of fewer entries and exits cost no more and are worth no less.
         """
-        orders = dict.fromkeys(range(4), self.impossible) | {0: self.nothing}
+        paired = sorted({df for pair in self.prices.meetings for df in pair})
+        if len(paired) > MOST_PAIRED:
+            raise MethodError(TOO_LARGE)
+        orders = dict.fromkeys(range(PAIRED << len(paired)), self.impossible) | {0: self.nothing}
         alone: list[Choice] = []
-        for df, found in blocks.items():
+        # Fragments of pairs come first: a bit of each says whether it is visited.
+        for df in [*paired, *(df for df in blocks if df not in paired)]:
+            found = blocks[df]
             options = {place: found.get(place, []) for place in (MIDDLE, LAST)}
-            options[MIDDLE] = [*options[MIDDLE], (0, 0, 0)]  # or no block at all
             if df in start.free:
                 options |= {place: found.get(place, []) for place in (FIRST, FIRST | LAST)}
                 alone += found.get(ALONE, [])
+            if df in paired:
+                bit = PAIRED << paired.index(df)
+                options = {place | bit: choices for place, choices in options.items()}
+            options[MIDDLE] = [*options.get(MIDDLE, []), (0, 0, 0)]  # or no block at all
             orders = self.joined(orders, options)
+            if paired and df == paired[-1]:
+                orders = self._met(orders, paired)
         home = [self.choice(0, start.home_cost, 0)]
         away = [self.choice(0, start.away_cost, 0)]
         ends = [(order, home if place & FIRST else away) for place, order in orders.items()]
         ends.append((self.grown([(self.nothing, alone)]), home))
         return max([0, *map(int, self.grown(ends).values[-1:, -1])])
 
+    def _met(self, orders: Mapping[int, Frontier], paired: Sequence[str]) -> dict[int, Frontier]:
+        """Add the prices of pairs to orders of ``paired`` fragments; only their ends count now."""
+        bits = {df: PAIRED << number for number, df in enumerate(paired)}
+        parts: dict[int, list[tuple[Frontier, list[Choice]]]] = defaultdict(list)
+        for visited, frontier in orders.items():
+            met = sum(
+                price
+                for (df, other), price in self.prices.meetings.items()
+                if visited & bits[df] and visited & bits[other]
+            )
+            parts[visited % PAIRED].append((frontier, [(0, 0, met)]))
+        return {place: self.grown(alike) for place, alike in parts.items()}
 
-def largest_values(
-    instance: Instance, weights: Sequence[int], charges: Sequence[int], threshold: int | None
-) -> list[int]:
+
+def largest_values(instance: Instance, prices: OrderPrices, threshold: int | None) -> list[int]:
     """Return for each CPU the largest value of any order of tasks that it can hold.
 
     Parameters
     ----------
     instance
         An instance with penalty f or g; releases and precedence are ignored.
-    weights, charges
-        Of each entry of ``instance.tasks``; charges are not negative.
+    prices
+        What adds to the value.
     threshold
-        The most that an order may cost. None stands for value − cost at any cost.
+        The most that an order may cost. None stands for value − scale · cost at any cost.
 
     Raises
     ------
     MethodError
         When the instance is too large for that.
     """
-    kinds = _kinds(instance, weights, charges)
+    kinds = _kinds(instance, prices)
     starts = [_start(instance, state, frozenset(kinds)) for state in instance.initial_states]
-    scale = 2 * max(max(start.home_cost, start.away_cost) for start in starts) + sum(
-        kind.size * (abs(kind.weight) + kind.cost + kind.exit_cost + max(map(sum, kind.entries)))
-        for group in kinds.values()
-        for kind in group
-    )
-    program = Program(instance, threshold, scale)
+    cost = 2 * max(max(start.home_cost, start.away_cost) for start in starts)
+    reach = sum(map(abs, [*prices.visits.values(), *prices.meetings.values()]))
+    for kind in (kind for group in kinds.values() for kind in group):
+        cost += kind.size * (kind.cost + kind.exit_cost + max(cost for cost, _ in kind.entries))
+        reach += kind.size * (abs(kind.weight) + max(abs(charge) for _, charge in kind.entries))
+        reach += sum(abs(price) for *_, price in kind.bonuses)
+    program = Program(instance, prices, threshold, reach + prices.scale * cost)
     free = frozenset().union(*(start.free for start in starts))
-    blocks = {df: program.blocks(group, free=df in free) for df, group in kinds.items()}
+    blocks = {df: program.blocks(df, group, free=df in free) for df, group in kinds.items()}
     largest = {start: program.largest(start, blocks) for start in set(starts)}
     return [largest[start] for start in starts]
 
@@ -270,9 +319,7 @@ def _write_back(instance: Instance) -> int:
     return instance.penalty.write_back if isinstance(instance.penalty, PenaltyF) else 0
 
 
-def _kinds(
-    instance: Instance, weights: Sequence[int], charges: Sequence[int]
-) -> dict[str, list[Kind]]:
+def _kinds(instance: Instance, prices: OrderPrices) -> dict[str, list[Kind]]:
     """Return the kinds of task of each fragment.
 
     An order pays for one entry to a fragment at most, so that of a kind only the tasks that no
@@ -280,27 +327,30 @@ def _kinds(
     """
     assert not isinstance(instance.penalty, PenaltyMatrix)
     write_back = _write_back(instance)
-    alike: dict[tuple[str, int, int, Leaves], list[tuple[int, int, int]]] = defaultdict(list)
-    for task, weight, charge in zip(instance.tasks, weights, charges, strict=True):
+    alike: dict[tuple[str, Kind], list[tuple[int, int, int]]] = defaultdict(list)
+    for number, task in enumerate(instance.tasks):
         run = task.exec if instance.objective is Objective.MAKESPAN else 0
+        lost = write_back if task.leaves is Leaves.INVALIDATED else 0
+        kind = Kind(
+            size=0,
+            weight=prices.weights[number],
+            cost=run + lost,
+            exit_cost=write_back if task.leaves is Leaves.DIRTY else 0,
+            saving=0 if instance.final_write_back else lost,
+            entries=(),
+            bonuses=tuple(holding for holding in prices.holdings if number in holding[0]),
+        )
         entry = reading_cost(instance.penalty, task)
-        key = task.df or "", weight, run, task.leaves
-        alike[key].append((entry, charge, task.multiplicity))
+        alike[task.df or "", kind].append((entry, prices.charges[number], task.multiplicity))
+    counted = Counter(holding for _, kind in alike for holding in kind.bonuses)
+    if any(number > 1 for number in counted.values()):
+        raise MethodError("tasks that are counted together do not cost or weigh the same")
     kinds: dict[str, list[Kind]] = defaultdict(list)
-    for (df, weight, run, leaves), tasks in alike.items():
-        lost = write_back if leaves is Leaves.INVALIDATED else 0
+    for (df, kind), tasks in alike.items():
         entries: list[tuple[int, int]] = []
         for entry, charge, _ in sorted(tasks):
             if not entries or charge < entries[-1][1]:
                 entries.append((entry, charge))
-        kinds[df].append(
-            Kind(
-                size=sum(count for *_, count in tasks),
-                weight=weight,
-                cost=run + lost,
-                exit_cost=write_back if leaves is Leaves.DIRTY else 0,
-                saving=lost,
-                entries=entries,
-            )
-        )
+        size = sum(count for *_, count in tasks)
+        kinds[df].append(kind._replace(size=size, entries=tuple(entries)))
     return kinds

@@ -10,6 +10,7 @@ from dfopt.files import fingerprint
 from dfopt.generate import uniform
 from dfopt.problem.certificate import DualWeights, TaskClass
 from dfopt.verify import verify
+from dfopt.verify.prices import OrderPrices
 from dfopt.verify.weights import largest_values
 from tests.benchmarks.report import Table
 from tests.benchmarks.timing import timed
@@ -39,17 +40,18 @@ def detailed_certificate(instance: Instance, cheap: DualWeights) -> DualWeights:
         # Small beside the scale, so that the proof keeps its slack.
         weights[row] = SCALE * next(given, 0) + lines
         charges[row] = lines % 7
-    held = largest_values(
-        instance,
-        [weights[row] for row in own],
-        [charges[row] for row in own],
-        cheap.threshold,
+    visits = tuple((df, SCALE * price) for df, price in cheap.visit_prices)
+    prices = OrderPrices(
+        weights=[weights[row] for row in own],
+        charges=[charges[row] for row in own],
+        visits=dict(visits),
     )
     return replace(
         cheap,
-        bin_weights=tuple(held),
+        bin_weights=tuple(largest_values(instance, prices, cheap.threshold)),
         weights=tuple(weights.items()),
         entry_charges=tuple((row, charge) for row, charge in charges.items() if charge),
+        visit_prices=visits,
     )
 
 

@@ -8,7 +8,19 @@ from hypothesis import given
 from dfopt.errors import DfoptError
 from dfopt.files import read_result, result_from_document, result_to_document, write_result
 from dfopt.problem.cache_state import Leaves
-from dfopt.problem.certificate import CompleteSearch, DualWeights, Exhaustive, TaskClass
+from dfopt.problem.certificate import (
+    Branching,
+    CompleteSearch,
+    Counting,
+    DualWeights,
+    EntryCount,
+    Exhaustive,
+    Fork,
+    FullGroups,
+    Refutation,
+    TaskClass,
+    VisitCount,
+)
 from dfopt.problem.result import Progress, Result, Status, StopReason
 from dfopt.problem.schedule import CpuSchedule, Schedule
 from tests.files.examples import DIGEST, RESULT, RESULT_BY_HAND, TOTAL_CERTIFICATE, changed
@@ -113,6 +125,9 @@ def test_a_wrong_result_is_read_without_complaint():
     assert (result.objective, result.lower_bound, result.gap) == (3, 7, -4 / 3)
 
 
+DIRTY_A = TaskClass(df="A", leaves=Leaves.DIRTY)
+
+
 @pytest.mark.parametrize(
     ("document", "certificate"),
     [
@@ -123,6 +138,34 @@ def test_a_wrong_result_is_read_without_complaint():
             CompleteSearch(threshold=3, solver="S"),
         ),
         ({"kind": "search"}, CompleteSearch()),
+        ({"kind": "counting", "argument": "arrivals"}, Counting(argument="arrivals")),
+        (
+            {"kind": "full-groups", "threshold": 9, "sizes": [[3, 1]], "room": 2},
+            FullGroups(threshold=9, sizes=((3, 1),), room=2),
+        ),
+        (
+            {
+                "kind": "branching",
+                "threshold": 4,
+                "classes": [{"df": "A", "leaves": "dirty"}],
+                "counts": [{"kind": "visits", "df": "A"}, {"kind": "entries", "classes": [0]}],
+                "nodes": [
+                    {"count": 1, "at_most": 2},
+                    {"weights": [[0, -3]], "prices": [[1, 5]], "scale": 2},
+                    {"prices": [[0, 1]]},
+                ],
+            },
+            Branching(
+                threshold=4,
+                classes=(DIRTY_A,),
+                counts=(VisitCount(df="A"), EntryCount(classes=(DIRTY_A,))),
+                nodes=(
+                    Fork(count=1, at_most=2),
+                    Refutation(weights=((0, -3),), prices=((1, 5),), scale=2),
+                    Refutation(prices=((0, 1),)),
+                ),
+            ),
+        ),
         (
             TOTAL_CERTIFICATE,
             DualWeights(lower_bound=5, bin_weights=(1,), weights=((TaskClass(df="A"), 6),)),
@@ -192,7 +235,7 @@ BAD = [
     ((*CPU, "starts"), [0, 0.5], "schedule.cpus[0].starts[1]: must be an integer, not 0.5"),
     (("certificate",), [], "certificate: must be an object {…}, not an array"),
     (("certificate",), {}, "certificate.kind: is missing; it is required"),
-    (("certificate", "kind"), "faith", "certificate.kind: must be one of 'dual-weights', 'support"),
+    (("certificate", "kind"), "faith", "certificate.kind: must be one of 'dual-weights', 'branchi"),
     (("certificate", "solver"), "S", "certificate.solver: belongs to the certificate kind"),
     (("certificate", "bin_weight"), [], "certificate.bin_weight: unknown key; did you mean 'bin_w"),
     (("certificate", "bin_weights"), ..., "certificate.bin_weights: is missing; the certificate k"),

@@ -1,13 +1,16 @@
 """Every bound that the checker calls proven is true, and every true bound can be proven."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations_with_replacement, pairwise, permutations
+from types import ModuleType
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dfopt.verify.dispatching as dispatching_module
+import dfopt.verify.enumeration as enumeration_module
 import dfopt.verify.weights as weights_module
 from dfopt.files import fingerprint
 from dfopt.problem.cache_state import Leaves
@@ -16,8 +19,13 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.result import Result, Status, StopReason
 from dfopt.problem.schedule import DeadlockError, evaluate
+from dfopt.solvers.cp_sat import solve_by_cp_sat
+from dfopt.solvers.exhaustive import solve_exhaustively
+from dfopt.solvers.search import Search
 from dfopt.verify import Verification, verify
 from dfopt.verify.enumeration import has_schedule_below
+from tests.solvers.drawn import drawn_instances
+from tests.solvers.optimum import run
 from tests.strategies import instances
 from tests.weighted import task, values_by_trying, weighted
 
@@ -300,27 +308,68 @@ def test_enumeration_counts_what_the_objective_does(objective: Objective, best: 
     assert has_schedule_below(instance, best + 1)
 
 
-@pytest.mark.parametrize(("after", "most"), [((), 10), (("t0",), 7)])
-def test_enumeration_is_for_tiny_instances(after: tuple[str, ...], most: int) -> None:
-    def instance(tasks: int) -> Instance:
-        return Instance(
-            cpus=3,
-            objective=Objective.MAKESPAN,
-            penalty=PenaltyG(fill=1, write_back=1),
-            cold_start=True,
-            tasks=tuple(
-                Task(
-                    id=f"t{number}",
-                    df="ABC"[number % 3],
-                    exec=number,
-                    after=after if number else (),
-                )
-                for number in range(tasks)
-            ),
-        )
-
-    assert certified(instance(most), Exhaustive(threshold=0), 1).bound_checked
-    found = certified(instance(most + 1), Exhaustive(threshold=0), 1)
+@pytest.mark.parametrize(
+    ("after", "module", "limit", "value"),
+    [
+        ((), enumeration_module, "MOST_STATES", 20),
+        ((), enumeration_module, "MOST_SUMS", 100),
+        ((), enumeration_module, "MOST_HOLDINGS", 100),
+        (("t0",), dispatching_module, "MOST_STATES", 20),
+    ],
+)
+def test_enumeration_is_for_small_instances(
+    after: tuple[str, ...],
+    module: ModuleType,
+    limit: str,
+    value: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    instance = Instance(
+        cpus=3,
+        objective=Objective.MAKESPAN,
+        penalty=PenaltyG(fill=1, write_back=1),
+        cold_start=True,
+        tasks=tuple(
+            Task(id=f"t{number}", df="ABC"[number % 3], exec=number, after=after if number else ())
+            for number in range(8)
+        ),
+    )
+    least = best_by(solve_exhaustively, instance)
+    assert certified(instance, Exhaustive(threshold=least - 1), least).bound_checked
+    assert not certified(instance, Exhaustive(threshold=least), least + 1).ok
+    monkeypatch.setattr(module, limit, value)
+    found = certified(instance, Exhaustive(threshold=least - 1), least)
     assert found.ok
     assert not found.bound_checked
-    assert f"{most} tasks at most" in found.unchecked[0]
+    assert "too many schedules" in found.unchecked[0]
+
+
+def best_by(solver: Callable[[Search], None], instance: Instance) -> int:
+    search = Search(instance)
+    run(solver, search)
+    assert search.objective is not None
+    return search.objective
+
+
+@pytest.mark.slow
+def test_enumeration_by_kinds_agrees_with_enumeration_by_tasks() -> None:
+    waits = 0
+    for instance in drawn_instances(500, seed=31, most_tasks=7):
+        least = best_by(solve_exhaustively, instance)
+        for bound in (least - 1, least, least + 1, least + 3):
+            assert has_schedule_below(instance, bound) is (least < bound), (instance, bound)
+        waits += instance.has_precedence
+    assert waits >= 25
+
+
+@pytest.mark.slow
+def test_many_tasks_of_few_kinds_are_enumerated() -> None:
+    """Three types of 20 tasks each on six CPUs: far too many to tell the tasks apart."""
+    instance = Instance(
+        cpus=6,
+        penalty=PenaltyMatrix(types=("x", "y", "z"), switch=((0, 3, 5), (2, 0, 4), (6, 1, 0))),
+        tasks=tuple(Task(id=name, type=name, count=20) for name in "xyz"),
+    )
+    least = best_by(solve_by_cp_sat, instance)
+    assert certified(instance, Exhaustive(threshold=least - 1), least).bound_checked
+    assert not certified(instance, Exhaustive(threshold=least), least + 1).ok

@@ -11,6 +11,7 @@ from dfopt.files import fingerprint
 from dfopt.generate import zipf
 from dfopt.problem.result import Result, Status, StopReason
 from dfopt.verify import verify
+from dfopt.verify.prices import OrderPrices
 from dfopt.verify.visits import most_by_visits
 from dfopt.verify.weights import largest_values
 from tests.strategies import instances
@@ -26,13 +27,14 @@ def test_never_less_than_the_largest_value(
         st.integers(-3, 9), min_size=len(instance.tasks), max_size=len(instance.tasks)
     )
     weights, charges = data.draw(numbers), [abs(one) for one in data.draw(numbers)]
-    most = most_by_visits(instance, weights, threshold)
+    prices = OrderPrices(weights=weights, charges=charges)
+    most = most_by_visits(instance, prices, threshold)
     assert isinstance(instance.penalty, PenaltyG)
     if instance.penalty.fill + instance.penalty.write_back == 0:
         assert most is None
         return
     assert most is not None
-    largest = largest_values(instance, weights, charges, threshold)
+    largest = largest_values(instance, prices, threshold)
     assert all(one >= other for one, other in zip(most, largest, strict=True))
 
 
@@ -56,14 +58,15 @@ def test_a_large_proof_is_checked() -> None:
     assert verification.bound_checked
 
 
-def test_visits_say_nothing_where_they_are_free_or_not_limited() -> None:
+def test_visits_say_nothing_where_they_are_free() -> None:
     tasks = (Task(id="a", df="A"),)
+    prices = OrderPrices(weights=[1], charges=[0])
     free = Instance(cpus=1, penalty=PenaltyG(fill=0, write_back=0), tasks=tasks)
-    assert most_by_visits(free, [1], 5) is None
+    assert most_by_visits(free, prices, 5) is None
     total = Instance(
         cpus=1,
         penalty=PenaltyG(fill=1, write_back=0),
         tasks=tasks,
         objective=Objective.TOTAL_PENALTY,
     )
-    assert most_by_visits(total, [1], None) is None
+    assert most_by_visits(total, prices, None) == [1]

@@ -11,8 +11,7 @@ from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyF
 from dfopt.problem.switch_costs import order_cost
-from dfopt.verify.weights import largest_values
-from tests.weighted import order_value, task, values_by_trying, weighted
+from tests.weighted import largest_by_weights, order_value, task, values_by_trying, weighted
 
 
 @pytest.mark.slow
@@ -20,7 +19,7 @@ from tests.weighted import order_value, task, values_by_trying, weighted
 def test_largest_values_are_those_found_by_trying(
     case: tuple[Instance, list[int], list[int], int | None],
 ) -> None:
-    assert largest_values(*case) == values_by_trying(*case)
+    assert largest_by_weights(*case) == values_by_trying(*case)
 
 
 @pytest.mark.slow
@@ -48,7 +47,7 @@ def test_largest_values_of_instances_with_dear_write_backs() -> None:
         charges = [draw.choice((0, 0, 2, 5)) for _ in tasks]
         threshold = draw.choice((2, 3, 22, 45))
         case = (instance, weights, charges, threshold)
-        assert largest_values(*case) == values_by_trying(*case)
+        assert largest_by_weights(*case) == values_by_trying(*case)
 
 
 def on_one_cpu(*tasks: Task, **options: Any) -> Instance:
@@ -127,20 +126,20 @@ def test_odd_cases(case: str) -> None:
             if value == largest and order_cost(instance, 0, tasks) <= threshold:
                 found.add(" ".join(task.id for task in tasks))
     assert found == best
-    assert largest_values(*claim) == values_by_trying(*claim) == [largest]
+    assert largest_by_weights(*claim) == values_by_trying(*claim) == [largest]
 
 
 def test_weights_may_exceed_64_bits() -> None:
     instance, weights, charges, threshold = ODD_CASES["the dearer task enters, for its charge"][0]
     huge = 2**62
     weights, charges = [huge * weight for weight in weights], [huge * charge for charge in charges]
-    assert largest_values(instance, weights, charges, threshold) == [10 * huge]
-    assert largest_values(instance, weights, charges, None) == [10 * huge - 3]
+    assert largest_by_weights(instance, weights, charges, threshold) == [10 * huge]
+    assert largest_by_weights(instance, weights, charges, None) == [10 * huge - 3]
 
 
 def test_costs_may_be_as_large_as_instances_allow() -> None:
     lines = 2**60
     instance = on_one_cpu(task("a", lines), task("b", lines), task("c", lines), cold_start=True)
     for threshold, value in ((lines - 1, 0), (3 * lines - 1, 2), (3 * lines, 3), (2**70, 3)):
-        assert largest_values(instance, [1, 1, 1], [0, 0, 0], threshold) == [value]
-    assert largest_values(instance, [lines + 1, 0, lines + 2], [0, 0, 0], None) == [3]
+        assert largest_by_weights(instance, [1, 1, 1], [0, 0, 0], threshold) == [value]
+    assert largest_by_weights(instance, [lines + 1, 0, lines + 2], [0, 0, 0], None) == [3]

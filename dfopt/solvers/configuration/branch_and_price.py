@@ -16,6 +16,7 @@ from dfopt.solvers.configuration.branching_rules import RULES, Feature, VisitsPa
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.columns import Column, ColumnPool
 from dfopt.solvers.configuration.master import Solution, Undecided
+from dfopt.solvers.configuration.proof_tree import ProofCase
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 
 FRACTION = 1e-5
@@ -40,6 +41,8 @@ class BranchAndPrice:
 
     Parameters
     ----------
+    problem
+        The root.
     pool
         All columns known.
     limit
@@ -50,30 +53,48 @@ class BranchAndPrice:
         Looks for a schedule at a node.
     """
 
-    def __init__(self, pool: ColumnPool, limit: int, check: Callable[[], None], dive: Dive) -> None:
+    def __init__(
+        self,
+        problem: RemainingProblem,
+        pool: ColumnPool,
+        limit: int,
+        check: Callable[[], None],
+        dive: Dive,
+    ) -> None:
         self._pool = pool
         self._limit = limit
         self._check = check
         self._dive = dive
         self.nodes = 0
+        self.root = ProofCase(problem)
         self._undecided = False
 
-    def search(self, problem: RemainingProblem, solution: Solution) -> tuple[Column, ...] | None:
+    def search(
+        self, solution: Solution, most_nodes: int | None = None
+    ) -> tuple[Column, ...] | None:
         """Return columns that are a schedule; None when there is none.
+
+        Then the leaves of the tree below ``root`` say why.
 
         Parameters
         ----------
-        problem, solution
-            The root, and the solution of its LP.
+        solution
+            The solution of the LP of the root.
+        most_nodes
+            At most this number of nodes are looked at.
 
         Raises
         ------
         Undecided
-            When rounding errors hide the answer, or nothing is left to branch on.
+            When rounding errors hide the answer, or nothing is left to branch on, or there are
+            too many nodes.
         """
-        waiting = [(problem, solution)]
+        waiting = [(self.root, solution)]
         while waiting:
-            node, solution = waiting.pop()
+            case, solution = waiting.pop()
+            node = case.problem
+            if self.nodes == most_nodes:
+                raise Undecided
             self.nodes += 1
             if _is_schedule(solution):
                 return tuple(column for column, use in solution.used for _ in range(round(use)))
@@ -87,27 +108,34 @@ class BranchAndPrice:
                 self._undecided = True
             else:
                 # The last child is examined first: it has fewer CPUs with the feature.
-                waiting += self._children(node, solution, *branch)
+                waiting += self._children(case, solution, *branch)
         if self._undecided:
             raise Undecided
         return None
 
     def _children(
-        self, node: RemainingProblem, parent: Solution, feature: Feature, use: float
-    ) -> Iterator[tuple[RemainingProblem, Solution]]:
+        self, case: ProofCase, parent: Solution, feature: Feature, use: float
+    ) -> Iterator[tuple[ProofCase, Solution]]:
         """Yield the children that are possible: more CPUs have a feature, or fewer have it."""
+        node = case.problem
         least, most = node.limits.get(feature, (0, sum(node.cpus)))
         if not least <= use < most:
             self._undecided = True  # the LP keeps its limits with rounding errors
             return
-        for low, high in ((floor(use) + 1, most), (least, floor(use))):
-            child = node.limited(feature, low, high)
+        case.feature, case.at_most = feature, floor(use)
+        fewer = ProofCase(node.limited(feature, least, floor(use)))
+        more = ProofCase(node.limited(feature, floor(use) + 1, most))
+        case.children = (fewer, more)
+        for child in (more, fewer):
+            relaxation = ColumnGeneration(
+                child.problem, self._pool, self._check, start=parent.duals
+            )
             try:
-                relaxation = ColumnGeneration(child, self._pool, self._check, start=parent.duals)
                 solution = relaxation.decide(self._limit)
             except Undecided:
                 self._undecided = True
                 continue
+            child.refuting = relaxation.refuting
             if solution is not None:
                 yield child, solution
 

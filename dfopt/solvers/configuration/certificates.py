@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import gcd
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dfopt.problem.certificate import Certificate, CompleteSearch, DualWeights, TaskClass
+from dfopt.problem.certificate import DualWeights, TaskClass
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF
+from dfopt.solvers.configuration.branching_rules import VisitsFragment
 from dfopt.solvers.configuration.fragment_knapsack import Integers
 from dfopt.solvers.configuration.prices import Prices
 from dfopt.solvers.configuration.pricing import PricedProblem
@@ -18,8 +21,11 @@ from dfopt.solvers.configuration.pricing_data import PricingData
 SCALES = (10**2, 10**3, 10**4, 10**5)
 """The largest weight of a class in a certificate; tried in turn, as small numbers read well."""
 
+COST_SCALES = (12, 10**2, 10**3, 10**4)
+"""The value of a unit of cost, under total-penalty; tried in turn."""
 
-def claim(priced: PricedProblem, refuted: int) -> tuple[int, Certificate]:
+
+def claim(priced: PricedProblem, refuted: int) -> tuple[int, DualWeights]:
     """Return the bound that prices prove, and these prices as the certificate.
 
     Parameters
@@ -29,100 +35,112 @@ def claim(priced: PricedProblem, refuted: int) -> tuple[int, Certificate]:
     refuted
         The largest limit that they refute.
     """
-    prices = priced.prices
-    if not prices.cost:
-        return refuted + 1, _weights(priced, refuted)
-    bound = -(-(priced.worth - priced.capacity(None)) // prices.cost)
-    return bound, CompleteSearch(threshold=bound - 1, solver="configuration LP")
-
-
-def shorter(priced: PricedProblem, bound: int, otherwise: Certificate) -> Certificate:
-    """Return a certificate in smaller numbers, or in the unit of costs, if that proves the bound.
-
-    Weights in the unit of costs can do so only if rounding them to integers loses nothing.
-    """
     if not priced.prices.cost:
-        for scale in SCALES:
-            smaller = PricedProblem(priced.problem, _scaled(priced.prices, scale), priced.check)
-            if smaller.refutes(bound - 1):
-                return _weights(smaller, bound - 1)
-        return otherwise
-    prices = priced.prices
-    for weights in (np.rint, np.floor):
-        rounded = PricedProblem(
-            priced.problem,
-            Prices(
-                weights(prices.weights / prices.cost).astype(np.int64),
-                np.rint(prices.charges / prices.cost).astype(np.int64),
-                cost=1,
-            ),
-            priced.check,
-        )
-        if rounded.worth - rounded.capacity(None) >= bound:
-            return _weights(rounded, None, bound)
+        return refuted + 1, _weights(priced, refuted + 1)
+    unit = priced.problem.data.common_unit
+    bound = -(-priced.surplus // (priced.prices.cost * unit)) * unit
+    return bound, _weights(priced, bound)
+
+
+def shorter(priced: PricedProblem, bound: int, otherwise: DualWeights) -> DualWeights:
+    """Return a certificate of a bound in smaller numbers, or ``otherwise`` if there is none."""
+    for prices in smaller_prices(priced.prices):
+        smaller = PricedProblem(priced.problem, prices, priced.check)
+        if smaller.refutes(bound - 1):
+            return _weights(smaller, bound)
     return otherwise
 
 
-def _scaled(prices: Prices, largest: int) -> Prices:
-    factor = largest / max(1, int(np.abs(prices.weights).max()))
+def smaller_prices(prices: Prices) -> Iterator[Prices]:
+    """Yield prices rounded to smaller numbers, the smallest ones first."""
+    if not prices.cost:
+        largest = max(1, int(np.abs(prices.weights).max()))
+        yield from (_scaled(prices, scale / largest) for scale in SCALES)
+        return
+    # In the unit of costs many bounds are sums of whole numbers.
+    yield _scaled(prices, 1 / prices.cost, cost=1)
+    yield _scaled(prices, 1 / prices.cost, np.floor, cost=1)
+    yield from (_scaled(prices, scale / prices.cost, cost=scale) for scale in COST_SCALES)
+
+
+def _scaled(
+    prices: Prices,
+    factor: float,
+    rounded: Callable[[NDArray[Any]], NDArray[Any]] = np.rint,
+    *,
+    cost: int = 0,
+) -> Prices:
     return Prices(
-        np.rint(prices.weights * factor).astype(np.int64),
+        rounded(prices.weights * factor).astype(np.int64),
         np.rint(prices.charges * factor).astype(np.int64),
+        {feature: round(price * factor) for feature, price in prices.features.items()},
+        cost,
     )
 
 
-def _weights(priced: PricedProblem, limit: int | None, bound: int | None = None) -> DualWeights:
+def _weights(priced: PricedProblem, bound: int) -> DualWeights:
     data = priced.problem.data
+    cost = priced.prices.cost
+    limit = None if cost else bound - 1
     bins = [0] * data.aggregation.instance.cpus
     for group, largest in zip(data.groups, priced.bins(limit), strict=True):
         for cpu in group.cpus:
             bins[cpu] = largest
     weights = list(_weight_rows(data, priced.prices.weights))
     charges = list(_charge_rows(data, priced.prices.charges))
-    divisor = 1
-    if limit is not None:
-        divisor = (
-            gcd(*bins, *(value for _, value in weights), *(value for _, value in charges)) or 1
-        )
+    visits = [
+        (class_rows(data, data.ranges[feature.fragment][0])[0].df, price)
+        for feature, price in priced.prices.features.items()
+        if isinstance(feature, VisitsFragment) and price
+    ]
+    numbers = [*bins, *(value for _, value in [*weights, *charges, *visits])]
+    divisor = gcd(cost, *numbers) or 1
     return DualWeights(
         bin_weights=tuple(bin_weight // divisor for bin_weight in bins),
         weights=tuple((row, value // divisor) for row, value in weights),
         entry_charges=tuple((row, value // divisor) for row, value in charges),
+        visit_prices=tuple((df, value // divisor) for df, value in visits),
         threshold=limit,
-        lower_bound=bound,
+        lower_bound=bound if cost else None,
+        scale=cost // divisor if cost else 1,
     )
 
 
 def _weight_rows(data: PricingData, weights: Integers) -> Iterator[tuple[TaskClass, int]]:
     """Yield the rows for weights that are not 0; a fragment of one weight needs only one."""
-    aggregation = data.aggregation
     for first, last in data.ranges:
         own = weights[first:last].tolist()
         if not any(own):
             continue
         if len(set(own)) == 1:
-            example = aggregation.types[aggregation.classes[first].task_types[0]].example
-            yield TaskClass(df=str(example.df)), own[0]
+            yield TaskClass(df=class_rows(data, first)[0].df), own[0]
             continue
-        for task_class, weight in zip(aggregation.classes[first:last], own, strict=True):
+        for task_class, weight in enumerate(own, first):
             if weight:
-                for row in dict.fromkeys(
-                    _row(data, task_type) for task_type in task_class.task_types
-                ):
+                for row in class_rows(data, task_class):
                     yield row, weight
 
 
 def _charge_rows(data: PricingData, charges: Integers) -> Iterator[tuple[TaskClass, int]]:
     """Yield the rows for charges that are not 0."""
-    aggregation = data.aggregation
     for token in np.flatnonzero(charges).tolist():
-        task_class = aggregation.classes[int(data.token_classes[token])]
-        costs, entry = aggregation.form.costs, data.entries[token]
-        types = [
-            task_type for task_type in task_class.task_types if costs[task_type].entry == entry
-        ]
-        for row in dict.fromkeys(_row(data, task_type, with_lines=True) for task_type in types):
+        for row in token_rows(data, token):
             yield row, int(charges[token])
+
+
+def class_rows(data: PricingData, task_class: int) -> tuple[TaskClass, ...]:
+    """Return the rows that stand for the tasks of a class."""
+    task_types = data.aggregation.classes[task_class].task_types
+    return tuple(dict.fromkeys(_row(data, task_type) for task_type in task_types))
+
+
+def token_rows(data: PricingData, token: int) -> tuple[TaskClass, ...]:
+    """Return the rows that stand for the tasks that a token stands for."""
+    aggregation = data.aggregation
+    task_class = aggregation.classes[int(data.token_classes[token])]
+    costs, entry = aggregation.form.costs, data.entries[token]
+    types = [task_type for task_type in task_class.task_types if costs[task_type].entry == entry]
+    return tuple(dict.fromkeys(_row(data, task_type, with_lines=True) for task_type in types))
 
 
 def _row(data: PricingData, task_type: int, *, with_lines: bool = False) -> TaskClass:

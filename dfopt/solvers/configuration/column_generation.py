@@ -14,7 +14,7 @@ import numpy as np
 
 from dfopt.solvers.configuration.columns import Column, ColumnPool
 from dfopt.solvers.configuration.master import TOLERANCE, Master, Solution, Undecided
-from dfopt.solvers.configuration.prices import Duals, Prices
+from dfopt.solvers.configuration.prices import Duals, Prices, Refuting
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 
@@ -74,9 +74,12 @@ class ColumnGeneration:
             problem.data.price_scale if self._is_total else SCALE * max(1, sum(problem.cpus))
         )
         self._best = start
+        self.refuting: Refuting | None = None
 
     def decide(self, limit: int) -> Solution | None:
         """Return a solution of the LP within ``limit``; None if there is none.
+
+        Then ``refuting`` has prices that prove it.
 
         Raises
         ------
@@ -86,7 +89,7 @@ class ColumnGeneration:
         known = self.pool.within(None if self._is_total else limit)
         columns = [column for column in known if self.problem.admits(column)]
         master = Master(self.problem, columns, self._check)
-        enough = float(limit) if self._is_total else 1.0
+        enough = float(self.problem.data.largest_total(limit)) if self._is_total else 1.0
         first = self._start(limit)
         if first is None:
             return None
@@ -115,7 +118,7 @@ class ColumnGeneration:
                 duals = solution.duals.towards(best, share)
                 priced = PricedProblem(self.problem, self._prices(duals), self._check)
                 self._on_priced(priced, limit)
-                if priced.refutes(limit):
+                if self._is_refuted(priced, limit):
                     return None
                 quality = self._quality(priced, limit)
                 if quality > best_quality:
@@ -136,9 +139,17 @@ class ColumnGeneration:
         priced = PricedProblem(self.problem, self._prices(duals), self._check)
         self._on_priced(priced, limit)
         priced.release()
-        if priced.refutes(limit):
+        if self._is_refuted(priced, limit):
             return None
         return self._in_scale(duals, priced, limit), self._quality(priced, limit)
+
+    def _is_refuted(self, priced: PricedProblem, limit: int) -> bool:
+        """Return whether prices refute a limit; then keep them."""
+        if not priced.refutes(limit):
+            return False
+        held = priced.capacity(None if self._is_total else limit)
+        self.refuting = Refuting(prices=priced.prices, held=held)
+        return True
 
     def _columns(
         self, priced: PricedProblem, limit: int, duals: Duals, complements: int

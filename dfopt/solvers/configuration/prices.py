@@ -111,3 +111,11 @@ class Prices:
             price for feature, price in self.features.items() if feature.is_had_by(content)
         )
         return tasks + features - charges
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refuting:
+    """Prices that refute a limit, and the most that all CPUs together hold within it."""
+
+    prices: Prices
+    held: int

@@ -334,7 +334,7 @@ class PricedProblem:
     def refutes(self, limit: int) -> bool:
         """Return whether these prices prove that no schedule keeps ``limit``."""
         if self.prices.cost:
-            return self.surplus > limit * self.prices.cost
+            return self.surplus > self.problem.data.largest_total(limit) * self.prices.cost
         return self.worth > self.capacity(limit)
 
     def refuted(self, least: int, limit: int) -> int:

@@ -317,13 +317,17 @@ class PricingData:
         return rounded, (base + leaving) // unit - rounded, entry // unit
 
     @cached_property
-    def _common_unit(self) -> int:
+    def common_unit(self) -> int:
         """The greatest common divisor of all costs."""
         base, leaving, entry = self.exact_costs
         starts = [
             cost for group in self.groups for cost in (group.start.arrival, group.start.departure)
         ]
         return gcd(*base.tolist(), *leaving.ravel().tolist(), *entry.tolist(), *starts) or 1
+
+    def largest_total(self, limit: int) -> int:
+        """Return the most that all CPUs together can cost within a limit: a multiple of a unit."""
+        return limit - limit % self.common_unit
 
     def steps(self, least: int, most: int) -> list[int]:
         """Return the possible costs from ``least`` to ``most``, or evenly spread numbers."""
@@ -332,7 +336,7 @@ class PricingData:
             tolls = {toll for group in self.groups for toll in group.start.tolls}
             sums = np.unique(np.concatenate([costs + toll for toll in sorted(tolls)]))
             return [int(value) for value in sums[(sums >= least) & (sums <= most)]]
-        unit = self._common_unit
+        unit = self.common_unit
         first = -(-least // unit) * unit
         return list(range(first, most + 1, unit * max(1, (most - first) // (unit * MOST_ROWS))))
 

@@ -74,7 +74,15 @@ class RemainingProblem:
     def whole_of(cls, data: PricingData) -> RemainingProblem:
         """Return the problem of scheduling everything."""
         stock = Stock(data.counts, data.token_counts)
-        return cls(data, stock, tuple(len(group.cpus) for group in data.groups))
+        instance = data.aggregation.instance
+        limits: dict[Feature, Range] = {}
+        for fragment, (first, last) in enumerate(data.ranges):
+            size = int(data.counts[first:last].sum())
+            # The LP alone knows that there are at least s/k visits.
+            if size > instance.tasks_per_cpu and size % instance.tasks_per_cpu:
+                least = -(-size // instance.tasks_per_cpu)
+                limits[VisitsFragment(fragment)] = (least, min(size, instance.cpus))
+        return cls(data, stock, tuple(len(group.cpus) for group in data.groups), limits)
 
     @property
     def whole(self) -> Flags:
@@ -139,7 +147,7 @@ class RemainingProblem:
         worth: int = sum(price * number for price, number in tasks)
         worth -= sum(price * number for price, number in tokens)
         for feature, (least, most) in self.limits.items():
-            price = prices.features[feature]
+            price = prices.features.get(feature, 0)
             worth += price * (least if price > 0 else most)
         return worth
 

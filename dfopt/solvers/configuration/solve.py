@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from dfopt.errors import MethodError
-from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.certificate import Certificate, CompleteSearch
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.solvers import parts
@@ -33,6 +33,7 @@ from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.master import Solution, Undecided
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
+from dfopt.solvers.configuration.proof_tree import ProofCase, branching_certificate
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.cp_sat import counts_parts
 from dfopt.solvers.heuristics import first_schedule
@@ -48,6 +49,9 @@ LARGEST_MODEL = 2_000
 """CP-SAT's count model is tried if it has at most 2,000 counts."""
 
 CP_SAT_EFFORT = 1.5
+
+MOST_NODES = 200
+"""At most 200 nodes for a proof that can be checked, where CP-SAT has one that cannot."""
 
 DISCREPANCIES = 5
 """A dive turns back at most 5 times."""
@@ -254,24 +258,29 @@ class ConfigurationSearch:
         diving = Diving(problem, self._pool, limit, check, self._random)
         return diving.dive(solution, DISCREPANCIES)
 
-    def _branch(self, limit: int, solution: Solution) -> None:
-        """Find a schedule within a limit, or prove that there is none."""
+    def _branch(self, limit: int, solution: Solution, *, most_nodes: int | None = None) -> None:
+        """Find a schedule within a limit, or prove that there is none.
+
+        With ``most_nodes`` the limit may stay undecided.
+        """
         self.search.enter(f"branching, limit {limit}")
         branching = BranchAndPrice(
+            self._problem,
             self._pool,
             limit,
             self._check_within(limit),
             lambda problem, there: self._dive(limit, problem, there),
         )
         try:
-            columns = branching.search(self._problem, solution)
+            columns = branching.search(solution, most_nodes)
             if columns is None:
-                self._refute_by_search(limit, "branch and price")
+                self._refute_by_tree(limit, branching.root)
             elif not self._found(columns, limit):
                 # On a coarse cost grid contents seem cheaper than they are.
-                self._leave_to_cp_sat(limit)
+                raise Undecided
         except Undecided:
-            self._leave_to_cp_sat(limit)
+            if most_nodes is None:
+                self._leave_to_cp_sat(limit)
 
     def _try_other_models(self) -> None:
         """Try models that are good at filling CPUs exactly, of which the LP knows nothing."""
@@ -287,7 +296,23 @@ class ConfigurationSearch:
             best = self._objective
             search.check()  # the dives may have left nothing to look for
             bounds = (search.lower_bound, best - 1)
-            attempt(search, lambda: CountModel(search, bounds), best, CP_SAT_EFFORT)
+            if attempt(search, lambda: CountModel(search, bounds), CP_SAT_EFFORT):
+                self._prove_again(best)
+
+    def _prove_again(self, bound: int) -> None:
+        """Prove by branching what CP-SAT says, if a moderate tree does: that can be checked.
+
+        The bound is reported in any case, whatever ends the search.
+        """
+        from dfopt.solvers.cp_sat.runner import prove
+
+        try:
+            solution = self._decided(bound - 1)
+            if solution is not None:
+                self._branch(bound - 1, solution, most_nodes=MOST_NODES)
+        finally:
+            if self._objective >= bound:
+                prove(self.search, bound)
 
     def _leave_to_cp_sat(self, limit: int) -> None:
         """Decide a limit by the count model where rounding errors hide the answer."""
@@ -298,8 +323,14 @@ class ConfigurationSearch:
         bounds = (self.search.lower_bound, limit)
         decide(self.search, lambda: CountModel(self.search, bounds), limit + 1)
 
-    def _refute_by_search(self, limit: int, solver: str) -> None:
-        self.search.proved(limit + 1, CompleteSearch(threshold=limit, solver=solver))
+    def _refute_by_tree(self, limit: int, root: ProofCase) -> None:
+        """Report that no schedule keeps a limit, with the tree as the proof if it is not large."""
+        certificate: Certificate = CompleteSearch(threshold=limit, solver="branch and price")
+        try:
+            certificate = branching_certificate(root, limit, self.search.check) or certificate
+        finally:
+            # The bound is kept, whatever ends the search now.
+            self.search.proved(limit + 1, certificate)
 
     def _found(self, columns: tuple[Column, ...] | None, limit: int) -> bool:
         """Report the schedule that columns make; return whether there is one within ``limit``."""

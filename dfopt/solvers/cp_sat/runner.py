@@ -113,13 +113,18 @@ def is_solvable(search: Search, build: Callable[[], Model]) -> bool:
     return True
 
 
-def attempt(search: Search, build: Callable[[], Model], otherwise: int, effort: float) -> None:
-    """Try for a while to do as :func:`decide` does; schedules and the answer are reported.
+def attempt(search: Search, build: Callable[[], Model], effort: float) -> bool:
+    """Try for a while to do as :func:`decide` does; schedules are reported.
 
     ``effort`` is in CP-SAT's deterministic time, about seconds of one thread.
+
+    Returns
+    -------
+    bool
+        Whether CP-SAT says that there is no schedule. The caller may have a proof of its own.
     """
-    if _solve(search, build, lambda bound: None, effort=effort) == cp_model.INFEASIBLE:
-        prove(search, otherwise)
+    status = _solve(search, build, lambda bound: None, effort=effort)
+    return bool(status == cp_model.INFEASIBLE)
 
 
 def prove(search: Search, bound: int) -> None:

@@ -11,11 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
+from math import gcd
 
 from ortools.sat.python import cp_model
 
+from dfopt.problem.certificate import FullGroups
 from dfopt.solvers.cp_sat.runner import is_solvable
-from dfopt.solvers.parts.group_bound import GroupTable, best_bound
+from dfopt.solvers.parts.group_bound import GroupPrices, GroupTable, best_bound
 from dfopt.solvers.parts.groups import FragmentGroup, GroupGoal
 from dfopt.solvers.parts.heuristic import GroupHeuristic
 from dfopt.solvers.parts.packing import Packing
@@ -34,10 +36,10 @@ class PackingUndecided(Exception):  # noqa: N818 - no error, but the end of what
     """Says that neither prices nor CP-SAT can tell whether there are enough groups."""
 
 
-def most_groups(search: Search, packing: Packing, goal: GroupGoal) -> int:
+def most_groups(search: Search, packing: Packing, goal: GroupGoal) -> tuple[int, FullGroups | None]:
     """Return the largest possible number of full groups, but at most the wanted number.
 
-    In the second case a schedule is reported.
+    With fewer come prices that prove it. With the wanted number a schedule is reported.
 
     Raises
     ------
@@ -49,12 +51,13 @@ def most_groups(search: Search, packing: Packing, goal: GroupGoal) -> int:
     most = 1 if bound is None else bound.most
     if most < goal.wanted and not table.is_complete:
         raise PackingUndecided
+    certificate = _certificate(goal, None if bound is None else bound.prices)
     if bound is None or most < goal.wanted:
-        return most
+        return most, certificate
     heuristic = GroupHeuristic(goal, random.Random(search.seed), search.check)
     if heuristic.search(ATTEMPTS):
         packing.report(goal.fill(heuristic.groups))
-        return goal.wanted
+        return goal.wanted, None
     table.price(bound.prices)
     # All wanted groups together exceed their least price by at most ``total - wanted * least``.
     # The group that exceeds it most need not be priced: it takes the tasks that are left over.
@@ -64,12 +67,25 @@ def most_groups(search: Search, packing: Packing, goal: GroupGoal) -> int:
     while True:
         chosen, is_all = _cheapest(search, table, bound.least, excess, number)
         if is_solvable(search, partial(SelectionModel, packing, goal, chosen)):
-            return goal.wanted
+            return goal.wanted, None
         if is_all and table.is_complete:
-            return goal.wanted - 1
+            return goal.wanted - 1, certificate
         if is_all or number >= MOST_GROUPS:
             raise PackingUndecided
         number = min(8 * number, MOST_GROUPS)
+
+
+def _certificate(goal: GroupGoal, prices: GroupPrices | None) -> FullGroups:
+    """Return the certificate that has these prices; with none, there is no full group at all."""
+    sizes = sorted(goal.sizes, reverse=True)
+    if prices is None:
+        return FullGroups(sizes=tuple((size, 0) for size in dict.fromkeys(sizes)))
+    by_size = dict(zip(sizes, prices.fragments, strict=True))
+    machine = (prices.room, prices.longer, prices.plain)
+    divisor = gcd(*by_size.values(), *machine) or 1
+    room, longer, plain = (price // divisor for price in machine)
+    rows = tuple((size, price // divisor) for size, price in by_size.items())
+    return FullGroups(sizes=rows, room=room, longer=longer, plain=plain)
 
 
 def _cheapest(

@@ -11,12 +11,15 @@ from __future__ import annotations
 import logging
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 
-from dfopt.problem.certificate import CompleteSearch
+from dfopt.errors import MethodError
+from dfopt.problem.certificate import CompleteSearch, FullGroups
 from dfopt.solvers.parts.groups import GroupGoal, goal_within
 from dfopt.solvers.parts.heuristic import GroupHeuristic
 from dfopt.solvers.parts.packing import Packing
 from dfopt.solvers.search import Search
+from dfopt.verify.groups import false_groups
 
 logger = logging.getLogger(__name__)
 
@@ -75,14 +78,31 @@ def _raise_bound(search: Search, packing: Packing) -> int:
     visits = packing.least_visits
     while goal_within(packing, visits, own_are_free=True) is None:
         visits += 1
-    _prove_visits(search, packing, visits)
+    _prove_visits(search, packing, visits, FullGroups())
     return visits
 
 
-def _prove_visits(search: Search, packing: Packing, visits: int) -> None:
+def _prove_visits(
+    search: Search, packing: Packing, visits: int, certificate: FullGroups | None
+) -> None:
     """Report a bound; every objective is a number of visits."""
     bound = visits * packing.visit
+    if bound <= search.lower_bound:
+        return
+    if certificate is not None:
+        certificate = replace(certificate, threshold=bound - 1)
+        if _is_checkable(search, certificate, bound):
+            search.proved(bound, certificate)
+            return
     search.proved(bound, CompleteSearch(threshold=bound - 1, solver=SOLVER))
+
+
+def _is_checkable(search: Search, certificate: FullGroups, bound: int) -> bool:
+    """Return whether the checker can follow a certificate; else the bound is a claim."""
+    try:
+        return not false_groups(search.instance, certificate, bound)
+    except MethodError:
+        return False
 
 
 def prove(search: Search) -> None:
@@ -104,7 +124,7 @@ def prove(search: Search) -> None:
         goal = goal_within(packing, visits, own_are_free=True)
         assert goal is not None, "counting says no more about more visits"
         try:
-            most = most_groups(search, packing, goal)
+            most, certificate = most_groups(search, packing, goal)
         except PackingUndecided:
             return
         logger.debug("at most %d full groups, %d are needed", most, goal.wanted)
@@ -112,5 +132,5 @@ def prove(search: Search) -> None:
             return
         # Without a limit on parts, every group that is missing costs a visit.
         visits += goal.wanted - most if goal.limit is None else 1
-        _prove_visits(search, packing, visits)
+        _prove_visits(search, packing, visits, certificate)
         search.check()

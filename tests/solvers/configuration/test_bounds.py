@@ -57,8 +57,10 @@ def check_weights(certificate: DualWeights) -> None:
     charges = [charge for _, charge in certificate.entry_charges]
     assert 0 not in weights
     assert 0 not in charges
-    if certificate.threshold is not None:  # else weights are in the unit of costs
-        assert gcd(*certificate.bin_weights, *weights, *charges) == 1
+    visits = [price for _, price in certificate.visit_prices]
+    assert 0 not in visits
+    scale = 0 if certificate.threshold is not None else certificate.scale
+    assert gcd(scale, *certificate.bin_weights, *weights, *charges, *visits) == 1
 
 
 @pytest.mark.slow
@@ -79,8 +81,10 @@ def test_the_bound_is_below_the_optimum_and_the_whole_method_attains_it() -> Non
         if isinstance(search.certificate, DualWeights):
             check_weights(search.certificate)
             telling["charges"] += bool(search.certificate.entry_charges)
-            telling["negative"] += min(weight for _, weight in search.certificate.weights) < 0
-            telling["classes"] += search.certificate.weights[0][0].leaves is not None
+            rows = search.certificate.weights
+            telling["negative"] += any(weight < 0 for _, weight in rows)
+            telling["classes"] += any(row.leaves is not None for row, _ in rows)
+            telling["visits"] += bool(search.certificate.visit_prices)
         telling["LP"] += search.lower_bound == least > 0
         run(lambda _, work=configurations: work.solve(), search)  # type: ignore[misc]
         assert search.objective == least, instance
@@ -90,6 +94,7 @@ def test_the_bound_is_below_the_optimum_and_the_whole_method_attains_it() -> Non
     assert kinds[DualWeights] >= 0.8 * kinds.total() >= 1000
     assert telling["LP"] >= 0.7 * kinds.total()
     assert min(telling["charges"], 8 * telling["negative"], telling["classes"]) >= 30
+    assert telling["visits"] >= 30
 
 
 def test_a_scarce_clean_task_is_the_exit_of_one_cpu_only() -> None:

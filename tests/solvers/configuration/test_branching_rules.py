@@ -165,6 +165,9 @@ def decided(whole: RemainingProblem, rule: Rule, source: random.Random) -> Remai
         return None
     node = whole
     for feature in source.sample(features, min(2, len(features))):
-        fraction = source.randrange(sum(whole.cpus)) + 0.5
+        least, most = node.limits.get(feature, (0, sum(whole.cpus)))
+        if least == most:
+            continue  # the sizes leave no choice
+        fraction = source.randrange(least, most) + 0.5
         node = source.choice(children(node, feature, fraction))
     return node

@@ -1,0 +1,290 @@
+"""The check of ``full-groups`` certificates, for the penalty g without execution times.
+
+Join a fragment and a CPU where one holds a part of the other. Connected components with f
+fragments on e CPUs have at least f + e − 1 parts.
+
+**Max-penalty.** At a threshold a CPU may hold L parts, or one more where its first visit is free
+(a *longer* CPU). So a component with l longer CPUs has f ≤ (L − 1)·e + l + 1 fragments. It is
+*full* if both sides are equal. All other components have at least one fragment less, so that
+d fragments on m CPUs need at least x = d − (L − 1)·m − (longer CPUs) full groups.
+
+**Total-penalty.** With c components on all m CPUs there are at least d + m − c parts. (Where a CPU
+is idle, a fragment that shares its component can take one more CPU without more parts.) So
+c ≥ x = d + m − (free first visits) − (visits that are paid for). Here each component is full.
+
+Every fragment and all of the machine have prices that are not negative: the room that a group
+leaves free on its CPUs, each longer CPU and each other one. If no full group costs less than b,
+and everything together costs P < x·b, there are no x full groups. If P ≥ x·b, full groups that
+there are exceed b by at most P − x·b together, so all but one by at most half of that. Those
+groups are listed, and all ways to choose x − 1 of them are tried.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import mul, sub
+from typing import Any
+
+from dfopt.errors import MethodError
+from dfopt.problem.cache_state import CacheState
+from dfopt.problem.certificate import FullGroups
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.penalties import PenaltyG
+
+LARGEST_TABLE = 20_000_000
+MOST_GROUPS = 20_000
+MOST_CHOICES = 200_000
+LARGEST_PRICE = 2**50
+"""At most these numbers of table entries, of groups to choose from, of steps of choosing, and the
+largest price of everything."""
+
+NEVER = 2**60
+"""More than any price."""
+
+TOO_LARGE = "the groups of fragments are too many to be checked"
+
+
+Uses = tuple[int, int, int]
+"""The free room, the longer CPUs and the other CPUs of a group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """The full groups that a schedule within the threshold needs.
+
+    Parameters
+    ----------
+    wanted
+        Their number.
+    limit
+        The most parts on a CPU that is not longer; None under total-penalty.
+    cpus, longer
+        The number of CPUs, and of those that are longer.
+    """
+
+    wanted: int
+    limit: int | None
+    cpus: int
+    longer: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """A full group: the number of its fragments of each size, what it uses, and its price."""
+
+    members: tuple[int, ...]
+    uses: Uses
+    price: int
+
+
+def false_groups(instance: Instance, certificate: FullGroups, bound: int) -> list[str]:
+    """Return why there may be enough full groups for a schedule below the bound; none if not."""
+    penalty = instance.penalty
+    if not isinstance(penalty, PenaltyG) or instance.objective is Objective.MAKESPAN:
+        return ["certificate.kind: groups are for the penalty g without execution times"]
+    visit = penalty.fill + penalty.write_back
+    if not visit:
+        return ["certificate.kind: visits cost nothing"]
+    fragments = Counter[str | None]()
+    for task in instance.tasks:
+        fragments[task.df] += task.multiplicity
+    need = _need(instance, fragments, (bound - 1) // visit)
+    if need is None or not _may_be_met(certificate, instance.tasks_per_cpu, fragments, need):
+        return []
+    return [f"certificate: {max(0, need.wanted)} full groups are needed, and prices allow them"]
+
+
+def _may_be_met(
+    certificate: FullGroups, capacity: int, fragments: Counter[str | None], need: Need
+) -> bool:
+    """Return whether prices allow as many full groups as are needed."""
+    prices, counts = dict(certificate.sizes), Counter(fragments.values())
+    machine = (certificate.room, certificate.longer, certificate.plain)
+    if need.wanted < 1 or set(prices) != set(counts) or min(*machine, *prices.values()) < 0:
+        return True  # nothing is needed, or a price is missing or negative
+    total = sum(prices[size] * count for size, count in counts.items())
+    if total > LARGEST_PRICE:
+        raise MethodError(TOO_LARGE)
+    groups = _GroupPrices(capacity, counts, prices, machine, need)
+    least = groups.least()
+    if least is None:
+        return False
+    total += sum(map(mul, machine, groups.available))
+    excess = total - need.wanted * least
+    return excess >= 0 and (need.wanted == 1 or groups.has_choice(least, excess))
+
+
+def _need(instance: Instance, fragments: Counter[str | None], visits: int) -> Need | None:
+    """Return the groups needed where CPUs pay for ``visits``; None if parts are too many."""
+    own = Counter(state.df for state in instance.initial_states if isinstance(state, CacheState))
+    free = sum(min(number, fragments[df]) for df, number in own.items())
+    free += sum(
+        state == "unknown" or (state is None and not instance.cold_start)
+        for state in instance.initial_states
+    )
+    parts = sum(-(-size // instance.tasks_per_cpu) for size in fragments.values())
+    number, cpus = len(fragments), instance.cpus
+    if instance.objective is Objective.TOTAL_PENALTY:
+        wanted = min(number, number + cpus - free - visits)
+        need = Need(wanted=wanted, limit=None, cpus=cpus, longer=0)
+        return need if parts - free <= visits else None
+    limit, longer = visits, free
+    if visits == 0:
+        cpus = free  # the others stay empty
+    if free == cpus:
+        limit, longer = visits + 1, 0
+    if parts > limit * cpus + longer:
+        return None
+    wanted = number - (limit - 1) * cpus - longer
+    return Need(wanted=wanted, limit=limit, cpus=cpus, longer=longer)
+
+
+class _GroupPrices:
+    """All full groups, by dynamic programming over the sizes of fragments."""
+
+    def __init__(
+        self, capacity: int, counts: Counter[int], prices: dict[int, int], machine: Uses, need: Need
+    ) -> None:
+        self._capacity, self._need, self._machine = capacity, need, machine
+        self._sizes = sorted(counts, reverse=True)
+        self._counts = [counts[size] for size in self._sizes]
+        self._prices = [prices[size] for size in self._sizes]
+        self._tasks = sum(size * count for size, count in counts.items())
+        self.available: Uses = (
+            need.cpus * capacity - self._tasks,
+            need.longer,
+            need.cpus - need.longer,
+        )
+        # A group has a number of fragments and of tasks; without a limit on parts, only the
+        # tasks on its last CPU count.
+        self._ends = dict(self._all_ends())
+        rows = 1 + max((fragments for fragments, _ in self._ends), default=0)
+        columns = 1 + max((tasks for _, tasks in self._ends), default=0)
+        self._shape = (rows, columns if need.limit is not None else capacity)
+        if (len(self._sizes) + 1) * self._shape[0] * self._shape[1] > LARGEST_TABLE:
+            raise MethodError(TOO_LARGE)
+        self._tables_of = self._tables()
+
+    def _all_ends(self) -> Iterator[tuple[tuple[int, int], list[Uses]]]:
+        """Yield the numbers of fragments and tasks of full groups, with what they may use."""
+        need, k = self._need, self._capacity
+        spare = self.available[0]
+        if need.limit is None:
+            for room in range(min(spare, k - 1) + 1):
+                yield (0, -room % k), [(room, 0, 0)]
+            return
+        # All other groups have a fragment, a task and a CPU at least.
+        others = max(0, need.wanted - 1)
+        ends: dict[tuple[int, int], list[Uses]] = {}
+        for cpus in range(1, need.cpus - others + 1):
+            for longer in range(max(0, cpus - self.available[2]), min(cpus, self.available[1]) + 1):
+                fragments = (need.limit - 1) * cpus + longer + 1
+                if fragments > sum(self._counts) - others:
+                    continue
+                most = min(cpus * k, self._tasks - others)
+                for tasks in range(max(fragments, cpus * k - spare), most + 1):
+                    uses = (cpus * k - tasks, longer, cpus - longer)
+                    ends.setdefault((fragments, tasks), []).append(uses)
+        yield from ends.items()
+
+    def _tables(self) -> list[Any]:
+        """Return for the sizes from each one on the least price of fragments and tasks.
+
+        The last table is for at least one fragment of any size.
+        """
+        import numpy as np
+
+        nothing = np.full(self._shape, NEVER, np.int64)
+        nothing[0, 0] = 0
+        tables = [nothing]
+        nonempty = np.full(self._shape, NEVER, np.int64)
+        rows = zip(self._sizes, self._counts, self._prices, strict=True)
+        for size, count, price in reversed(list(rows)):
+            least = added = tables[0]
+            for _ in range(count):
+                added = self._added(added, size) + price
+                least = np.minimum(least, added)
+                nonempty = np.minimum(nonempty, added)
+            tables.insert(0, least)
+        return [*tables, nonempty]
+
+    def _added(self, table: Any, size: int) -> Any:
+        """Return the table in which each group has one fragment of a size more."""
+        import numpy as np
+
+        if self._need.limit is None:
+            return np.roll(table, size, axis=1)
+        added = np.full_like(table, NEVER)
+        if size < table.shape[1]:
+            added[1:, size:] = table[:-1, : table.shape[1] - size]
+        return added
+
+    def _used(self, uses: Uses) -> int:
+        """Return the price of what a group uses of the machine."""
+        return sum(map(mul, self._machine, uses))
+
+    def least(self) -> int | None:
+        """Return the least price of a full group; None if there is none."""
+        prices = [
+            int(self._tables_of[-1][end]) + self._used(uses)
+            for end, all_uses in self._ends.items()
+            for uses in all_uses
+        ]
+        least = min(prices, default=NEVER)
+        return least if least < NEVER else None
+
+    def has_choice(self, least: int, excess: int) -> bool:
+        """Return whether all wanted groups but one may be there at the same time."""
+        groups: list[Group] = []
+        for end, all_uses in self._ends.items():
+            for uses in all_uses:
+                budget = least + excess // 2 - self._used(uses)
+                for members in self._within(0, end, budget):
+                    if any(members):
+                        price = sum(map(mul, members, self._prices)) + self._used(uses)
+                        groups.append(Group(members=members, uses=uses, price=price))
+                    if len(groups) > MOST_GROUPS:
+                        raise MethodError(TOO_LARGE)
+        groups.sort(key=lambda group: group.price)
+        # Of sizes and of the machine, what is left.
+        left = (*self._counts, *self.available)
+        steps = 0
+        stack = [(0, self._need.wanted - 1, excess, left)]
+        while stack:
+            first, wanted, excess, left = stack.pop()
+            if not wanted:
+                return True
+            for number in range(first, len(groups)):
+                group = groups[number]
+                beyond = group.price - least
+                if beyond * wanted > excess:
+                    break  # all that follow cost as much or more
+                steps += 1
+                if steps > MOST_CHOICES:
+                    raise MethodError(TOO_LARGE)
+                after = tuple(map(sub, left, (*group.members, *group.uses)))
+                if min(after) >= 0:
+                    stack.append((number, wanted - 1, excess - beyond, after))
+        return False
+
+    def _within(self, first: int, end: tuple[int, int], budget: int) -> Iterator[tuple[int, ...]]:
+        """Yield the numbers of fragments of each size, from the first one on, within a budget."""
+        if int(self._tables_of[first][end]) > budget:
+            return
+        if first == len(self._sizes):
+            yield ()
+            return
+        size = self._sizes[first]
+        fragments, tasks = end
+        for number in range(self._counts[first] + 1):
+            if self._need.limit is None:
+                before = (0, (tasks - number * size) % self._capacity)
+            else:
+                before = (fragments - number, tasks - number * size)
+            if min(before) < 0:
+                break
+            rest = budget - number * self._prices[first]
+            for members in self._within(first + 1, before, rest):
+                yield (number, *members)
