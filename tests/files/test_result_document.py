@@ -235,7 +235,7 @@ BAD = [
     ((*CPU, "starts"), [0, 0.5], "schedule.cpus[0].starts[1]: must be an integer, not 0.5"),
     (("certificate",), [], "certificate: must be an object {…}, not an array"),
     (("certificate",), {}, "certificate.kind: is missing; it is required"),
-    (("certificate", "kind"), "faith", "certificate.kind: must be one of 'dual-weights', 'branchi"),
+    (("certificate", "kind"), "faith", "certificate.kind: must be one of 'dual-weights', 'support"),
     (("certificate", "solver"), "S", "certificate.solver: belongs to the certificate kind"),
     (("certificate", "bin_weight"), [], "certificate.bin_weight: unknown key; did you mean 'bin_w"),
     (("certificate", "bin_weights"), ..., "certificate.bin_weights: is missing; the certificate k"),
