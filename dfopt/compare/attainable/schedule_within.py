@@ -64,11 +64,17 @@ FIRST_POWER, POWER_SPREAD = 2.0, 1.5
 """Where all waits together are limited, a section also has a longest wait: the mean wait times
 powers of 2, at first about 2². Later they vary around the last one that made a section cheaper."""
 
-STEPS, MOST_STEPS = 40, 40_000_000
-"""The local search tries 40 changes for each dispatch (times the effort), 40,000,000 at most."""
+STEPS, MOST_STEPS = 200, 40_000_000
+"""The local search tries 200 changes for each dispatch (times the effort), 40,000,000 at most."""
+
+STEPS_IN_BUDGET, MOST_STEPS_IN_BUDGET = 20, 3_000_000
+"""The same where all waits together are limited. Each change then moves many more dispatches."""
 
 LONGEST_WAITS = 6
 """There at most 6 longest waits of all dispatches are tried first."""
+
+CLOSE = 1.5
+"""If the best longest wait is known up to this factor, no further one is tried."""
 
 WAIT_SPREAD = 0.5
 """Then the longest wait varies around the one that was best (powers of 2)."""
@@ -126,14 +132,17 @@ def schedule_within(  # noqa: PLR0913 - options, all by keyword
         if sweeps < LONGEST_WAITS:
             width = max(NARROWEST, width // 2)
         wait = _longest_wait(search, width, min(LONGEST_WAITS, 2 * sweeps))
-        for sweep in range(sweeps):
+        for sweep in range(max(1, sweeps // 2)):
             # Only the whole schedule keeps the limit, or every section does.
             longest = int(wait * 2 ** search.random.gauss(0.0, WAIT_SPREAD))
             if limit.each is not None:
                 longest = min(longest, limit.each)
             dispatches = DISPATCHES[sweep % len(DISPATCHES)]
             search.sweep(dispatches, width, longest=longest if sweep % 3 == 0 else None)
-    steps = min(MOST_STEPS, int(STEPS * effort * len(arrivals)))
+    each, most = (STEPS, MOST_STEPS)
+    if limit.total is not None:
+        each, most = (STEPS_IN_BUDGET, MOST_STEPS_IN_BUDGET)
+    steps = min(most, int(each * effort * len(arrivals)))
     search.report(improve(arrivals, limit, search.schedule, steps=steps, seed=seed, check=check))
     search.report(improve_placement(arrivals, search.schedule, check))
     return search.schedule
@@ -152,9 +161,9 @@ def size_of_search(dispatches: int, effort: float) -> tuple[int, int]:
 def _longest_wait(search: ScheduleSearch, width: int, waits: int) -> int:
     """Return the longest of some waits whose schedules keep the limit on all waits together."""
     arrivals, most = search.arrivals, search.limit.each
-    recorded = waits_of(arrivals, recorded_schedule(arrivals))
+    longest = int(waits_of(arrivals, recorded_schedule(arrivals)).max())
     longest_kept, shortest_broken = 0, None
-    wait = int(recorded.max()) // 8 + 1
+    wait = longest // 8 + 1
     for _ in range(waits):
         if most is not None:
             wait = min(wait, most)
@@ -169,6 +178,11 @@ def _longest_wait(search: ScheduleSearch, width: int, waits: int) -> int:
         else:
             following = shortest_broken // 4
         if wait == most or following in (longest_kept, shortest_broken):
+            break
+        # Longer waits are limited by their number, or do not occur.
+        if longest_kept >= min(longest, search.limit.long or longest):
+            break
+        if longest_kept and shortest_broken is not None and shortest_broken < CLOSE * longest_kept:
             break
         wait = following
     return longest_kept

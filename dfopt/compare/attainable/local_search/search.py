@@ -32,8 +32,9 @@ DISPATCHES = 4_096
 FIRST_SHARE = 0.8
 """Share of the proposals for the whole stretch; the rest is for short parts of it."""
 
-HOT, COLD = 3.0, 0.3
-"""The first and the last temperature, as shares of the cost of a typical switch."""
+HOT, COLD = 0.5, 0.12
+"""The first and the last temperature, as shares of the cost of a typical switch. Hotter ones would
+lose what is good about the given schedule."""
 
 LATE, LATER = 20.0, 1000.0
 """What it costs at the beginning and at the end if something is late by the mean length of a
