@@ -67,8 +67,12 @@ powers of 2, at first about 2². Later they vary around the last one that made a
 STEPS, MOST_STEPS = 200, 40_000_000
 """The local search tries 200 changes for each dispatch (times the effort), 40,000,000 at most."""
 
-STEPS_IN_BUDGET, MOST_STEPS_IN_BUDGET = 20, 3_000_000
-"""The same where all waits together are limited. Each change then moves many more dispatches."""
+STEPS_IN_BUDGET, FEWER_STEPS_IN_BUDGET, MOST_STEPS_IN_BUDGET = 60, 20, 3_000_000
+"""The same where all waits together are limited, and each change moves many more dispatches: 60,
+and only 20 for each dispatch of a long trace."""
+
+USUAL_STEPS_IN_BUDGET = 170_000
+"""The number of changes above which there are fewer for each dispatch (times the effort)."""
 
 LONGEST_WAITS = 6
 """There at most 6 longest waits of all dispatches are tried first."""
@@ -139,9 +143,11 @@ def schedule_within(  # noqa: PLR0913 - options, all by keyword
                 longest = min(longest, limit.each)
             dispatches = DISPATCHES[sweep % len(DISPATCHES)]
             search.sweep(dispatches, width, longest=longest if sweep % 3 == 0 else None)
-    each, most = (STEPS, MOST_STEPS)
+    each, most = float(STEPS), MOST_STEPS
     if limit.total is not None:
-        each, most = (STEPS_IN_BUDGET, MOST_STEPS_IN_BUDGET)
+        usual = USUAL_STEPS_IN_BUDGET / len(arrivals)
+        each = min(STEPS_IN_BUDGET, max(FEWER_STEPS_IN_BUDGET, usual))
+        most = MOST_STEPS_IN_BUDGET
     steps = min(most, int(each * effort * len(arrivals)))
     search.report(improve(arrivals, limit, search.schedule, steps=steps, seed=seed, check=check))
     search.report(improve_placement(arrivals, search.schedule, check))
