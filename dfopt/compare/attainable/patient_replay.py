@@ -61,6 +61,10 @@ class ReplayState(NamedTuple):
 
     The queues are circular lists: ``behind`` and ``ahead`` are those of the fragments, whose ends
     are the entries after all dispatches; ``younger`` and ``older`` are that of all together.
+
+    So that long queues are not looked through again and again: ``turn`` counts the dispatches as
+    they begin to wait. ``not_due`` holds the first of the common queue with which the patience has
+    not ended. For each CPU, nothing before ``untried`` in that queue can end by ``tried_until``.
     """
 
     ready: Integers
@@ -78,6 +82,10 @@ class ReplayState(NamedTuple):
     ahead: Integers
     younger: Integers
     older: Integers
+    turn: Integers
+    not_due: Integers
+    untried: Integers
+    tried_until: Integers
 
 
 def replayed(
@@ -149,6 +157,10 @@ def replayed(
         np.arange(count + fragments),
         np.arange(count + 1),
         np.arange(count + 1),
+        np.append(np.zeros(count), NEVER),
+        np.array([count]),
+        np.full(len(cpus), count),
+        np.full(len(cpus), NEVER),
     )
     initial = np.flatnonzero(~follows & ~is_woken)
     initial = initial[np.argsort(arrivals.ready_by[initial], kind="stable")]
@@ -179,30 +191,44 @@ def _replay(  # noqa: PLR0912, PLR0915 - one loop, event by event
     # A heap of the dispatches whose ready time is known, and still to come.
     to_come = [(0, 0)]
     to_come.clear()
-    # A heap of the ready ones that are urgent or get so, and those of them that fit nowhere now.
+    # A heap of the ready ones that are urgent or get so, those of them that fit nowhere now, and
+    # those that cannot end by a time, so that they fit nowhere before a CPU is usable for longer.
     urgent = [(0, 0)]
     urgent.clear()
     unfit = [(0, 0)]
     unfit.clear()
+    too_long = [(0, 0)]
+    too_long.clear()
+    too_long_until = -NEVER
     for dispatch in initial:
         to_come.append((ready[dispatch], dispatch))
-    unstarted = end
+    unstarted, queued = end, 0
     now = -NEVER
     while unstarted:
         while to_come and to_come[0][0] <= now:
             dispatch = heappop(to_come)[1]
-            _queue(given, state, dispatch)
+            queued += 1
+            _queue(given, state, dispatch, queued)
             if given.hurry_from[dispatch] < NEVER:
                 heappush(urgent, (given.hurry_from[dispatch], dispatch))
         dispatch, cpu = _at_its_place(given, state, now)
-        while dispatch == NONE and urgent and urgent[0][0] <= now:
+        usable = max(state.usable_until) if dispatch == NONE else -NEVER
+        if usable > too_long_until:
+            too_long_until = usable
+            while too_long:
+                heappush(urgent, too_long.pop())
+        while dispatch == NONE and usable >= now and urgent and urgent[0][0] <= now:
             other = urgent[0][1]
             if state.is_queued[other]:
-                cpu = _cpu_for(given, state, other, now)
-                if cpu == NONE:
-                    unfit.append(urgent[0])
-                else:
+                cpu = NONE
+                if now + given.length[other] <= usable:
+                    cpu = _cpu_for(given, state, other, now)
+                if cpu != NONE:
                     dispatch = other
+                elif now + given.length[other] > too_long_until:
+                    too_long.append(urgent[0])
+                else:
+                    unfit.append(urgent[0])
             heappop(urgent)
         next_urgent = urgent[0][0] if urgent else NEVER
         while unfit:
@@ -235,9 +261,10 @@ def _replay(  # noqa: PLR0912, PLR0915 - one loop, event by event
                 is_idle = True
                 following = min(following, given.obstacle_start[state.obstacle[cpu]])
         if is_idle:
-            dispatch = state.younger[end]
+            dispatch = state.not_due[0]
             while dispatch != end and ready[dispatch] + patience <= now:
                 dispatch = state.younger[dispatch]
+            state.not_due[0] = dispatch
             if dispatch != end:
                 following = min(following, ready[dispatch] + patience)
             following = min(following, next_urgent)
@@ -245,7 +272,7 @@ def _replay(  # noqa: PLR0912, PLR0915 - one loop, event by event
 
 
 @compiled_in_place
-def _queue(given: ReplayInput, state: ReplayState, dispatch: int) -> None:
+def _queue(given: ReplayInput, state: ReplayState, dispatch: int, turn: int) -> None:
     """Let a dispatch wait at the ends of both queues."""
     end = len(given.fragment)
     own = end + given.fragment[dispatch]
@@ -256,6 +283,18 @@ def _queue(given: ReplayInput, state: ReplayState, dispatch: int) -> None:
     state.younger[last], state.older[dispatch] = dispatch, last
     state.younger[dispatch], state.older[end] = end, dispatch
     state.is_queued[dispatch] = 1
+    state.turn[dispatch] = turn
+    _move_marks(state, end, dispatch)
+
+
+@compiled_in_place
+def _move_marks(state: ReplayState, dispatch: int, following: int) -> None:
+    """Let what points at a dispatch of the common queue, or at its end, point at another one."""
+    if state.not_due[0] == dispatch:
+        state.not_due[0] = following
+    for cpu, untried in enumerate(state.untried):
+        if untried == dispatch:
+            state.untried[cpu] = following
 
 
 @compiled_in_place
@@ -265,6 +304,7 @@ def _start(given: ReplayInput, state: ReplayState, dispatch: int, cpu: int, now:
     state.behind[ahead], state.ahead[behind] = behind, ahead
     older, younger = state.older[dispatch], state.younger[dispatch]
     state.younger[older], state.older[younger] = younger, older
+    _move_marks(state, dispatch, younger)
     state.is_queued[dispatch] = 0
     state.cpu_of[dispatch], state.start_of[dispatch] = cpu, now
     state.held[cpu] = given.fragment[dispatch]
@@ -337,6 +377,34 @@ def _cpu_for(given: ReplayInput, state: ReplayState, dispatch: int, now: int) ->
 
 
 @compiled_in_place
+def _first_fitting(given: ReplayInput, state: ReplayState, now: int, ready_by: int) -> int:
+    """Return the first of the common queue that some CPU has room for, or that is ready too late.
+
+    If there is neither, return what stands for the end of the queue.
+    """
+    end, latest = len(given.fragment), -NEVER
+    dispatch = end
+    for cpu, until in enumerate(state.usable_until):
+        if until < now:
+            continue
+        latest = max(latest, until)
+        if state.tried_until[cpu] != until:
+            state.tried_until[cpu], state.untried[cpu] = until, state.younger[end]
+        if state.turn[state.untried[cpu]] < state.turn[dispatch]:
+            dispatch = state.untried[cpu]
+    while (
+        dispatch != end
+        and now + given.length[dispatch] > latest
+        and state.ready[dispatch] <= ready_by
+    ):
+        dispatch = state.younger[dispatch]
+    for cpu, until in enumerate(state.usable_until):
+        if until >= now and state.turn[state.untried[cpu]] < state.turn[dispatch]:
+            state.untried[cpu] = dispatch
+    return dispatch
+
+
+@compiled_in_place
 def _chosen(given: ReplayInput, state: ReplayState, now: int, patience: int) -> tuple[int, int]:
     """Return the dispatch that starts next by the rule, and its CPU; or ``NONE`` twice."""
     end, held, usable_until = len(given.fragment), state.held, state.usable_until
@@ -363,7 +431,7 @@ def _chosen(given: ReplayInput, state: ReplayState, now: int, patience: int) -> 
     if chosen_cpu != NONE:
         return chosen, chosen_cpu
     # Then CPUs that have nothing to lose, and dispatches that have waited for long.
-    dispatch = state.younger[end]
+    dispatch = _first_fitting(given, state, now, NEVER if is_empty else now - patience)
     while dispatch != end:
         is_due = state.ready[dispatch] + patience <= now
         if not is_due and not is_empty:
