@@ -47,7 +47,7 @@ from dfopt.compare.attainable.beam_search.layout import (
     WAITING,
     WAKER,
     Factors,
-    Partial,
+    PartialSchedules,
     Section,
     Table,
 )
@@ -55,7 +55,7 @@ from dfopt.compare.attainable.beam_search.timeline import fitting, following
 from dfopt.solvers.compilation.compiled import compiled_in_place
 
 # Columns of Scratch.children: the partial schedule from which it comes, what is placed, on which
-# CPU and when; then as in Partial.
+# CPU and when; then as in PartialSchedules.
 PARENT, ROW, ON, AT, CHILD_PASSED, CHILD_COST, CHILD_HASH, CHILD_SAFE, CHILD_UNLIKE = range(9)
 CHILD_BUSY, CHILD_STARTS, CHILD_LONG = range(9, 12)
 CHILD_COLUMNS = 12
@@ -145,7 +145,7 @@ def offer(scratch: Scratch, group: int, most: int, key: float) -> None:
 @compiled_in_place
 def consider(
     section: Section,
-    partial: Partial,
+    partial: PartialSchedules,
     scratch: Scratch,
     side: int,
     x: int,
@@ -215,7 +215,7 @@ def consider(
 
 @compiled_in_place
 def waits_after(
-    section: Section, partial: Partial, side: int, x: int, row: int, start: int
+    section: Section, partial: PartialSchedules, side: int, x: int, row: int, start: int
 ) -> tuple[int, int]:
     """Return the sum of starts and the number of long waits if a dispatch starts at a time.
 
@@ -260,7 +260,13 @@ def room(scratch: Scratch, width: int, reserve: int, key: float, is_safe: bool) 
 
 @compiled_in_place
 def hash_of(
-    section: Section, partial: Partial, scratch: Scratch, side: int, x: int, row: int, cpu: int
+    section: Section,
+    partial: PartialSchedules,
+    scratch: Scratch,
+    side: int,
+    x: int,
+    row: int,
+    cpu: int,
 ) -> int:
     """Return a hash of what has been placed, and of the state of the CPUs."""
     rows = section.rows
@@ -277,7 +283,7 @@ def hash_of(
 @compiled_in_place
 def hold(
     section: Section,
-    partial: Partial,
+    partial: PartialSchedules,
     scratch: Scratch,
     side: int,
     x: int,
@@ -314,7 +320,13 @@ def note_waiting(section: Section, scratch: Scratch, now: int, factors: Factors)
 
 @compiled_in_place
 def held_price(
-    section: Section, partial: Partial, scratch: Scratch, side: int, x: int, row: int, cpu: int
+    section: Section,
+    partial: PartialSchedules,
+    scratch: Scratch,
+    side: int,
+    x: int,
+    row: int,
+    cpu: int,
 ) -> float:
     """Return what those fragments count together that wait now and that the child holds."""
     hold(section, partial, scratch, side, x, row, cpu, 1)
@@ -331,7 +343,7 @@ def held_price(
 @compiled_in_place
 def waiting_price(
     section: Section,
-    partial: Partial,
+    partial: PartialSchedules,
     scratch: Scratch,
     side: int,
     x: int,
@@ -353,7 +365,7 @@ def waiting_price(
 
 @compiled_in_place
 def changed_unlike(
-    section: Section, partial: Partial, side: int, x: int, row: int, start: int, ready: int
+    section: Section, partial: PartialSchedules, side: int, x: int, row: int, start: int, ready: int
 ) -> int:
     """Return by how much the number of dispatches changes that are ready too late for the guide."""
     rows, placed = section.rows, partial.starts
@@ -383,7 +395,7 @@ def changed_unlike(
 @compiled_in_place
 def number_late(
     section: Section,
-    partial: Partial,
+    partial: PartialSchedules,
     scratch: Scratch,
     side: int,
     x: int,

@@ -59,7 +59,7 @@ from dfopt.compare.attainable.beam_search.layout import (
     WAIT_PRICE,
     WIDTH,
     Factors,
-    Partial,
+    PartialSchedules,
     Section,
     Table,
 )
@@ -68,7 +68,9 @@ from dfopt.solvers.compilation.compiled import compiled, compiled_in_place
 
 
 @compiled_in_place
-def follow_guide(section: Section, partial: Partial, scratch: Scratch, side: int, x: int) -> None:
+def follow_guide(
+    section: Section, partial: PartialSchedules, scratch: Scratch, side: int, x: int
+) -> None:
     """Note what comes next in the guide on each CPU."""
     starts = partial.starts
     for cpu in range(len(scratch.gaps)):
@@ -94,7 +96,7 @@ def follow_guide(section: Section, partial: Partial, scratch: Scratch, side: int
 @compiled_in_place
 def go_on(
     section: Section,
-    partial: Partial,
+    partial: PartialSchedules,
     scratch: Scratch,
     side: int,
     x: int,
@@ -153,7 +155,7 @@ def is_repeated(scratch: Scratch, slot: int) -> bool:
 @compiled_in_place
 def make(
     section: Section,
-    partial: Partial,
+    partial: PartialSchedules,
     scratch: Scratch,
     level: int,
     group: int,
@@ -223,7 +225,7 @@ def cost_of_guide(section: Section, answer: Table) -> None:
 @compiled
 def place_all(
     section: Section,
-    partial: Partial,
+    partial: PartialSchedules,
     scratch: Scratch,
     sizes: Table,
     factors: Factors,
@@ -269,7 +271,12 @@ def place_all(
 
 @compiled_in_place
 def cheapest(
-    section: Section, partial: Partial, side: int, kept: int, factors: Factors, answer: Table
+    section: Section,
+    partial: PartialSchedules,
+    side: int,
+    kept: int,
+    factors: Factors,
+    answer: Table,
 ) -> int:
     """Return which complete schedule within the limits is the best; ``NOTHING`` if there is none.
 
