@@ -37,6 +37,10 @@ WORTH_PROCESSES = 1_000
 """With fewer dispatches, starting processes takes longer than the work."""
 
 
+USUAL_DISPATCHES, MOST_EFFORT = 10_000, 2.0
+"""Traces with fewer dispatches than 10,000 get more effort for each, twice as much at most."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FrontierPart:
     """A schedule or a bound of a trace's dispatches.
@@ -80,7 +84,8 @@ class FrontierPart:
                 return run_patiently(arrivals, self.patience)
             case "schedule":
                 known = () if self.known is None else (self.known,)
-                return schedule_within(arrivals, self.limit, known=known)
+                effort = min(MOST_EFFORT, max(1.0, USUAL_DISPATCHES / max(1, len(arrivals))))
+                return schedule_within(arrivals, self.limit, known=known, effort=effort)
             case "bound":
                 return lower_bound(arrivals, self.limit, uses_lengths=False)
             case "bound with lengths":

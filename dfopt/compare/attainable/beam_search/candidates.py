@@ -21,7 +21,7 @@ from dfopt.compare.attainable.beam_search.layout import (
     START,
     URGENT,
     WAKER,
-    PartialSchedules,
+    BeamStates,
     Section,
     Table,
 )
@@ -46,7 +46,7 @@ URGENT_ROW, URGENT_READY = range(2)
 
 
 @compiled_in_place
-def ready_time(section: Section, partial: PartialSchedules, side: int, x: int, row: int) -> int:
+def ready_time(section: Section, partial: BeamStates, side: int, x: int, row: int) -> int:
     """Return when a dispatch is ready; ``FAR`` if what it waits for has not been placed."""
     rows, starts = section.rows, partial.starts
     ready = rows[row, LOW]
@@ -64,7 +64,7 @@ def ready_time(section: Section, partial: PartialSchedules, side: int, x: int, r
 
 
 @compiled_in_place
-def gap_of(section: Section, partial: PartialSchedules, side: int, x: int, cpu: int) -> int:
+def gap_of(section: Section, partial: BeamStates, side: int, x: int, cpu: int) -> int:
     """Return the time from when a CPU can go on until its next block."""
     fixed = section.fixed
     start = max(partial.cpus[side, x, cpu, FREE], partial.counters[side, x, NOW])
@@ -78,7 +78,7 @@ def gap_of(section: Section, partial: PartialSchedules, side: int, x: int, cpu: 
 @compiled_in_place
 def survey(
     section: Section,
-    partial: PartialSchedules,
+    partial: BeamStates,
     side: int,
     x: int,
     sizes: Table,
@@ -107,7 +107,7 @@ def survey(
 @compiled_in_place
 def survey_fragment(
     section: Section,
-    partial: PartialSchedules,
+    partial: BeamStates,
     side: int,
     x: int,
     a: int,
@@ -181,7 +181,7 @@ def drop_repeated(choices: Table, cpu: int, a: int) -> None:
 
 @compiled_in_place
 def note_urgent(
-    section: Section, partial: PartialSchedules, side: int, x: int, most: int, urgent: Table
+    section: Section, partial: BeamStates, side: int, x: int, most: int, urgent: Table
 ) -> int:
     """Note the dispatches that have to start soonest; return how many."""
     rows, starts, pointers = section.rows, partial.starts, partial.pointers

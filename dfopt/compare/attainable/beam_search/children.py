@@ -46,8 +46,8 @@ from dfopt.compare.attainable.beam_search.layout import (
     WAIT_PRICE,
     WAITING,
     WAKER,
+    BeamStates,
     Factors,
-    PartialSchedules,
     Section,
     Table,
 )
@@ -55,7 +55,7 @@ from dfopt.compare.attainable.beam_search.timeline import fitting, following
 from dfopt.solvers.compilation.compiled import compiled_in_place
 
 # Columns of Scratch.children: the partial schedule from which it comes, what is placed, on which
-# CPU and when; then as in PartialSchedules.
+# CPU and when; then as in BeamStates.
 PARENT, ROW, ON, AT, CHILD_PASSED, CHILD_COST, CHILD_HASH, CHILD_SAFE, CHILD_UNLIKE = range(9)
 CHILD_BUSY, CHILD_STARTS, CHILD_LONG = range(9, 12)
 CHILD_COLUMNS = 12
@@ -145,7 +145,7 @@ def offer(scratch: Scratch, group: int, most: int, key: float) -> None:
 @compiled_in_place
 def consider(
     section: Section,
-    partial: PartialSchedules,
+    partial: BeamStates,
     scratch: Scratch,
     side: int,
     x: int,
@@ -215,7 +215,7 @@ def consider(
 
 @compiled_in_place
 def waits_after(
-    section: Section, partial: PartialSchedules, side: int, x: int, row: int, start: int
+    section: Section, partial: BeamStates, side: int, x: int, row: int, start: int
 ) -> tuple[int, int]:
     """Return the sum of starts and the number of long waits if a dispatch starts at a time.
 
@@ -261,7 +261,7 @@ def room(scratch: Scratch, width: int, reserve: int, key: float, is_safe: bool) 
 @compiled_in_place
 def hash_of(
     section: Section,
-    partial: PartialSchedules,
+    partial: BeamStates,
     scratch: Scratch,
     side: int,
     x: int,
@@ -283,7 +283,7 @@ def hash_of(
 @compiled_in_place
 def hold(
     section: Section,
-    partial: PartialSchedules,
+    partial: BeamStates,
     scratch: Scratch,
     side: int,
     x: int,
@@ -321,7 +321,7 @@ def note_waiting(section: Section, scratch: Scratch, now: int, factors: Factors)
 @compiled_in_place
 def held_price(
     section: Section,
-    partial: PartialSchedules,
+    partial: BeamStates,
     scratch: Scratch,
     side: int,
     x: int,
@@ -343,7 +343,7 @@ def held_price(
 @compiled_in_place
 def waiting_price(
     section: Section,
-    partial: PartialSchedules,
+    partial: BeamStates,
     scratch: Scratch,
     side: int,
     x: int,
@@ -365,7 +365,7 @@ def waiting_price(
 
 @compiled_in_place
 def changed_unlike(
-    section: Section, partial: PartialSchedules, side: int, x: int, row: int, start: int, ready: int
+    section: Section, partial: BeamStates, side: int, x: int, row: int, start: int, ready: int
 ) -> int:
     """Return by how much the number of dispatches changes that are ready too late for the guide."""
     rows, placed = section.rows, partial.starts
@@ -395,7 +395,7 @@ def changed_unlike(
 @compiled_in_place
 def number_late(
     section: Section,
-    partial: PartialSchedules,
+    partial: BeamStates,
     scratch: Scratch,
     side: int,
     x: int,

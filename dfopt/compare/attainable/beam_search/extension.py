@@ -58,8 +58,8 @@ from dfopt.compare.attainable.beam_search.layout import (
     UNLIKE,
     WAIT_PRICE,
     WIDTH,
+    BeamStates,
     Factors,
-    PartialSchedules,
     Section,
     Table,
 )
@@ -69,7 +69,7 @@ from dfopt.solvers.compilation.compiled import compiled, compiled_in_place
 
 @compiled_in_place
 def follow_guide(
-    section: Section, partial: PartialSchedules, scratch: Scratch, side: int, x: int
+    section: Section, partial: BeamStates, scratch: Scratch, side: int, x: int
 ) -> None:
     """Note what comes next in the guide on each CPU."""
     starts = partial.starts
@@ -96,7 +96,7 @@ def follow_guide(
 @compiled_in_place
 def go_on(
     section: Section,
-    partial: PartialSchedules,
+    partial: BeamStates,
     scratch: Scratch,
     side: int,
     x: int,
@@ -155,7 +155,7 @@ def is_repeated(scratch: Scratch, slot: int) -> bool:
 @compiled_in_place
 def make(
     section: Section,
-    partial: PartialSchedules,
+    partial: BeamStates,
     scratch: Scratch,
     level: int,
     group: int,
@@ -225,7 +225,7 @@ def cost_of_guide(section: Section, answer: Table) -> None:
 @compiled
 def place_all(
     section: Section,
-    partial: PartialSchedules,
+    partial: BeamStates,
     scratch: Scratch,
     sizes: Table,
     factors: Factors,
@@ -272,7 +272,7 @@ def place_all(
 @compiled_in_place
 def cheapest(
     section: Section,
-    partial: PartialSchedules,
+    partial: BeamStates,
     side: int,
     kept: int,
     factors: Factors,

@@ -45,11 +45,11 @@ PLAIN, EVICTS, CUT = range(3)
 # CPU is free; its elements before and after the section; the last row before the element after it.
 FIXED_FIRST, FIXED_END, FREE_FROM, ELEMENT_BEFORE, ELEMENT_AFTER, PASSED_AT_END = range(6)
 
-# Columns of PartialSchedules.cpus: when a CPU is free, its last element, the rows of Section.fixed that
+# Columns of BeamStates.cpus: when a CPU is free, its last element, the rows of Section.fixed that
 # have been passed on it, and the first dispatch of the guide that is left.
 FREE, BEFORE, PASSED, GUIDED = range(4)
 
-# Columns of PartialSchedules.counters: the cost so far; the latest start so far; a hash of what has been
+# Columns of BeamStates.counters: the cost so far; the latest start so far; a hash of what has been
 # placed; the number of dispatches that cannot start as early as in the guide; whether the guide can
 # be followed from here on; the time taken by dispatches and passed blocks; the sum of all starts,
 # less the times at which waits begin; the number of long waits.
@@ -112,8 +112,8 @@ class Section(NamedTuple):
     limits: Table
 
 
-class PartialSchedules(NamedTuple):
-    """PartialSchedules schedules: those with the same number of dispatches, and those with one more.
+class BeamStates(NamedTuple):
+    """Partial schedules: those with the same number of dispatches, and those with one more.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from dfopt.compare.attainable.beam_search.children import CHILD_COLUMNS, Scratch
 from dfopt.compare.attainable.beam_search.layout import (
     COUNTERS,
     NOTHING,
-    PartialSchedules,
+    BeamStates,
     Section,
     Table,
 )
@@ -91,7 +91,7 @@ def beam_search(
 
     count, cpus, fragments = len(section.low), len(section.cpus), len(section.weights)
     kept = settings.width + settings.safe
-    partial = PartialSchedules(
+    partial = BeamStates(
         starts=np.empty((2, kept, count), np.int64),
         cpus=np.empty((2, kept, cpus, 4), np.int64),
         counters=np.empty((2, kept, COUNTERS), np.int64),
