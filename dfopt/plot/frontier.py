@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling
@@ -19,6 +20,7 @@ from dfopt.trace.time_units import NANOSECONDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.patches import PathPatch
 
 SIZE = (8.0, 5.2)
 """Width and height of a figure, in inches; more than a few names make it higher."""
@@ -213,14 +215,8 @@ def height_of(row: FrontierRow, name: str) -> int:
 def draw_frontier(ax: Axes, comparison: Comparison, inks: Mapping[str, Colour]) -> None:
     """Draw the points and curves of a trace, each in its colour."""
     points = rows_by_style(comparison)
-    ax.fill_between(
-        [mean_wait(row) for row in points["bound"]],
-        [float(row.bound or 0) for row in points["bound"]],
-        [float(row.cost) for row in points["bound"]],
-        color=inks["attained"],
-        alpha=SHADING,
-        linewidth=0,
-    )
+    if len(points["bound"]) > 1:
+        ax.add_patch(_band(points["bound"], inks["attained"]))
     for row in points["same mean wait"]:
         if row.bound is not None:
             ends = [row.bound, row.cost]
@@ -230,6 +226,25 @@ def draw_frontier(ax: Axes, comparison: Comparison, inks: Mapping[str, Colour]) 
         costs = [height_of(row, name) for row in rows]
         waits = [mean_wait(row) for row in rows]
         ax.plot(waits, costs, color=inks[name], zorder=3, clip_on=False, **STYLES[name])
+
+
+def _band(rows: Sequence[FrontierRow], ink: Colour) -> PathPatch:
+    """Return the area between bounds and costs.
+
+    A longer limit may lead to shorter waits in the mean, so pieces of the band can overlap. All of
+    them go from left to right, so that an overlap is shaded as once.
+    """
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    pieces = []
+    for pair in pairwise(rows):
+        left, right = sorted(pair, key=mean_wait)
+        below = [(mean_wait(row), float(row.bound or 0)) for row in (left, right)]
+        above = [(mean_wait(row), float(row.cost)) for row in (right, left)]
+        pieces.append(Path([*below, *above, below[0]], closed=True))
+    area = Path.make_compound_path(*pieces)
+    return PathPatch(area, facecolor=ink, alpha=SHADING, linewidth=0)
 
 
 def label_points(ax: Axes, comparison: Comparison) -> None:
