@@ -230,7 +230,7 @@ def _check_entries(paths: StretchPaths, fragment: Rows, covers: _Covers) -> None
         if (left[is_last] < 0).any():
             raise FaultyProofError(
                 "the prices of hits and delays around an entry exceed its cost; write the proof "
-                "anew (`dfopt compare --save`)"
+                "anew with the comparison"
             )
 
 

@@ -198,7 +198,7 @@ def test_rewards_above_the_cost_of_an_entry_are_refused() -> None:
     )
     assert check_proof(ALTERNATING, proof_of(greedy, limit=WaitingLimit(each=0))).value == 0
     (problem,) = check_proof(ALTERNATING, proof_of(greedy, limit=late)).problems
-    assert problem.endswith("exceed its cost; write the proof anew (`dfopt compare --save`)")
+    assert problem.endswith("exceed its cost; write the proof anew with the comparison")
 
 
 def test_many_long_dispatches_need_many_cpus() -> None:
