@@ -134,7 +134,10 @@ class StretchBound:
             uses_lengths=self.uses_lengths,
         )
         conditions, slots = [], []
-        for fragment in np.unique(windows.fragment[self._due < self.end]).tolist():
+        # A fragment of which nothing can start in the stretch has no visits that begin there.
+        for fragment in np.intersect1d(
+            windows.fragment[self._due < self.end], starts.fragment
+        ).tolist():
             own = np.flatnonzero(starts.fragment == fragment)
             inside = np.flatnonzero(windows.fragment == fragment)
             condition = conditions_of(fragment, windows.part(inside), times)
@@ -166,6 +169,8 @@ class StretchBound:
         if not count:
             return PricedStretches(value=0.0, prices=())
         conditions, slots = self.conditions()
+        if not conditions:
+            return PricedStretches(value=0.0, prices=())
         fragments = np.array([own.fragment for own in conditions])
         answer = condition_prices(
             conditions,

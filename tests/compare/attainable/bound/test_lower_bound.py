@@ -8,7 +8,7 @@ import pytest
 
 from dfopt.compare.attainable.bound.check_proof import check_proof
 from dfopt.compare.attainable.bound.lower_bound import lower_bound
-from tests.compare.attainable.drawn import random_arrivals, random_limit
+from tests.compare.attainable.drawn import random_arrivals, random_case, random_limit
 from tests.compare.attainable.enumeration import cheapest_schedule
 
 FEW = 20
@@ -31,6 +31,15 @@ def check_bounds(seeds: range) -> None:
 
 def test_bounds_are_never_above_the_least_cost() -> None:
     check_bounds(range(FEW))
+
+
+def test_a_fragment_of_which_nothing_can_start_in_a_stretch() -> None:
+    arrivals, limit = random_case(5_050_927, most=6)
+    cheapest = cheapest_schedule(arrivals, limit)
+    bound = lower_bound(arrivals, limit, uses_lengths=True)
+    assert cheapest is not None
+    assert bound.value <= cheapest[0]
+    assert check_proof(arrivals, bound.proof).value == bound.value
 
 
 @pytest.mark.slow
