@@ -15,6 +15,7 @@ from dfopt_cli.bench import bench
 from dfopt_cli.compare import compare
 from dfopt_cli.exit_codes import INTERRUPTED
 from dfopt_cli.failures import fail, warnings_of
+from dfopt_cli.import_files import import_files
 from dfopt_cli.info import info
 from dfopt_cli.schema import schema
 from dfopt_cli.solve import solve
@@ -78,6 +79,7 @@ app.command()(verify)
 app.command()(info)
 app.command()(bench)
 app.command()(compare)
+app.command("import")(import_files)
 app.command()(schema)
 app.add_typer(generate.app, name="generate", help="Generate random instances.")
 app.add_typer(trace.app, name="trace", help="Convert traces, schedules and instances.")

@@ -23,8 +23,8 @@ Value = TypeVar("Value")
 OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
-        "capacity", "fill", "leaves", "lines", "objective", "penalty", "read_line", "resume",
-        "scheduler", "unmanaged", "workers", "write_back",
+        "capacity", "cpus", "fill", "leaves", "lines", "objective", "penalty", "read_line",
+        "resume", "scheduler", "unmanaged", "workers", "write_back",
     )
 } | {"instance": "--model", "labels": "--df", "windows": "--window"}  # fmt: skip
 """The options for the parameters that the messages of the library name."""

@@ -15,8 +15,8 @@ from tests.cli.conftest import Run, Start
 from tests.plot.worked_example import INSTANCE
 
 COMMANDS = (
-    "solve", "verify", "info", "bench", "compare", "schema", "generate", "trace", "simulate",
-    "model", "plot",
+    "solve", "verify", "info", "bench", "compare", "import", "schema", "generate", "trace",
+    "simulate", "model", "plot",
 )  # fmt: skip
 
 

@@ -1,0 +1,248 @@
+"""TSPLIB: travelling salesmen, symmetric or not, and sequential orderings.
+
+A file has keywords with values (``DIMENSION: 17``), and sections of numbers. Weights are given as
+a table, whole or in part, or follow from coordinates. G. Reinelt, "TSPLIB - A Traveling Salesman
+Problem Library", ORSA Journal on Computing 3 (1991), describes the format.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from dfopt.checks import LARGEST_TOTAL, described
+from dfopt.errors import FileError
+from dfopt.files.imported.source_text import SourceLine, integers
+from dfopt.files.imported.tours import (
+    MOST_CITIES,
+    CityTable,
+    ordering_instance,
+    tour_instance,
+)
+from dfopt.problem.instance import Instance
+
+WEIGHTS, COORDINATES = "EDGE_WEIGHT_SECTION", "NODE_COORD_SECTION"
+IGNORED_SECTIONS = {"DISPLAY_DATA_SECTION"}
+TYPES = ("TSP", "ATSP", "SOP")
+
+_KEYWORD = re.compile(r"([A-Z][A-Z0-9_]*)\s*:\s*(.*)")
+_SECTION = re.compile(r"([A-Z][A-Z0-9_]*_SECTION)\s*:?")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?")
+
+Cells = Iterator[tuple[int, int]]
+
+
+def all_cells(size: int) -> Cells:
+    """Yield all cells, row by row."""
+    return ((row, column) for row in range(size) for column in range(size))
+
+
+def upper_rows(size: int) -> Cells:
+    """Yield the cells above the diagonal, row by row."""
+    return ((row, column) for row in range(size) for column in range(row + 1, size))
+
+
+def lower_rows(size: int) -> Cells:
+    """Yield the cells below the diagonal, row by row."""
+    return ((row, column) for row in range(size) for column in range(row))
+
+
+def upper_diagonal_rows(size: int) -> Cells:
+    """Yield the cells of the diagonal and above it, row by row."""
+    return ((row, column) for row in range(size) for column in range(row, size))
+
+
+def lower_diagonal_rows(size: int) -> Cells:
+    """Yield the cells of the diagonal and below it, row by row."""
+    return ((row, column) for row in range(size) for column in range(row + 1))
+
+
+FULL = "FULL_MATRIX"
+
+# A symmetric table is the same by rows and by columns of its other half.
+LAYOUTS: dict[str, Callable[[int], Cells]] = {
+    FULL: all_cells,
+    "UPPER_ROW": upper_rows,
+    "LOWER_ROW": lower_rows,
+    "UPPER_DIAG_ROW": upper_diagonal_rows,
+    "LOWER_DIAG_ROW": lower_diagonal_rows,
+    "UPPER_COL": lower_rows,
+    "LOWER_COL": upper_rows,
+    "UPPER_DIAG_COL": lower_diagonal_rows,
+    "LOWER_DIAG_COL": upper_diagonal_rows,
+}
+
+DISTANCES: dict[str, Callable[[float, float], int]] = {
+    "EUC_2D": lambda across, up: math.floor(math.hypot(across, up) + 0.5),
+    "CEIL_2D": lambda across, up: math.ceil(math.hypot(across, up)),
+    "MAN_2D": lambda across, up: math.floor(abs(across) + abs(up) + 0.5),
+    "MAX_2D": lambda across, up: max(
+        math.floor(abs(across) + 0.5), math.floor(abs(up) + 0.5)
+    ),
+}  # fmt: skip
+"""Distances by the difference of two points' coordinates, rounded as TSPLIB says."""
+
+
+@dataclass(frozen=True, slots=True)
+class TsplibFile:
+    """The keywords of a file, each with its line, and the lines of its sections."""
+
+    keywords: dict[str, tuple[SourceLine, str]]
+    sections: dict[str, tuple[SourceLine, list[SourceLine]]]
+
+    def value(self, keyword: str, known: tuple[str, ...]) -> str:
+        """Return the first word of a keyword's value, which must be a known one."""
+        line, value = self.required(keyword)
+        word = value.split()[0]
+        if word not in known:
+            raise line.error(f"{keyword} {word} is not known; known are {', '.join(known)}")
+        return word
+
+    def required(self, keyword: str) -> tuple[SourceLine, str]:
+        """Return the line and the value of a keyword that must be there."""
+        if keyword not in self.keywords:
+            raise FileError(f"the keyword {keyword} is missing; add it")
+        line, value = self.keywords[keyword]
+        if not value:
+            raise line.error(f"{keyword} has no value; give one")
+        return line, value
+
+    def section(self, name: str) -> tuple[SourceLine, list[SourceLine]]:
+        """Return the first line of a section that must be there, and the lines in it."""
+        if name not in self.sections:
+            raise FileError(f"the section {name} is missing; add it, or get the whole file")
+        return self.sections[name]
+
+
+def is_tsplib(lines: list[SourceLine]) -> bool:
+    """Whether the lines are those of a TSPLIB file."""
+    return _KEYWORD.fullmatch(lines[0].text) is not None
+
+
+def read_tsplib(lines: list[SourceLine], name: str) -> Instance:
+    """Return the instance of a TSPLIB file.
+
+    Raises
+    ------
+    FileError, InstanceError
+        When it is of another type, is cut off, or contradicts itself.
+    """
+    file = parsed(lines)
+    problem = file.value("TYPE", TYPES)
+    name = file.keywords["NAME"][1] if file.keywords.get("NAME", (None, ""))[1] else name
+    weights = file.value("EDGE_WEIGHT_TYPE", ("EXPLICIT", *DISTANCES))
+    if problem == "SOP":
+        return ordering_instance(explicit(file, problem), name, f"TSPLIB, {problem}")
+    table = explicit(file, problem) if weights == "EXPLICIT" else by_distance(file, weights)
+    return tour_instance(table, name, f"TSPLIB, {problem}")
+
+
+def parsed(lines: list[SourceLine]) -> TsplibFile:
+    """Return the keywords and sections in the lines, up to ``EOF``."""
+    keywords: dict[str, tuple[SourceLine, str]] = {}
+    sections: dict[str, tuple[SourceLine, list[SourceLine]]] = {}
+    rows: list[SourceLine] | None = None
+    for line in lines:
+        if line.text == "EOF":
+            break
+        section = _SECTION.fullmatch(line.text)
+        keyword = _KEYWORD.fullmatch(line.text)
+        if section is not None:
+            if section[1] not in {WEIGHTS, COORDINATES, *IGNORED_SECTIONS}:
+                raise line.error(f"the section {section[1]} is not understood; remove it")
+            if section[1] in sections:
+                raise line.error(f"the section {section[1]} is there twice; remove one")
+            rows = []
+            sections[section[1]] = line, rows
+        elif keyword is not None:
+            if keyword[1] in keywords and keyword[1] != "COMMENT":
+                raise line.error(f"the keyword {keyword[1]} is there twice; remove one")
+            keywords[keyword[1]] = line, keyword[2]
+            rows = None
+        elif rows is not None:
+            rows.append(line)
+        else:
+            raise line.error(f"{described(line.text)} is no keyword; write KEYWORD: value")
+    return TsplibFile(keywords, sections)
+
+
+def dimension(file: TsplibFile) -> int:
+    """Return the number of cities."""
+    line, value = file.required("DIMENSION")
+    numbers = integers(SourceLine(line.number, value), least=1)
+    if len(numbers) != 1:
+        raise line.error("DIMENSION must be one integer; correct it")
+    if numbers[0] > MOST_CITIES:
+        raise line.error(f"{numbers[0]} cities are too many; at most {MOST_CITIES} are read")
+    return numbers[0]
+
+
+def explicit(file: TsplibFile, problem: str) -> CityTable:
+    """Return the table of a file that lists the weights."""
+    size = dimension(file)
+    # Some sequential orderings say nothing of their layout, which is always the same.
+    layout = FULL
+    if problem != "SOP" or "EDGE_WEIGHT_FORMAT" in file.keywords:
+        known = tuple(LAYOUTS) if problem == "TSP" else (FULL,)
+        layout = file.value("EDGE_WEIGHT_FORMAT", known)
+    begin, rows = file.section(WEIGHTS)
+    numbers: list[int] = []
+    places: list[SourceLine] = []
+    for line in rows:
+        found = integers(line, least=-LARGEST_TOTAL)
+        numbers += found
+        places += [line] * len(found)
+    count = sum(1 for _ in LAYOUTS[layout](size))
+    # A sequential ordering repeats its dimension before its weights.
+    if problem == "SOP" and len(numbers) == count + 1 and numbers[0] == size:
+        del numbers[0], places[0]
+    if len(numbers) != count:
+        last = places[-1] if places else begin
+        raise last.error(
+            f"{WEIGHTS} ends with {len(numbers)} numbers, and {layout} of DIMENSION {size} has "
+            f"{count}; get the whole file, or correct DIMENSION"
+        )
+    costs = [[0] * size for _ in range(size)]
+    firsts = [begin] * size
+    for (row, column), number, place in zip(LAYOUTS[layout](size), numbers, places, strict=True):
+        costs[row][column] = number
+        if layout != FULL:
+            costs[column][row] = number
+        elif column == 0:
+            firsts[row] = place
+    names = tuple(str(city) for city in range(1, size + 1))
+    return CityTable(names=names, costs=costs, lines=firsts)
+
+
+def by_distance(file: TsplibFile, weights: str) -> CityTable:
+    """Return the table of a file that lists the coordinates of its cities."""
+    size = dimension(file)
+    begin, rows = file.section(COORDINATES)
+    points: dict[str, tuple[float, float]] = {}
+    for line in rows:
+        city, point = coordinates(line)
+        if city in points:
+            raise line.error(f"the city {city} is there twice; remove one")
+        points[city] = point
+    if len(points) != size:
+        last = rows[-1] if rows else begin
+        raise last.error(
+            f"{COORDINATES} ends with {len(points)} cities, and DIMENSION is {size}; "
+            "get the whole file, or correct DIMENSION"
+        )
+    distance = DISTANCES[weights]
+    costs = [
+        [distance(x - other_x, y - other_y) for other_x, other_y in points.values()]
+        for x, y in points.values()
+    ]
+    return CityTable(names=tuple(points), costs=costs, lines=rows)
+
+
+def coordinates(line: SourceLine) -> tuple[str, tuple[float, float]]:
+    """Return the name of a city and its two coordinates."""
+    words = line.words
+    if len(words) != 3 or not all(_NUMBER.fullmatch(word) for word in words):  # noqa: PLR2004
+        raise line.error(f"{described(line.text)} must be a city and two coordinates; correct it")
+    return words[0], (float(words[1]), float(words[2]))
