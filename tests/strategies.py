@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.certificate import (
+    ArcFork,
+    ArcWeights,
     Branching,
     Certificate,
     CompleteSearch,
@@ -18,11 +20,13 @@ from dfopt.problem.certificate import (
     FullGroups,
     HoldingCount,
     MeetingCount,
+    OrderCut,
     Refutation,
     Supports,
     SupportSplit,
     SupportWeights,
     TaskClass,
+    Tour,
     VisitCount,
 )
 from dfopt.problem.instance import Instance, Objective, Task
@@ -259,7 +263,16 @@ def certificates(draw: st.DrawFn) -> Certificate:  # noqa: PLR0911 - one for eac
     bound = draw(any_integer)
     kind = draw(
         st.sampled_from(
-            (DualWeights, Branching, Supports, FullGroups, Counting, Exhaustive, CompleteSearch)
+            (
+                DualWeights,
+                Branching,
+                Supports,
+                Tour,
+                FullGroups,
+                Counting,
+                Exhaustive,
+                CompleteSearch,
+            )
         )
     )
     threshold = draw(st.none() | st.just(bound))
@@ -288,6 +301,8 @@ def certificates(draw: st.DrawFn) -> Certificate:  # noqa: PLR0911 - one for eac
         )
         return Supports(threshold=threshold, proof=draw(proof | split))
     pairs = st.lists(st.tuples(any_time, any_integer), max_size=3).map(tuple)
+    if kind is Tour:
+        return draw(tour_certificates(threshold=threshold))
     if kind is FullGroups:
         room, longer, plain = (draw(any_time) for _ in range(3))
         sizes = draw(pairs)
@@ -326,6 +341,30 @@ def certificates(draw: st.DrawFn) -> Certificate:  # noqa: PLR0911 - one for eac
         entry_charges=tuple(draw(st.lists(st.tuples(task_class, any_time), max_size=3))),
         visit_prices=tuple(draw(st.lists(st.tuples(texts, any_integer), max_size=3))),
         scale=draw(any_time),
+    )
+
+
+@st.composite
+def tour_certificates(draw: st.DrawFn, *, threshold: int | None) -> Tour:
+    """Draw a certificate of the right form, true or not."""
+    numbers = st.lists(st.integers(0, 5), max_size=3).map(tuple)
+    cuts = st.builds(OrderCut, within=numbers, last_of=numbers, first_of=numbers)
+    forks = st.builds(
+        ArcFork, before=st.integers(0, 5), after=st.integers(0, 5), at_most=st.integers(0, 2)
+    )
+    weights = st.lists(any_integer, max_size=5).map(tuple)
+    leaves_of_tree = st.builds(
+        ArcWeights,
+        leaving=weights,
+        entering=weights,
+        cuts=st.lists(st.tuples(st.integers(0, 3), any_integer), max_size=2).map(tuple),
+        scale=any_time,
+    )
+    return Tour(
+        threshold=threshold,
+        nodes=tuple(draw(st.lists(texts, max_size=3))),
+        cuts=tuple(draw(st.lists(cuts, max_size=2))),
+        tree=tuple(draw(st.lists(forks | leaves_of_tree, max_size=3))),
     )
 
 

@@ -17,6 +17,7 @@ from dfopt.problem.certificate import (
     Exhaustive,
     FullGroups,
     Supports,
+    Tour,
 )
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
@@ -32,6 +33,7 @@ COUNTING_BOUNDS = ("area", "transportation")
 PROOFS: dict[type[Certificate], str] = {
     DualWeights: "dual weights; 'dfopt verify' checks them without a solver",
     FullGroups: "prices of groups; 'dfopt verify' checks them without a solver",
+    Tour: "weights of arcs; 'dfopt verify' checks them without a solver",
     Supports: "weights of supports; 'dfopt verify' checks them without a solver",
     Exhaustive: "enumeration; 'dfopt verify' repeats it",
 }

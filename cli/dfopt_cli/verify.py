@@ -21,6 +21,7 @@ from dfopt_cli.verify_trace import proof_checked, schedule_checked
 PROOFS = {
     "dual-weights": "dual weights",
     "supports": "weights of supports",
+    "tour": "weights of arcs",
     "branching": "dual weights in a tree of cases",
     "full-groups": "prices of groups",
     "counting": "counting",

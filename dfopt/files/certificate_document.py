@@ -17,6 +17,7 @@ from dfopt.files.fields import (
 )
 from dfopt.files.strict_json import Document
 from dfopt.files.task_class_document import CLASS_KEYS, class_fields, task_class
+from dfopt.files.tour_document import tour_fields, tour_from_fields
 from dfopt.problem.certificate import (
     Branching,
     Certificate,
@@ -30,6 +31,7 @@ from dfopt.problem.certificate import (
     SupportSplit,
     SupportWeights,
     TaskClass,
+    Tour,
 )
 
 CERTIFICATE_KEYS = {
@@ -38,6 +40,7 @@ CERTIFICATE_KEYS = {
         "scale",
     ),
     "supports": ("threshold", "proof"),
+    "tour": ("threshold", "nodes", "cuts", "tree"),
     "branching": ("threshold", "classes", "counts", "nodes"),
     "full-groups": ("threshold", "sizes", "room", "longer", "plain"),
     "counting": ("threshold", "argument"),
@@ -46,7 +49,7 @@ CERTIFICATE_KEYS = {
 }  # fmt: skip
 OPTIONAL_KEYS = (
     "threshold", "lower_bound", "entry_charges", "visit_prices", "scale", "counts", "solver",
-    "sizes", "room", "longer", "plain",
+    "sizes", "room", "longer", "plain", "cuts",
 )  # fmt: skip
 
 SPLIT_KEYS = ("types", "most", "below", "above")
@@ -95,6 +98,8 @@ def certificate_from_document(  # noqa: PLR0911 - one for each kind
             )
         case "branching":
             return branching_from_fields(fields)
+        case "tour":
+            return tour_from_fields(fields)
     return _dual_weights(fields)
 
 
@@ -205,6 +210,8 @@ def certificate_to_document(certificate: Certificate) -> Document:
                 or None,
                 "scale": certificate.scale if certificate.scale != 1 else None,
             }
+        case Tour():
+            document = {"kind": "tour", **tour_fields(certificate)}
         case Branching():
             document = {"kind": "branching", **branching_fields(certificate)}
     return {key: value for key, value in document.items() if value is not None}

@@ -23,6 +23,7 @@ from dfopt.solvers.interruptible import SECONDS_PER_CHECK, load_module
 from dfopt.solvers.matrix import bound_by_flow, choose_supports, improve_schedule
 from dfopt.solvers.search import Search
 from dfopt.solvers.timed_branch_and_bound import BranchAndBound
+from dfopt.solvers.tour import can_be_toured, search_tours
 
 TINY = 9
 """With at most this number of tasks, enumeration is faster than loading a solver."""
@@ -110,6 +111,20 @@ def _prove_best_order(search: Search) -> None:
     )
 
 
+def _look_at_matrix(search: Search) -> None:
+    """Solve instances with a matrix that have few types or one CPU; bound the others."""
+    is_tiny = search.instance.task_count <= TINY
+    if not is_tiny and not search.instance.is_timed:
+        choose_supports(search)
+        search.check()
+    if not is_tiny and can_be_toured(search):
+        search_tours(search)
+        search.check()
+    if not search.instance.is_timed:
+        bound_by_flow(search)
+        search.check()
+
+
 def solve_automatically(search: Search) -> None:
     """Run the methods that fit, cheap ones first, until bound and schedule meet.
 
@@ -121,12 +136,8 @@ def solve_automatically(search: Search) -> None:
     if counts_parts(search):
         parts.pack(search)
         search.check()
-    if isinstance(search.instance.penalty, PenaltyMatrix) and not search.instance.is_timed:
-        if search.instance.task_count > TINY:
-            choose_supports(search)
-            search.check()
-        bound_by_flow(search)
-        search.check()
+    if isinstance(search.instance.penalty, PenaltyMatrix):
+        _look_at_matrix(search)
     if search.instance.is_timed or search.instance.task_count <= FEW_TASKS or is_ordered:
         first_schedule.improve(search, effort=FIRST_LOOK)
         search.check()

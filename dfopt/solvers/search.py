@@ -27,6 +27,7 @@ from dfopt.problem.certificate import (
     Exhaustive,
     FullGroups,
     Supports,
+    Tour,
 )
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, StopReason
@@ -252,6 +253,8 @@ def _reason(certificate: Certificate) -> str:
             return f"a complete search ({solver})"
         case Branching(nodes=nodes):
             return f"weights in a tree of {len(nodes)} nodes"
+        case Tour(tree=tree):
+            return f"weights of arcs in a tree of {len(tree)} nodes"
         case Counting(argument=argument):
             return argument
     return REASONS[type(certificate)]

@@ -20,6 +20,7 @@ from dfopt.problem.certificate import (
     Exhaustive,
     FullGroups,
     Supports,
+    Tour,
 )
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.result import Result
@@ -34,6 +35,7 @@ FORMAT = Format.VERIFICATION
 KINDS: dict[type[Certificate], str] = {
     DualWeights: "dual-weights",
     Supports: "supports",
+    Tour: "tour",
     Branching: "branching",
     FullGroups: "full-groups",
     Counting: "counting",
@@ -57,7 +59,7 @@ class Verification:
     bound_checked
         Whether that bound was proven here.
     certificate_kind
-        ``dual-weights``, ``branching``, ``supports``, ``full-groups``, ``counting``,
+        ``dual-weights``, ``branching``, ``supports``, ``tour``, ``full-groups``, ``counting``,
         ``exhaustive``, ``search``, for a trace ``prices``, or None.
     problems
         The errors, each with its place in the result document.

@@ -17,6 +17,7 @@ from dfopt.problem.certificate import (
     FullGroups,
     Supports,
     TaskClass,
+    Tour,
 )
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
@@ -27,6 +28,7 @@ from dfopt.verify.enumeration import has_schedule_below
 from dfopt.verify.groups import false_groups
 from dfopt.verify.prices import OrderPrices, largest_total_below
 from dfopt.verify.supports import false_supports
+from dfopt.verify.tours import false_tour
 from dfopt.verify.visits import most_by_visits
 
 
@@ -71,7 +73,7 @@ def check_bound(instance: Instance, result: Result) -> BoundCheck:
 
 def _errors(  # noqa: PLR0911 - each kind has its own errors
     instance: Instance,
-    certificate: DualWeights | Branching | Supports | FullGroups | Counting | Exhaustive,
+    certificate: DualWeights | Branching | Supports | Tour | FullGroups | Counting | Exhaustive,
     bound: int,
 ) -> list[str]:
     """Return why a certificate does not prove the bound; none if it does.
@@ -100,6 +102,10 @@ def _errors(  # noqa: PLR0911 - each kind has its own errors
         if not is_matrix:
             return ["certificate.kind: 'supports' is for the penalty matrix"]
         return false_supports(instance, certificate, bound)
+    if isinstance(certificate, Tour):
+        if not is_matrix:
+            return ["certificate.kind: 'tour' is for the penalty matrix"]
+        return false_tour(instance, certificate, bound)
     if is_matrix:
         return ["certificate.kind: weights are for the penalties f and g"]
     if isinstance(certificate, Branching):

@@ -18,7 +18,13 @@ from dfopt.solvers.matrix.problem import MatrixProblem, matrix_problem
 from dfopt.solvers.matrix.trails import best_trails
 from dfopt.solvers.search import Search
 
-__all__ = ["MatrixProblem", "bound_by_flow", "choose_supports", "improve_schedule"]
+__all__ = [
+    "MatrixProblem",
+    "bound_by_flow",
+    "by_type_of_matrix",
+    "choose_supports",
+    "improve_schedule",
+]
 
 SOLVER = "transportation"
 
@@ -35,7 +41,7 @@ def choose_supports(search: Search) -> None:
     search
         Of an instance with a matrix and without releases and precedence.
     """
-    types, members = _by_type_of_matrix(search.types)
+    types, members = by_type_of_matrix(search.types)
     if len(types) <= MOST_TYPES:
         load_module("dfopt.solvers.matrix.by_supports", search.check)
         from dfopt.solvers.matrix.by_supports import solve_few_types
@@ -74,7 +80,7 @@ def bound_by_flow(search: Search, *, most_branches: int = MOST_BRANCHES) -> None
     most_branches
         At most about this number of transportation problems are solved.
     """
-    types, members = _by_type_of_matrix(search.types)
+    types, members = by_type_of_matrix(search.types)
     table = CostTable(search.instance, types)
     problem, cpus = matrix_problem(search.instance, types, table)
     # The schedule of the first flow is sometimes better than that of the last one.
@@ -103,7 +109,7 @@ def _bound(search: Search, switching: int) -> int:
     return total if is_sum else -(-total // search.instance.cpus)
 
 
-def _by_type_of_matrix(types: Sequence[TaskType]) -> tuple[list[TaskType], list[list[int]]]:
+def by_type_of_matrix(types: Sequence[TaskType]) -> tuple[list[TaskType], list[list[int]]]:
     """Put task types together that the matrix does not tell apart, though execution times may.
 
     Returns

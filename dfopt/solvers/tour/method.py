@@ -1,0 +1,78 @@
+"""The best order of one CPU's tasks under a matrix: local search, then branch and cut."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+
+from dfopt.solvers.search import Search
+from dfopt.solvers.tour.branch_and_cut import BranchAndCut
+from dfopt.solvers.tour.cut_program import NoSolutionError, easily_reduced
+from dfopt.solvers.tour.problem import START, TourProblem, tour_problem
+from dfopt.solvers.tour.segment_moves import SegmentMoves
+
+WALKS = 2
+"""The local search walks twice before there is a linear program, and twice after it."""
+
+LARGEST_COST = 1 << 45
+"""Floating-point numbers are too coarse for tours that cost more."""
+
+
+def solve_tour(search: Search) -> None:
+    """Find the cheapest order and prove it.
+
+    Parameters
+    ----------
+    search
+        Of an instance with one CPU and a matrix, without releases.
+    """
+    problem = tour_problem(search)
+    if int(problem.cost.max()) * search.instance.task_count > LARGEST_COST:
+        return
+    search.enter("tour")
+    if search.schedule is None:
+        search.found([problem.order(nearest_next(problem))])
+        search.check()
+    schedule = search.schedule
+    assert schedule is not None
+    number_of = {
+        name: number for number, task_type in enumerate(search.types) for name in task_type.names
+    }
+    tour = problem.tour([number_of[name] for name in schedule.cpus[0].tasks])
+    moves = SegmentMoves(problem, search.seed, search.check)
+    tour = moves.improved(tour, easily_reduced(problem), WALKS)
+    search.found([problem.order(tour)])
+    search.check()
+    branches = BranchAndCut(
+        problem,
+        tour,
+        found=lambda better: search.found([problem.order(better)]),
+        proved=search.proved,
+        check=search.check,
+    )
+    # GLOP may fail on degenerate programs; then other methods take over.
+    with suppress(NoSolutionError):
+        search.enter("cuts of tours")
+        reduced = branches.start()
+        search.enter("tour along arcs of small reduced costs")
+        branches.improve(moves.improved(branches.tour, reduced, WALKS))
+        search.check()
+        search.enter("branch and cut")
+        branches.run()
+
+
+def nearest_next(problem: TourProblem) -> list[int]:
+    """Return a tour that goes on to the cheapest node each time, all visits of a node at once."""
+    left = problem.visits.copy()
+    left[START] = 0
+    tour = [START]
+    waiting = problem.precedes[START + 1 :].sum(axis=0)
+    while tour[-1] != problem.end:
+        free = (left > 0) & (waiting == 0)
+        cost = np.where(free, problem.cost[tour[-1]], problem.cost.max() + 1)
+        node = int(np.argmin(cost))
+        tour += [node] * int(left[node])
+        left[node] = 0
+        waiting -= problem.precedes[node]
+    return tour

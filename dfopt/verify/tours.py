@@ -1,0 +1,214 @@
+"""The check of a ``tour`` certificate: what the order of all tasks on one CPU costs at least.
+
+Nodes are the types of the tasks, or the tasks themselves if some wait for others. Node 0 is the
+start of the order as the node before, and its end as the node after. Each node is visited once for
+each of its tasks, so an order leaves it and enters it as often as that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from graphlib import TopologicalSorter
+from itertools import pairwise
+
+from dfopt.problem.certificate import ArcFork, ArcWeights, OrderCut, Tour
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
+
+DEPOT = 0
+"""The node that is both the start and the end."""
+
+Arc = tuple[int, int]
+
+Range = tuple[int, int]
+"""At least and at most this number of times."""
+
+
+def false_tour(instance: Instance, certificate: Tour, bound: int) -> list[str]:
+    """Return the errors in a proof that no order of all tasks costs less than ``bound``."""
+    if instance.cpus != 1:
+        return [f"certificate.kind: 'tour' is for one CPU, and there are {instance.cpus}"]
+    nodes = {name for task in instance.tasks for name in nodes_of(instance, task)}
+    if len(certificate.nodes) != len(nodes) or set(certificate.nodes) != nodes:
+        what = "tasks" if instance.has_precedence else "types of the tasks"
+        return [f"certificate.nodes: must name the {len(nodes)} {what}, each of them once"]
+    tours = Tours(instance, certificate.nodes)
+    cuts: list[Cut] = []
+    for position, order_cut in enumerate(certificate.cuts):
+        cut = tours.cut(order_cut)
+        if isinstance(cut, str):
+            return [f"certificate.cuts[{position}]{cut}"]
+        cuts.append(cut)
+    budget = bound - 1 - tours.base
+    return list(_flaws(tours, cuts, certificate.tree, budget))
+
+
+def nodes_of(instance: Instance, task: Task) -> Iterable[str]:
+    """Return the names of the nodes of an entry: its type, or its tasks if some tasks wait."""
+    return task.names if instance.has_precedence else (str(task.type),)
+
+
+Cut = tuple[list[int], list[int]]
+"""Every order uses an arc from one of the former nodes to one of the latter."""
+
+
+class Tours:
+    """The arcs between nodes: what they cost, and how often an order can use them.
+
+    Parameters
+    ----------
+    instance
+        One with a single CPU and a matrix.
+    names
+        The nodes in their order, from 1 on.
+    """
+
+    def __init__(self, instance: Instance, names: Sequence[str]) -> None:
+        numbers = {name: node for node, name in enumerate(names, 1)}
+        self.size = len(names) + 1
+        self.visits = [1] + [0] * len(names)
+        examples: dict[int, Task] = {}
+        named = {task.id: task for task in instance.tasks}
+        self.base = 0
+        direct: dict[int, set[int]] = {node: set() for node in range(1, self.size)}
+        for task in instance.tasks:
+            nodes = [numbers[name] for name in nodes_of(instance, task)]
+            for node in nodes:
+                examples[node] = task
+                self.visits[node] += task.multiplicity // len(nodes)
+                for before in task.after:
+                    direct[node].update(numbers[name] for name in named[before].names)
+            # Copies are alike, so that they can run in the order of their names.
+            for earlier, later in pairwise(nodes):
+                direct[later].add(earlier)
+            if instance.objective is Objective.MAKESPAN:
+                self.base += task.exec * task.multiplicity
+        # All visits of these nodes come before those of a node, directly or not.
+        self.before: list[set[int]] = [set() for _ in range(self.size)]
+        for node in TopologicalSorter(direct).static_order():
+            self.before[node] = direct[node].union(*(self.before[way] for way in direct[node]))
+        self.after = [
+            {later for later in range(1, self.size) if node in self.before[later]}
+            for node in range(self.size)
+        ]
+        tasks = [examples[node] for node in range(1, self.size)]
+        self.cost = [[0] + [start_cost(instance, 0, task) for task in tasks]]
+        for task in tasks:
+            row = [switch_cost(instance.penalty, task, other) for other in tasks]
+            self.cost.append([finish_cost(instance, task), *row])
+
+    def most(self, tail: int, head: int) -> int:
+        """Return how often an order can use an arc."""
+        if tail == head:
+            return self.visits[tail] - 1 if tail else 0
+        if not tail:
+            return 0 if self.before[head] else 1
+        if not head:
+            return 0 if self.after[tail] else 1
+        if head in self.before[tail] or self.after[tail] & self.before[head]:
+            return 0
+        return 1 if tail in self.before[head] else min(self.visits[tail], self.visits[head])
+
+    def cut(self, claim: OrderCut) -> Cut | str:
+        """Return the arcs of a cut, or why some order may not use any of them.
+
+        Between the last visit of ``last_of`` and the first one of ``first_of`` an order leaves
+        ``within``. Meanwhile it visits no node that comes before one of the former, and none that
+        comes after one of the latter.
+        """
+        within, last_of, first_of = set(claim.within), set(claim.last_of), set(claim.first_of)
+        named = within | last_of | first_of
+        if any(not 0 < node < self.size for node in named):
+            return f": names a node that is none of 1 to {self.size - 1}"
+        if not last_of <= within:
+            return ".last_of: must lie within the nodes that are left"
+        if first_of & within:
+            return ".first_of: must lie outside the nodes that are left"
+        if any(not first_of <= self.after[node] for node in last_of):
+            return ".first_of: has a node that need not come after all of last_of"
+        passed = set[int]().union(
+            *(self.before[node] for node in last_of), *(self.after[node] for node in first_of)
+        )
+        tails = sorted(within - passed)
+        heads = sorted(set(range(1, self.size)) - within - passed)
+        return (tails if last_of else [DEPOT, *tails], heads if first_of else [DEPOT, *heads])
+
+
+def _flaws(
+    tours: Tours, cuts: Sequence[Cut], tree: Sequence[ArcFork | ArcWeights], budget: int
+) -> Iterator[str]:
+    """Yield the errors in a tree of cases."""
+    open_cases: list[dict[Arc, Range]] = [{}]
+    for position, node in enumerate(tree):
+        place = f"certificate.tree[{position}]"
+        if not open_cases:
+            yield f"{place}: follows after all cases"
+            return
+        ranges = open_cases.pop()
+        if isinstance(node, ArcFork):
+            arc = node.before, node.after
+            if not all(0 <= end < tours.size for end in arc):
+                yield f"{place}: names a node that is none of 0 to {tours.size - 1}"
+                return
+            least, most = ranges.get(arc, (0, tours.most(*arc)))
+            open_cases.append({**ranges, arc: (max(least, node.at_most + 1), most)})
+            open_cases.append({**ranges, arc: (least, min(most, node.at_most))})
+        elif all(least <= most for least, most in ranges.values()):  # else no order is in this case
+            flaw = _false_arc_weights(tours, cuts, node, ranges, budget)
+            if flaw:
+                yield f"{place}{flaw}"
+                return
+    if open_cases:
+        yield "certificate.tree: ends before all cases have weights"
+
+
+def _false_arc_weights(
+    tours: Tours,
+    cuts: Sequence[Cut],
+    weights: ArcWeights,
+    ranges: dict[Arc, Range],
+    budget: int,
+) -> str | None:
+    """Return why weights do not exclude orders of at most ``budget``; None if they do.
+
+    An order's cost, times the scale, is the sum of what it pays for its visits and cuts and of the
+    reduced costs of its arcs. It pays for each visit, and at least once for each cut.
+    """
+    if len(weights.leaving) != tours.size or len(weights.entering) != tours.size:
+        return f": needs {tours.size} weights for leaving, and as many for entering"
+    if weights.scale < 1:
+        return f".scale: is {weights.scale}, but must be at least 1"
+    worth = sum(
+        visits * (leave + enter)
+        for visits, leave, enter in zip(
+            tours.visits, weights.leaving, weights.entering, strict=True
+        )
+    )
+    reduced = [
+        [
+            weights.scale * cost - leave - enter
+            for cost, enter in zip(row, weights.entering, strict=True)
+        ]
+        for row, leave in zip(tours.cost, weights.leaving, strict=True)
+    ]
+    for number, weight in weights.cuts:
+        if not 0 <= number < len(cuts):
+            return f".cuts: there is no cut {number}"
+        if weight < 0:
+            return f".cuts: the weight {weight} is negative"
+        worth += weight
+        tails, heads = cuts[number]
+        for tail in tails:
+            row = reduced[tail]
+            for head in heads:
+                row[head] -= weight
+    for tail, row in enumerate(reduced):
+        for head, cost in enumerate(row):
+            if cost < 0 and (tail, head) not in ranges:
+                worth += cost * tours.most(tail, head)
+    for (tail, head), (least, most) in ranges.items():
+        cost = reduced[tail][head]
+        worth += cost * (least if cost > 0 else most)
+    if worth <= weights.scale * budget:
+        return f": the weights are {worth}, no more than orders may cost, {weights.scale * budget}"
+    return None

@@ -1,0 +1,201 @@
+"""Tours: bounds and schedules against enumeration, and proofs that the checker accepts."""
+
+import itertools
+import random
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+from dfopt.problem.certificate import ArcFork, Tour
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.solvers.facade import solve
+from dfopt.solvers.search import Search, SearchOver
+from dfopt.solvers.tour import can_be_toured
+from dfopt.solvers.tour.branch_and_cut import BranchAndCut, joined
+from dfopt.solvers.tour.cut_program import easily_reduced
+from dfopt.solvers.tour.method import nearest_next
+from dfopt.solvers.tour.problem import TourProblem, tour_problem
+from dfopt.solvers.tour.segment_moves import SegmentMoves
+from dfopt.solvers.tour.separation import Separator
+from dfopt.verify import verify
+from tests.claims import result_of
+from tests.solvers.optimum import optimum
+from tests.strategies import instances
+
+
+def by_branch_and_cut(instance: Instance) -> Search:
+    """Return the search after branch and cut from a poor tour, without local search."""
+    search = Search(instance)
+    problem = tour_problem(search)
+    tour = nearest_next(problem)
+    search.found([problem.order(tour)])
+    with suppress(SearchOver):
+        BranchAndCut(
+            problem,
+            tour,
+            found=lambda better: search.found([problem.order(better)]),
+            proved=search.proved,
+            check=search.check,
+        ).run()
+    return search
+
+
+def assert_proven(instance: Instance, search: Search) -> None:
+    """Assert that the checker agrees with the bound."""
+    result = result_of(
+        instance, search.schedule, lower_bound=search.lower_bound, certificate=search.certificate
+    )
+    assert verify(instance, result, require_certificate=True).problems == ()
+
+
+def drawn(seed: int, *, tasks: int, waiting: float = 0.0, counts: int = 1) -> Instance:
+    """Return an instance with one CPU; each task waits for others with some probability."""
+    source = random.Random(seed)
+    names = tuple(f"T{number}" for number in range(tasks))
+    return Instance(
+        cpus=1,
+        penalty=PenaltyMatrix(
+            types=names,
+            switch=tuple(tuple(source.randint(0, 30) for _ in names) for _ in names),
+            start=tuple(source.randint(0, 30) for _ in names),
+            finish=tuple(source.randint(0, 30) for _ in names),
+        ),
+        objective=Objective.MAKESPAN if waiting else Objective.TOTAL_PENALTY,
+        cold_start=True,
+        final_write_back=True,
+        tasks=tuple(
+            Task(
+                id=name,
+                type=name,
+                count=source.randint(1, counts),
+                after=tuple(before for before in names[:number] if source.random() < waiting),
+            )
+            for number, name in enumerate(names)
+        ),
+    )
+
+
+@given(instances(kinds=("matrix",), min_tasks=1, max_cpus=1))
+@settings(deadline=None)
+def test_branch_and_cut_finds_and_proves_the_optimum(instance: Instance) -> None:
+    assume(can_be_toured(Search(instance)))
+    search = by_branch_and_cut(instance)
+    assert search.is_closed
+    assert search.objective == optimum(instance)
+    assert_proven(instance, search)
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize(("waiting", "counts"), [(0.0, 1), (0.0, 3), (0.2, 1), (0.2, 2)])
+def test_more_tasks_against_enumeration(seed: int, waiting: float, counts: int) -> None:
+    instance = drawn(seed, tasks=7 if counts == 1 else 4, waiting=waiting, counts=counts)
+    search = by_branch_and_cut(instance)
+    assert search.objective == search.lower_bound == optimum(instance)
+    assert_proven(instance, search)
+
+
+@pytest.mark.parametrize(("tasks", "waiting", "counts"), [(30, 0.0, 1), (14, 0.1, 1), (18, 0.0, 9)])
+def test_auto_proves_tours_so_that_the_checker_agrees(
+    tasks: int, waiting: float, counts: int
+) -> None:
+    instance = drawn(1, tasks=tasks, waiting=waiting, counts=counts)
+    result = solve(instance, workers=1)
+    assert isinstance(result.certificate, Tour)
+    assert verify(instance, result, require_certificate=True).problems == ()
+
+
+def test_a_tree_of_cases_is_proven() -> None:
+    trees = [
+        search.certificate
+        for seed in range(12)
+        if isinstance((search := by_branch_and_cut(drawn(seed, tasks=12))).certificate, Tour)
+    ]
+    assert any(isinstance(tree.tree[0], ArcFork) for tree in trees if isinstance(tree, Tour))
+
+
+def test_a_limit_leaves_a_bound_that_the_checker_accepts() -> None:
+    instance = drawn(5, tasks=40, waiting=0.03)
+    search = Search(instance)
+    calls = 0
+
+    def check() -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 12:
+            raise KeyboardInterrupt
+
+    problem = tour_problem(search)
+    tour = nearest_next(problem)
+    search.found([problem.order(tour)])
+    with suppress(KeyboardInterrupt):
+        BranchAndCut(
+            problem,
+            tour,
+            found=lambda better: search.found([problem.order(better)]),
+            proved=search.proved,
+            check=check,
+        ).run()
+    assert search.lower_bound > 0
+    assert_proven(instance, search)
+
+
+def problem_of(instance: Instance) -> TourProblem:
+    return tour_problem(Search(instance))
+
+
+@pytest.mark.parametrize("waiting", [0.0, 0.15])
+def test_local_search_finds_valid_tours_no_worse(waiting: float) -> None:
+    problem = problem_of(drawn(3, tasks=15, waiting=waiting, counts=2))
+    tour = nearest_next(problem)
+    better = SegmentMoves(problem, 0, lambda: None).improved(tour, easily_reduced(problem), 1)
+    assert sorted(better) == sorted(tour)
+    assert problem.cost_of(better) < problem.cost_of(tour)
+    position = {node: place for place, node in enumerate(better)}
+    assert (
+        all(position[before] < position[after] for before, after in np.argwhere(problem.precedes))
+        or not waiting
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_order_satisfies_the_cuts(seed: int) -> None:
+    """Cuts that an average of some orders violates, and no order."""
+    source = random.Random(seed)
+    problem = problem_of(drawn(seed, tasks=7, waiting=0.25))
+    size = problem.end + 1
+
+    def some_order() -> list[int]:
+        left, order = set(range(1, problem.end)), [0]
+        while left:
+            free = [
+                node for node in left if not any(problem.precedes[other, node] for other in left)
+            ]
+            order.append(source.choice(sorted(free)))
+            left.remove(order[-1])
+        return [*order, problem.end]
+
+    flow = np.zeros((size, size))
+    for node in range(1, problem.end):  # mostly one predecessor each: hardly ever a tour
+        flow[source.randrange(problem.end), node] += 1.0
+    cuts = Separator(problem).violated(flow)
+    assert cuts
+    for _ in range(100):
+        order = some_order()
+        for cut in cuts:
+            assert any(
+                cut.tails[tail] and cut.heads[head] for tail, head in itertools.pairwise(order)
+            )
+
+
+def test_arcs_are_joined_to_a_tour() -> None:
+    arcs = np.zeros((5, 5), dtype=np.int64)
+    for tail, head in ((0, 1), (1, 2), (2, 1), (1, 1), (1, 3), (3, 4)):
+        arcs[tail, head] += 1
+    tour = joined(arcs)
+    assert (tour[0], tour[-1]) == (0, 4)
+    assert sorted(itertools.pairwise(tour)) == sorted(
+        [(0, 1), (1, 2), (2, 1), (1, 1), (1, 3), (3, 4)]
+    )
