@@ -11,6 +11,8 @@ from dfopt.files.formats import Format
 from dfopt.problem.cache_state import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyMatrix
+from dfopt.solvers.search import Search
+from dfopt.solvers.sizes import packings
 
 if TYPE_CHECKING:
     from dfopt.trace import Trace
@@ -50,8 +52,9 @@ def instance_info(instance: Instance) -> dict[str, Any]:
         "cpus": instance.cpus,
         "capacity": instance.capacity,
         "tasks_per_cpu": instance.tasks_per_cpu,
-        "feasible": not instance.missing_capacity,
+        "feasible": _is_feasible(instance),
         "missing_capacity": instance.missing_capacity,
+        "sizes": _sizes(instance),
         "initial": [_cache(state) for state in instance.initial_states],
         "tasks": count,
         "task_types": len(task_types(instance)),
@@ -70,6 +73,23 @@ def instance_info(instance: Instance) -> dict[str, Any]:
         "fragments": groups if group == "df" else None,
         "types": groups if group == "type" else None,
     }
+
+
+def _is_feasible(instance: Instance) -> bool | None:
+    """Return whether all tasks find room; None where a first look does not tell."""
+    if instance.missing_capacity:
+        return False
+    if not instance.has_sizes or next(packings(Search(instance)), None) is not None:
+        return True
+    return None
+
+
+def _sizes(instance: Instance) -> dict[str, int] | None:
+    sizes = [task.size for task in instance.tasks]
+    if max(sizes, default=1) == 1:
+        return None
+    total = sum(task.size * task.multiplicity for task in instance.tasks)
+    return {"smallest": min(sizes), "largest": max(sizes), "total": total}
 
 
 def _penalty(penalty: Penalty) -> dict[str, Any]:

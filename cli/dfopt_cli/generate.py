@@ -92,11 +92,16 @@ class InstanceOptions:
             min=0, help="Execution times are drawn uniformly from 1 to this; 0 gives every task 0."
         ),
     ] = 0
+    size: Annotated[
+        int,
+        typer.Option(min=1, help="Sizes of tasks are drawn uniformly from 1 to this."),
+    ] = 1
     capacity: Annotated[
         str,
         typer.Option(
             metavar="balanced|unlimited|N",
-            help="Largest number of tasks on a CPU; balanced: tasks/cpus, rounded up.",
+            help="Largest number of tasks on a CPU, or largest sum of their sizes; balanced: an "
+            "even share, rounded up.",
         ),
     ] = "balanced"
     objective: Annotated[Objective, typer.Option(help="What to minimise.")] = Objective.MAX_PENALTY
@@ -123,6 +128,7 @@ class InstanceOptions:
         """Return the parameters of a family that the options say."""
         return {
             "exec": self.exec,
+            "size": self.size,
             "capacity": self._capacity(),
             "objective": self.objective,
             "cold_start": self.cold_start,

@@ -23,7 +23,10 @@ def instance_figures(summary: dict[str, Any]) -> Table:
     penalty_name = penalty.pop("kind")
     parameters = ", ".join(f"{key} {shown(value)}" for key, value in penalty.items())
     flags = [flag for flag in ("cold_start", "final_write_back") if summary[flag]]
+    sizes = summary["sizes"]
     capacity = f"at most {summary['tasks_per_cpu']} tasks a CPU"
+    if sizes and not isinstance(summary["capacity"], str):
+        capacity = f"at most a size of {summary['capacity']} on a CPU"
     if isinstance(summary["capacity"], str):
         capacity = f"{summary['capacity']}, {capacity}"
     rows = {
@@ -40,6 +43,7 @@ def instance_figures(summary: dict[str, Any]) -> Table:
         "feasible": feasibility(summary),
         "initial": caches(summary["initial"]),
         "tasks": summary["tasks"],
+        "sizes": sizes and f"{sizes['smallest']} to {sizes['largest']}, {sizes['total']} in all",
         "task types": f"{summary['task_types']}; tasks of one type cost the same",
         "leaves": summary["leaves"] and distribution(summary["leaves"]),
         "exec": f"{summary['exec']} in all" if summary["exec"] else None,
@@ -58,7 +62,11 @@ def feasibility(summary: dict[str, Any]) -> str:
     """Return whether all tasks find room, and if not, how many do not."""
     if summary["feasible"]:
         return "yes"
+    if summary["feasible"] is None:
+        return "not known before a search: the sizes are hard to pack"
     missing = f"{summary['missing_capacity']} of {summary['tasks']} tasks"
+    if summary["sizes"]:
+        missing = f"tasks of a size of {summary['missing_capacity']}"
     return f"no, there is no room for {missing}; raise capacity or cpus"
 
 

@@ -61,6 +61,11 @@ def result_tables(instance: Instance, result: Result) -> list[Table | Text]:
 def infeasibility(instance: Instance) -> str:
     """Say by how much the capacity is too small."""
     missing = instance.missing_capacity
+    if instance.has_sizes:
+        return (
+            f"infeasible: {instance.task_count} tasks of different sizes do not fit on "
+            f"{instance.cpus} CPUs that hold a size of {instance.room * instance.size_unit} each"
+        )
     return (
         f"infeasible: {instance.task_count} tasks, but {instance.cpus} CPUs hold "
         f"{instance.tasks_per_cpu} each; there is no room for {missing} "

@@ -24,6 +24,7 @@ PROOFS = {
     "tour": "weights of arcs",
     "branching": "dual weights in a tree of cases",
     "full-groups": "prices of groups",
+    "size-weights": "weights of sizes",
     "counting": "counting",
     "exhaustive": "enumeration",
 }
@@ -115,9 +116,13 @@ def result_checked(
 def summary(instance: Instance, found: Verification) -> str:
     """Say in a line what is now known."""
     if found.lower_bound is None:
+        held = f"{instance.tasks_per_cpu}"
+        if instance.has_sizes:
+            held = f"a size of {instance.room * instance.size_unit}"
+        checked = "" if found.bound_checked else ", which is not checked"
         return (
             f"infeasible, {instance.task_count} tasks do not fit on {instance.cpus} CPUs "
-            f"that hold {instance.tasks_per_cpu} each"
+            f"that hold {held} each{checked}"
         )
     schedule = "no schedule" if found.objective is None else f"objective {found.objective}"
     if not found.bound_checked:

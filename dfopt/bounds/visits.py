@@ -2,8 +2,9 @@
 
 A CPU's cost is the sum over the fragments it visits of an entry and an exit, less what its two
 ends are spared. With k tasks a CPU at most, a fragment of s tasks is visited by at least ⌈s/k⌉
-CPUs. So where a visit is worth no more than it costs, the visits that there must be are worth
-no more than the CPUs pay; that is a bound by prices of visits which a reader can check.
+CPUs; where tasks have sizes, that holds for their number and for their size. So where a visit is
+worth no more than it costs, the visits that there must be are worth no more than the CPUs pay; that
+is a bound by prices of visits which a reader can check.
 """
 
 from __future__ import annotations
@@ -48,11 +49,6 @@ class Visits:
     check: Callable[[], None] = lambda: None
 
     @cached_property
-    def capacity(self) -> int:
-        """How many tasks one CPU can hold (k)."""
-        return self.instance.tasks_per_cpu
-
-    @cached_property
     def members(self) -> list[list[int]]:
         """The types of each fragment."""
         members: list[list[int]] = [[] for _ in self.form.fragments]
@@ -61,17 +57,16 @@ class Visits:
         return members
 
     @cached_property
-    def sizes(self) -> list[int]:
-        """The number of tasks of each fragment (s)."""
-        return [
-            sum(self.types[task_type].count for task_type in task_types)
-            for task_types in self.members
-        ]
-
-    @cached_property
     def parts(self) -> list[int]:
         """How many CPUs visit each fragment at least, ⌈s/k⌉."""
-        return [-(-size // self.capacity) for size in self.sizes]
+        most, room = self.instance.tasks_per_cpu, max(1, self.instance.room)
+        parts = []
+        for task_types in self.members:
+            own = [self.types[task_type] for task_type in task_types]
+            tasks = sum(task_type.count for task_type in own)
+            size = sum(task_type.count * task_type.size for task_type in own)
+            parts.append(max(-(-tasks // most), -(-size // room)))
+        return parts
 
     @cached_property
     def base_total(self) -> int:
@@ -216,7 +211,7 @@ def parts_bound(visits: Visits) -> Bound:
         certificate=DualWeights(
             bin_weights=tuple(_visits_within(table, value - 1) for table in tables),
             weights=(),
-            visit_prices=visits.prices([1] * len(visits.sizes)),
+            visit_prices=visits.prices([1] * len(visits.parts)),
             threshold=value - 1,
         ),
     )
@@ -346,4 +341,5 @@ def _task_class(visits: Visits, task_type: int) -> TaskClass:
         leaves=task.leaves if f_penalty else None,
         lines=task.lines if f_penalty else None,
         exec=task.exec if timed else None,
+        size=task.size if visits.instance.has_sizes else None,
     )

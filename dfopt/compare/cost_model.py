@@ -102,13 +102,16 @@ def _check_word(value: str, words: tuple[str, ...], place: str) -> None:
 
 
 def model_of_instance(instance: Instance) -> CostModel:
-    """Return the model of an instance: its penalty, objective, flags and capacity."""
+    """Return the model of an instance: its penalty, objective, flags and capacity.
+
+    A capacity in sizes is left out: what is compared are numbers of dispatches.
+    """
     return CostModel(
         penalty=instance.penalty,
         objective=instance.objective,
         cold_start=instance.cold_start,
         final_write_back=instance.final_write_back,
-        capacity=instance.capacity,
+        capacity="observed" if instance.has_sizes else instance.capacity,
     )
 
 

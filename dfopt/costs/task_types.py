@@ -24,10 +24,14 @@ class TaskType:
         One entry of the instance that belongs to it.
     names
         The names of all its tasks.
+    size
+        The size of each, see :meth:`Instance.size_of
+        <dfopt.problem.instance.Instance.size_of>`.
     """
 
     example: Task
     names: tuple[str, ...]
+    size: int = 1
 
     @property
     def count(self) -> int:
@@ -42,7 +46,11 @@ def task_types(instance: Instance) -> tuple[TaskType, ...]:
     for task in instance.tasks:
         members.setdefault(_distinguishing(instance, task, timed=timed), []).append(task)
     return tuple(
-        TaskType(example=tasks[0], names=tuple(name for task in tasks for name in task.names))
+        TaskType(
+            example=tasks[0],
+            names=tuple(name for task in tasks for name in task.names),
+            size=instance.size_of(tasks[0]),
+        )
         for tasks in members.values()
     )
 
@@ -58,6 +66,8 @@ def _distinguishing(instance: Instance, task: Task, *, timed: bool) -> tuple[obj
             key = (task.df,)
     if instance.objective is Objective.MAKESPAN:
         key += (task.exec,)
+    if instance.has_sizes:
+        key += (task.size,)
     if timed:
         # Tasks wait for each other by name, so every entry is a type of its own.
         key += (task.id,)

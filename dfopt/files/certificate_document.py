@@ -26,6 +26,7 @@ from dfopt.problem.certificate import (
     DualWeights,
     Exhaustive,
     FullGroups,
+    SizeWeights,
     SupportProof,
     Supports,
     SupportSplit,
@@ -43,6 +44,7 @@ CERTIFICATE_KEYS = {
     "tour": ("threshold", "nodes", "cuts", "tree"),
     "branching": ("threshold", "classes", "counts", "nodes"),
     "full-groups": ("threshold", "sizes", "room", "longer", "plain"),
+    "size-weights": ("weights", "cpu_weight"),
     "counting": ("threshold", "argument"),
     "exhaustive": ("threshold",),
     "search": ("threshold", "solver"),
@@ -95,6 +97,11 @@ def certificate_from_document(  # noqa: PLR0911 - one for each kind
                 threshold=fields.get("threshold"),
                 sizes=each("sizes", pair, fields.get("sizes", [])),
                 **prices,
+            )
+        case "size-weights":
+            return SizeWeights(
+                weights=each("weights", pair, fields["weights"]),
+                cpu_weight=at("cpu_weight", integer, fields["cpu_weight"]),
             )
         case "branching":
             return branching_from_fields(fields)
@@ -175,6 +182,12 @@ def certificate_to_document(certificate: Certificate) -> Document:
                 "room": certificate.room or None,
                 "longer": certificate.longer or None,
                 "plain": certificate.plain or None,
+            }
+        case SizeWeights():
+            document = {
+                "kind": "size-weights",
+                "weights": [list(row) for row in certificate.weights],
+                "cpu_weight": certificate.cpu_weight,
             }
         case Counting():
             document = {

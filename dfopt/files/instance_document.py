@@ -35,7 +35,7 @@ PENALTY_KEYS = {
 }
 OPTIONAL_PENALTY_KEYS = ("start", "finish")
 STATE_KEYS = ("df", "leaves", "type")
-TASK_KEYS = ("id", "df", "type", "lines", "leaves", "exec", "release", "after", "count")
+TASK_KEYS = ("id", "df", "type", "lines", "leaves", "exec", "release", "after", "count", "size")
 
 _leaves = choice(Leaves)
 _objective = choice(Objective)
@@ -206,7 +206,8 @@ def _given(holder: object, keys: Sequence[str]) -> Document:
 
 def _without_defaults(holder: Task | CacheState, keys: Sequence[str]) -> Document:
     document = _given(holder, keys)
-    for key, default in (("leaves", Leaves.CLEAN), ("exec", 0), ("release", 0), ("after", ())):
+    defaults = {"leaves": Leaves.CLEAN, "exec": 0, "release": 0, "after": (), "size": 1}
+    for key, default in defaults.items():
         if key in document and document[key] == default:
             del document[key]
     if "leaves" in document:

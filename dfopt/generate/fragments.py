@@ -161,14 +161,16 @@ def with_sizes(  # noqa: PLR0913
     lines: int = 40,
     leaves: tuple[float, float, float] = DEFAULT_LEAVES,
     exec: int = 0,
+    size: int = 1,
     **machine: Unpack[MachineOptions],
 ) -> Instance:
     """Return the instance whose fragments have these numbers of tasks; draw the rest."""
     check_integer(lines, "lines", least=1)
     check_integer(exec, "exec")
+    check_integer(size, "size", least=1)
     bounds = leaves_bounds(leaves)
     reads = isinstance(penalty, PenaltyF)
-    owners = (f"DF{number}" for number, size in enumerate(sizes, start=1) for _ in range(size))
+    owners = (f"DF{number}" for number, count in enumerate(sizes, start=1) for _ in range(count))
     tasks = tuple(
         Task(
             id=f"t{number}",
@@ -176,6 +178,7 @@ def with_sizes(  # noqa: PLR0913
             lines=draws.between(1, lines) if reads else None,
             leaves=tuple(Leaves)[draws.index(bounds)] if reads else Leaves.CLEAN,
             exec=draws.between(1, exec) if exec else 0,
+            size=draws.between(1, size) if size > 1 else 1,
         )
         for number, owner in enumerate(owners)
     )
@@ -187,6 +190,8 @@ def with_sizes(  # noqa: PLR0913
         parts += [f"lines uniform on 1 to {lines}", f"leaves {chances}"]
     if exec:
         parts.append(f"exec uniform on 1 to {exec}")
+    if size > 1:
+        parts.append(f"sizes uniform on 1 to {size}")
     return Instance(
         name=name,
         description="; ".join(parts),

@@ -33,12 +33,15 @@ class FragmentOptions(MachineOptions, total=False):
         default (0.5, 0.2, 0.3).
     exec
         Execution times are uniform on 1 … exec; default 0, which gives every task 0.
+    size
+        Sizes are uniform on 1 … size; default 1.
     """
 
     penalty: PenaltyF | PenaltyG
     lines: int
     leaves: tuple[float, float, float]
     exec: int
+    size: int
 
 
 def check_task_count(tasks: int, place: str = "tasks") -> None:

@@ -24,6 +24,7 @@ def matrix(  # noqa: PLR0913
     largest: int = 40,
     triangle: bool = False,
     exec: int = 0,
+    size: int = 1,
     seed: int = 0,
     **machine: Unpack[MachineOptions],
 ) -> Instance:
@@ -43,6 +44,8 @@ def matrix(  # noqa: PLR0913
         another type never pays: switch[a][c] ≤ switch[a][b] + switch[b][c] for all a, b, c.
     exec
         Execution times are uniform on 1 … exec; 0 gives every task 0.
+    size
+        Sizes are uniform on 1 … size.
     seed
         Integer ≥ 0.
     **machine
@@ -58,6 +61,7 @@ def matrix(  # noqa: PLR0913
     check_integer(types, "types", least=1)
     check_integer(largest, "largest", least=1)
     check_integer(exec, "exec")
+    check_integer(size, "size", least=1)
     draws = Draws(seed)
     names = tuple(f"T{number}" for number in range(1, types + 1))
     switch = drawn_table(types, largest, draws)
@@ -66,6 +70,7 @@ def matrix(  # noqa: PLR0913
             id=f"t{number}",
             type=names[draws.below(types)],
             exec=draws.between(1, exec) if exec else 0,
+            size=draws.between(1, size) if size > 1 else 1,
         )
         for number in range(tasks)
     )
@@ -83,7 +88,8 @@ def matrix(  # noqa: PLR0913
         description=f"family matrix, seed {seed}: {tasks} tasks of {types} types; switch costs "
         f"uniform on 1 to {largest}, smaller within a type"
         + ("; shortest ways, so that the triangle inequality holds" if triangle else "")
-        + (f"; exec uniform on 1 to {exec}" if exec else ""),
+        + (f"; exec uniform on 1 to {exec}" if exec else "")
+        + (f"; sizes uniform on 1 to {size}" if size > 1 else ""),
         cpus=cpus,
         penalty=PenaltyMatrix(
             types=names,

@@ -21,6 +21,7 @@ class TaskClass:
     leaves: Leaves | None = None
     lines: int | None = None
     exec: int | None = None
+    size: int | None = None
 
     def holds(self, task: Task) -> bool:
         """Return whether ``task`` belongs to this class."""
@@ -29,6 +30,7 @@ class TaskClass:
             and self.leaves in (None, task.leaves)
             and self.lines in (None, task.lines)
             and self.exec in (None, task.exec)
+            and self.size in (None, task.size)
         )
 
 
@@ -46,8 +48,8 @@ class DualWeights:
     entry_charges
         Charge on a task where its entry cost is paid; charges are never negative.
     visit_prices
-        Price of each visit of a CPU to a fragment. At least ⌈s/k⌉ CPUs visit a fragment of s
-        tasks, and no more than it has tasks.
+        Price of each visit of a CPU to a fragment. At least ⌈s/k⌉ CPUs visit a fragment of size
+        s (of s tasks where sizes are equal), and no more than it has tasks.
     threshold
         A value that no schedule reaches (objectives max-penalty and makespan).
     lower_bound
@@ -156,7 +158,7 @@ class FullGroups:
     Parameters
     ----------
     sizes
-        Sizes of fragments, and the price of a fragment of each.
+        Sizes of fragments (their tasks together), and the price of a fragment of each.
     room, longer, plain
         Prices of free room on the CPUs of a group, of a CPU that visits its first fragment for
         free, and of another CPU.
@@ -167,6 +169,25 @@ class FullGroups:
     longer: int = 0
     plain: int = 0
     threshold: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeWeights:
+    """Weights which show that the tasks do not fit on the CPUs, whatever that costs.
+
+    Parameters
+    ----------
+    weights
+        Sizes of tasks, and the weight of a task of each; tasks of other sizes weigh nothing.
+    cpu_weight
+        Tasks that fit on one CPU weigh no more than this.
+    threshold
+        Always None: there is no schedule at any cost.
+    """
+
+    weights: tuple[tuple[int, int], ...]
+    cpu_weight: int
+    threshold: None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,5 +343,13 @@ class Tour:
 
 
 Certificate = (
-    DualWeights | Branching | Supports | Tour | FullGroups | Counting | Exhaustive | CompleteSearch
+    DualWeights
+    | Branching
+    | Supports
+    | Tour
+    | FullGroups
+    | SizeWeights
+    | Counting
+    | Exhaustive
+    | CompleteSearch
 )

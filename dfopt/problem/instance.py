@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
+from math import gcd
+from operator import itemgetter
 from typing import Literal
 
 from dfopt.checks import (
@@ -67,6 +69,8 @@ class Task:
         Ids of the tasks that must have finished before (``makespan`` only).
     count
         Number of equal tasks that this entry stands for; None is one task called ``id``.
+    size
+        How much of a CPU's capacity each of these tasks takes.
     """
 
     id: str
@@ -78,6 +82,7 @@ class Task:
     release: int = 0
     after: tuple[str, ...] = ()
     count: int | None = None
+    size: int = 1
 
     def __post_init__(self) -> None:
         check_name(self.id, "id")
@@ -92,6 +97,7 @@ class Task:
             check_name(name, f"after[{position}]")
         if self.count is not None:
             check_integer(self.count, "count", least=1)
+        check_integer(self.size, "size", least=1)
 
     @property
     def multiplicity(self) -> int:
@@ -119,7 +125,8 @@ class Instance:
     tasks
         The tasks; may be empty.
     capacity
-        A CPU holds at most this number of tasks: ``"balanced"`` is ⌈n/m⌉ as in [1]_.
+        The sizes of the tasks on a CPU add up to at most this. ``"balanced"`` is an even share,
+        ⌈n/m⌉ where all sizes are 1, as in [1]_; see :attr:`room`.
     objective
         The value to minimise, see :class:`Objective`.
     initial
@@ -139,6 +146,11 @@ class Instance:
     document_sha256
         Digest of the document this was read from, filled in by the reader; None for an instance
         built in Python and for a changed copy.
+    size_unit
+        The greatest common divisor of all sizes. Solvers and the checker measure in it.
+    has_sizes
+        Whether some tasks are larger than others and that counts. If not, only the number of tasks
+        on a CPU counts, or not even that.
 
     Raises
     ------
@@ -164,6 +176,8 @@ class Instance:
     source: str | None = None
     time_unit: str | None = None
     document_sha256: str | None = field(default=None, init=False, compare=False, repr=False)
+    size_unit: int = field(default=1, init=False, compare=False, repr=False)
+    has_sizes: bool = field(default=False, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_integer(self.cpus, "cpus", least=1)
@@ -185,6 +199,7 @@ class Instance:
         for label in ("name", "description", "source", "time_unit"):
             check_optional_name(getattr(self, label), label)
         self._check_tasks()
+        self._compare_sizes()
         self._check_initial()
         self._check_names()
         self._check_precedence()
@@ -197,18 +212,60 @@ class Instance:
         return sum(task.multiplicity for task in self.tasks)
 
     @property
-    def tasks_per_cpu(self) -> int:
-        """The largest number of tasks that a CPU may hold (k)."""
+    def sizes(self) -> tuple[int, ...]:
+        """The size of a task of each entry of ``tasks``, see :meth:`size_of`."""
+        return tuple(self.size_of(task) for task in self.tasks)
+
+    def size_of(self, task: Task) -> int:
+        """Return the size of a task in units of ``size_unit``; 1 where sizes do not count."""
+        return task.size // self.size_unit if self.has_sizes else 1
+
+    @property
+    def total_size(self) -> int:
+        """The size of all tasks together, see :meth:`size_of`; n where sizes do not count."""
+        return sum(self.size_of(task) * task.multiplicity for task in self.tasks)
+
+    @property
+    def room(self) -> int:
+        """The largest size that a CPU may hold, see :meth:`size_of`.
+
+        A balanced share is enough for the largest task.
+        """
         if self.capacity == "unlimited":
-            return self.task_count
+            return self.total_size
         if self.capacity == "balanced":
-            return -(-self.task_count // self.cpus)
-        return int(self.capacity)
+            return max(-(-self.total_size // self.cpus), max(self.sizes, default=0))
+        room = int(self.capacity) // self.size_unit
+        return room if self.has_sizes or not self._sizes_differ() else self.task_count
+
+    @property
+    def tasks_per_cpu(self) -> int:
+        """The largest number of tasks that a CPU may hold (k); if sizes differ, of the smallest."""
+        room = self.room
+        if not self.has_sizes:
+            return room or min(1, len(self.tasks))
+        held = 0
+        for size, task in sorted(zip(self.sizes, self.tasks, strict=True), key=itemgetter(0)):
+            fitting = min(task.multiplicity, room // size)
+            held += fitting
+            room -= fitting * size
+            if fitting < task.multiplicity:
+                break
+        return max(1, held)
 
     @property
     def missing_capacity(self) -> int:
-        """How many tasks find no room on any CPU; the instance is infeasible if positive."""
-        return max(0, self.task_count - self.cpus * self.tasks_per_cpu)
+        """What certainly finds no room: a number of tasks, or their size where sizes count.
+
+        If it is positive, the instance is infeasible. Where sizes count, 0 does not say that all
+        tasks fit: that is a question of bin packing.
+        """
+        room = self.room
+        sizes = [(self.size_of(task), task.multiplicity) for task in self.tasks]
+        missing = sum(size * number for size, number in sizes if size > room)
+        fitting = sum(size * number for size, number in sizes if size <= room)
+        missing += max(0, fitting - self.cpus * room)
+        return missing * (self.size_unit if self.has_sizes else 1)
 
     @property
     def initial_states(self) -> tuple[InitialState, ...]:
@@ -230,7 +287,7 @@ class Instance:
         return {name: task for task in self.tasks for name in task.names}
 
     def _check_tasks(self) -> None:
-        total = 0
+        total = size = 0
         types = frozenset(self.penalty.types if isinstance(self.penalty, PenaltyMatrix) else ())
         for position, task in enumerate(self.tasks):
             place = f"tasks[{position}]"
@@ -250,11 +307,28 @@ class Instance:
                     place=f"{place}.{key}",
                 )
             total += task.multiplicity
+            size += task.multiplicity * task.size
+        if size > LARGEST_TOTAL:
+            raise InstanceError(
+                f"have sizes that add up to {size}, more than 2^62; use a coarser unit",
+                place="tasks",
+            )
         if total > LARGEST_TASK_COUNT:
             raise InstanceError(
                 f"stand for {total} tasks; at most {LARGEST_TASK_COUNT} are supported",
                 place="tasks",
             )
+
+    def _sizes_differ(self) -> bool:
+        return any(task.size != self.size_unit for task in self.tasks)
+
+    def _compare_sizes(self) -> None:
+        """Find out whether sizes count: not where all are equal, or where all tasks fit."""
+        unit = gcd(*{task.size for task in self.tasks}) or 1
+        object.__setattr__(self, "size_unit", unit)
+        if self.capacity != "unlimited" and self._sizes_differ():
+            object.__setattr__(self, "has_sizes", True)
+            object.__setattr__(self, "has_sizes", self.room < self.total_size)
 
     def _check_initial(self) -> None:
         if not self.initial:

@@ -1,7 +1,7 @@
 """The aggregation that the exact methods for f and g stand on: task classes and entry tokens.
 
-Within a fragment, tasks that leave it in the same state and pay the same wherever they run
-differ only in their entry cost, and that counts only for a task that opens a block. So a CPU's
+Within a fragment, tasks of one size that leave it in the same state and pay the same wherever they
+run differ only in their entry cost, and that counts only for a task that opens a block. So a CPU's
 content is a count per class, and a named task, a *token*, for each opened block.
 """
 
@@ -47,6 +47,8 @@ class CountedClass:
         Number of the tasks.
     tokens
         The cheapest of them, as many as there are CPUs.
+    size
+        The size of each task, see :class:`~dfopt.costs.task_types.TaskType`.
     """
 
     fragment: int
@@ -56,6 +58,7 @@ class CountedClass:
     task_types: tuple[int, ...]
     count: int
     tokens: tuple[Token, ...]
+    size: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,11 +97,12 @@ def task_classes(
     types: Sequence[TaskType], form: ClosedForm, cpus: int
 ) -> tuple[CountedClass, ...]:
     """Return the classes of all tasks, fragment by fragment."""
-    members: defaultdict[tuple[int, int, int, int], list[int]] = defaultdict(list)
+    members: defaultdict[tuple[int, int, int, int, int], list[int]] = defaultdict(list)
     for task_type, costs in enumerate(form.costs):
-        members[costs.fragment, costs.base, costs.exit, costs.end].append(task_type)
+        key = (costs.fragment, costs.base, costs.exit, costs.end, types[task_type].size)
+        members[key].append(task_type)
     classes = []
-    for (fragment, base, leaving, ending), task_types in sorted(members.items()):
+    for (fragment, base, leaving, ending, size), task_types in sorted(members.items()):
         task_types.sort(key=lambda task_type: form.costs[task_type].entry)
         classes.append(
             CountedClass(
@@ -109,6 +113,7 @@ def task_classes(
                 task_types=tuple(task_types),
                 count=sum(types[task_type].count for task_type in task_types),
                 tokens=tuple(_tokens(types, form, task_types, cpus)),
+                size=size,
             )
         )
     return tuple(classes)

@@ -136,7 +136,8 @@ def solve_automatically(search: Search) -> None:
     if counts_parts(search):
         parts.pack(search)
         search.check()
-    if isinstance(search.instance.penalty, PenaltyMatrix):
+    has_sizes = search.instance.has_sizes
+    if isinstance(search.instance.penalty, PenaltyMatrix) and not has_sizes:
         _look_at_matrix(search)
     if search.instance.is_timed or search.instance.task_count <= FEW_TASKS or is_ordered:
         first_schedule.improve(search, effort=FIRST_LOOK)
@@ -161,7 +162,7 @@ def solve_automatically(search: Search) -> None:
             _solve_without_machine_code(search)
         solve_by_configurations(search)
     else:
-        if not search.instance.is_timed:
+        if not search.instance.is_timed and not has_sizes:
             improve_schedule(search)
             bound_by_flow(search, most_branches=MOST_BRANCHES)
             search.check()

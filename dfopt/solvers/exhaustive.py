@@ -84,8 +84,9 @@ def _cheapest_paths(search: Search, cpu: int, type_of: Sequence[int]) -> Paths:
     table = search.costs
     releases = [search.types[task_type].example.release for task_type in type_of]
     paths: Paths = {0: (table.idle[cpu], -1, {})}
+    room = search.instance.room
     for subset in range(1, 1 << len(type_of)):
-        if subset.bit_count() > search.instance.tasks_per_cpu:
+        if search.size_of(type_of[task] for task in _members(subset)) > room:
             continue
         if subset % 256 == 0:
             search.check()
@@ -209,7 +210,7 @@ class _Partial:
             ready = max([task.release, *(self.ends[name] for name in task.after)])
             idle_groups = set()
             for cpu, order in enumerate(self.orders):
-                if len(order) >= instance.tasks_per_cpu:
+                if search.size_of(order) + search.types[task_type].size > instance.room:
                     continue
                 if not order:
                     # Of idle CPUs that are alike the first one stands for all.

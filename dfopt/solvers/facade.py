@@ -20,6 +20,7 @@ from dfopt.problem.stop import StoppingCriterion
 from dfopt.solvers.heuristics.constructive import consecutive_orders
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Knowledge, Search, SearchOver
+from dfopt.solvers.sizes import DoesNotFitError, find_room
 from dfopt.verify.enumeration import has_schedule_below
 
 _log = logging.getLogger(__name__)
@@ -122,8 +123,14 @@ def solve(  # noqa: PLR0913 - options, all by keyword
     if instance.missing_capacity:
         return _result(search, method, StopReason.PROOF, infeasible=True)
     try:
+        if instance.has_sizes:
+            find_room(search)
         _run(search, method)
         reason = StopReason.PROOF
+    except DoesNotFitError as error:
+        return _result(
+            search, method, StopReason.PROOF, infeasible=True, certificate=error.certificate
+        )
     except SearchOver as over:
         reason = over.reason
     except KeyboardInterrupt:
@@ -133,7 +140,7 @@ def solve(  # noqa: PLR0913 - options, all by keyword
             raise
         reason = StopReason.INTERRUPT
     if search.schedule is None and instance.task_count <= MOST_TASKS_AFTER_THE_END:
-        search.found(consecutive_orders(search))
+        _find_any(search)
     return _result(search, method, reason)
 
 
@@ -167,6 +174,12 @@ def _run(search: Search, method: str) -> None:
         raise AssertionError(f"method {method!r} ended without a proof")
 
 
+def _find_any(search: Search) -> None:
+    """Report any schedule; where tasks have sizes, there may be none that is found at once."""
+    if not search.instance.has_sizes:
+        search.found(consecutive_orders(search))
+
+
 def _bound_cheaply(search: Search) -> None:
     """Report the best of the cheap bounds, or of those that there was time for."""
     bounds: list[Bound] = []
@@ -179,7 +192,14 @@ def _bound_cheaply(search: Search) -> None:
             search.proved(bound.value, bound.certificate)
 
 
-def _result(search: Search, method: str, reason: StopReason, *, infeasible: bool = False) -> Result:
+def _result(
+    search: Search,
+    method: str,
+    reason: StopReason,
+    *,
+    infeasible: bool = False,
+    certificate: Certificate | None = None,
+) -> Result:
     known = search.end()
     if infeasible:
         status = Status.INFEASIBLE
@@ -197,7 +217,7 @@ def _result(search: Search, method: str, reason: StopReason, *, infeasible: bool
         lower_bound=None if infeasible else known.lower_bound,
         gap=relative_gap(known.objective, known.lower_bound),
         schedule=known.schedule,
-        certificate=_checkable(search, known),
+        certificate=certificate if infeasible else _checkable(search, known),
         method=method,
         seed=search.seed,
         wall_time_s=round(search.elapsed, 6),

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -26,6 +26,7 @@ from dfopt.problem.certificate import (
     DualWeights,
     Exhaustive,
     FullGroups,
+    SizeWeights,
     Supports,
     Tour,
 )
@@ -165,6 +166,10 @@ class Search:
         if reason is not None:
             raise SearchOver(reason)
 
+    def size_of(self, tasks: Iterable[int]) -> int:
+        """Return the size of tasks, given by their types, in units of the instance's sizes."""
+        return sum(self.types[task_type].size for task_type in tasks)
+
     def contents(self) -> list[dict[int, int]]:
         """Return for each CPU how many tasks of each type the best schedule gives it."""
         assert self.schedule is not None
@@ -233,7 +238,7 @@ class Search:
         if (
             len(orders) != self.instance.cpus
             or any(counts[index] != task_type.count for index, task_type in enumerate(self.types))
-            or max(map(len, orders)) > self.instance.tasks_per_cpu
+            or max(map(self.size_of, orders)) > self.instance.room
         ):
             raise AssertionError("a solver reported what is no schedule")
 
@@ -242,6 +247,7 @@ REASONS: dict[type[Certificate], str] = {
     DualWeights: "dual weights",
     Supports: "supports",
     FullGroups: "prices of groups",
+    SizeWeights: "weights of sizes",
     Exhaustive: "enumeration",
 }
 

@@ -145,7 +145,7 @@ class BranchAndBound:
 
     def _is_dominated(self, partial: Partial) -> bool:
         lasts = tuple(order[-1] if order else NO_TASK for order in partial.orders)
-        loads = tuple(len(order) for order in partial.orders)
+        loads = tuple(self.search.size_of(order) for order in partial.orders)
         times = (*partial.clocks, *partial.ends, partial.latest_start)
         others = self.seen[partial.left, lasts, loads]
         if any(all(a <= b for a, b in zip(other, times, strict=True)) for other in others):
@@ -155,6 +155,7 @@ class BranchAndBound:
 
     def _longer(self, partial: Partial) -> Iterator[Partial]:
         """Yield the partial schedules with one task more."""
+        room = self.instance.room
         for task_type, left in enumerate(partial.left):
             if not left or any(partial.left[before] for before in self.before[task_type]):
                 continue
@@ -166,7 +167,7 @@ class BranchAndBound:
             )
             idle_groups = set()
             for cpu, order in enumerate(partial.orders):
-                if len(order) >= self.instance.tasks_per_cpu:
+                if self.search.size_of((*order, task_type)) > room:
                     continue
                 if not order:
                     group = self.search.cpu_groups[cpu]

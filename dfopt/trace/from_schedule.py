@@ -70,7 +70,8 @@ def trace_from_schedule(
             objective=instance.objective,
             cold_start=instance.cold_start,
             final_write_back=instance.final_write_back,
-            capacity=instance.capacity,
+            # Sizes are no part of a trace, and dispatches of different sizes cannot be counted.
+            capacity=None if instance.has_sizes else instance.capacity,
         ),
         quality=Quality(events=len(dispatches)),
     )

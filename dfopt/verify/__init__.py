@@ -19,6 +19,7 @@ from dfopt.problem.certificate import (
     DualWeights,
     Exhaustive,
     FullGroups,
+    SizeWeights,
     Supports,
     Tour,
 )
@@ -38,6 +39,7 @@ KINDS: dict[type[Certificate], str] = {
     Tour: "tour",
     Branching: "branching",
     FullGroups: "full-groups",
+    SizeWeights: "size-weights",
     Counting: "counting",
     Exhaustive: "exhaustive",
     CompleteSearch: "search",
@@ -59,8 +61,8 @@ class Verification:
     bound_checked
         Whether that bound was proven here.
     certificate_kind
-        ``dual-weights``, ``branching``, ``supports``, ``tour``, ``full-groups``, ``counting``,
-        ``exhaustive``, ``search``, for a trace ``prices``, or None.
+        ``dual-weights``, ``branching``, ``supports``, ``tour``, ``full-groups``,
+        ``size-weights``, ``counting``, ``exhaustive``, ``search``, for a trace ``prices``, or None.
     problems
         The errors, each with its place in the result document.
     unchecked

@@ -15,6 +15,7 @@ from dfopt.problem.certificate import (
     DualWeights,
     Exhaustive,
     FullGroups,
+    SizeWeights,
     Supports,
     TaskClass,
     Tour,
@@ -27,6 +28,7 @@ from dfopt.verify.counting import counted_bound
 from dfopt.verify.enumeration import has_schedule_below
 from dfopt.verify.groups import false_groups
 from dfopt.verify.prices import OrderPrices, largest_total_below
+from dfopt.verify.sizes import false_sizes, least_visits
 from dfopt.verify.supports import false_supports
 from dfopt.verify.tours import false_tour
 from dfopt.verify.visits import most_by_visits
@@ -44,8 +46,8 @@ class BoundCheck:
 def check_bound(instance: Instance, result: Result) -> BoundCheck:
     """Check that no schedule is better than the lower bound of ``result``."""
     bound, certificate = result.lower_bound, result.certificate
-    if bound is None:  # nothing but the capacity can show that there is no schedule
-        return BoundCheck(checked=instance.missing_capacity > 0)
+    if bound is None:
+        return _check_lack_of_room(instance, certificate)
     if bound <= 0:
         check = BoundCheck(checked=bound == 0)
         if certificate is not None:
@@ -71,9 +73,41 @@ def check_bound(instance: Instance, result: Result) -> BoundCheck:
     return check
 
 
+def _check_lack_of_room(instance: Instance, certificate: Certificate | None) -> BoundCheck:
+    """Check that no schedule has room for all tasks; nothing else makes an instance infeasible."""
+    if instance.missing_capacity:
+        return BoundCheck(checked=True)
+    match certificate:
+        case SizeWeights():
+            check = BoundCheck()
+            try:
+                check.problems += false_sizes(instance, certificate)
+            except MethodError as error:
+                check.unchecked.append(f"that the tasks do not fit is not checked: {error}")
+            check.checked = not check.problems and not check.unchecked
+            return check
+        case CompleteSearch(solver=solver):
+            return BoundCheck(
+                unchecked=[
+                    f"that the tasks do not fit rests on a complete search by {solver!r}, "
+                    "which is not repeated here"
+                ]
+            )
+        case None:
+            return BoundCheck(unchecked=["no certificate says why the tasks do not fit"])
+    return BoundCheck(problems=["certificate.kind: does not show that the tasks do not fit"])
+
+
 def _errors(  # noqa: PLR0911 - each kind has its own errors
     instance: Instance,
-    certificate: DualWeights | Branching | Supports | Tour | FullGroups | Counting | Exhaustive,
+    certificate: DualWeights
+    | Branching
+    | Supports
+    | Tour
+    | FullGroups
+    | SizeWeights
+    | Counting
+    | Exhaustive,
     bound: int,
 ) -> list[str]:
     """Return why a certificate does not prove the bound; none if it does.
@@ -91,6 +125,8 @@ def _errors(  # noqa: PLR0911 - each kind has its own errors
             if count < bound:
                 return [f"lower_bound: is {bound}, but {argument} gives {count}"]
             return []
+        case SizeWeights():
+            return ["certificate.kind: 'size-weights' is for instances without any schedule"]
         case FullGroups():
             return false_groups(instance, certificate, bound)
         case Exhaustive():
@@ -152,9 +188,11 @@ def _false_weights(instance: Instance, certificate: DualWeights, bound: int) -> 
     visits = dict(certificate.visit_prices)
     if len(visits) < len(certificate.visit_prices):
         problems.append("certificate.visit_prices: has a fragment twice")
+    tasks_of = Counter[str | None]()
     sizes = Counter[str | None]()
-    for task in instance.tasks:
-        sizes[task.df] += task.multiplicity
+    for task, size in zip(instance.tasks, instance.sizes, strict=True):
+        tasks_of[task.df] += task.multiplicity
+        sizes[task.df] += task.multiplicity * size
     problems += [
         f"certificate.visit_prices: is about {df!r}, which no task uses"
         for df in visits
@@ -173,8 +211,8 @@ def _false_weights(instance: Instance, certificate: DualWeights, bound: int) -> 
         for task, weight, charge in zip(instance.tasks, weights, charges, strict=True)
     )
     for df, price in visits.items():
-        least = -(-sizes[df] // instance.tasks_per_cpu)
-        worth += price * (least if price > 0 else min(sizes[df], instance.cpus))
+        least = least_visits(instance, tasks_of[df], sizes[df])
+        worth += price * (least if price > 0 else min(tasks_of[df], instance.cpus))
     if total and worth - held <= certificate.scale * largest_total_below(instance, bound):
         return [
             f"certificate: weights less charges and bin weights are {worth - held}, "

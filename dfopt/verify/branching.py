@@ -29,6 +29,7 @@ from dfopt.problem.certificate import (
 )
 from dfopt.problem.instance import Instance, Objective
 from dfopt.verify.prices import OrderPrices, largest_total_below
+from dfopt.verify.sizes import least_visits
 from dfopt.verify.visits import most_by_visits
 
 Range = tuple[int, int]
@@ -155,6 +156,7 @@ class _Fragments:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
+        self._sizes = instance.sizes
         self._tasks: dict[str | None, list[int]] = defaultdict(list)
         for number, task in enumerate(instance.tasks):
             self._tasks[task.df].append(number)
@@ -176,21 +178,25 @@ class _Fragments:
         match count:
             case VisitCount(df=df):
                 members = self.members(TaskClass(df=df))
-                size = self._size(members)
-                return members, (-(-size // self._instance.tasks_per_cpu), min(cpus, size))
+                tasks = self._number(members)
+                size = sum(
+                    self._instance.tasks[entry].multiplicity * self._sizes[entry]
+                    for entry in members
+                )
+                return members, (least_visits(self._instance, tasks, size), min(cpus, tasks))
             case MeetingCount(df=df, other=other):
                 if df == other:
                     raise MalformedTreeError(f"certificate.counts: {df!r} does not meet itself")
                 both = [self.members(TaskClass(df=fragment)) for fragment in (df, other)]
-                return both[0] | both[1], (0, min(cpus, *map(self._size, both)))
+                return both[0] | both[1], (0, min(cpus, *map(self._number, both)))
             case EntryCount(classes=classes):
                 members = self.members(*classes)
-                return members, (0, self._size(members))
+                return members, (0, self._number(members))
             case HoldingCount(classes=classes, tasks=tasks):
                 if tasks < 1:
                     raise MalformedTreeError("certificate.counts: must be of at least 1 task")
                 members = self.members(*classes)
-                return members, (0, min(cpus, self._size(members) // tasks))
+                return members, (0, min(cpus, self._number(members) // tasks))
 
-    def _size(self, members: Iterable[int]) -> int:
+    def _number(self, members: Iterable[int]) -> int:
         return sum(self._instance.tasks[number].multiplicity for number in members)

@@ -25,9 +25,12 @@ def contradictions(instance: Instance, result: Result, objective: int | None) ->
     if result.stop_reason not in STOP_REASONS[status]:
         yield f"stop_reason: '{result.stop_reason}' does not go with the status '{status}'"
     if status is Status.INFEASIBLE:
-        if not instance.missing_capacity:
-            yield "status: is 'infeasible', but the CPUs have room for all tasks"
-        for key in ("objective", "lower_bound", "gap", "schedule", "certificate"):
+        empty = ["objective", "lower_bound", "gap", "schedule"]
+        if not instance.has_sizes:
+            empty.append("certificate")
+            if not instance.missing_capacity:
+                yield "status: is 'infeasible', but the CPUs have room for all tasks"
+        for key in empty:
             if getattr(result, key) is not None:
                 yield f"{key}: must be null where the status is 'infeasible'"
         return

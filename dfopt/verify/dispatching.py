@@ -31,7 +31,7 @@ class DispatchedTasks(NamedTuple):
     done
         The tasks that are dispatched, a bit for each.
     cpus
-        For each CPU its last task (or its start) and the number of its tasks, sorted.
+        For each CPU its last task (or its start) and the size of its tasks, sorted.
     times
         For each of these CPUs when the next switch can begin, and when it ends if nothing
         follows; then for each task when it has finished, 0 if no task waits for that any more.
@@ -50,6 +50,8 @@ class Dispatching:
         self.check = check
         self.instance, self.bound = instance, bound
         self.tasks = [task for task in instance.tasks for _ in range(task.multiplicity)]
+        self.room = instance.room
+        self.sizes = [instance.size_of(task) for task in self.tasks]
         self.starts = {state: cpu for cpu, state in enumerate(instance.initial_states)}
         penalty = instance.penalty
         # The costs of switching to each task: from each task, then from each different start.
@@ -116,7 +118,7 @@ class Dispatching:
         )
         times = [time for *_, free, end in cpus for time in (free, end)]
         return DispatchedTasks(
-            0, tuple((last, count) for last, count, *_ in cpus), (*times, *[0] * len(self.tasks))
+            0, tuple((last, size) for last, size, *_ in cpus), (*times, *[0] * len(self.tasks))
         )
 
     def _following(self, state: DispatchedTasks) -> Iterator[DispatchedTasks]:
@@ -130,18 +132,19 @@ class Dispatching:
             if any(not state.done >> before & 1 for before in self.awaits[number]):
                 continue
             ready = max([task.release, *(finished[before] for before in self.awaits[number])])
-            for cpu, (last, count) in enumerate(state.cpus):
+            for cpu, (last, size) in enumerate(state.cpus):
                 begin = max(free[cpu], ready)
                 finish = begin + self.switches[last][number] + task.exec
                 if (
-                    count == self.instance.tasks_per_cpu
+                    size + self.sizes[number] > self.room
                     or finish + self.tails[number] >= self.bound
                 ):
                     continue
                 if cpu and (state.cpus[cpu], free[cpu]) == (state.cpus[cpu - 1], free[cpu - 1]):
                     continue  # the CPU before is like this one
                 done = state.done | 1 << number
-                now = (number, count + 1, finish, finish + finish_cost(self.instance, task))
+                held = size + self.sizes[number]
+                now = (number, held, finish, finish + finish_cost(self.instance, task))
                 others = [
                     (*state.cpus[other], max(free[other], begin), ends[other])
                     for other in range(len(state.cpus))
@@ -167,5 +170,5 @@ class Dispatching:
                     for other in range(len(self.tasks))
                 ]
                 yield DispatchedTasks(
-                    done, tuple((last, count) for last, count, *_ in cpus), (*times, *after)
+                    done, tuple((last, size) for last, size, *_ in cpus), (*times, *after)
                 )

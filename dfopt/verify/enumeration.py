@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import product
 from math import prod
-from operator import add, le
+from operator import add, le, mul
 from typing import TYPE_CHECKING, Any
 
 from dfopt.errors import MethodError
@@ -91,6 +91,7 @@ class Kinds:
         for task in instance.tasks:
             members[self._key(task)].append(task)
         self.examples = [tasks[0] for tasks in members.values()]
+        self.sizes = [instance.size_of(task) for task in self.examples]
         self.counts = tuple(sum(task.multiplicity for task in tasks) for tasks in members.values())
 
     def _key(self, task: Task) -> object:
@@ -100,10 +101,10 @@ class Kinds:
             return task.id
         match self._instance.penalty:
             case PenaltyF():
-                return task.df, task.lines, task.leaves, run
+                return task.df, task.size, task.lines, task.leaves, run
             case PenaltyG():
-                return task.df, run
-        return task.type, run
+                return task.df, task.size, run
+        return task.type, task.size, run
 
     @cached_property
     def switches(self) -> list[tuple[int, ...]]:
@@ -202,12 +203,14 @@ class Kinds:
         nothing = (0,) * len(self.counts)
         contents = {nothing: idle} if idle < bound else {}
         layer: dict[Content, dict[int | None, int]] = {nothing: {None: 0}}
-        states = 0
+        states, room = 0, self._instance.room
         for _ in range(min(self._instance.tasks_per_cpu, sum(self.counts))):
             following: dict[Content, dict[int | None, int]] = defaultdict(dict)
             for content, finishes in layer.items():
                 for kind, task in enumerate(self.examples):
                     if content[kind] == self.counts[kind]:
+                        continue
+                    if sum(map(mul, content, self.sizes)) + self.sizes[kind] > room:
                         continue
                     begin = min(
                         max(finish, task.release if self._timed else 0)

@@ -12,6 +12,9 @@ d fragments on m CPUs need at least x = d − (L − 1)·m − (longer CPUs) ful
 is idle, a fragment that shares its component can take one more CPU without more parts.) So
 c ≥ x = d + m − (free first visits) − (visits that are paid for). Here each component is full.
 
+The size of a fragment is that of all its tasks, and k is the room on a CPU. Where sizes differ,
+that is about tasks that can be cut, which can only need fewer parts.
+
 Every fragment and all of the machine have prices that are not negative: the room that a group
 leaves free on its CPUs, each longer CPU and each other one. If no full group costs less than b,
 and everything together costs P < x·b, there are no x full groups. If P ≥ x·b, full groups that
@@ -88,10 +91,10 @@ def false_groups(instance: Instance, certificate: FullGroups, bound: int) -> lis
     if not visit:
         return ["certificate.kind: visits cost nothing"]
     fragments = Counter[str | None]()
-    for task in instance.tasks:
-        fragments[task.df] += task.multiplicity
+    for task, size in zip(instance.tasks, instance.sizes, strict=True):
+        fragments[task.df] += task.multiplicity * size
     need = _need(instance, fragments, (bound - 1) // visit)
-    if need is None or not _may_be_met(certificate, instance.tasks_per_cpu, fragments, need):
+    if need is None or not _may_be_met(certificate, instance.room, fragments, need):
         return []
     return [f"certificate: {max(0, need.wanted)} full groups are needed, and prices allow them"]
 
@@ -124,7 +127,8 @@ def _need(instance: Instance, fragments: Counter[str | None], visits: int) -> Ne
         state == "unknown" or (state is None and not instance.cold_start)
         for state in instance.initial_states
     )
-    parts = sum(-(-size // instance.tasks_per_cpu) for size in fragments.values())
+    room = instance.room
+    parts = sum(-(-size // room) for size in fragments.values())
     number, cpus = len(fragments), instance.cpus
     if instance.objective is Objective.TOTAL_PENALTY:
         wanted = min(number, number + cpus - free - visits)

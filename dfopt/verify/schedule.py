@@ -42,12 +42,18 @@ def _misplaced(instance: Instance, schedule: Schedule) -> Iterator[str]:
         if names:
             more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
             yield f"schedule: {complaint}: {', '.join(map(repr, names[:SHOWN_NAMES]))}{more}"
-    capacity = instance.tasks_per_cpu
+    room, unit, has_sizes = instance.room, instance.size_unit, instance.has_sizes
     for cpu, claim in enumerate(schedule.cpus):
-        if len(claim.tasks) > capacity:
+        size = sum(instance.size_of(known[name]) for name in claim.tasks if name in known)
+        if size > room and has_sizes:
+            yield (
+                f"schedule.cpus[{cpu}].tasks: have a size of {size * unit}, but a CPU may hold "
+                f"{room * unit} at most"
+            )
+        elif len(claim.tasks) > room and not has_sizes:
             yield (
                 f"schedule.cpus[{cpu}].tasks: are {len(claim.tasks)}, but a CPU may hold "
-                f"{capacity} at most"
+                f"{room} at most"
             )
         if claim.starts is not None and len(claim.starts) != len(claim.tasks):
             yield (

@@ -14,6 +14,7 @@ from dfopt.errors import MethodError
 from dfopt.problem.certificate import SupportProof, Supports, SupportSplit, SupportWeights
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
+from dfopt.verify.sizes import least_visits
 
 MOST_SUPPORTS = 1 << 17
 """At most this number of supports are looked at."""
@@ -43,12 +44,14 @@ class Orders:
         timed = instance.objective is Objective.MAKESPAN
         self.threshold = threshold
         self.capacity = instance.tasks_per_cpu
+        self.numbers: Counter[str] = Counter()
         self.sizes: Counter[str] = Counter()
         examples: dict[str, Task] = {}
         least_exec: dict[str, int] = {}
         for task in instance.tasks:
             name = str(task.type)
-            self.sizes[name] += task.multiplicity
+            self.numbers[name] += task.multiplicity
+            self.sizes[name] += task.multiplicity * instance.size_of(task)
             examples[name] = task
             least_exec[name] = min(task.exec if timed else 0, least_exec.get(name, task.exec))
         self.types = list(examples)
@@ -218,7 +221,7 @@ def _flaws(
 
 def _unknown(orders: Orders, names: Sequence[str], place: str) -> Iterator[str]:
     for position, name in enumerate(names):
-        if name not in orders.sizes:
+        if name not in orders.numbers:
             yield f"{place}[{position}]: no task has the type {name!r}"
         elif name in names[:position]:
             yield f"{place}[{position}]: names the type {name!r} again"
@@ -230,12 +233,13 @@ def _false_weights(
     """Yield the errors in the two claims of a leaf."""
     # (b) All weights exceed what the CPUs can be worth and what they may pay.
     task_weights = dict(proof.task_weights)
-    worth = sum(weight * orders.sizes[name] for name, weight in proof.task_weights)
+    worth = sum(weight * orders.numbers[name] for name, weight in proof.task_weights)
     for types, weight in proof.set_weights:
         least, most = limits.get(frozenset(types), (0, instance.cpus))
-        tasks = sum(orders.sizes[name] for name in types)
+        tasks = sum(orders.numbers[name] for name in types)
         # They need room, and a CPU that runs any of them runs one at least.
-        least, most = max(least, -(-tasks // orders.capacity)), min(most, tasks)
+        size = sum(orders.sizes[name] for name in types)
+        least, most = max(least, least_visits(instance, tasks, size)), min(most, tasks)
         worth += weight * (least if weight > 0 else most)
     total = instance.objective is Objective.TOTAL_PENALTY
     budget = orders.threshold * (1 if total else instance.cpus)

@@ -1,15 +1,15 @@
 """The most value that one CPU can hold under g, from the number of its visits alone.
 
 A CPU pays T_r + T_w for each visit. So a threshold limits the number of fragments that it visits
-(without one, each has to be worth that), and of each it holds at most k tasks. That neglects that
-all its tasks together are no more than k, but where it is enough for a proof, instances of any
-size can be checked.
+(without one, each has to be worth that), and of each it holds at most what fits. That neglects
+that all its tasks together must fit, but where it is enough for a proof, instances of any size can
+be checked.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from heapq import nlargest
+from fractions import Fraction
 
 from dfopt.problem.cache_state import CacheState, InitialState
 from dfopt.problem.instance import Instance
@@ -42,14 +42,12 @@ def most_by_visits(
     visit = penalty.fill + penalty.write_back
     if not visit or min(prices.charges, default=0) < 0:
         return None
-    alike: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    for task, weight in zip(instance.tasks, prices.weights, strict=True):
-        alike[task.df or ""][weight] += task.multiplicity
+    alike: dict[str, dict[tuple[int, int], int]] = defaultdict(lambda: defaultdict(int))
+    for task, size, weight in zip(instance.tasks, instance.sizes, prices.weights, strict=True):
+        alike[task.df or ""][weight, size] += task.multiplicity
+    room = instance.room
     values = sorted(
-        (
-            max(0, _largest(counts, instance.tasks_per_cpu) + prices.visits.get(df, 0))
-            for df, counts in alike.items()
-        ),
+        (max(0, _largest(counts, room) + prices.visits.get(df, 0)) for df, counts in alike.items()),
         reverse=True,
     )
     if threshold is None:
@@ -68,13 +66,13 @@ def most_by_visits(
     return [by_state[state] for state in instance.initial_states]
 
 
-def _largest(counts: dict[int, int], wanted: int) -> int:
-    """Return the largest value of ``wanted`` tasks, given how many there are of each weight."""
+def _largest(counts: dict[tuple[int, int], int], room: int) -> int:
+    """Return what tasks of some weights and sizes are worth at most; the last may be cut."""
     value = 0
-    for weight in nlargest(len(counts), counts):
-        if weight <= 0:
+    for weight, size in sorted(counts, key=lambda row: Fraction(*row), reverse=True):
+        if weight <= 0 or not room:
             break
-        taken = min(wanted, counts[weight])
-        value += weight * taken
-        wanted -= taken
+        taken = min(room, size * counts[weight, size])
+        value += weight * taken // size
+        room -= taken
     return value

@@ -62,7 +62,7 @@ MOST_PAIRED = 10
 """At most this number of fragments are in pairs with a price; each doubles the number of tables."""
 
 Choice = tuple[int, int, int]
-"""Some tasks: their number, cost and value."""
+"""Some tasks: their size, cost and value."""
 
 
 class Start(NamedTuple):
@@ -76,7 +76,8 @@ class Start(NamedTuple):
 class Kind(NamedTuple):
     """Tasks of one fragment that differ at most in what they pay when they enter."""
 
-    size: int
+    number: int
+    size: int  # of each, in units of the instance's sizes
     weight: int
     cost: int  # of each, wherever it stands
     exit_cost: int  # of the one that exits, on top
@@ -86,7 +87,7 @@ class Kind(NamedTuple):
 
 
 class Frontier(NamedTuple):
-    """``values[i, j]``: the most that at most ``j`` tasks are worth at a cost ≤ ``costs[i]``."""
+    """``values[i, j]``: the most that tasks of size ≤ ``j`` are worth at a cost ≤ ``costs[i]``."""
 
     costs: NDArray[Any]
     values: NDArray[Any]
@@ -107,20 +108,22 @@ class Program:
         # No order costs more than LARGEST_TOTAL, which fits into 64 bits.
         self.threshold = threshold if threshold is None else min(threshold, LARGEST_TOTAL)
         self.final_write_back = instance.final_write_back
-        # Where a CPU has room for all tasks, how many it holds does not matter.
-        self.counted = instance.tasks_per_cpu < instance.task_count
-        self.width = instance.tasks_per_cpu + 1 if self.counted else 1
+        # Where a CPU has room for all tasks, how much it holds does not matter.
+        self.measured = instance.room < instance.total_size
+        self.width = instance.room + 1 if self.measured else 1
+        if self.width > LARGEST_TABLE:
+            raise MethodError(TOO_LARGE)
         self.never = -4 * reach - 4  # out of the reach of values, even when values are added
         self.dtype: Any = np.int64 if reach < 2**58 else object
         self.nothing = Frontier(np.zeros(1, self.dtype), np.zeros((1, self.width), self.dtype))
         self.impossible = self.grown([])
 
-    def choice(self, count: int, cost: int, value: int) -> Choice:
+    def choice(self, size: int, cost: int, value: int) -> Choice:
         """Return a choice in the terms of this program."""
-        count = count if self.counted else 0
+        size = size if self.measured else 0
         if self.threshold is not None:
-            return (count, cost, value)
-        return (count, 0, value - self.prices.scale * cost)
+            return (size, cost, value)
+        return (size, 0, value - self.prices.scale * cost)
 
     def grown(self, parts: Iterable[tuple[Frontier, Iterable[Choice]]]) -> Frontier:
         """Return the best of all that adds one choice to its frontier, over all ``parts``."""
@@ -139,10 +142,10 @@ class Program:
         for sums, before, group in steps:
             rows_of_sums = np.searchsorted(costs, sums)
             after = values[rows_of_sums]
-            for count, _, value in group:
-                if count < self.width:
-                    better = before[:, : self.width - count] + value
-                    np.maximum(after[:, count:], better, out=after[:, count:])
+            for size, _, value in group:
+                if size < self.width:
+                    better = before[:, : self.width - size] + value
+                    np.maximum(after[:, size:], better, out=after[:, size:])
             values[rows_of_sums] = after
         values[values < self.never // 2] = self.never
         values = np.maximum.accumulate(np.maximum.accumulate(values, axis=0), axis=1)
@@ -154,8 +157,8 @@ class Program:
         values = np.pad(frontier.values, ((1, 0), (1, 0)), constant_values=self.never)
         best = (values[1:, 1:] > values[:-1, 1:]) & (values[1:, 1:] > values[1:, :-1])
         return [
-            (int(count), int(frontier.costs[row]), int(frontier.values[row, count]))
-            for row, count in np.argwhere(best)
+            (int(size), int(frontier.costs[row]), int(frontier.values[row, size]))
+            for row, size in np.argwhere(best)
         ]
 
     def joined(
@@ -179,18 +182,18 @@ class Program:
         enters = roles & (ENTERS | ENTERS_AND_COMES_LAST)
         least = most = 1 if single else roles.bit_count()
         if kind.weight > 0 and not single:
-            most = kind.size
+            most = kind.number
         elif not single:
             most = max([least, *(number for _, number, price in kind.bonuses if price > 0)])
         return [
             self.choice(
-                count,
+                count * kind.size,
                 count * kind.cost + cost + entry,
                 count * kind.weight
                 - charge
                 + sum(price for _, number, price in kind.bonuses if count >= number),
             )
-            for count in range(least, min(most, kind.size) + 1)
+            for count in range(least, min(most, kind.number) + 1)
             for entry, charge in (kind.entries if enters else [(0, 0)])
         ]
 
@@ -219,7 +222,7 @@ class Program:
                 found[place] += self.members(kind, whole, single=True)
         visit = self.prices.visits.get(df, 0)
         return {
-            place: [(count, cost, value + visit) for count, cost, value in choices]
+            place: [(size, cost, value + visit) for size, cost, value in choices]
             for place, choices in found.items()
         }
 
@@ -291,8 +294,8 @@ def largest_values(instance: Instance, prices: OrderPrices, threshold: int | Non
     cost = 2 * max(max(start.home_cost, start.away_cost) for start in starts)
     reach = sum(map(abs, [*prices.visits.values(), *prices.meetings.values()]))
     for kind in (kind for group in kinds.values() for kind in group):
-        cost += kind.size * (kind.cost + kind.exit_cost + max(cost for cost, _ in kind.entries))
-        reach += kind.size * (abs(kind.weight) + max(abs(charge) for _, charge in kind.entries))
+        cost += kind.number * (kind.cost + kind.exit_cost + max(cost for cost, _ in kind.entries))
+        reach += kind.number * (abs(kind.weight) + max(abs(charge) for _, charge in kind.entries))
         reach += sum(abs(price) for *_, price in kind.bonuses)
     program = Program(instance, prices, threshold, reach + prices.scale * cost)
     free = frozenset().union(*(start.free for start in starts))
@@ -332,7 +335,8 @@ def _kinds(instance: Instance, prices: OrderPrices) -> dict[str, list[Kind]]:
         run = task.exec if instance.objective is Objective.MAKESPAN else 0
         lost = write_back if task.leaves is Leaves.INVALIDATED else 0
         kind = Kind(
-            size=0,
+            number=0,
+            size=instance.size_of(task),
             weight=prices.weights[number],
             cost=run + lost,
             exit_cost=write_back if task.leaves is Leaves.DIRTY else 0,
@@ -351,6 +355,6 @@ def _kinds(instance: Instance, prices: OrderPrices) -> dict[str, list[Kind]]:
         for entry, charge, _ in sorted(tasks):
             if not entries or charge < entries[-1][1]:
                 entries.append((entry, charge))
-        size = sum(count for *_, count in tasks)
-        kinds[df].append(kind._replace(size=size, entries=tuple(entries)))
+        total = sum(number for *_, number in tasks)
+        kinds[df].append(kind._replace(number=total, entries=tuple(entries)))
     return kinds

@@ -69,6 +69,7 @@ def test_json_says_the_same(run: Run, instance_file: Path) -> None:
         "tasks_per_cpu": 3,
         "feasible": True,
         "missing_capacity": 0,
+        "sizes": None,
         "initial": [None, None],
         "tasks": 5,
         "task_types": 5,

@@ -39,6 +39,7 @@ def test_defaults():
         "release": 0,
         "after": (),
         "count": None,
+        "size": 1,
     }
 
 
@@ -301,3 +302,35 @@ def test_costs_that_do_not_count_are_warned_of(costs, flag):
     with pytest.warns(DfoptWarning, match=f"penalty.{costs} is given but .* '{flag}'"):
         instance(penalty=table)
     assert instance(penalty=table, **{flag: True}).penalty == table
+
+
+def test_sizes_are_measured_in_their_common_unit():
+    sized = instance(task("a", size=4, count=3), task("b", size=6), capacity=13)
+    assert (sized.size_unit, sized.has_sizes, sized.sizes) == (2, True, (2, 3))
+    assert (sized.total_size, sized.room, sized.tasks_per_cpu) == (9, 6, 3)
+    assert sized.missing_capacity == 0
+    assert dataclasses.replace(sized, capacity=7).missing_capacity == 6
+    assert dataclasses.replace(sized, capacity=5).missing_capacity == 6 + 4
+    assert dataclasses.replace(sized, cpus=1, capacity=16).missing_capacity == 2
+
+
+def test_equal_sizes_are_counted():
+    equal = instance(task("a", size=4, count=3), task("b", size=4), capacity=11)
+    assert (equal.has_sizes, equal.room, equal.tasks_per_cpu) == (False, 2, 2)
+    assert equal.missing_capacity == 0
+    assert dataclasses.replace(equal, capacity=7).missing_capacity == 2
+    assert dataclasses.replace(equal, capacity=3).missing_capacity == 4
+
+
+def test_a_balanced_capacity_holds_the_largest_task():
+    assert instance(task("a", size=4, count=3), task("b", size=6)).room == 5
+    assert instance(task("a", size=2), task("b", size=10), cpus=4).room == 5
+    assert instance(task("a", size=3), task("b", size=3), task("c", size=3)).room == 2
+
+
+def test_sizes_are_refused_where_they_are_none():
+    for size in (0, -1, 1.5, True):
+        with pytest.raises(InstanceError, match="size"):
+            task(size=size)
+    with pytest.raises(InstanceError, match="2\\^62"):
+        instance(task(size=2**62, count=2))

@@ -152,4 +152,5 @@ def _row(data: PricingData, task_type: int, *, with_lines: bool = False) -> Task
         leaves=task.leaves if has_lines else None,
         lines=task.lines if has_lines and with_lines else None,
         exec=task.exec if instance.objective is Objective.MAKESPAN else None,
+        size=task.size if instance.has_sizes else None,
     )

@@ -219,14 +219,16 @@ def first_duals(problem: RemainingProblem, limit: int) -> Duals:
     """Return dual values to begin with: what tasks cost at least, and the room that they take."""
     data = problem.data
     base, leaving, entry = data.exact_costs
-    capacity = data.aggregation.instance.tasks_per_cpu
+    instance = data.aggregation.instance
+    capacity = instance.room
+    sizes = np.array([task_class.size for task_class in data.aggregation.classes], np.int64)
     weights = np.zeros(len(base))
     for first, last in data.ranges:
         tokens = slice(data.first_token[first], data.first_token[last])
         visit = int(entry[tokens].min() + leaving[1, first:last].min())
-        size = min(int(data.counts[first:last].sum()), capacity)
-        weights[first:last] = base[first:last] + visit / size
+        size = min(int(data.counts[first:last] @ sizes[first:last]), capacity)
+        weights[first:last] = base[first:last] + visit / size * sizes[first:last]
     if data.limit is not None:
-        weights += max(1, limit) / capacity
+        weights += max(1, limit) / capacity * sizes
         weights /= max(1.0, float(weights @ problem.stock.tasks))
     return Duals(weights, np.zeros(len(entry)), np.zeros(len(data.groups)), {})

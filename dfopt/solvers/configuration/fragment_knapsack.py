@@ -4,8 +4,8 @@ Pricing looks for the content of a CPU that is worth most by the LP's dual value
 knapsack problem (Gilmore and Gomory 1961). Costs and values add up over fragments, so there are
 two knapsacks: this one inside every fragment, and one across fragments.
 
-A fragment's tasks on one CPU have a *size* (their number), a cost, and a value. Tables hold the
-largest value for an exact size and cost, or ``NEVER``.
+A fragment's tasks on one CPU have a *size* (their number, where no task is larger than others), a
+cost, and a value. Tables hold the largest value for an exact size and cost, or ``NEVER``.
 """
 
 from __future__ import annotations
@@ -33,12 +33,11 @@ class PricedTasks(NamedTuple):
 
     Parameters
     ----------
-    step
-        The size of one task: 1, or 0 where sizes do not count.
     duties
         The sum of all duties that make a difference.
-    sizes, base, weight
-        For each class the number of its tasks, and what each costs and is worth.
+    numbers, sizes, base, weight
+        For each class the number of its tasks, and the size, the cost and the worth of each. Sizes
+        are 0 where they do not count.
     leaving
         ``leaving[0, r, c]``, ``leaving[1, r, c]``: what doing the duties ``r`` adds to
         cost and value of a task of class ``c``.
@@ -50,8 +49,8 @@ class PricedTasks(NamedTuple):
         For each token the cost and the value of opening a block with it.
     """
 
-    step: int
     duties: int
+    numbers: Integers
     sizes: Integers
     base: Integers
     weight: Integers
@@ -116,7 +115,7 @@ def number_range(
     tasks: PricedTasks, fragment: FragmentTasks, task_class: int, opener: int
 ) -> tuple[int, int]:
     """Return the least and the most tasks of a class that can be taken beside the opener."""
-    available = tasks.sizes[task_class] - (1 if task_class == opener else 0)
+    available = tasks.numbers[task_class] - (1 if task_class == opener else 0)
     return (available if fragment.whole else 0), available
 
 
@@ -194,7 +193,7 @@ def add_members(
         largest -= 1
     least, available = number_range(tasks, fragment, task_class, opener)
     for number in range(max(least, (added & 1) + (added >> 1)), available + 1):
-        shift = number * tasks.step
+        shift = number * tasks.sizes[task_class]
         cost = rows[row] + tasks.leaving[0, added, task_class] + number * tasks.base[task_class]
         if largest < 0 or shift >= width or cost > rows[len(rows) - 1]:
             break
@@ -252,7 +251,7 @@ def members_before(
         if added & ~done:
             continue
         for number in range(max(least, (added & 1) + (added >> 1)), available + 1):
-            before = size - number * tasks.step
+            before = size - number * tasks.sizes[task_class]
             if before < 0:
                 break
             worth = worth_of(tasks, opener, task_class, added, number)

@@ -135,7 +135,7 @@ def offer_opened(
     """
     nothing = np.zeros((1, 1), np.int64)
     no_cost = np.zeros(1, np.int64)
-    may_be_single = tasks.sizes[fragment.first : fragment.last].sum() == 1 or not fragment.whole
+    may_be_single = tasks.numbers[fragment.first : fragment.last].sum() == 1 or not fragment.whole
     highest = NEVER
     for token in range(tasks.first_token[task_class], tasks.first_token[task_class + 1]):
         if tasks.tokens[token, 1] <= highest:
@@ -163,7 +163,7 @@ def opened_by(
     """Return a task that opens a block and may have a duty itself, with what the visit is worth."""
     cost = tasks.tokens[token, 0] + tasks.base[task_class] + tasks.leaving[0, duty, task_class]
     value = tasks.tokens[token, 1] + tasks.weight[task_class] + tasks.leaving[1, duty, task_class]
-    return Opener(cost, tasks.step, value + fragment.visit, token)
+    return Opener(cost, tasks.sizes[task_class], value + fragment.visit, token)
 
 
 @compiled
@@ -232,7 +232,9 @@ def fragment_options(
     a table of all other tasks. The classes are halved again and again, and the tables of one
     half begin with the other half added: κ log κ additions, where κ tables from nothing take κ².
     """
-    size = tasks.sizes[fragment.first : fragment.last].sum() * tasks.step
+    size = 0
+    for task_class in range(fragment.first, fragment.last):
+        size += tasks.numbers[task_class] * tasks.sizes[task_class]
     width = min(capacity, size) + 1
     classes = fragment.last - fragment.first
     depth = 1
@@ -258,7 +260,7 @@ def fragment_options(
             middle = (first + last) // 2
             waiting.append((middle, last, level + 1, first, middle))
             waiting.append((first, middle, level + 1, middle, last))
-        elif tasks.sizes[first] > 0:
+        elif tasks.numbers[first] > 0:
             add_class(table, spare, tasks, fragment, first, first, halt)
             offer_opened(best, openers, grid, spare, tasks, fragment, first, halt)
         if halt[0]:

@@ -101,9 +101,9 @@ class PricedFragments:
                 case HoldsAtLeast(task_class, number):
                     bonuses.append((task_class, number, price))
         self._tasks = PricedTasks(
-            step=data.step,
             duties=EXITS | ENDS if data.needs_last else EXITS,
-            sizes=problem.stock.tasks,
+            numbers=problem.stock.tasks,
+            sizes=data.task_sizes,
             base=base,
             weight=prices.weights + values[0],
             leaving=np.stack([leaving, values[1]]),
@@ -146,7 +146,7 @@ class PricedFragments:
             row, token = self.options[option], int(self.options[option, 4])
             numbers = watched(
                 functools.partial(option_content, grid.costs, self._tasks, fragment, row),
-                len(fragment.rows) * int(self._tasks.sizes[first:last].sum()) * int(row[2] + 1),
+                len(fragment.rows) * int(self._tasks.numbers[first:last].sum()) * int(row[2] + 1),
                 self.check,
             )
             tasks += [

@@ -20,6 +20,7 @@ from dfopt.costs.closed_form import CpuStart
 from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.configuration.fragment_knapsack import Flags, Integers
 from dfopt.solvers.configuration.fragment_options import ROLES
+from dfopt.verify.sizes import least_visits
 
 MOST_ENTRIES = 2**27
 """The largest table of pricing has at most 2**27 entries of 8 bytes: one gigabyte."""
@@ -248,15 +249,35 @@ class PricingData:
         return int(base.max() + leaving.max() + entry.max() + starts + 1)
 
     @cached_property
-    def step(self) -> int:
-        """The size of a task: 0 where a CPU has room for all tasks, so that sizes do not count."""
+    def sizes_count(self) -> bool:
+        """Whether sizes count; they do not where a CPU has room for all tasks."""
         instance = self.aggregation.instance
-        return 0 if instance.tasks_per_cpu >= instance.task_count else 1
+        return instance.room < instance.total_size
+
+    @cached_property
+    def task_sizes(self) -> Integers:
+        """The size of each task of each class; 0 where sizes do not count."""
+        sizes = [task_class.size for task_class in self.aggregation.classes]
+        return np.array(sizes, np.int64) * int(self.sizes_count)
 
     @cached_property
     def capacity(self) -> int:
         """The largest size of a content."""
-        return self.aggregation.instance.tasks_per_cpu if self.step else 0
+        return self.aggregation.instance.room if self.sizes_count else 0
+
+    @cached_property
+    def all_visits(self) -> tuple[tuple[int, int], ...]:
+        """For each fragment the least and the largest number of CPUs that visit it."""
+        instance = self.aggregation.instance
+        visits = []
+        for first, last in self.ranges:
+            number = int(self.counts[first:last].sum())
+            size = sum(
+                task_class.count * task_class.size
+                for task_class in self.aggregation.classes[first:last]
+            )
+            visits.append((least_visits(instance, number, size), min(number, instance.cpus)))
+        return tuple(visits)
 
     @cached_property
     def cost_grid(self) -> CostGrid:
@@ -294,7 +315,8 @@ class PricingData:
         steps = 0
         for first, last in self.ranges:
             counts = self.counts[first:last]
-            width = min(self.capacity, int(counts.sum())) + 1
+            size = int(counts @ self.task_sizes[first:last])
+            width = min(self.capacity, size) + 1
             added = int(np.minimum(counts, max(width, 2)).sum())
             steps += added * width * (last - first).bit_length() * sets
         return steps
@@ -377,12 +399,13 @@ class PricingData:
         cost is added.
         """
         reach = limit - int(min(0, leaving.min()))
-        capacity = self.capacity if self.step else int(self.counts.max())
         sums: Integers | None = np.zeros(1, np.int64)
         for task_class in classes:
             if base[task_class] <= 0:
                 continue
-            left = min(int(self.counts[task_class]), capacity, reach // int(base[task_class]))
+            left = min(int(self.counts[task_class]), reach // int(base[task_class]))
+            if self.sizes_count:
+                left = min(left, self.capacity // int(self.task_sizes[task_class]))
             bundle = 1
             while left and sums is not None:
                 # Bundles of 1, 2, 4, … tasks, and one of what is left, make every number.

@@ -206,17 +206,12 @@ class Leaf:
 def _range_of(problem: RemainingProblem, feature: Feature) -> Range:
     """Return how many CPUs may have a feature: by the limits of a case, and in any schedule."""
     data = problem.data
-    instance = data.aggregation.instance
-
-    def size(fragment: int) -> int:
-        return int(data.counts[slice(*data.ranges[fragment])].sum())
-
-    low, high = 0, instance.cpus
+    low, high = 0, data.aggregation.instance.cpus
     match feature:
         case VisitsFragment(fragment):
-            low, high = -(-size(fragment) // instance.tasks_per_cpu), min(high, size(fragment))
+            low, high = data.all_visits[fragment]
         case VisitsPair(first, second):
-            high = min(high, size(first), size(second))
+            high = min(data.all_visits[first][1], data.all_visits[second][1])
         case OpensWithToken(token):
             high = int(data.token_counts[token])
         case HoldsAtLeast(task_class, number):

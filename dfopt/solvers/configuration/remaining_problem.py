@@ -77,11 +77,13 @@ class RemainingProblem:
         instance = data.aggregation.instance
         limits: dict[Feature, Range] = {}
         for fragment, (first, last) in enumerate(data.ranges):
-            size = int(data.counts[first:last].sum())
+            least, most = data.all_visits[fragment]
             # The LP alone knows that there are at least s/k visits.
-            if size > instance.tasks_per_cpu and size % instance.tasks_per_cpu:
-                least = -(-size // instance.tasks_per_cpu)
-                limits[VisitsFragment(fragment)] = (least, min(size, instance.cpus))
+            rounded = least * instance.room > int(
+                data.counts[first:last] @ data.task_sizes[first:last]
+            )
+            if least > 1 and rounded:
+                limits[VisitsFragment(fragment)] = (least, most)
         return cls(data, stock, tuple(len(group.cpus) for group in data.groups), limits)
 
     @property

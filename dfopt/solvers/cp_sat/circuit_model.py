@@ -99,9 +99,14 @@ class CircuitModel:
             self.model.add_exactly_one(self.runs[task, cpu] for cpu in self.cpus)
 
     def _capacity(self) -> None:
-        # A CPU runs at most k tasks.
+        # The tasks of a CPU fit into its room: they are at most k, where none is larger.
+        instance, types = self.search.instance, self.search.types
         for cpu in self.cpus:
-            self.model.add(self._load(cpu) <= self.search.instance.tasks_per_cpu)
+            size = sum(
+                types[task_type].size * self.runs[task, cpu]
+                for task, task_type in enumerate(self.tasks)
+            )
+            self.model.add(size <= instance.room)
 
     def _equal_tasks_are_ordered(self) -> None:
         """Of equal tasks the earlier one runs on the earlier CPU."""

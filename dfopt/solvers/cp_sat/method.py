@@ -40,10 +40,14 @@ def solve_by_cp_sat(search: Search) -> None:
 
 
 def counts_parts(search: Search) -> bool:
-    """Return whether only the number of parts of fragments on each CPU counts."""
+    """Return whether only the number of parts of fragments on each CPU counts.
+
+    Where some tasks are larger than others, it also counts how a fragment can be cut.
+    """
     return (
         isinstance(search.instance.penalty, PenaltyG)
         and search.instance.objective is not Objective.MAKESPAN
+        and not search.instance.has_sizes
     )
 
 

@@ -1,10 +1,10 @@
 """The dynamic program: tasks one by one, fragment by fragment, over loads, costs and ends.
 
-A state says for every CPU how many tasks it holds, what it has used up of its two ends, its
-status in the current fragment, and its cost; of states that agree in all this but the cost of
-the last CPU the cheapest is kept. With n tasks, m CPUs
-of capacity k, and costs below C there are at most O(k^(m−1)·C^(m−1)) states up to a factor that
-depends on m alone, since the loads of m − 1 CPUs fix that of the last; each of the n tasks
+A state says for every CPU how many tasks it holds (or their size, where some are larger than
+others), what it has used up of its two ends, its status in the current fragment, and its cost; of
+states that agree in all this but the cost of the last CPU the cheapest is kept. With n tasks, m
+CPUs of capacity k, and costs below C there are at most O(k^(m−1)·C^(m−1)) states up to a factor
+that depends on m alone, since the loads of m − 1 CPUs fix that of the last; each of the n tasks
 tries O(m) steps from each, so the program takes O(n·k^(m−1)·C^(m−1)) for fixed m. With
 balanced loads k is ⌈n/m⌉. Under g a CPU's cost is a number of visits, so C is at most d + 1;
 under total-penalty one cost is enough and C falls away.
@@ -46,8 +46,8 @@ class States:
     Parameters
     ----------
     loads, used, status, costs
-        How many tasks each CPU holds, the roles of its fragments (the union of their bits), its
-        status in the current fragment, and its cost so far.
+        The size of the tasks that each CPU holds, the roles of its fragments (the union of their
+        bits), its status in the current fragment, and its cost so far.
     parent, chosen
         The row this one came from, and the CPU that took the last task.
     """
@@ -109,6 +109,7 @@ class DynamicProgram:
         self.cpus = range(search.instance.cpus)
         self.total = search.instance.objective is Objective.TOTAL_PENALTY
         self.limit = search.objective - 1
+        self.room = search.instance.room
         type_of = [index for index, task_type in enumerate(search.types) for _ in task_type.names]
         self.type_of = sorted(
             type_of, key=lambda task_type: (self.form.costs[task_type].fragment, task_type)
@@ -126,7 +127,7 @@ class DynamicProgram:
             fragment = self.form.costs[task_type].fragment
             following = self.type_of[position + 1] if position + 1 < len(self.type_of) else None
             ends = following is None or self.form.costs[following].fragment != fragment
-            states = self._added(states, task_type, self.base_to_come[position], ends_fragment=ends)
+            states = self._added(states, position, ends_fragment=ends)
             layers.append(states)
             if ends:
                 _log.debug(
@@ -141,11 +142,9 @@ class DynamicProgram:
         nothing = np.zeros(1, dtype=np.int64)
         return States(zeros, zeros, zeros, zeros, nothing, nothing)
 
-    def _added(
-        self, states: States, task_type: int, to_come: int, *, ends_fragment: bool
-    ) -> States:
+    def _added(self, states: States, position: int, *, ends_fragment: bool) -> States:
         """Return the states after one more task."""
-        task = self.form.costs[task_type]
+        task = self.form.costs[self.type_of[position]]
         members = [
             self.form.costs[other]
             for other in self.type_of
@@ -162,7 +161,8 @@ class DynamicProgram:
             for cpu in self.cpus:
                 self.search.check()
                 taken = (
-                    self._taken(part, chunk, cpu, step, to_come) for step in blocks[cpu].steps(task)
+                    self._taken(part, chunk, cpu, step, position)
+                    for step in blocks[cpu].steps(task)
                 )
                 extended += [states for states in taken if states is not None]
             if not extended:
@@ -182,11 +182,12 @@ class DynamicProgram:
         return found[0] if len(found) == 1 else self._cheapest(_merged(found))
 
     def _taken(
-        self, states: States, rows: Column, cpu: int, step: Transition, to_come: int
+        self, states: States, rows: Column, cpu: int, step: Transition, position: int
     ) -> States | None:
-        """Return the states in which ``cpu`` has taken the task by ``step``."""
+        """Return the states in which ``cpu`` has taken the task at a position by ``step``."""
+        size = self.search.types[self.type_of[position]].size
         possible = (states.status[:, cpu] == step.before) & (
-            states.loads[:, cpu] < self.search.instance.tasks_per_cpu
+            states.loads[:, cpu] <= self.room - size
         )
         arrival = self.form.starts[cpu].arrival
         if step.role is not None:
@@ -204,12 +205,12 @@ class DynamicProgram:
         else:
             possible &= costs <= self.limit
             spent = states.costs.sum(axis=1) - states.costs[:, cpu] + costs
-            possible &= spent + to_come <= self.limit * len(self.cpus)
+            possible &= spent + self.base_to_come[position] <= self.limit * len(self.cpus)
         (chosen,) = np.nonzero(possible)
         if not len(chosen):
             return None
         taken = states.rows(chosen)
-        taken.loads[:, cpu] += 1
+        taken.loads[:, cpu] += size
         taken.costs[:, cpu] = costs[chosen]
         taken.status[:, cpu] = step.after
         if step.role is not None:

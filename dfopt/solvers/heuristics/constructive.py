@@ -15,7 +15,7 @@ MOST_CANDIDATES = 8
 
 
 def construct(search: Search, costs: PartCosts, random_source: random.Random) -> Iterator[Contents]:
-    """Yield schedules for penalties f and g, as contents of the CPUs.
+    """Yield schedules for penalties f and g, as contents of the CPUs, where sizes are equal.
 
     First the fragments in order of falling size, wrapped around the CPUs, which makes the
     fewest parts; then whole where one fits; then both with shuffled fragments.

@@ -60,10 +60,18 @@ class Contents:
         Prices the parts.
     held
         For each CPU how many tasks of each type it holds.
+    sizes
+        The size of a task of each type; None where only the number of tasks counts.
     """
 
-    def __init__(self, costs: PartCosts, held: Sequence[Mapping[int, int]]) -> None:
+    def __init__(
+        self,
+        costs: PartCosts,
+        held: Sequence[Mapping[int, int]],
+        sizes: Sequence[int] | None = None,
+    ) -> None:
         self._price = costs
+        self.sizes = sizes
         self.parts: list[Parts] = []
         for content in held:
             parts: dict[int, dict[int, int]] = {}
@@ -71,7 +79,7 @@ class Contents:
                 if count:
                     parts.setdefault(costs.form.costs[task_type].fragment, {})[task_type] = count
             self.parts.append(parts)
-        self.loads = [sum(content.values()) for content in held]
+        self.loads = [self.size_of(content) for content in held]
         self.costs = [costs.cost(cpu, parts) for cpu, parts in enumerate(self.parts)]
 
     def orders(self) -> list[list[int]]:
@@ -92,8 +100,14 @@ class Contents:
         self._add(parts, gained, 1)
         return parts, self._price.cost(cpu, parts)
 
+    def size_of(self, tasks: Part) -> int:
+        """Return the size of some tasks."""
+        if self.sizes is None:
+            return sum(tasks.values())
+        return sum(self.sizes[task_type] * count for task_type, count in tasks.items())
+
     def put(self, cpu: int, parts: Parts, cost: int, growth: int) -> None:
-        """Let ``cpu`` hold ``parts``, ``growth`` tasks more than before."""
+        """Let ``cpu`` hold ``parts``, of a size that is larger by ``growth`` than before."""
         self.parts[cpu] = parts
         self.costs[cpu] = cost
         self.loads[cpu] += growth

@@ -45,18 +45,29 @@ class OrderSearch:
 
     def run(self) -> None:
         """Improve constructed schedules, and shaken copies of the best one."""
-        best: Orders | None = None
+        best = self._known_orders() if self.search.instance.has_sizes else None
         best_rank: tuple[int, ...] | None = None
         for descent in range(self.descents):
+            orders = None
             if best is None or descent % 8 == 0:
                 orders = self._inserted(self._sequence(shuffled=descent > 0))
-            else:
+            if orders is None:
+                if best is None:
+                    continue
                 orders = self._shaken(best)
             self._report(orders)
             rank = self._descend(orders)
             if rank is not None and (best_rank is None or rank < best_rank):
                 best, best_rank = orders, rank
             self.search.check()
+
+    def _known_orders(self) -> Orders | None:
+        """Return the orders of the best schedule so far."""
+        if self.search.schedule is None:
+            return None
+        types = enumerate(self.search.types)
+        type_of = {name: number for number, task_type in types for name in task_type.names}
+        return [[type_of[name] for name in cpu.tasks] for cpu in self.search.schedule.cpus]
 
     def _report(self, orders: Orders) -> None:
         rank = self.rank(orders)
@@ -77,9 +88,12 @@ class OrderSearch:
         depth = _depths(self.search.instance)
         return sorted(types, key=lambda task_type: depth[self.search.types[task_type].example.id])
 
-    def _inserted(self, sequence: Sequence[int]) -> Orders:
-        """Return orders in which each task goes to the CPU that then ends first."""
-        capacity = self.search.instance.tasks_per_cpu
+    def _inserted(self, sequence: Sequence[int]) -> Orders | None:
+        """Return orders in which each task goes to the CPU that then ends first.
+
+        None if some task finds no room in the end.
+        """
+        rooms = [self.search.instance.room] * self.search.instance.cpus
         cpus = range(self.search.instance.cpus)
         orders: Orders = [[] for _ in cpus]
         clocks = [0] * len(orders)
@@ -98,9 +112,12 @@ class OrderSearch:
                 )
                 return max(clocks[cpu], ready) + switch + self.table.exec[task_type]
 
-            cpu = min(
-                (candidate for candidate in cpus if len(orders[candidate]) < capacity), key=end_on
-            )
+            size = self.search.types[task_type].size
+            fitting = [candidate for candidate in cpus if rooms[candidate] >= size]
+            if not fitting:
+                return None
+            cpu = min(fitting, key=end_on)
+            rooms[cpu] -= size
             clocks[cpu] = end_on(cpu)
             ends[task.id] = max(clocks[cpu], ends.get(task.id, 0))
             orders[cpu].append(task_type)
@@ -123,7 +140,8 @@ class OrderSearch:
         return None if rank == DEADLOCK else rank
 
     def _neighbours(self, orders: Orders) -> Iterator[Orders]:
-        capacity = self.search.instance.tasks_per_cpu
+        rooms = self._rooms(orders)
+        size_of = [task_type.size for task_type in self.search.types]
         positions = [
             (cpu, position) for cpu, order in enumerate(orders) for position in range(len(order))
         ]
@@ -131,7 +149,7 @@ class OrderSearch:
         for cpu, position in positions:
             task_type = orders[cpu][position]
             for other in range(len(orders)):
-                if other != cpu and len(orders[other]) >= capacity:
+                if other != cpu and rooms[other] < size_of[task_type]:
                     continue
                 without = [order.copy() for order in orders]
                 del without[cpu][position]
@@ -141,13 +159,18 @@ class OrderSearch:
                         moved[other].insert(target, task_type)
                         yield moved
             for other, target in positions:
-                if (other, target) > (cpu, position) and orders[other][target] != task_type:
+                other_type = orders[other][target]
+                growth = size_of[other_type] - size_of[task_type]
+                if other != cpu and not -rooms[other] <= growth <= rooms[cpu]:
+                    continue
+                if (other, target) > (cpu, position) and other_type != task_type:
                     swapped = [order.copy() for order in orders]
-                    swapped[cpu][position], swapped[other][target] = (
-                        orders[other][target],
-                        task_type,
-                    )
+                    swapped[cpu][position], swapped[other][target] = other_type, task_type
                     yield swapped
+
+    def _rooms(self, orders: Orders) -> list[int]:
+        """Return the room left on each CPU."""
+        return [self.search.instance.room - self.search.size_of(order) for order in orders]
 
     def _shaken(self, orders: Orders) -> Orders:
         shaken = [order.copy() for order in orders]
@@ -162,6 +185,11 @@ class OrderSearch:
                 shaken[other][target],
                 shaken[cpu][position],
             )
+            if min(self._rooms(shaken)) < 0:  # back, where there is too little room
+                shaken[cpu][position], shaken[other][target] = (
+                    shaken[other][target],
+                    shaken[cpu][position],
+                )
         return shaken
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import math
 import random
+from collections.abc import Sequence
 
 from dfopt.problem.instance import Objective
 from dfopt.solvers.heuristics.constructive import construct, first_of
@@ -56,7 +57,10 @@ class Annealing:
         # A second annealing must not repeat the first one.
         self.random = random.Random(f"{search.seed}/{len(search.history)}")
         self.form = search.form
-        self.capacity = search.instance.tasks_per_cpu
+        self.room = search.instance.room
+        self.sizes = None
+        if search.instance.has_sizes:
+            self.sizes = [task_type.size for task_type in search.types]
         self.total = search.instance.objective is Objective.TOTAL_PENALTY
         steps = min(MOST_STEPS, STEPS_PER_TASK * search.instance.task_count)
         self.steps = max(1, int(effort * steps))
@@ -70,7 +74,7 @@ class Annealing:
         if self.search.schedule is None:
             contents = self._constructed(costs)
         else:
-            contents = Contents(costs, self.search.contents())
+            contents = Contents(costs, self.search.contents(), self.sizes)
             self._report(contents)
         if self.search.instance.cpus == 1:
             return
@@ -127,6 +131,9 @@ class Annealing:
         lost, gained = self._exchange(contents, cpu, other)
         if not lost or lost == gained:
             return False
+        growth = contents.size_of(gained) - contents.size_of(lost)
+        if max(contents.loads[cpu] + growth, contents.loads[other] - growth) > self.room:
+            return False
         parts, cost = contents.priced(cpu, lost, gained)
         other_parts, other_cost = contents.priced(other, gained, lost)
         rise = (
@@ -137,7 +144,6 @@ class Annealing:
         )
         if rise > 0 and self.random.random() >= math.exp(-rise / temperature):
             return False
-        growth = sum(gained.values()) - sum(lost.values())
         contents.put(cpu, parts, cost, growth)
         contents.put(other, other_parts, other_cost, -growth)
         return self._value(contents.costs) <= target
@@ -156,7 +162,7 @@ class Annealing:
         """Return the tasks that ``cpu`` gives to ``other``, and those it gets in exchange."""
         part = self._random_part(contents, cpu)
         size = sum(part.values())
-        room = self.capacity - contents.loads[other]
+        room = self.room - contents.loads[other]
         single = self.random.random() < SINGLE
         if not contents.parts[other] or (room > 0 and self.random.random() < ONE_WAY):
             return self._some_of(part, 1 if single else min(size, room)), NOTHING
@@ -167,10 +173,26 @@ class Annealing:
         elif self.random.random() < EQUAL:
             give = take = min(size, other_size)
         else:
-            own_room = self.capacity - contents.loads[cpu]
+            own_room = self.room - contents.loads[cpu]
             give = min(size, other_size + room)
             take = min(other_size, size + own_room)
-        return self._some_of(part, give), self._some_of(other_part, take)
+        lost = self._some_of(part, give)
+        if self.sizes is not None:
+            needed = contents.size_of(lost) - room
+            return lost, self._some_of_size(other_part, self.sizes, needed)
+        return lost, self._some_of(other_part, take)
+
+    def _some_of_size(self, part: Part, sizes: Sequence[int], wanted: int) -> Part:
+        """Return random tasks of ``part`` of at least this size together, if it has them."""
+        tasks = [task_type for task_type, count in part.items() for _ in range(count)]
+        self.random.shuffle(tasks)
+        chosen: dict[int, int] = {}
+        for task_type in tasks:
+            if wanted <= 0:
+                break
+            chosen[task_type] = chosen.get(task_type, 0) + 1
+            wanted -= sizes[task_type]
+        return chosen
 
     def _random_part(self, contents: Contents, cpu: int) -> Part:
         parts = contents.parts[cpu]

@@ -9,6 +9,7 @@ from ortools.sat.python import cp_model
 from dfopt.solvers.aggregation import Aggregation
 from dfopt.solvers.cp_sat.count_model.variables import Variables
 from dfopt.solvers.cp_sat.runner import Expression
+from dfopt.verify.sizes import least_visits
 
 
 class Constraints:
@@ -60,14 +61,16 @@ class Constraints:
             self.model.add(sum(self.v.count[c, i] for i in self.cpus) == task_class.count)
 
     def capacity(self) -> None:
-        """Add Σ_c count[c, i] ≤ k."""
+        """Add Σ_c size[c]·count[c, i] ≤ k."""
         for i in self.cpus:
-            held = sum(self.v.count[c, i] for c in range(len(self.classes)))
-            self.model.add(held <= self.instance.tasks_per_cpu)
+            held = sum(
+                task_class.size * self.v.count[c, i] for c, task_class in enumerate(self.classes)
+            )
+            self.model.add(held <= self.instance.room)
 
     def visits_hold_tasks(self) -> None:
         """Visits ≤ Σ_c count ≤ min(s, k)·visits, and at least ⌈s/k⌉ CPUs visit."""
-        capacity = self.instance.tasks_per_cpu
+        capacity, room = self.instance.tasks_per_cpu, self.instance.room
         for a in self.fragments:
             for i in self.cpus:
                 held = self._held(a, i)
@@ -76,11 +79,12 @@ class Constraints:
                 self.model.add(held >= self.v.visits[a, i])
                 # The same for each class: redundant, and tighter in the linear relaxation.
                 for c in self.members[a]:
-                    most = min(self.classes[c].count, capacity)
+                    most = min(self.classes[c].count, room // self.classes[c].size)
                     self.model.add(self.v.count[c, i] <= most * self.v.visits[a, i])
             # Enough CPUs visit a fragment to hold all its tasks.
             visiting = sum(self.v.visits[a, i] for i in self.cpus)
-            self.model.add(visiting >= -(-self.sizes[a] // capacity))
+            size = sum(self.classes[c].count * self.classes[c].size for c in self.members[a])
+            self.model.add(visiting >= least_visits(self.instance, self.sizes[a], size))
 
     def tokens_open_once(self) -> None:
         """Let a token open as many blocks as it stands for, where its class is held."""

@@ -86,6 +86,7 @@ class LocalSearch:
         self._types = sorted_types(self._form)
         self._numbers = {task_type: number for number, task_type in enumerate(self._types)}
         self._counts = [search.types[task_type].count for task_type in self._types]
+        self._sizes = [search.types[task_type].size for task_type in self._types]
         self._seed = seed
         self._visit = _visit(self._form, search)
         on_a_cpu = min(len(self._types) // search.instance.cpus, search.instance.tasks_per_cpu)
@@ -105,7 +106,7 @@ class LocalSearch:
 
     def start_from(self, contents: Sequence[Mapping[int, int]]) -> None:
         """Go on from a schedule: for each CPU how many tasks of each type it holds."""
-        state = empty_state(self.search.instance, self._form, self._counts, self._seed)
+        state = empty_state(self.search.instance, self._form, self._counts, self._sizes, self._seed)
         # A second walk from the same schedule must not repeat the first one.
         self._seed += 1
         for cpu, content in enumerate(contents):
@@ -235,7 +236,7 @@ def first_calls() -> None:
     """Call every compiled function that is called from here, so that it is loaded."""
     tasks = (Task(id="a", df="A"), Task(id="b", df="B"))
     search = Search(Instance(cpus=2, penalty=PenaltyG(fill=1, write_back=1), tasks=tasks))
-    state = empty_state(search.instance, search.form, [1, 1], seed=0)
+    state = empty_state(search.instance, search.form, [1, 1], [1, 1], seed=0)
     fill(state, 0)
     aim(state, 0, ANY)
     walk(state, 1, 1.0, 1.0, 0)

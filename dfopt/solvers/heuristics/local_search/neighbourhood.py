@@ -19,7 +19,9 @@ from dfopt.solvers.heuristics.local_search.state import (
     PARTS,
     RANDOM,
     SIZE,
+    TASK_SIZE,
     TYPE,
+    TYPES,
     Integers,
     SearchState,
 )
@@ -37,6 +39,9 @@ SINGLE, EQUAL, UNEQUAL = 0.4, 0.6, 0.8
 """A random number chooses the exchange. Below SINGLE one task goes each way. Below EQUAL two parts
 exchange equal numbers of tasks. Below UNEQUAL two parts exchange as many tasks as there is room
 for. Above, a whole part moves, and other tasks come back if there is too little room."""
+
+MOST_TASKS_BACK = 6
+"""At most 6 single tasks of different sizes come back for those that move."""
 
 LOW_57 = 2**57 - 1
 LOW_31 = 2**31 - 1
@@ -87,9 +92,12 @@ def propose(state: SearchState) -> tuple[int, int]:  # noqa: PLR0912, PLR0915 - 
             return cpu, other
     others = state.cpus[other, PARTS]
     size = state.parts[cpu, part, SIZE]
-    room = state.capacity - state.cpus[other, LOAD]
-    own_room = state.capacity - state.cpus[cpu, LOAD]
+    room = state.room - state.cpus[other, LOAD]
+    own_room = state.room - state.cpus[cpu, LOAD]
     way = uniform(counters)
+    if state.has_sizes:
+        exchange_sizes(state, cpu, part, other, way)
+        return cpu, other
     if others == 0 or (room > 0 and uniform(counters) < ONE_WAY):
         give = 1 if way < SINGLE else min(size, room)
         pick(state, cpu, part, give, -1)
@@ -124,6 +132,73 @@ def propose(state: SearchState) -> tuple[int, int]:  # noqa: PLR0912, PLR0915 - 
             counters[MOVED] = 0
     net(state)
     return cpu, other
+
+
+@compiled_in_place
+def exchange_sizes(state: SearchState, cpu: int, part: int, other: int, way: float) -> None:
+    """Write down a move of tasks of different sizes; nothing if there is no room for it.
+
+    A single task of a part moves, or a random number of them, or all. Single tasks of random parts
+    come back until there is room.
+    """
+    counters = state.counters
+    room = state.room - state.cpus[other, LOAD]
+    own_room = state.room - state.cpus[cpu, LOAD]
+    tasks = state.parts[cpu, part, SIZE]
+    give = tasks
+    if way < SINGLE:
+        give = 1
+    elif way < UNEQUAL:
+        give = 1 + random_below(counters, tasks)
+    pick(state, cpu, part, give, -1)
+    others = state.cpus[other, PARTS]
+    tries = 0
+    while others > 0:
+        net(state)
+        growth = size_of_move(state)
+        wants_more = -growth > room
+        if tries == 0 and not wants_more and growth + own_room > 0:
+            # There is room already; sometimes a task comes back nevertheless.
+            wants_more = uniform(counters) >= ONE_WAY
+        if not wants_more or tries == MOST_TASKS_BACK:
+            break
+        other_part = random_below(counters, others)
+        tries += 1
+        pick(state, other, other_part, 1, 1)
+    net(state)
+    growth = size_of_move(state)
+    if -growth > room or growth > own_room or not may_lose(state, other):
+        counters[MOVED] = 0
+
+
+@compiled_in_place
+def size_of_move(state: SearchState) -> int:
+    """Return by how much the first CPU of the current move gains size."""
+    growth = 0
+    for change in range(state.counters[MOVED]):
+        growth += state.moved[change, COUNT] * state.types[state.moved[change, TYPE], TASK_SIZE]
+    return growth
+
+
+@compiled_in_place
+def may_lose(state: SearchState, other: int) -> bool:
+    """Return whether the second CPU holds all tasks that it shall lose."""
+    place = 0
+    for change in range(state.counters[MOVED]):
+        if state.moved[change, COUNT] <= 0:
+            continue
+        while (
+            place < state.cpus[other, TYPES]
+            and state.rows[other, place, TYPE] < state.moved[change, TYPE]
+        ):
+            place += 1
+        if (
+            place == state.cpus[other, TYPES]
+            or state.rows[other, place, TYPE] != state.moved[change, TYPE]
+            or state.rows[other, place, COUNT] < state.moved[change, COUNT]
+        ):
+            return False
+    return True
 
 
 @compiled_in_place

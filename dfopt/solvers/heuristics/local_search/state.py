@@ -23,12 +23,12 @@ from dfopt.problem.instance import Instance, Objective
 
 Integers = NDArray[np.int64]
 
-# Columns of SearchState.types, as in BlockCosts.
-OF_FRAGMENT, BASE, ENTRY, EXIT, END = range(5)
+# Columns of SearchState.types, as in BlockCosts; then the size of a task.
+OF_FRAGMENT, BASE, ENTRY, EXIT, END, TASK_SIZE = range(6)
 
-# Columns of SearchState.cpus: as in CpuStart; how many types and parts it holds; its tasks and
-# its F*; its place in the list of the CPUs above the target, or -1; what it costs if it runs
-# nothing.
+# Columns of SearchState.cpus: as in CpuStart; how many types and parts it holds; the size of its
+# tasks and its F*; its place in the list of the CPUs above the target, or -1; what it costs if it
+# runs nothing.
 FREE, ARRIVAL, DEPARTURE, TYPES, PARTS, LOAD, COST, ABOVE_PLACE, IDLE = range(9)
 FREE_FOR_ALL = -2
 NO_FRAGMENT = -1
@@ -56,12 +56,14 @@ class SearchState(NamedTuple):
 
     Parameters
     ----------
-    capacity
-        The most tasks that a CPU may hold (k).
+    room
+        The largest size that a CPU may hold (k).
+    has_sizes
+        Whether some tasks are larger than others; if not, only their number counts.
     adds_up
         Whether the objective is the sum of the CPUs' costs, not the largest one.
     types
-        (n, 5). The costs of the tasks of each type.
+        (n, 6). The costs and the size of the tasks of each type.
     cpus
         (m, 9). The attributes of each CPU.
     holdings, holders
@@ -74,8 +76,8 @@ class SearchState(NamedTuple):
     above
         (m,). The CPUs above the target, in any order.
     moved
-        (2w, 2). The current move: how many tasks of each type its first CPU gains and its second
-        CPU loses.
+        (2w + 1, 2). The current move: how many tasks of each type its first CPU gains and its
+        second CPU loses.
     touched
         (2, 2p + 2, 8). The parts that the move touches, as they would be, on its first and its
         second CPU. Their ``BEGIN`` is their place on the CPU, or -1.
@@ -87,7 +89,8 @@ class SearchState(NamedTuple):
         (9,). Single numbers.
     """
 
-    capacity: int
+    room: int
+    has_sizes: bool
     adds_up: bool
     types: Integers
     cpus: Integers
@@ -119,7 +122,11 @@ def size_of(instance: Instance, types: int) -> int:
 
 
 def empty_state(
-    instance: Instance, form: ClosedForm, counts: Sequence[int], seed: int
+    instance: Instance,
+    form: ClosedForm,
+    counts: Sequence[int],
+    task_sizes: Sequence[int],
+    seed: int,
 ) -> SearchState:
     """Return CPUs that hold nothing yet.
 
@@ -127,8 +134,9 @@ def empty_state(
     ----------
     instance, form
         The instance and its closed form.
-    counts
-        How many tasks of each type there are, in the order of :func:`sorted_types`.
+    counts, task_sizes
+        How many tasks of each type there are, and how large each of them is, in the order of
+        :func:`sorted_types`.
     seed
         Seed of the random numbers.
     """
@@ -145,7 +153,8 @@ def empty_state(
         return np.zeros(shape, np.int64)
 
     state = SearchState(
-        capacity=instance.tasks_per_cpu,
+        room=instance.room,
+        has_sizes=instance.has_sizes,
         adds_up=instance.objective is Objective.TOTAL_PENALTY,
         types=np.array(
             [
@@ -155,8 +164,9 @@ def empty_state(
                     block_costs.entry,
                     block_costs.exit,
                     block_costs.end,
+                    task_size,
                 )
-                for block_costs in costs
+                for block_costs, task_size in zip(costs, task_sizes, strict=True)
             ],
             np.int64,
         ),
@@ -166,7 +176,7 @@ def empty_state(
         rows=zeros(cpus, width, 2),
         parts=zeros(cpus, most_parts, PART_COLUMNS),
         above=zeros(cpus),
-        moved=zeros(2 * width, 2),
+        moved=zeros(2 * width + 1, 2),
         touched=zeros(2, 2 * most_parts, PART_COLUMNS),
         merged=zeros(width, 2),
         best_types=zeros(cpus),

@@ -21,6 +21,7 @@ from dfopt.solvers.heuristics.local_search.state import (
     PARTS,
     SIZE,
     TARGET,
+    TASK_SIZE,
     TOTAL,
     TOUCHED,
     TYPE,
@@ -87,7 +88,7 @@ def update_types(state: SearchState, cpu: int, sign: int) -> None:
         if change < behind and state.moved[change, TYPE] == task_type:
             growth = sign * state.moved[change, COUNT]
             count += growth
-            state.cpus[cpu, LOAD] += growth
+            state.cpus[cpu, LOAD] += growth * state.types[task_type, TASK_SIZE]
             change += 1
         if count:
             state.merged[types, TYPE] = task_type
