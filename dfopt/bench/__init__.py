@@ -20,4 +20,5 @@ __all__ = [
     "read_set",
     "run",
     "summarise",
+    "verdict_counts",
 ]

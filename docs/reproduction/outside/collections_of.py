@@ -1,0 +1,232 @@
+"""Finds the collections in a folder: each problem with what was published about it."""
+
+import csv
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from dfopt.bench import PublishedBounds
+from dfopt.errors import DfoptError, FileError
+from dfopt.files.imported import import_instance
+from dfopt.problem.instance import Instance
+from dfopt.problem.penalties import PenaltyMatrix
+from docs.reproduction.outside.values import ATSP, SOP, STG, STG_CPUS
+from docs.reproduction.outside.workbook import rows_of
+
+LARGEST_TOUR = 101
+"""Symmetric tours with at most this number of cities are taken."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth:
+    """A problem from outside, under a name of its own, and the bounds that were published."""
+
+    collection: str
+    name: str
+    published: PublishedBounds
+    source: Path
+    read: Callable[[], Instance]
+
+    def instance(self) -> Instance:
+        """Return the instance, named like the truth.
+
+        Raises
+        ------
+        DfoptError
+            When the file cannot be imported.
+        """
+        return replace(self.read(), name=self.name)
+
+
+def between(lower: int | None, upper: int | None) -> PublishedBounds:
+    """Return published bounds."""
+    return PublishedBounds(lower=lower, upper=upper)
+
+
+def files(folder: Path, pattern: str) -> dict[str, list[Path]]:
+    """Return the files below a folder by their names without ending; a name may come often."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted(folder.rglob(pattern)):
+        found.setdefault(path.name.rpartition(".")[0], []).append(path)
+    return found
+
+
+def first_readable(paths: Iterable[Path]) -> Instance:
+    """Return the instance of the first file that can be imported."""
+    problems = []
+    for path in paths:
+        try:
+            return import_instance(path)
+        except DfoptError as error:
+            problems.append(error)
+    raise problems[0]
+
+
+def atsp(folder: Path) -> Iterator[Truth]:
+    """Yield the asymmetric tours of TSPLIB."""
+    for name, paths in files(folder, "*.atsp").items():
+        if name in ATSP:
+            yield Truth(
+                collection="ATSP",
+                name=name,
+                published=between(ATSP[name], ATSP[name]),
+                source=paths[0],
+                read=lambda paths=paths: first_readable(paths),
+            )
+
+
+def sop(folder: Path) -> Iterator[Truth]:
+    """Yield the sequential orderings of TSPLIB."""
+    for name, paths in files(folder, "*.sop").items():
+        if name in SOP:
+            yield Truth(
+                collection="SOP",
+                name=name,
+                published=between(*SOP[name]),
+                source=paths[0],
+                read=lambda paths=paths: first_readable(paths),
+            )
+
+
+def tsp(folder: Path) -> Iterator[Truth]:
+    """Yield the symmetric tours of TSPLIB that come with a shortest tour."""
+    tours = files(folder, "*.opt.tour")
+    for name, paths in files(folder, "*.tsp").items():
+        for tour in tours.get(f"{name}.opt", [])[:1]:
+            text = tour.read_text().partition("TOUR_SECTION")[2]
+            numbers = text.partition("-1")[0].split()
+            if not 0 < len(numbers) <= LARGEST_TOUR:
+                continue
+            try:
+                length = length_of(first_readable(paths), numbers)
+            except DfoptError:
+                continue  # distances on the globe, for example
+            yield Truth(
+                collection="TSP",
+                name=name,
+                published=between(length, length),
+                source=paths[0],
+                read=lambda paths=paths: first_readable(paths),
+            )
+
+
+def length_of(instance: Instance, cities: list[str]) -> int:
+    """Return the length of a tour through the first city and those that are tasks.
+
+    Raises
+    ------
+    FileError
+        When the cities of the two are not the same.
+    """
+    penalty = instance.penalty
+    assert isinstance(penalty, PenaltyMatrix)
+    assert penalty.start is not None
+    assert penalty.finish is not None
+    column = {name: position for position, name in enumerate(penalty.types)}
+    depots = [position for position, city in enumerate(cities) if city not in column]
+    if len(depots) != 1 or len(cities) != len(column) + 1:
+        raise FileError("is a tour through other cities")
+    order = [column[city] for city in cities[depots[0] + 1 :] + cities[: depots[0]]]
+    inner = sum(penalty.switch[one][other] for one, other in pairwise(order))
+    return penalty.start[order[0]] + inner + penalty.finish[order[-1]]
+
+
+def stg(folder: Path) -> Iterator[Truth]:
+    """Yield the task graphs, on the numbers of processors for which an optimum was published."""
+    for count, graphs in STG.items():
+        for number, makespans in enumerate(graphs):
+            file = f"rand{number:04d}"
+            for path in sorted(folder.rglob(f"{count}/{file}.stg"))[:1]:
+                for cpus, makespan in zip(STG_CPUS, makespans, strict=False):
+                    yield Truth(
+                        collection="STG",
+                        name=f"stg{count}-{file}-m{cpus}",
+                        published=between(makespan, makespan),
+                        source=path,
+                        read=lambda path=path, cpus=cpus: import_instance(path, cpus=cpus),
+                    )
+
+
+def bpps(folder: Path) -> Iterator[Truth]:
+    """Yield two statements for each bin packing problem with setups, but without setup costs.
+
+    K bins are enough, so the fullest of K need not hold more than the capacity d; and if K was
+    proven to be the least number, the fullest of K - 1 must hold more.
+    """
+    known: dict[str, tuple[int, bool]] = {}
+    for path in sorted(folder.rglob("computational_results.xlsx"))[:1]:
+        for row in rows_of(path):
+            if row.get("A", "").endswith(".txt") and row.get("G") == "no":
+                known[row["A"]] = int(row["J"]), row["K"] == "yes"
+    for path in sorted(folder.rglob("bpps_*f0_*.txt")):
+        if path.name not in known:
+            continue
+        bins, is_proven = known[path.name]
+        capacity = int(path.read_text().split()[2])
+        statements = [(bins, between(None, capacity))]
+        if is_proven and bins > 1:
+            statements.append((bins - 1, between(capacity + 1, None)))
+        for cpus, published in statements:
+            yield Truth(
+                collection="BPPS",
+                name=f"{path.stem}-m{cpus}",
+                published=published,
+                source=path,
+                read=lambda path=path, cpus=cpus: import_instance(path, cpus=cpus),
+            )
+
+
+def bppmcf(folder: Path) -> Iterator[Truth]:
+    """Yield bin packing problems with colours, with the bounds of the sheets old and new.
+
+    A star in the name of a data set stands for the least number of bins with which the items fit.
+    Rows of which several have one name do not say which class of files they mean: left out.
+    """
+    least: dict[str, int] = {}
+    for path in sorted(folder.rglob("minNumberOfBinsPerInstance.txt"))[:1]:
+        for line in path.read_text("utf-8-sig").splitlines():
+            file, _, bins = line.rpartition(";")
+            if file:
+                least[file.partition("/")[2]] = int(bins)
+    rows: dict[str, list[PublishedBounds]] = {}
+    for path in sorted(folder.rglob("Best LBs and UBs.xlsx"))[:1]:
+        for row in rows_of(path):
+            if row.get("A", "").endswith(".txt"):
+                rows.setdefault(row["A"], []).append(between(int(row["B"]), int(row["C"])))
+    roots = sorted(path for path in folder.rglob("InstancesBPPMCF") if path.is_dir())[:1]
+    for title, published in rows.items():
+        file = title.replace("*", "").replace("Dataset 5/", "Triplets/")
+        cpus = least.get(file) if "*" in title else None
+        if len(published) > 1 or ("*" in title and cpus is None):
+            continue
+        for path in (root / file for root in roots):
+            if path.exists():
+                data_set = title.partition("/")[0].replace("Dataset ", "D").replace("*", "s")
+                yield Truth(
+                    collection="BPPMCF",
+                    name=f"{data_set}-{path.stem}",
+                    published=published[0],
+                    source=path,
+                    read=lambda path=path, cpus=cpus: import_instance(path, cpus=cpus),
+                )
+
+
+COLLECTIONS: dict[str, Callable[[Path], Iterator[Truth]]] = {
+    "ATSP": atsp,
+    "SOP": sop,
+    "TSP": tsp,
+    "STG": stg,
+    "BPPS": bpps,
+    "BPPMCF": bppmcf,
+}
+
+
+def write_published(truths: Iterable[Truth], path: Path) -> None:
+    """Write what was published as a table that ``dfopt bench`` reads."""
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        table = csv.writer(stream, lineterminator="\n")
+        table.writerow(["instance", "lower", "upper", "collection"])
+        for truth in truths:
+            bounds = (truth.published.lower, truth.published.upper)
+            table.writerow([truth.name, *bounds, truth.collection])
