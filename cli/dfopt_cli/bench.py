@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +15,7 @@ from dfopt_cli.output_files import refuse_overwriting
 from dfopt_cli.printing import print_json, print_rich, say
 
 if TYPE_CHECKING:
-    from dfopt.bench import Report
+    from dfopt.bench import PublishedBounds, Report
 
 
 def bench(
@@ -76,6 +77,14 @@ def bench(
     verify: Annotated[
         bool, typer.Option("--verify", help="Check each result, as 'dfopt verify' does.")
     ] = False,
+    published: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CSV",
+            help="Compare with published bounds: a table with columns instance, lower, upper.",
+            show_default=False,
+        ),
+    ] = None,
     scheduler: Annotated[
         str | None,
         typer.Option(
@@ -91,13 +100,14 @@ def bench(
 
     Every instance is solved in a process of its own. Its row is on the disk as soon as it is
     done, so that --resume can go on after whatever ended a run. Exit code 0: every instance has
-    its row, proven or not; 1: among them is an error or a wrong result; 4: Ctrl-C came first.
+    its row, proven or not; 1: among them is an error or a wrong result, or one that contradicts
+    what was published; 4: Ctrl-C came first.
 
     Example: dfopt bench instances --method auto --time-limit 10 -o rows.csv
     """
-    from dfopt.bench import Settings, read_set, run
+    from dfopt.bench import Settings, read_published, read_set, run
     from dfopt.bench.summary import summary_document
-    from dfopt_cli.bench_view import progress_bar, summary_tables
+    from dfopt_cli.bench_view import progress_bar, published_tables, summary_tables
 
     chosen: dict[str, int] = {}
     if workers is not None or scheduler is not None:
@@ -106,6 +116,7 @@ def bench(
     with warnings_of(" ".join(instances)):
         subjects = read_set(*instances)
     refuse_overwriting(output, *instances, *(subject.file for subject in subjects))
+    bounds = None if published is None else read_published(published)
     with termination_as_interrupt(), progress_bar(quiet=quiet) as show:
         report = run(
             subjects,
@@ -118,14 +129,17 @@ def bench(
             on_progress=show,
         )
     if as_json:
-        print_json(summary_document(report, settings, output))
+        print_json(summary_document(report, settings, output, bounds))
     else:
+        if bounds is not None:
+            print_rich(*published_tables(report, bounds))
         print_rich(*summary_tables(report, settings, output))
-    end(report, output)
+    end(report, output, bounds or {})
 
 
-def end(report: Report, output: str) -> None:
+def end(report: Report, output: str, bounds: Mapping[str, PublishedBounds]) -> None:
     """End with the exit code that the rows call for, and say why if it is not 0."""
+    check_agreement(report, output, bounds)
     if not report.is_complete:
         missing = report.total - len(report.rows)
         say(
@@ -137,3 +151,27 @@ def end(report: Report, output: str) -> None:
     if wrong:
         more = f" (and {len(wrong) - 1} more; see the column error)" if len(wrong) > 1 else ""
         raise DfoptError(f"{wrong[0].error}{more}", place=wrong[0].file, file=output)
+
+
+def check_agreement(report: Report, output: str, bounds: Mapping[str, PublishedBounds]) -> None:
+    """Refuse results that contradict published bounds.
+
+    Raises
+    ------
+    DfoptError
+        When there is one; it says what is known here and what was published.
+    """
+    from dfopt.bench import Verdict, judged
+
+    found = [item for item in judged(report.rows, bounds) if item.verdict is Verdict.CONTRADICTION]
+    if found:
+        from dfopt_cli.bench_view import published_interval, row_interval
+
+        row = found[0].row
+        more = f" (and {len(found) - 1} more contradictions)" if len(found) > 1 else ""
+        raise DfoptError(
+            f"{row_interval(row)} contradicts the published "
+            f"{published_interval(found[0].published)}; check both{more}",
+            place=row.file,
+            file=output,
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -19,7 +19,18 @@ from rich.progress import (
 from rich.table import Column, Table
 from rich.text import Text
 
-from dfopt.bench import FamilyFigures, Report, RowStatus, RunProgress, Settings, summarise
+from dfopt.bench import (
+    FamilyFigures,
+    PublishedBounds,
+    Report,
+    Row,
+    RowStatus,
+    RunProgress,
+    Settings,
+    judged,
+    summarise,
+)
+from dfopt.bench.published import verdict_counts
 from dfopt_cli.printing import printable
 from dfopt_cli.progress import shows_progress, stderr_console
 from dfopt_cli.tables import plain_table
@@ -136,3 +147,54 @@ def remarks(report: Report, figures: FamilyFigures, settings: Settings, csv: str
         f"{done}{before}, method {settings.method}, limit {limit}, seed {settings.seed}, {workers}"
     )
     yield Text(f"rows in {printable(csv)}; mean is the geometric one, shifted by 1 s")
+
+
+def published_tables(
+    report: Report, published: Mapping[str, PublishedBounds]
+) -> list[Table | Text]:
+    """Return what a terminal shows of published bounds beside the rows."""
+    verdicts = judged(report.rows, published)
+    table = plain_table()
+    table.add_column("instance", overflow="fold")
+    for heading in ("published", "dfopt", "time"):
+        table.add_column(heading, justify="right")
+    for heading in ("proof", "verdict"):
+        table.add_column(heading)
+    for item in verdicts:
+        table.add_row(
+            printable(item.row.instance),
+            published_interval(item.published),
+            row_interval(item.row),
+            seconds(item.row.wall_time_s),
+            item.row.certificate or "-",
+            str(item.verdict),
+        )
+    counts = ", ".join(
+        f"{count} {verdict}" for verdict, count in verdict_counts(verdicts).items() if count
+    )
+    others = len(report.rows) - len(verdicts)
+    unpublished = f"; nothing published about {others} of {len(report.rows)}" if others else ""
+    return [table, Text(""), Text(f"{counts or 'no verdict'}{unpublished}"), Text("")]
+
+
+def published_interval(published: PublishedBounds) -> str:
+    """Return published bounds as a cell: a value, an interval, or one side."""
+    if published.lower is None:
+        return f"≤ {published.upper}"
+    if published.upper is None:
+        return f"≥ {published.lower}"
+    return interval(published.lower, published.upper)
+
+
+def row_interval(row: Row) -> str:
+    """Return bound and objective of a row as a cell."""
+    if row.lower_bound is None and row.objective is None:
+        return str(row.status)
+    return interval(row.lower_bound, row.objective)
+
+
+def interval(lower: int | None, upper: int | None) -> str:
+    """Return what lies between two bounds as a cell."""
+    if lower == upper:
+        return str(lower)
+    return f"{'?' if lower is None else lower}..{'?' if upper is None else upper}"

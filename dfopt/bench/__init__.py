@@ -1,5 +1,13 @@
 """A method over a set of instances: every instance in a process of its own, a CSV row for each."""
 
+from dfopt.bench.published import (
+    Judged,
+    PublishedBounds,
+    Verdict,
+    judged,
+    read_published,
+    verdict_counts,
+)
 from dfopt.bench.row import Row, RowStatus
 from dfopt.bench.run import Report, RunProgress, run
 from dfopt.bench.sets import Entry, read_set
@@ -10,12 +18,17 @@ from dfopt.bench.table import read_rows
 __all__ = [
     "Entry",
     "FamilyFigures",
+    "Judged",
+    "PublishedBounds",
     "Report",
     "Row",
     "RowStatus",
     "RunProgress",
     "Settings",
     "Summary",
+    "Verdict",
+    "judged",
+    "read_published",
     "read_rows",
     "read_set",
     "run",

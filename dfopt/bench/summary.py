@@ -6,10 +6,11 @@ import math
 import re
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from dfopt.bench.published import PublishedBounds, judged, published_document
 from dfopt.bench.row import Row, RowStatus
 from dfopt.bench.run import Report
 from dfopt.bench.settings import Settings
@@ -133,10 +134,15 @@ def shifted_geometric_mean(times: Sequence[float], shift: float = SHIFT_S) -> fl
     return math.exp(statistics.fmean(math.log(time + shift) for time in times)) - shift
 
 
-def summary_document(report: Report, settings: Settings, csv: str) -> dict[str, Any]:
+def summary_document(
+    report: Report,
+    settings: Settings,
+    csv: str,
+    published: Mapping[str, PublishedBounds] | None = None,
+) -> dict[str, Any]:
     """Return the document of the format ``dfopt-bench-summary/1``."""
     summary = summarise(report.rows)
-    return {
+    document = {
         "format": FORMAT,
         "csv": csv,
         "settings": settings.fields(),
@@ -148,3 +154,6 @@ def summary_document(report: Report, settings: Settings, csv: str) -> dict[str, 
         ],
         "all": asdict(summary.all),
     }
+    if published is not None:
+        document["published"] = published_document(judged(report.rows, published))
+    return document

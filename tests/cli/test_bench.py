@@ -273,3 +273,39 @@ def test_progress_is_for_terminals(
         # Whatever comes before may be gone before it was drawn.
         assert b"3/3" in terminal.all_shown()
         assert b"0:00:00 left" in terminal.all_shown()
+
+
+@pytest.mark.slow
+def test_published_bounds_stand_beside_the_rows(run: Run, folder: Path, tmp_path: Path) -> None:
+    output, published = tmp_path / "rows.csv", tmp_path / "published.csv"
+    (first, value), (second, other), _ = OPTIMA.items()
+    lines = ["instance,lower,upper", f"{first},{value},{value}", f"{second},{other - 1},{other}"]
+    published.write_text("\n".join(lines))
+    arguments = ("bench", folder, "--workers", "1", "-o", output, "--published", published)
+    code, out, err = run(*arguments)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].split() == [
+        "instance", "published", "dfopt", "time", "proof", "verdict"
+    ]  # fmt: skip
+    assert "1 confirmed, 1 sharper; nothing published about 1 of 3" in out
+    code, out, _ = run(*arguments, "--resume", "--json")
+    document = json.loads(out)
+    jsonschema.validate(document, schema("bench-summary"))
+    assert code == 0
+    assert document["published"]["verdicts"]["confirmed"] == 1
+    assert document["published"]["instances"][1] == {
+        "instance": second, "lower": other - 1, "upper": other, "verdict": "sharper"
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_contradiction_is_an_error(run: Run, folder: Path, tmp_path: Path) -> None:
+    output, published = tmp_path / "rows.csv", tmp_path / "published.csv"
+    name, value = next(iter(OPTIMA.items()))
+    published.write_text(f"instance,lower,upper\n{name},{value + 1},\n")
+    arguments = ("bench", folder, "--workers", "1", "-o", output, "--published", published)
+    code, out, err = run(*arguments)
+    assert (code, "1 contradiction; nothing published about 2 of 3" in out) == (1, True)
+    assert f"{value} contradicts the published ≥ {value + 1}; check both" in err
+    published.write_text("nonsense\n")
+    assert run(*arguments, "--resume")[0] == 1
