@@ -26,7 +26,8 @@ def import_files(
         int | None,
         typer.Option(
             min=1,
-            help="Number of CPUs, for files that leave it open: task graphs, and bins with setups.",
+            help="Number of CPUs, for files that leave it open: task graphs, and bins with setups. "
+            "For bins with colours, instead of the number in the file.",
             show_default=False,
         ),
     ] = None,
@@ -43,8 +44,9 @@ def import_files(
     """Make instances from files of other tools.
 
     These are read: TSPLIB (TSP, ATSP and SOP), tables of sequential orderings, STG, and bin
-    packing with setups (BPPS). The format is told by the content. Of several files each becomes
-    an instance in a folder; one that cannot be read is named, and the others are written.
+    packing with setups (BPPS) or colours (BPPMCF). The format is told by the content. Of several
+    files each becomes an instance in a folder; one that cannot be read is named, and the others
+    are written.
 
     Example: dfopt import ft53.atsp -o ft53.json
     """

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from dfopt.errors import DfoptError, FileError
+from dfopt.files.imported.bins_with_colours import is_bins_with_colours, read_bins_with_colours
 from dfopt.files.imported.bins_with_setups import is_bins_with_setups, read_bins_with_setups
 from dfopt.files.imported.ordering_matrix import is_ordering_matrix, read_ordering_matrix
 from dfopt.files.imported.source_text import SourceLine, source_lines
@@ -51,6 +52,7 @@ def _on_one_cpu(
 FORMATS = (
     ImportedFormat("TSPLIB (TSP, ATSP, SOP)", is_tsplib, partial(_on_one_cpu, read_tsplib)),
     ImportedFormat("BPPS", is_bins_with_setups, read_bins_with_setups),
+    ImportedFormat("BPPMCF", is_bins_with_colours, read_bins_with_colours),
     ImportedFormat(
         "table of a sequential ordering",
         is_ordering_matrix,
@@ -65,14 +67,15 @@ def import_instance(path: str | Path, *, cpus: int | None = None) -> Instance:
     """Return the instance that a file of another tool describes.
 
     The format is told by the content: TSPLIB (TSP, ATSP and SOP), the bare table of a sequential
-    ordering, STG, and bin packing with setups (BPPS).
+    ordering, STG, bin packing with setups (BPPS), and with colours (BPPMCF).
 
     Parameters
     ----------
     path
         The file; ``-`` is standard input, and a name that ends in ``.gz`` is compressed.
     cpus
-        The number of CPUs, where the file leaves it open: STG and BPPS.
+        The number of CPUs, where the file leaves it open: STG and BPPS. For BPPMCF it replaces
+        the number in the file.
 
     Returns
     -------

@@ -7,7 +7,15 @@ import pytest
 
 from dfopt.errors import DfoptError
 from dfopt.files.imported import import_instance
-from tests.files.imported.written import bins_with_setups, lines, saved, task_graph, tsplib
+from tests.files.imported.written import (
+    bins_with_colours,
+    bins_with_setups,
+    lines,
+    saved,
+    task_graph,
+    triplets,
+    tsplib,
+)
 
 TABLE = [[0, 1, 2], [3, 0, 4], [5, 6, 0]]
 TOUR = tsplib(TABLE)
@@ -18,6 +26,8 @@ POINTS = (
     "1 0 0\n2 3 4\n3 6 8\nEOF\n"
 )
 GRAPH = task_graph([2, 3, 4], [[], [1], [1, 2]])
+COLOURS = bins_with_colours(2, 9, [(0, 3), (1, 4), (1, 5)])
+TRIPLETS = triplets([(0, 300), (1, 400), (2, 200)])
 BINS = bins_with_setups(10, [(2, [3, 4]), (1, [5])])
 
 Cases = dict[str, tuple[str | bytes, str]]
@@ -116,6 +126,23 @@ BINS_WITH_SETUPS: Cases = {
     "negative item": (BINS.replace("\n5\n", "\n-5\n"), "line 6: -5 cannot stand here"),
 }
 
+BINS_WITH_COLOURS: Cases = {
+    "cut off": (COLOURS[: COLOURS.index("1 5")], "line 9: the file ends here, and item 3 of 3"),
+    "cut off in the zeros": (lines([[1], [2], [9], [0] * 9]), "line 4: the file ends here"),
+    "first line": (COLOURS.replace("1\n2\n9", "2\n2\n9"), "line 1: the first line must be 1"),
+    "bins": (COLOURS.replace("1\n2\n9", "1\n3\n9"), "line 6: row 3 of 3 must be zeros"),
+    "fewer bins": (COLOURS.replace("1\n2\n9", "1\n1\n9"), "line 5: has 9 numbers"),
+    "zeros": (COLOURS.replace("0 0 0", "0 1 0", 1), "line 4: row 1 of 2 must be zeros"),
+    "no bins": (COLOURS.replace("1\n2\n9", "1\n0\n9"), "line 2: 0 cannot stand here"),
+    "too heavy": (COLOURS.replace("1 5", "1 50"), "line 10: the weight 50 is not between 1 and 9"),
+    "no weight": (COLOURS.replace("1 5", "1 0"), "line 10: the weight 0 is not between"),
+    "item": (COLOURS.replace("1 5", "1 5 5"), "line 10: has 3 numbers; it must"),
+    "no number": (COLOURS.replace("1 5", "red 5"), "line 10: 'red' is no integer"),
+    "to spare": (COLOURS + "1 5\n", "line 11: nothing may follow the last of 3 items"),
+    "no triplets": (TRIPLETS.replace("3\n", "4\n", 1), "line 1: 4 items are no triplets"),
+    "triplets cut off": (TRIPLETS.replace("3\n", "6\n", 1), "line 4: the file ends here"),
+}  # fmt: skip
+
 CASES: Cases = {
     f"{title}: {name}": case
     for title, group in {
@@ -124,6 +151,7 @@ CASES: Cases = {
         "ordering": SEQUENTIAL,
         "task graph": TASK_GRAPHS,
         "bins with setups": BINS_WITH_SETUPS,
+        "bins with colours": BINS_WITH_COLOURS,
     }.items()
     for name, case in group.items()
 }

@@ -14,10 +14,12 @@ from dfopt.files.imported import import_instance
 from dfopt.problem.instance import Instance
 from tests.files.imported.written import (
     Matrix,
+    bins_with_colours,
     bins_with_setups,
     lines,
     saved,
     task_graph,
+    triplets,
     tsplib,
 )
 
@@ -191,3 +193,40 @@ def test_items_fit_exactly_if_the_optimum_is_at_most_the_capacity(
     path = saved(tmp_path_factory.mktemp("t"), bins_with_setups(capacity, classes))
     instance = import_instance(path, cpus=bins)
     assert (optimum(instance) <= capacity) == fits(capacity, classes, bins)
+
+
+def least_fragmentation(bins: int, capacity: int, items: list[tuple[int, int]]) -> int | None:
+    found = []
+    for choice in itertools.product(range(bins), repeat=len(items)):
+        placed = list(zip(choice, items, strict=True))
+        loads = [sum(weight for b, (_, weight) in placed if b == bin_) for bin_ in range(bins)]
+        if max(loads) <= capacity:
+            found.append(len({(bin_, colour) for bin_, (colour, _) in placed}))
+    return min(found, default=None)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    items=st.lists(st.tuples(st.integers(0, 2), st.integers(1, 5)), min_size=1, max_size=6),
+    capacity=st.integers(5, 9),
+    bins=st.integers(1, 3),
+)
+def test_the_optimum_is_the_least_fragmentation_of_colours(
+    tmp_path_factory: pytest.TempPathFactory,
+    items: list[tuple[int, int]],
+    capacity: int,
+    bins: int,
+) -> None:
+    folder = tmp_path_factory.mktemp("t")
+    path = saved(folder, bins_with_colours(bins, capacity, items))
+    result = solve(import_instance(path), method="exhaustive", workers=1)
+    assert result.objective == least_fragmentation(bins, capacity, items)
+    path = saved(folder, bins_with_colours(7, capacity, items))
+    assert import_instance(path, cpus=bins).cpus == bins
+
+
+def test_triplets_have_a_third_as_many_bins_of_a_thousand(tmp_path: Path) -> None:
+    items = [(0, 300), (0, 300), (1, 400), (1, 500), (0, 250), (2, 250)]
+    instance = import_instance(saved(tmp_path, triplets(items)))
+    assert (instance.cpus, instance.capacity) == (2, 1000)
+    assert optimum(instance) == least_fragmentation(2, 1000, items)

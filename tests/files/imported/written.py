@@ -53,6 +53,18 @@ def bins_with_setups(capacity: int, classes: Sequence[tuple[int, Sequence[int]]]
     )
 
 
+def bins_with_colours(bins: int, capacity: int, items: Sequence[tuple[int, int]]) -> str:
+    """Return a bin packing problem whose items have a colour and a weight."""
+    colours = len({colour for colour, _ in items})
+    head: list[list[int]] = [[1], [bins], [capacity], *([[0] * capacity] * bins)]
+    return lines([*head, [colours], [len(items)], *items])
+
+
+def triplets(items: Sequence[tuple[int, int]]) -> str:
+    """Return bins of capacity 1000 for three items each."""
+    return f"{len(items)}\n" + "".join(f"{colour}, {weight}\n" for colour, weight in items)
+
+
 def saved(folder: Path, text: str | bytes, name: str = "t.txt") -> Path:
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
