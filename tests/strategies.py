@@ -291,6 +291,7 @@ def certificates(draw: st.DrawFn) -> Certificate:  # noqa: PLR0911 - one for eac
             ).map(tuple),
             task_weights=st.lists(st.tuples(texts, any_integer), max_size=2).map(tuple),
             unit=any_time,
+            counted_weights=st.lists(st.tuples(texts, any_integer), max_size=2).map(tuple),
         )
         split = st.builds(
             SupportSplit,

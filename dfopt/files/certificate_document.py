@@ -55,7 +55,7 @@ OPTIONAL_KEYS = (
 )  # fmt: skip
 
 SPLIT_KEYS = ("types", "most", "below", "above")
-SUPPORT_KEYS = ("unit", "tasks", "sets", "bin_weights")
+SUPPORT_KEYS = ("unit", "tasks", "counted", "sets", "bin_weights")
 
 DEEPEST_PROOF = 100
 """At most this number of cases stand within each other."""
@@ -157,6 +157,7 @@ def _support_proof(document: object, depth: int = 0) -> SupportProof:
         set_weights=each("sets", _set_weight, fields["sets"]),
         task_weights=each("tasks", _task_weight, fields.get("tasks", [])),
         unit=at("unit", integer, fields.get("unit", 0)),
+        counted_weights=each("counted", _task_weight, fields.get("counted", [])),
     )
 
 
@@ -242,9 +243,11 @@ def _support_fields(proof: SupportProof) -> Document:
             "below": _support_fields(proof.below),
             "above": _support_fields(proof.above),
         }
+    counted = [{"type": name, "weight": weight} for name, weight in proof.counted_weights]
     return {
         "unit": proof.unit,
         "tasks": [{"type": name, "weight": weight} for name, weight in proof.task_weights],
+        **({"counted": counted} if counted else {}),
         "sets": [{"types": list(types), "weight": weight} for types, weight in proof.set_weights],
         "bin_weights": list(proof.bin_weights),
     }

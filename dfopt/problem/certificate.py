@@ -229,12 +229,16 @@ class SupportWeights:
         The weight of each task of a type; 0 for types that are not named.
     unit
         The weight of a unit of cost.
+    counted_weights
+        What tasks of a type weigh in addition. Where there are any, the checker uses that an order
+        has no more tasks than there are of a type, and than a CPU has room for.
     """
 
     bin_weights: tuple[int, ...]
     set_weights: tuple[tuple[tuple[str, ...], int], ...]
     task_weights: tuple[tuple[str, int], ...] = ()
     unit: int = 0
+    counted_weights: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import SupportProof, Supports, SupportSplit, SupportWeights
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
 from dfopt.verify.sizes import least_visits
+from dfopt.verify.support_worth import Extensions, TaskWorth
 
 MOST_SUPPORTS = 1 << 17
 """At most this number of supports are looked at."""
@@ -69,9 +71,13 @@ class Orders:
             )
             for cpu in range(instance.cpus)
         ]
-        # A CPU within the threshold can have only the supports of these tables.
-        self.costs = {
-            start: self._least(start[0], [0] * len(tasks), 1, None) for start in set(self.starts)
+
+    @cached_property
+    def costs(self) -> dict[Start, Table]:
+        """For each start the least costs of the supports that a CPU within the threshold has."""
+        return {
+            start: self._least(start[0], [0] * len(self.types), 1, None)
+            for start in set(self.starts)
         }
 
     def values(self, start: Start, prices: Sequence[int], unit: int) -> Iterator[tuple[int, int]]:
@@ -110,23 +116,48 @@ class Orders:
                 ),
             )
 
-    def _least(
-        self, start: Sequence[int], prices: Sequence[int], unit: int, known: Table | None
-    ) -> Table:
-        """Return what orders cost at least, times ``unit``, less the prices of their tasks.
+    def values_above(
+        self, start: Start, prices: Sequence[int], unit: int, worth: TaskWorth, claim: int
+    ) -> Iterator[tuple[int, int]]:
+        """Yield supports as ``values`` does, at any cost.
 
-        Only orders within the threshold are continued, or those with ``known`` supports.
+        Left out are some from which no order that is worth more than ``claim`` can come.
         """
-        types = range(len(prices))
-        arcs = [
+        yield 0, -unit * start[1]
+        ends = [unit * cost for cost in self.finish]
+        extensions = Extensions(self._arcs(prices, unit), ends, worth, claim)
+        for support, row in self._least(start[0], prices, unit, None, extensions).items():
+            yield (
+                support,
+                -min(rest + end for rest, end in zip(row, ends, strict=True) if rest is not None),
+            )
+
+    def _arcs(self, prices: Sequence[int], unit: int) -> list[list[int]]:
+        return [
             [unit * cost - price for cost, price in zip(row, prices, strict=True)]
             for row in self.switch
         ]
+
+    def _least(
+        self,
+        start: Sequence[int],
+        prices: Sequence[int],
+        unit: int,
+        known: Table | None,
+        extensions: Extensions | None = None,
+    ) -> Table:
+        """Return what orders cost at least, times ``unit``, less the prices of their tasks.
+
+        Only orders within the threshold are continued, or those with ``known`` supports, or those
+        that may be worth enough.
+        """
+        types = range(len(prices))
+        arcs = self._arcs(prices, unit)
         table: Table = {}
         singles = {1 << first for first in types}
         layer = singles if known is None else singles & known.keys()
         while layer:
-            following = set()
+            following: set[int] = set()
             for support in sorted(layer):
                 members = [last for last in types if support >> last & 1]
                 row: list[int | None] = [None] * len(prices)
@@ -137,7 +168,7 @@ class Orders:
                     elif len(members) == 1:
                         row[last] = unit * start[last] - prices[last]
                 _add_detours(row, arcs, members)
-                if known is None:
+                if known is None and extensions is None:
                     row = [
                         cost if cost is not None and cost <= self.threshold else None
                         for cost in row
@@ -149,7 +180,11 @@ class Orders:
                     raise MethodError(
                         f"a CPU can have more than {MOST_SUPPORTS} supports, too many to check"
                     )
-                if len(members) < self.capacity:
+                if len(members) >= self.capacity:
+                    continue
+                if extensions is not None:
+                    following.update(extensions.beyond(support, row))
+                else:
                     wider = {support | 1 << new for new in types} - {support}
                     following |= wider if known is None else wider & known.keys()
             layer = following
@@ -206,6 +241,7 @@ def _flaws(
     flaws = [
         *([] if proof.unit >= 0 else [f"{place}.unit: is {proof.unit}, but must not be negative"]),
         *_unknown(orders, [name for name, _ in proof.task_weights], f"{place}.tasks"),
+        *_unknown(orders, [name for name, _ in proof.counted_weights], f"{place}.counted"),
         *(
             flaw
             for position, (types, _) in enumerate(proof.set_weights)
@@ -232,8 +268,8 @@ def _false_weights(
 ) -> Iterator[str]:
     """Yield the errors in the two claims of a leaf."""
     # (b) All weights exceed what the CPUs can be worth and what they may pay.
-    task_weights = dict(proof.task_weights)
-    worth = sum(weight * orders.numbers[name] for name, weight in proof.task_weights)
+    rows = (*proof.task_weights, *proof.counted_weights)
+    worth = sum(weight * orders.numbers[name] for name, weight in rows)
     for types, weight in proof.set_weights:
         least, most = limits.get(frozenset(types), (0, instance.cpus))
         tasks = sum(orders.numbers[name] for name in types)
@@ -247,20 +283,41 @@ def _false_weights(
     if worth <= held:
         yield f"{place}: the weights are {worth}, no more than the CPUs can be worth, {held}"
     # (a) No order is worth more than its CPU's bin weight.
-    bits = {name: 1 << number for number, name in enumerate(orders.types)}
-    sets = [(sum(bits[name] for name in types), weight) for types, weight in proof.set_weights]
-    prices = [task_weights.get(name, 0) for name in orders.types]
-    largest = {
-        start: max(
-            (
-                value + sum(weight for types, weight in sets if types & support)
-                for support, value in orders.values(start, prices, proof.unit)
-            ),
-            default=None,
-        )
-        for start in set(orders.starts)
-    }
+    largest = largest_worths(orders, proof, total=total)
     for cpu, (claim, start) in enumerate(zip(proof.bin_weights, orders.starts, strict=True)):
         value = largest[start]
         if value is not None and value > claim:
             yield f"{place}.bin_weights[{cpu}]: is {claim}, but an order is worth {value}"
+
+
+def largest_worths(
+    orders: Orders, proof: SupportWeights, *, total: bool
+) -> dict[Start, int | None]:
+    """Return the largest value of an order for each start.
+
+    Where tasks are counted under total-penalty, no order is found for a start if none is worth
+    more than its CPU's bin weight.
+    """
+    bits = {name: 1 << number for number, name in enumerate(orders.types)}
+    task_weights, counted_weights = dict(proof.task_weights), dict(proof.counted_weights)
+    prices = [task_weights.get(name, 0) for name in orders.types]
+    worth = TaskWorth(
+        [orders.numbers[name] for name in orders.types],
+        orders.capacity,
+        [counted_weights.get(name, 0) for name in orders.types],
+        [(sum(bits[name] for name in types), weight) for types, weight in proof.set_weights],
+    )
+    claims: dict[Start, int] = {}
+    for claim, start in zip(proof.bin_weights, orders.starts, strict=True):
+        claims[start] = min(claim, claims.get(start, claim))
+    largest: dict[Start, int | None] = {}
+    for start, claim in claims.items():
+        if total and proof.counted_weights:
+            values = orders.values_above(start, prices, proof.unit, worth, claim)
+        else:
+            values = orders.values(start, prices, proof.unit)
+        largest[start] = max(
+            (value + worth.of_sets(support) + worth.of_tasks(support) for support, value in values),
+            default=None,
+        )
+    return largest

@@ -47,6 +47,11 @@ def choose_supports(search: Search) -> None:
         from dfopt.solvers.matrix.by_supports import solve_few_types
 
         solve_few_types(search, types, members)
+    else:
+        load_module("dfopt.solvers.matrix.by_contents", search.check)
+        from dfopt.solvers.matrix.by_contents import solve_many_types
+
+        solve_many_types(search, types, members)
 
 
 def improve_schedule(search: Search) -> None:

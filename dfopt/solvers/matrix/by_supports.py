@@ -24,7 +24,7 @@ from dfopt.solvers.matrix.support_costs import (
     SupportCosts,
     prices_of_tasks,
 )
-from dfopt.solvers.matrix.support_dealing import dealt
+from dfopt.solvers.matrix.support_dealing import report_plan
 from dfopt.solvers.matrix.support_program import ANY_SUM, TOLERANCE, SupportProgram
 from dfopt.solvers.matrix.support_proof import SupportProver
 from dfopt.solvers.matrix.support_search import (
@@ -155,14 +155,7 @@ class FewTypes:
         """Report the schedule of a plan."""
         if found.plan is None:
             return
-        trails = dealt(self.problem, self.costs, found.plan, self.search.check)
-        if trails is None:
-            return
-        orders: list[Sequence[int]] = [()] * self.problem.cpus
-        for cpu, trail in zip(self.order, trails, strict=True):
-            orders[cpu] = trail.order()
-        left = [iter(numbers) for numbers in self.members]
-        self.search.found([[next(left[task_type]) for task_type in order] for order in orders])
+        report_plan(self.search, self.problem, self.order, self.members, self.costs, found.plan)
 
 
 def solve_few_types(

@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from dfopt.solvers.matrix.problem import MatrixProblem
 from dfopt.solvers.matrix.support_costs import SupportCosts
+from dfopt.solvers.matrix.support_list import SupportList
 from dfopt.solvers.matrix.support_search import Plan
 from dfopt.solvers.matrix.trails import Trail, complete, trail_of
+from dfopt.solvers.search import Search
+
+
+def report_plan(  # noqa: PLR0913, PLR0917
+    search: Search,
+    problem: MatrixProblem,
+    order: Sequence[int],
+    members: Sequence[Sequence[int]],
+    costs: SupportCosts | SupportList,
+    plan: Plan,
+) -> None:
+    """Report the schedule of a plan, if the tasks can be dealt.
+
+    Parameters
+    ----------
+    search
+        The search to report to.
+    problem, order
+        Its tasks, and which CPU of the instance stands at each place.
+    members
+        For each type the task types of its tasks.
+    costs, plan
+        The walks of supports, and the supports.
+    """
+    trails = dealt(problem, costs, plan, search.check)
+    if trails is None:
+        return
+    orders: list[Sequence[int]] = [()] * problem.cpus
+    for cpu, trail in zip(order, trails, strict=True):
+        orders[cpu] = trail.order()
+    left = [iter(numbers) for numbers in members]
+    search.found([[next(left[task_type]) for task_type in types] for types in orders])
 
 
 def dealt(
     problem: MatrixProblem,
-    costs: SupportCosts,
+    costs: SupportCosts | SupportList,
     plan: Plan,
     check: Callable[[], object],
 ) -> list[Trail] | None:

@@ -54,12 +54,15 @@ class SupportDuals:
         The weight of a unit of cost.
     visit
         What each type of a support takes away.
+    tasks
+        The weight of a task of each type, beyond its price; empty for 0.
     """
 
     sets: Mapping[int, float]
     groups: Sequence[float]
     unit: float
     visit: float = 0.0
+    tasks: Sequence[float] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

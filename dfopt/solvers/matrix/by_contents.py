@@ -1,0 +1,220 @@
+"""Many types under a matrix: the program over contents, its schedules and its proofs.
+
+All supports cannot be listed, but the cheap ones can, and most CPUs of a good schedule have cheap
+ones. :mod:`~dfopt.solvers.matrix.content_program` chooses among them by column generation. Under
+max-penalty no other supports are permitted; under total-penalty the proof shows for all others that
+they are worth less than they cost.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from dfopt.costs.cost_table import CostTable
+from dfopt.costs.task_types import TaskType
+from dfopt.errors import MethodError
+from dfopt.problem.certificate import Supports
+from dfopt.problem.instance import Objective
+from dfopt.solvers.matrix.content_program import ContentProgram, Masks
+from dfopt.solvers.matrix.content_proof import ContentProver
+from dfopt.solvers.matrix.content_search import NO_PLAN, ContentSearch
+from dfopt.solvers.matrix.problem import largest_cost, matrix_problem, with_exec
+from dfopt.solvers.matrix.ring_prices import ring_prices
+from dfopt.solvers.matrix.support_costs import (
+    LARGEST_COST,
+    UNREACHED,
+    NegativeRing,
+    prices_of_tasks,
+)
+from dfopt.solvers.matrix.support_dealing import report_plan
+from dfopt.solvers.matrix.support_list import SupportList
+from dfopt.solvers.matrix.support_search import Plan
+from dfopt.solvers.search import Search
+
+MOST_SUPPORTS = 12_000
+"""At most 12,000 supports of each start are listed."""
+
+MOST_TYPES = 60
+"""Supports of at most 60 types are listed."""
+
+MOST_STEPS = 400
+"""At most 400 parts of the problem are split."""
+
+FURTHER_THRESHOLDS = 6
+"""For a first schedule, the least threshold and at most the next 6 are tried."""
+
+
+class ManyTypes:
+    """The search for the best contents of the CPUs of an instance.
+
+    Parameters
+    ----------
+    search
+        Of an instance with a matrix, without waits.
+    types, members
+        Its types of the matrix, and the task types of their tasks.
+    """
+
+    def __init__(
+        self, search: Search, types: Sequence[TaskType], members: Sequence[Sequence[int]]
+    ) -> None:
+        self.search = search
+        self.members = members
+        problem, self.order = matrix_problem(
+            search.instance, types, CostTable(search.instance, types)
+        )
+        exec_times = [min(search.costs.exec[number] for number in numbers) for numbers in members]
+        self.problem = problem = with_exec(problem, search.instance.objective, exec_times)
+        self.names = [str(task_type.example.type) for task_type in types]
+        self.groups = [0] * problem.cpus
+        for position, cpu in enumerate(self.order):
+            self.groups[cpu] = problem.starts[position]
+        self.is_sum = search.instance.objective is Objective.TOTAL_PENALTY
+        self.listing = self._listed()
+        counted = Counter(problem.starts)
+        self.program = ContentProgram(
+            self.listing, [counted[start] for start in range(len(problem.start))], search.check
+        )
+
+    def _listed(self) -> SupportList:
+        """Return supports; under total-penalty with the prices of tasks."""
+        problem, check = self.problem, self.search.check
+        if not self.is_sum:
+            # What a CPU pays at least, whatever its tasks.
+            prices = [0] * len(problem.sizes)
+            return SupportList(problem, prices, most=MOST_SUPPORTS, check=check)
+        try:
+            return SupportList(problem, prices_of_tasks(problem), most=MOST_SUPPORTS, check=check)
+        except NegativeRing:
+            return SupportList(problem, ring_prices(problem), most=MOST_SUPPORTS, check=check)
+
+    def run(self) -> None:
+        """Report bounds and schedules."""
+        if self.is_sum:
+            self._minimise_the_sum()
+        else:
+            self._minimise_the_largest()
+
+    def _minimise_the_sum(self) -> None:
+        prover = ContentProver(self.search.instance, self.program, self.names, self.groups)
+
+        def below() -> int:
+            objective = self.search.objective
+            return NO_PLAN if objective is None else objective - prover.base
+
+        tree = ContentSearch(
+            self.program, permitted=None, seed=self.search.seed, below=below, found=self._report
+        )
+        if not tree.begin() or tree.bound == NO_PLAN:
+            return
+        bound = tree.bound
+        self._prove(prover, tree, bound + prover.base - 1)
+        tree.dive()
+        for _ in range(MOST_STEPS):
+            if not tree.step():
+                break
+            least = min(tree.bound, below())
+            if least > bound:
+                bound = least
+                self._prove(prover, tree, bound + prover.base - 1)
+
+    def _minimise_the_largest(self) -> None:
+        """Find the least threshold that has a plan."""
+        found = self._least_threshold()
+        if found is None:
+            return
+        threshold, tree = found
+        # A first schedule, with a larger threshold if need be.
+        for further in range(FURTHER_THRESHOLDS):
+            first = tree if not further else self._tree(threshold + further)
+            if (further and not first.begin()) or first.dive():
+                break
+        while threshold <= self.listing.reach:
+            for _ in range(MOST_STEPS):
+                if not tree.step():
+                    break
+            if tree.bound < NO_PLAN:
+                return
+            self._prove(self._prover(threshold), tree, threshold)
+            threshold += 1
+            tree = self._tree(threshold)
+            if not tree.begin():
+                return
+            tree.dive()
+
+    def _least_threshold(self) -> tuple[int, ContentSearch] | None:
+        """Prove that the linear program has no solution below some threshold; return that one."""
+        largest = max(int(rest[rest < UNREACHED // 2].max()) for rest in self.listing.rest)
+        lower, upper = self.search.lower_bound - 1, min(self.listing.reach, largest)
+        if self.search.objective is not None:
+            upper = min(upper, self.search.objective)
+        upper = max(upper, lower + 1)
+        refuted: ContentSearch | None = None
+        feasible: ContentSearch | None = None
+        threshold = upper
+        while feasible is None or upper - lower > 1:
+            tree = self._tree(threshold)
+            if not tree.begin():
+                return None
+            if tree.bound < NO_PLAN:
+                upper, feasible = threshold, tree
+            else:
+                lower, refuted = threshold, tree
+                if threshold == upper:
+                    break
+            threshold = (lower + upper) // 2
+        if refuted is not None:
+            self._prove(self._prover(lower), refuted, lower)
+        return None if feasible is None else (upper, feasible)
+
+    def _tree(self, threshold: int) -> ContentSearch:
+        def below() -> int:
+            """Any plan will do, unless a schedule is known that keeps to the threshold."""
+            objective = self.search.objective
+            return -NO_PLAN if objective is not None and objective <= threshold else NO_PLAN
+
+        return ContentSearch(
+            self.program,
+            permitted=self._permitted(threshold),
+            seed=self.search.seed,
+            below=below,
+            found=self._report,
+        )
+
+    def _permitted(self, threshold: int) -> Masks:
+        return [rest <= threshold for rest in self.listing.rest]
+
+    def _prover(self, threshold: int) -> ContentProver:
+        permitted = self._permitted(threshold)
+        return ContentProver(self.search.instance, self.program, self.names, self.groups, permitted)
+
+    def _prove(self, prover: ContentProver, tree: ContentSearch, threshold: int) -> None:
+        if threshold < self.search.lower_bound:
+            return
+        try:
+            proof = prover.proof(tree.tree, threshold)
+        except MethodError:  # more supports than the checker looks at
+            return
+        if proof is not None:  # what rounding errors hide is not claimed
+            self.search.proved(threshold + 1, Supports(threshold=threshold, proof=proof))
+
+    def _report(self, plan: Plan) -> None:
+        report_plan(self.search, self.problem, self.order, self.members, self.listing, plan)
+
+
+def solve_many_types(
+    search: Search, types: Sequence[TaskType], members: Sequence[Sequence[int]]
+) -> None:
+    """Report the bounds and the schedules of the best contents.
+
+    Parameters
+    ----------
+    search
+        Of an instance with a matrix, without releases and precedence.
+    types, members
+        Its types of the matrix, and the task types of their tasks.
+    """
+    if largest_cost(search.costs) <= LARGEST_COST and len(types) <= MOST_TYPES:
+        search.enter("contents of CPUs")
+        ManyTypes(search, types, members).run()

@@ -1,0 +1,135 @@
+"""Proofs from the program over contents: dual values as integers, and trees of cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dfopt.problem.certificate import SupportProof, SupportSplit, SupportWeights
+from dfopt.problem.instance import Instance, Objective
+from dfopt.solvers.matrix.content_program import ContentProgram, Masks
+from dfopt.solvers.matrix.support_costs import UNREACHED
+from dfopt.solvers.matrix.support_program import SupportDuals
+from dfopt.solvers.matrix.support_search import Part
+from dfopt.verify.supports import Orders, largest_worths
+
+SCALES = (1_000, 100_000, 10_000_000)
+"""Dual values are multiplied by one of these and rounded, tried in turn."""
+
+
+class ContentProver:
+    """Writes down why no schedule reaches a threshold.
+
+    Parameters
+    ----------
+    instance
+        The instance.
+    program
+        The program over contents.
+    names
+        The names of the types.
+    groups
+        The group of each CPU.
+    permitted
+        For each group whether a support is permitted; None for all.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        program: ContentProgram,
+        names: Sequence[str],
+        groups: Sequence[int],
+        permitted: Masks | None = None,
+    ) -> None:
+        self.instance = instance
+        self.program = program
+        self.names = names
+        self.groups = groups
+        self.permitted = permitted
+        listing = program.listing
+        self.base = sum(
+            size * price for size, price in zip(listing.problem.sizes, listing.prices, strict=True)
+        )
+        self._known: dict[tuple[int, int], tuple[SupportWeights, int]] = {}
+
+    def proof(self, part: Part, threshold: int) -> SupportProof | None:
+        """Return why no schedule is within ``threshold``; None if rounding hides it."""
+        return self._proof(part, threshold, Orders(self.instance, threshold))
+
+    def _proof(self, part: Part, threshold: int, orders: Orders) -> SupportProof | None:
+        if part.below is not None and part.above is not None:
+            below = self._proof(part.below, threshold, orders)
+            above = self._proof(part.above, threshold, orders)
+            if below is None or above is None:
+                return None
+            types = self._types(part.types)
+            return SupportSplit(types=types, most=part.most, below=below, above=above)
+        if part.weights is None:
+            return None
+        for scale in SCALES:
+            weights, excess = self._weighed(part, part.weights, scale, orders)
+            if excess > weights.unit * (threshold - self.base):
+                return weights
+        return None
+
+    def _weighed(
+        self, part: Part, duals: SupportDuals, scale: int, orders: Orders
+    ) -> tuple[SupportWeights, int]:
+        """Return the weights of a part, and by how much they exceed what the CPUs are worth.
+
+        Prices of tasks and the costs that they stand for are left out.
+        """
+        known = self._known.get((id(part), scale))
+        if known is not None:
+            return known
+        program = self.program
+        cpus = sum(program.cpus)
+        sets = {types: round(weight * scale) for types, weight in duals.sets.items()}
+        sets = {types: weight for types, weight in sorted(sets.items()) if weight}
+        tasks = [round(weight * scale) for weight in duals.tasks]
+        unit = round(duals.unit * scale)
+        worth = sum(weight * int(size) for weight, size in zip(tasks, program.sizes, strict=True))
+        for types, weight in sets.items():
+            least, most = part.limits.get(types, (0, cpus))
+            least = max(least, program.least_touching(types))
+            most = min(most, program.most_touching(types))
+            worth += weight * (least if weight > 0 else most)
+        rounded = SupportDuals(sets=sets, groups=[], unit=unit, tasks=tasks)
+        values, _ = program.contents(rounded)
+        claims = []
+        for group, rest in enumerate(program.listing.rest):
+            possible = rest < UNREACHED // 2
+            if self.permitted is not None:
+                possible &= self.permitted[group]
+            gains = values[possible] - unit * rest[possible]
+            claims.append(int(np.ceil(gains.max())) if len(gains) else 0)
+        prices = program.listing.prices
+        weights = SupportWeights(
+            unit=unit,
+            task_weights=tuple(
+                (name, unit * price)
+                for name, price in zip(self.names, prices, strict=True)
+                if unit * price
+            ),
+            counted_weights=tuple(
+                (name, weight) for name, weight in zip(self.names, tasks, strict=True)
+            ),
+            set_weights=tuple((self._types(types), weight) for types, weight in sets.items()),
+            bin_weights=tuple(claims[group] for group in self.groups),
+        )
+        # Supports that are not listed may be worth more.
+        total = self.instance.objective is Objective.TOTAL_PENALTY
+        largest = largest_worths(orders, weights, total=total)
+        bins = [
+            claim if (worst := largest[start]) is None else max(claim, worst)
+            for claim, start in zip(weights.bin_weights, orders.starts, strict=True)
+        ]
+        weights = replace(weights, bin_weights=tuple(bins))
+        self._known[id(part), scale] = weights, worth - sum(bins)
+        return self._known[id(part), scale]
+
+    def _types(self, types: int) -> tuple[str, ...]:
+        return tuple(name for bit, name in enumerate(self.names) if types >> bit & 1)

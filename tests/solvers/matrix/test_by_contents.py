@@ -1,0 +1,90 @@
+"""The program over contents: true bounds, checked proofs, and schedules that attain them."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+
+from dfopt.problem.certificate import Supports
+from dfopt.problem.instance import Instance, Objective
+from dfopt.solvers.exhaustive import solve_exhaustively
+from dfopt.solvers.matrix import by_type_of_matrix, choose_supports
+from dfopt.solvers.matrix.by_contents import solve_many_types
+from dfopt.solvers.search import Search, SearchOver
+from dfopt.verify.bound import check_bound
+from tests.claims import result_of
+from tests.solvers.matrix.test_by_supports import drawn
+from tests.strategies import instances
+
+
+def chosen(instance: Instance) -> Search:
+    """Return the search after the program over contents."""
+    search = Search(instance)
+    with suppress(SearchOver):
+        solve_many_types(search, *by_type_of_matrix(search.types))
+    return search
+
+
+def assert_proven(instance: Instance, search: Search) -> None:
+    """Assert that the checker agrees with the bound."""
+    if search.certificate is not None:
+        result = result_of(
+            instance,
+            search.schedule,
+            lower_bound=search.lower_bound,
+            certificate=search.certificate,
+        )
+        check = check_bound(instance, result)
+        assert (check.checked, check.problems) == (True, [])
+
+
+@given(instances(kinds=("matrix",), min_tasks=1))
+@settings(deadline=None)
+def test_bound_and_schedule_hold_the_optimum_between_them(instance: Instance) -> None:
+    if instance.is_timed:
+        return
+    search, exact = chosen(instance), Search(instance)
+    with suppress(SearchOver):
+        solve_exhaustively(exact)
+    assert exact.objective is not None
+    assert search.lower_bound <= exact.objective
+    assert search.objective is None or search.objective >= exact.objective
+    assert_proven(instance, search)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_few_types_have_the_value_that_all_supports_give(seed: int) -> None:
+    instance = drawn(seed, tasks=60, types=5, cpus=4, warm=seed % 3 == 0)
+    search, other = chosen(instance), Search(instance)
+    with suppress(SearchOver):
+        choose_supports(other)
+    assert search.is_closed
+    assert search.objective == other.objective
+    assert_proven(instance, search)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_twenty_types_are_proven(seed: int) -> None:
+    instance = drawn(seed, tasks=120, types=20, cpus=5)
+    search = Search(instance)
+    with suppress(SearchOver):
+        choose_supports(search)
+    assert search.is_closed
+    assert isinstance(search.certificate, Supports)
+    assert_proven(instance, search)
+
+
+def test_types_that_fill_no_cpu_together_count_with_their_sizes() -> None:
+    # Each CPU has room for 10 tasks. Alone a and b fill no CPU, so both have to run c too.
+    instance = drawn(1, tasks=30, types=3, cpus=3)
+    sizes = (6, 8, 16)
+    tasks = tuple(
+        type(task)(id=task.id, type=task.type, count=size)
+        for task, size in zip(instance.tasks, sizes, strict=True)
+    )
+    instance = Instance(
+        cpus=3, penalty=instance.penalty, objective=Objective.TOTAL_PENALTY, tasks=tasks
+    )
+    search = chosen(instance)
+    assert search.is_closed
+    assert_proven(instance, search)
