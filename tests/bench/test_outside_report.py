@@ -39,10 +39,10 @@ def folder(tmp_path: Path) -> Path:
     root = tmp_path / "files"
     (root / "50").mkdir(parents=True)
     saved(root, tsplib(BR17), "br17.atsp")
-    head = "NAME: far\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"
-    text = f"{head}1 0 0\n2 3 4\n3 6 8\nEOF\n"
-    saved(root, text, "far.tsp")
-    saved(root, "NAME: far\nTOUR_SECTION\n2\n1\n3\n-1\nEOF\n", "far.opt.tour")
+    head = "NAME: gr24\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n"
+    text = f"{head}1 0 0\n2 300 0\n3 636 0\nEOF\n"
+    saved(root, text, "gr24.tsp")
+    saved(root, "NAME: gr24\nTOUR_SECTION\n2\n1\n3\n-1\nEOF\n", "gr24.opt.tour")
     saved(root / "50", task_graph([131, 131], [[], []]), "rand0000.stg")
     saved(root, bins_with_setups(10, [(2, [3, 4]), (1, [5])]), "bpps_n3f0_seed0.txt")
     write_workbook(
@@ -64,7 +64,7 @@ def test_workbooks_are_read(folder: Path) -> None:
 
 def test_all_problems_are_found(folder: Path) -> None:
     assert names(folder) == [
-        "br17", "far", "stg50-rand0000-m2", "stg50-rand0000-m4", "stg50-rand0000-m8",
+        "br17", "gr24", "stg50-rand0000-m2", "stg50-rand0000-m4", "stg50-rand0000-m8",
         "bpps_n3f0_seed0-m2", "bpps_n3f0_seed0-m1",
     ]  # fmt: skip
 
@@ -84,7 +84,8 @@ def test_a_run_goes_on_where_it_was_and_writes_the_page(
     assert "ft53.atsp: the keyword EDGE_WEIGHT_TYPE is missing" in shown.err
     text = page.read_text()
     assert "| ATSP | 1 | 1 | 0 | 0 | 0 | 0 | 1 | 1 |" in text
-    assert "| far | 20 | 20 |" in text
+    assert "| gr24 | 1272 | 1272 |" in text
+    assert "their 1 lengths are the listed optima, all of them." in text
     assert "No result contradicts what was published." in text
     assert "$" not in text
     assert main(arguments) == 0

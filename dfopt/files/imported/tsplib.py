@@ -74,15 +74,74 @@ LAYOUTS: dict[str, Callable[[int], Cells]] = {
     "LOWER_DIAG_COL": upper_diagonal_rows,
 }
 
-DISTANCES: dict[str, Callable[[float, float], int]] = {
-    "EUC_2D": lambda across, up: math.floor(math.hypot(across, up) + 0.5),
-    "CEIL_2D": lambda across, up: math.ceil(math.hypot(across, up)),
-    "MAN_2D": lambda across, up: math.floor(abs(across) + abs(up) + 0.5),
-    "MAX_2D": lambda across, up: max(
-        math.floor(abs(across) + 0.5), math.floor(abs(up) + 0.5)
-    ),
-}  # fmt: skip
-"""Distances by the difference of two points' coordinates, rounded as TSPLIB says."""
+Point = tuple[float, float]
+
+
+def rounded(length: float) -> int:
+    """Return the nearest integer; halves go up."""
+    return math.floor(length + 0.5)
+
+
+def euclidean(point: Point, other: Point) -> int:
+    """Return the rounded distance in the plane."""
+    return rounded(math.dist(point, other))
+
+
+def rounded_up(point: Point, other: Point) -> int:
+    """Return the distance in the plane, rounded up."""
+    return math.ceil(math.dist(point, other))
+
+
+def manhattan(point: Point, other: Point) -> int:
+    """Return the rounded sum of the differences of both coordinates."""
+    return rounded(abs(point[0] - other[0]) + abs(point[1] - other[1]))
+
+
+def maximum(point: Point, other: Point) -> int:
+    """Return the larger of both rounded differences of coordinates."""
+    return max(rounded(abs(point[0] - other[0])), rounded(abs(point[1] - other[1])))
+
+
+def pseudo_euclidean(point: Point, other: Point) -> int:
+    """Return the distance in the plane over √10, rounded up."""
+    squares = (point[0] - other[0]) ** 2 + (point[1] - other[1]) ** 2
+    return math.ceil(math.sqrt(squares / 10.0))
+
+
+def geographical(point: Point, other: Point) -> int:
+    """Return the kilometres between two places on the globe, as TSPLIB computes them.
+
+    A coordinate is DDD.MM: degrees and, behind the point, minutes.
+    """
+    (north, east), (other_north, other_east) = map(radians, (point, other))
+    by_east = math.cos(east - other_east)
+    between = math.cos(north - other_north)
+    together = math.cos(north + other_north)
+    cosine = 0.5 * ((1.0 + by_east) * between - (1.0 - by_east) * together)
+    return math.floor(EARTH_RADIUS_KM * math.acos(max(-1.0, min(1.0, cosine))) + 1.0)
+
+
+def radians(point: Point) -> Point:
+    """Return latitude and longitude in radians."""
+    latitude, longitude = (
+        TSPLIB_PI * (math.trunc(angle) + 5.0 * (angle - math.trunc(angle)) / 3.0) / 180.0
+        for angle in point
+    )
+    return latitude, longitude
+
+
+TSPLIB_PI = 3.141592
+EARTH_RADIUS_KM = 6378.388
+"""Both as in TSPLIB, so that distances come out the same."""
+
+DISTANCES: dict[str, Callable[[Point, Point], int]] = {
+    "EUC_2D": euclidean,
+    "CEIL_2D": rounded_up,
+    "MAN_2D": manhattan,
+    "MAX_2D": maximum,
+    "ATT": pseudo_euclidean,
+    "GEO": geographical,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +279,7 @@ def by_distance(file: TsplibFile, weights: str) -> CityTable:
     """Return the table of a file that lists the coordinates of its cities."""
     size = dimension(file)
     begin, rows = file.section(COORDINATES)
-    points: dict[str, tuple[float, float]] = {}
+    points: dict[str, Point] = {}
     for line in rows:
         city, point = coordinates(line)
         if city in points:
@@ -233,14 +292,11 @@ def by_distance(file: TsplibFile, weights: str) -> CityTable:
             "get the whole file, or correct DIMENSION"
         )
     distance = DISTANCES[weights]
-    costs = [
-        [distance(x - other_x, y - other_y) for other_x, other_y in points.values()]
-        for x, y in points.values()
-    ]
+    costs = [[distance(point, other) for other in points.values()] for point in points.values()]
     return CityTable(names=tuple(points), costs=costs, lines=rows)
 
 
-def coordinates(line: SourceLine) -> tuple[str, tuple[float, float]]:
+def coordinates(line: SourceLine) -> tuple[str, Point]:
     """Return the name of a city and its two coordinates."""
     words = line.words
     if len(words) != 3 or not all(_NUMBER.fullmatch(word) for word in words):  # noqa: PLR2004

@@ -11,11 +11,8 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files.imported import import_instance
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
-from docs.reproduction.outside.values import ATSP, SOP, STG, STG_CPUS
+from docs.reproduction.outside.values import ATSP, LARGER_TSP, SOP, STG, STG_CPUS, TSP
 from docs.reproduction.outside.workbook import rows_of
-
-LARGEST_TOUR = 101
-"""Symmetric tours with at most this number of cities are taken."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,25 +87,28 @@ def sop(folder: Path) -> Iterator[Truth]:
 
 
 def tsp(folder: Path) -> Iterator[Truth]:
-    """Yield the symmetric tours of TSPLIB that come with a shortest tour."""
-    tours = files(folder, "*.opt.tour")
+    """Yield the symmetric tours of TSPLIB, the smaller ones."""
     for name, paths in files(folder, "*.tsp").items():
-        for tour in tours.get(f"{name}.opt", [])[:1]:
-            text = tour.read_text().partition("TOUR_SECTION")[2]
-            numbers = text.partition("-1")[0].split()
-            if not 0 < len(numbers) <= LARGEST_TOUR:
-                continue
-            try:
-                length = length_of(first_readable(paths), numbers)
-            except DfoptError:
-                continue  # distances on the globe, for example
+        if name in TSP:
             yield Truth(
                 collection="TSP",
                 name=name,
-                published=between(length, length),
+                published=between(TSP[name], TSP[name]),
                 source=paths[0],
                 read=lambda paths=paths: first_readable(paths),
             )
+
+
+def published_tours(folder: Path) -> Iterator[tuple[str, int, int]]:
+    """Yield the length of each published tour in its imported instance, and the listed optimum."""
+    optima = TSP | LARGER_TSP
+    instances = files(folder, "*.tsp")
+    for stem, tours in files(folder, "*.opt.tour").items():
+        name = stem.removesuffix(".opt")
+        if name in optima and name in instances:
+            text = tours[0].read_text().partition("TOUR_SECTION")[2]
+            cities = text.partition("-1")[0].split()
+            yield name, length_of(first_readable(instances[name]), cities), optima[name]
 
 
 def length_of(instance: Instance, cities: list[str]) -> int:

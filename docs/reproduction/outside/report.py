@@ -34,7 +34,12 @@ from dfopt.bench import (
 )
 from dfopt.errors import DfoptError
 from dfopt.files import write_instance
-from docs.reproduction.outside.collections_of import COLLECTIONS, Truth, write_published
+from docs.reproduction.outside.collections_of import (
+    COLLECTIONS,
+    Truth,
+    published_tours,
+    write_published,
+)
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "background" / "outside-truths.md"
@@ -209,6 +214,7 @@ def page(
         summary="\n".join(summary(groups)),
         command=" ".join(["python docs/reproduction/outside/report.py FOLDER WORK --page", *drawn]),
         sampled=sample_sentence(options.sample),
+        tours=tour_sentence(Path(options.folder)),
         verdict=verdict_sentence(verdicts, report),
         tables="\n".join(shown).rstrip(),
     )
@@ -219,6 +225,20 @@ def sample_sentence(sample: int | None) -> str:
     if sample is None:
         return "All of them were solved."
     return f"Of each collection {sample} statements were drawn at random."
+
+
+def tour_sentence(folder: Path) -> str:
+    """Return what the page says of published tours."""
+    lengths = list(published_tours(folder))
+    if not lengths:
+        return "No published tour was there."
+    other = [f"{name} {length} instead of {listed}" for name, length, listed in lengths
+             if length != listed]  # fmt: skip
+    shown = f"but for {', '.join(other)}" if other else "all of them"
+    return (
+        f"TSPLIB has shortest tours of some instances. Counted in the imported instances, their "
+        f"{len(lengths)} lengths are the listed optima, {shown}."
+    )
 
 
 def verdict_sentence(verdicts: Sequence[Judged], report: Report) -> str:

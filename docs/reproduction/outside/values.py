@@ -8,6 +8,22 @@ ATSP = {
 }  # fmt: skip
 """Lengths of the shortest tours, as TSPLIB lists them."""
 
+TSP = {
+    "att48": 10628, "bayg29": 1610, "bays29": 2020, "berlin52": 7542, "brazil58": 25395,
+    "burma14": 3323, "dantzig42": 699, "eil101": 629, "eil51": 426, "eil76": 538, "fri26": 937,
+    "gr17": 2085, "gr21": 2707, "gr24": 1272, "gr48": 5046, "gr96": 55209, "hk48": 11461,
+    "kroA100": 21282, "kroB100": 22141, "kroC100": 20749, "kroD100": 21294, "kroE100": 22068,
+    "pr76": 108159, "rat99": 1211, "rd100": 7910, "st70": 675, "swiss42": 1273,
+    "ulysses16": 6859, "ulysses22": 7013,
+}  # fmt: skip
+"""Lengths of the shortest tours with at most 101 cities, as TSPLIB lists them."""
+
+LARGER_TSP = {
+    "a280": 2579, "brg180": 1950, "ch130": 6110, "ch150": 6528, "gr120": 6942, "gr202": 40160,
+    "lin105": 14379, "pa561": 2763, "pcb442": 50778, "tsp225": 3916,
+}  # fmt: skip
+"""The same for larger instances whose shortest tours are published, too."""
+
 SOP = {
     "ESC07": (2125, 2125), "ESC11": (2075, 2075), "ESC12": (1675, 1675), "ESC25": (1681, 1681),
     "ESC47": (1288, 1288), "ESC63": (62, 62), "ESC78": (18230, 18230), "br17.10": (55, 55),

@@ -58,7 +58,7 @@ TSPLIB: Cases = {
     "huge": (TOUR.replace("DIMENSION: 3", "DIMENSION: 85900"), "line 4: 85900 cities are too many"),
     "layout": (TOUR.replace("FULL_MATRIX", "UPPER_ROW"), "line 6: EDGE_WEIGHT_FORMAT UPPER_ROW"),
     "no layout": (TOUR.replace("EDGE_WEIGHT_FORMAT: FULL_MATRIX\n", ""), "EDGE_WEIGHT_FORMAT is"),
-    "weights": (TOUR.replace("EXPLICIT", "GEO"), "line 5: EDGE_WEIGHT_TYPE GEO is not known"),
+    "weights": (TOUR.replace("EXPLICIT", "XRAY1"), "line 5: EDGE_WEIGHT_TYPE XRAY1 is not known"),
     "type": (TOUR.replace("ATSP", "CVRP"), "line 2: TYPE CVRP is not known; known are TSP, ATSP"),
     "no value": (TOUR.replace("TYPE: ATSP", "TYPE:"), "line 2: TYPE has no value; give one"),
     "twice": (TOUR.replace("COMMENT", "NAME"), "line 3: the keyword NAME is there twice"),

@@ -115,7 +115,7 @@ def test_distances_are_rounded_as_tsplib_says(tmp_path: Path) -> None:
     points = {"1": (0, 0), "2": (1, 1), "3": (2.5, 0), "4": (1e1, 7)}
     places = lines([city, *point] for city, point in points.items())
     tables = {}
-    for weights in ("EUC_2D", "CEIL_2D", "MAN_2D", "MAX_2D"):
+    for weights in ("EUC_2D", "CEIL_2D", "MAN_2D", "MAX_2D", "ATT", "GEO"):
         text = (
             f"NAME : p\nTYPE : TSP (four points)\nDIMENSION : 4\nEDGE_WEIGHT_TYPE : {weights}\n"
             f"NODE_COORD_SECTION\n{places}EOF\n"
@@ -128,6 +128,8 @@ def test_distances_are_rounded_as_tsplib_says(tmp_path: Path) -> None:
         "CEIL_2D": (0, 2, 11),
         "MAN_2D": (0, 3, 15),
         "MAX_2D": (0, 2, 9),
+        "ATT": (0, 1, 4),
+        "GEO": (0, 233, 1203),
     }
 
 
