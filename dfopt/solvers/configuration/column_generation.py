@@ -27,11 +27,8 @@ SCALE = 2**24
 LARGEST_VALUE = 2**57
 """All tasks together are worth at most this number, so that sums of values fit into 64 bits."""
 
-FAR = 1.02
-"""The LP's value is far from an answer if it is more than this multiple of the value needed."""
-
-COMPLEMENTS, COMPLEMENTS_NEAR = 6, 2
-"""At most these numbers of complements are priced in a round: far from an answer, and near."""
+COMPLEMENTS = 10
+"""At most 10 complements are priced in a round."""
 
 log = logging.getLogger(__name__)
 
@@ -112,7 +109,6 @@ class ColumnGeneration:
             # Smoothing (Wentges 1997; Pessoa et al. 2018): the prices are a point between the dual
             # values and the best prices so far. A point that gives no column of negative reduced
             # cost (a "mis-pricing") is followed by one nearer to the dual values.
-            complements = COMPLEMENTS if solution.value > FAR * enough else COMPLEMENTS_NEAR
             new: list[Column] = []
             for share in SHARES:
                 duals = solution.duals.towards(best, share)
@@ -124,7 +120,7 @@ class ColumnGeneration:
                 if quality > best_quality:
                     self._best = best = self._in_scale(duals, priced, limit)
                     best_quality = quality
-                new = self._columns(priced, limit, solution.duals, complements)
+                new = self._columns(priced, limit, solution.duals)
                 priced.release()
                 if new:
                     break
@@ -151,9 +147,7 @@ class ColumnGeneration:
         self.refuting = Refuting(prices=priced.prices, held=held)
         return True
 
-    def _columns(
-        self, priced: PricedProblem, limit: int, duals: Duals, complements: int
-    ) -> list[Column]:
+    def _columns(self, priced: PricedProblem, limit: int, duals: Duals) -> list[Column]:
         """Return new columns that improve the LP, and some that complement the best of them.
 
         The tasks of the best content are taken out, and what is left is priced again. So a round
@@ -164,14 +158,14 @@ class ColumnGeneration:
         new = [column for column in found if self.pool.add(column)]
         if not new:
             return []
-        rest = self.problem
-        for _ in range(complements):
-            rest = rest.without(max(found, key=lambda column: duals.worth(column.content)))
+        for _ in range(COMPLEMENTS):
+            best = max(found, key=lambda column: duals.worth(column.content))
+            rest = priced.problem.without(best)
             if not any(rest.cpus) or not rest.stock.tasks.any():
                 break
-            further = PricedProblem(rest, priced.prices, self._check)
-            found = further.columns(limit, duals)
-            further.release()
+            priced = priced.without(best)
+            found = priced.columns(limit, duals)
+            priced.release()
             if not found:
                 break
             new += [column for column in found if self.pool.add(column)]

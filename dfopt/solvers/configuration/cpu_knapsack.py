@@ -60,8 +60,9 @@ def fill_knapsack(tables: Integers, grid: Integers, choices: Choices, halt: Flag
     Parameters
     ----------
     tables
-        Filled: ``tables[a, e, i, s]`` is the most that tasks of size ``s``, of the first ``a``
-        fragments, are worth at the cost ``grid[i]`` with the ends ``e`` taken.
+        Filled: ``tables[a, e, s, i]`` is the most that tasks of size ``s``, of the first ``a``
+        fragments, are worth at the cost ``grid[i]`` with the ends ``e`` taken. There are many more
+        costs than sizes, so that loops over the last index are long.
     grid
         The costs of the rows, sorted.
     choices
@@ -69,7 +70,7 @@ def fill_knapsack(tables: Integers, grid: Integers, choices: Choices, halt: Flag
     halt
         Ends the work, with tables of no use, once it is true.
     """
-    fragments, sets, height, width = tables.shape
+    fragments, sets, width, height = tables.shape
     tables[0] = NEVER
     tables[0, 0, 0, 0] = 0
     alive = np.zeros((sets, height), np.bool_)
@@ -106,7 +107,7 @@ def add_option(
     Parameters
     ----------
     before, after
-        By row and size.
+        By size and row.
     alive
         For each row of ``before`` whether it holds anything.
     grid
@@ -116,34 +117,42 @@ def add_option(
     reach
         The largest size in ``before``.
     """
-    height, width = before.shape
-    is_even = grid[height - 1] == height - 1
-    size, value = option[2], option[3]
-    for source in range(height):
-        total = grid[source] + grid[option[1]]
+    width, height = before.shape
+    cost, size, value = option[1], option[2], option[3]
+    sizes = min(reach, width - 1 - size) + 1
+    if height > 1 and grid[height - 1] == height - 1:
+        # Rows are costs. Every row is shifted: that is faster than to skip those that are empty.
+        for other in range(sizes):
+            source, target = before[other, : height - cost], after[other + size, cost:]
+            for row in range(len(source)):
+                target[row] = max(target[row], source[row] + value)
+        return
+    for row in range(height):
+        total = grid[row] + grid[cost]
         if total > grid[height - 1]:
             break
-        if alive[source]:
-            target = total if is_even else row_at_most(grid, total)
-            for other in range(min(reach, width - 1 - size) + 1):
-                better = before[source, other] + value
-                after[target, other + size] = max(after[target, other + size], better)
+        if alive[row]:
+            goal = row_at_most(grid, total)
+            for other in range(sizes):
+                better = before[other, row] + value
+                after[other + size, goal] = max(after[other + size, goal], better)
 
 
 @compiled
 def drop_dominated(table: Integers, alive: Flags, reach: int) -> None:
     """Drop what is worth no more than something smaller and cheaper; note the rows left."""
-    highest_at = np.full(table.shape[1], NEVER // 2, np.int64)
-    for row in range(len(table)):
+    highest_in = np.full(table.shape[1], NEVER // 2, np.int64)
+    alive[:] = False
+    for size in range(reach + 1):
         highest = NEVER // 2
-        alive[row] = False
-        for size in range(reach + 1):
-            highest = max(highest, highest_at[size])
-            if table[row, size] > highest:
-                highest_at[size] = highest = table[row, size]
+        for row in range(table.shape[1]):
+            highest = max(highest, highest_in[row])
+            if table[size, row] > highest:
+                highest = table[size, row]
                 alive[row] = True
             else:
-                table[row, size] = NEVER
+                table[size, row] = NEVER
+            highest_in[row] = highest
 
 
 @compiled
@@ -154,8 +163,8 @@ def trace_knapsack(
     fragments = len(tables) - 1
     chosen = np.full(fragments, -1, np.int64)
     for fragment in range(fragments - 1, -1, -1):
-        value = tables[fragment + 1, ends, row, size]
-        if not choices.may_miss[fragment] or tables[fragment, ends, row, size] != value:
+        value = tables[fragment + 1, ends, size, row]
+        if not choices.may_miss[fragment] or tables[fragment, ends, size, row] != value:
             chosen[fragment], ends, row, size = option_before(
                 tables, grid, choices, fragment, ends, row, size
             )
@@ -174,7 +183,7 @@ def option_before(
 ) -> tuple[int, int, int, int]:
     """Return the option of a fragment that was added, and the entry to which it was."""
     before = tables[fragment]
-    value = tables[fragment + 1, ends, row, size]
+    value = tables[fragment + 1, ends, size, row]
     for number in range(choices.start[fragment], choices.start[fragment + 1]):
         role, own_row, own_size, own_value = choices.options[number, :4]
         if own_size > size or not is_open(choices, fragment, role):
@@ -187,6 +196,6 @@ def option_before(
             if ends_after(source_ends, role) != ends:
                 continue
             for source in range(first, last):
-                if before[source_ends, source, size - own_size] + own_value == value:
+                if before[source_ends, size - own_size, source] + own_value == value:
                     return number, source_ends, source, size - own_size
     raise AssertionError("the tables of the knapsack contradict each other")

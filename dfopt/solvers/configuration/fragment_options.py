@@ -24,9 +24,7 @@ from dfopt.solvers.configuration.fragment_knapsack import (
     PricedTasks,
     add_class,
     bonus,
-    fill_members,
     row_at_most,
-    trace_members,
 )
 
 # Compiled code works with the numbers of roles.
@@ -59,6 +57,22 @@ class AllFragments(NamedTuple):
     visit: Integers
     paired: Flags
     may_be_first: Flags
+
+
+class KnownOptions(NamedTuple):
+    """Options that were found before, at the same prices.
+
+    Parameters
+    ----------
+    start, options
+        See :func:`all_options`.
+    changed
+        For each fragment whether its options have to be found anew.
+    """
+
+    start: Integers
+    options: Integers
+    changed: Flags
 
 
 class Opener(NamedTuple):
@@ -283,7 +297,12 @@ def fragment_options(
 
 @compiled
 def all_options(
-    grid: Integers, capacity: int, tasks: PricedTasks, fragments: AllFragments, halt: Flags
+    grid: Integers,
+    capacity: int,
+    tasks: PricedTasks,
+    fragments: AllFragments,
+    known: KnownOptions,
+    halt: Flags,
 ) -> tuple[Integers, Integers]:
     """Return the options of each fragment on a CPU.
 
@@ -295,6 +314,8 @@ def all_options(
         The largest size.
     tasks, fragments
         All priced tasks, and the fragments.
+    known
+        The options of fragments of which nothing has changed.
     halt
         Ends the work, with options of no use, once it is true.
 
@@ -309,82 +330,22 @@ def all_options(
     number = len(fragments.whole)
     start = np.zeros(number + 1, np.int64)
     options = np.empty((1024, 5), np.int64)
-    for task_class in range(number):
-        own = fragment_options(
-            grid,
-            capacity,
-            tasks,
-            fragment_at(fragments, task_class),
-            fragments.may_be_first[task_class],
-            fragments.paired[task_class],
-            halt,
-        )
-        begin, end = start[task_class], start[task_class] + len(own)
+    for fragment in range(number):
+        if known.changed[fragment]:
+            own = fragment_options(
+                grid,
+                capacity,
+                tasks,
+                fragment_at(fragments, fragment),
+                fragments.may_be_first[fragment],
+                fragments.paired[fragment],
+                halt,
+            )
+        else:
+            own = known.options[known.start[fragment] : known.start[fragment + 1]]
+        begin, end = start[fragment], start[fragment] + len(own)
         while end > len(options):
             options = np.concatenate((options, np.empty_like(options)))
         options[begin:end] = own
-        start[task_class + 1] = end
+        start[fragment + 1] = end
     return start, options[: start[number]].copy()
-
-
-@compiled
-def option_content(
-    grid: Integers, tasks: PricedTasks, fragment: FragmentTasks, option: Integers, halt: Flags
-) -> Integers:
-    """Return the tasks of an option by class of its fragment, opener included.
-
-    Parameters
-    ----------
-    grid, tasks, fragment, halt
-        See :func:`all_options`.
-    option
-        Role, row, size, value and token.
-    """
-    role, size, token = option[0], option[2], option[4]
-    classes = fragment.last - fragment.first
-    shape = (classes + 1, tasks.duties + 1, len(fragment.rows), size + 1)
-    tables = np.empty(shape, np.int64)
-    if token < 0:
-        duty = ENDS if role == ALONE and tasks.duties & ENDS else EXITS
-        fill_members(tables, tasks, fragment, -1, halt)
-        spared = Opener(0, 0, fragment.visit, -1)
-        source = row_offering(tables[classes, duty], fragment.rows, grid, spared, option)
-        return trace_members(tables, tasks, fragment, -1, duty, source, size)
-    duty = duties_of(role)
-    task_class = int(np.searchsorted(tasks.first_token, token, "right")) - 1
-    fill_members(tables, tasks, fragment, task_class, halt)
-    for own in (0, ENDS):
-        opener = opened_by(tasks, fragment, task_class, token, own)
-        source = -1
-        if own == 0 or role == SPLIT:
-            table = tables[classes, duty & ~own]
-            source = row_offering(table, fragment.rows, grid, opener, option)
-        if source >= 0:
-            left = size - opener.size
-            numbers = trace_members(tables, tasks, fragment, task_class, duty & ~own, source, left)
-            numbers[task_class - fragment.first] += 1
-            return numbers
-    numbers = np.zeros(classes, np.int64)
-    alone = single(tasks, fragment, task_class, token, duty)
-    if size == alone.size and option[3] == alone.value:
-        numbers[task_class - fragment.first] = 1
-        return numbers
-    if halt[0]:
-        return numbers
-    raise AssertionError("no tasks give an option of the knapsack")
-
-
-@compiled
-def row_offering(
-    table: Integers, rows: Integers, grid: Integers, opener: Opener, option: Integers
-) -> int:
-    """Return the row of ``table`` that gives ``option``, see :func:`offer`; −1 if none does."""
-    held = option[2] - opener.size
-    if held < 0:
-        return -1
-    for row in range(len(rows)):
-        if table[row, held] + opener.value != option[3]:
-            continue
-        if row_at_most(grid, rows[row] + opener.cost) == option[1]:
-            return row
-    return -1

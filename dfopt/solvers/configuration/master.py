@@ -31,6 +31,10 @@ COLUMNS_PER_CHECK = 100
 FEW_COLUMNS = 200
 """An LP of at most 200 columns is solved within milliseconds."""
 
+FROM_LAST_BASIS = "use_preprocessing: false use_scaling: false"
+"""GLOP starts from its last basis only if nothing has changed the matrix but new columns. So this
+is for small integers, which need no scaling."""
+
 
 class Undecided(Exception):  # noqa: N818 - an answer, if a poor one
     """Rounding errors hide the answer, or nothing is left to branch on."""
@@ -84,10 +88,13 @@ class Master:
         self._unit = 1.0 if limited else 2.0 ** max(0, data.largest_cost.bit_length() - 20)
         self._first_price = 1.0 / sum(cpus) if limited else data.largest_cost / self._unit
         self._price = self._first_price
-        self._build(columns, tokens=())
+        self._build(columns, tokens=(), parameters=FROM_LAST_BASIS if limited else "")
 
-    def _build(self, columns: Iterable[Column], tokens: Iterable[int]) -> None:
+    def _build(
+        self, columns: Iterable[Column], tokens: Iterable[int], parameters: str = ""
+    ) -> None:
         self._solver = pywraplp.Solver.CreateSolver("GLOP")
+        self._solver.SetSolverSpecificParametersAsString(parameters)
         self._objective = self._solver.Objective()
         self._objective.SetMinimization()
         self.columns: list[Column] = []
@@ -161,7 +168,8 @@ class Master:
         while True:
             status = self._optimise()
             if status != pywraplp.Solver.OPTIMAL:
-                # GLOP sometimes fails on degenerate problems: start from nothing.
+                # GLOP sometimes fails on degenerate problems: start from nothing, and let GLOP
+                # simplify and scale the LP.
                 self._build(list(self.columns), list(self._tokens))
                 status = self._optimise()
                 if status != pywraplp.Solver.OPTIMAL:

@@ -8,156 +8,23 @@ any; with Farley's (1990) argument the quotient of both sides is a bound on the 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 
-from dfopt.solvers.compilation.compiled import is_plain_python
-from dfopt.solvers.configuration.branching_rules import HoldsAtLeast, OpensWithToken, VisitsFragment
 from dfopt.solvers.configuration.columns import Column, CpuContent
 from dfopt.solvers.configuration.cpu_knapsack import Choices, fill_knapsack, trace_knapsack
-from dfopt.solvers.configuration.fragment_knapsack import (
-    ENDS,
-    EXITS,
-    NEVER,
-    Flags,
-    FragmentTasks,
-    PricedTasks,
-)
-from dfopt.solvers.configuration.fragment_options import (
-    ALONE,
-    AllFragments,
-    all_options,
-    option_content,
-)
+from dfopt.solvers.configuration.fragment_knapsack import NEVER
+from dfopt.solvers.configuration.fragment_options import ALONE
 from dfopt.solvers.configuration.master import TOLERANCE
+from dfopt.solvers.configuration.priced_fragments import PricedFragments, watched
 from dfopt.solvers.configuration.prices import Duals, Prices
 from dfopt.solvers.configuration.pricing_data import CpuGroup
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem, VisitPattern
-from dfopt.solvers.interruptible import wait_for
 
 MOST_COLUMNS = 40
 """One pricing returns at most 40 columns for each group of CPUs."""
-
-BRIEF = 2**24
-"""A compiled call of at most 2**24 steps takes some hundredths of a second."""
-
-Value = TypeVar("Value")
-
-
-def watched(call: Callable[[Flags], Value], steps: int, check: Callable[[], None]) -> Value:
-    """Return the result of a compiled call; end it when ``check`` raises.
-
-    Parameters
-    ----------
-    call
-        Is given a flag that ends it early.
-    steps
-        About how many steps it takes; a brief one is not worth a thread.
-    """
-    halt = np.zeros(1, np.bool_)
-    if steps <= BRIEF or is_plain_python():  # plain Python looks at the time by itself
-        return call(halt)
-    return wait_for(lambda: call(halt), check, lambda: halt.fill(True))
-
-
-class PricedFragments:
-    """The priced options of each fragment for a CPU; shared by all groups of CPUs.
-
-    Parameters
-    ----------
-    problem
-        The tasks to hold, and the limits on contents.
-    prices
-        The worth of tasks, in integers.
-    check
-        Called often; may end the work by an exception.
-    """
-
-    def __init__(
-        self, problem: RemainingProblem, prices: Prices, check: Callable[[], None]
-    ) -> None:
-        data = problem.data
-        self.data = data
-        self.prices = prices
-        self.check = check
-        base, leaving, entry = data.rounded(data.cost_grid.unit)
-        values = [-prices.cost * costs for costs in (base, leaving, entry)]
-        if data.limit is None:
-            # Costs are not limited; they reduce the value instead.
-            base, leaving, entry = (np.zeros_like(costs) for costs in (base, leaving, entry))
-        visit = np.zeros(data.fragments, np.int64)
-        opening = values[2] - prices.charges
-        bonuses = []
-        for feature, price in prices.features.items():
-            match feature:
-                case VisitsFragment(fragment):
-                    visit[fragment] = price
-                case OpensWithToken(token):
-                    opening[token] += price
-                case HoldsAtLeast(task_class, number):
-                    bonuses.append((task_class, number, price))
-        self._tasks = PricedTasks(
-            duties=EXITS | ENDS if data.needs_last else EXITS,
-            numbers=problem.stock.tasks,
-            sizes=data.task_sizes,
-            base=base,
-            weight=prices.weights + values[0],
-            leaving=np.stack([leaving, values[1]]),
-            bonuses=np.array(bonuses, np.int64).reshape(-1, 3),
-            first_token=data.first_token,
-            tokens=np.stack([entry, np.where(problem.stock.tokens > 0, opening, NEVER)], axis=1),
-        )
-        rows = data.cost_grid.rows
-        self._fragments = AllFragments(
-            first_class=data.first_class,
-            first_row=np.cumsum([0, *map(len, rows)]),
-            rows=np.concatenate(rows),
-            whole=problem.whole,
-            visit=visit,
-            paired=problem.paired,
-            may_be_first=data.may_be_first,
-        )
-        grid, tasks, fragments = data.cost_grid.costs, self._tasks, self._fragments
-        self.start, self.options = watched(
-            lambda halt: all_options(grid, data.capacity, tasks, fragments, halt),
-            data.work_on_options,
-            check,
-        )
-
-    def content(self, options: list[tuple[int, int]]) -> CpuContent:
-        """Return the content that consists of some options, given with their fragments."""
-        tasks: list[tuple[int, int]] = []
-        tokens: list[int] = []
-        grid = self.data.cost_grid
-        for number, option in options:
-            first, last = self.data.ranges[number]
-            fragment = FragmentTasks(
-                first,
-                last,
-                grid.rows[number],
-                bool(self._fragments.whole[number]),
-                int(self._fragments.visit[number]),
-            )
-            self.check()
-            row, token = self.options[option], int(self.options[option, 4])
-            numbers = watched(
-                functools.partial(option_content, grid.costs, self._tasks, fragment, row),
-                len(fragment.rows) * int(self._tasks.numbers[first:last].sum()) * int(row[2] + 1),
-                self.check,
-            )
-            tasks += [
-                (task_class, held)
-                for task_class, held in enumerate(numbers.tolist(), first)
-                if held
-            ]
-            if token >= 0:
-                tokens.append(token)
-        fragments = tuple(number for number, _ in options)
-        return CpuContent(tuple(tasks), tuple(sorted(tokens)), fragments)
 
 
 class PricedGroup:
@@ -181,7 +48,7 @@ class PricedGroup:
         fragments = len(data.first_class) - 1
         spared = np.array([group.start.spares_entry(fragment) for fragment in range(fragments)])
         sets = 4 if data.needs_last else 2
-        self._tables = data.tables.borrow((fragments + 1, sets, len(self._grid), data.capacity + 1))
+        self._tables = data.tables.borrow((fragments + 1, sets, data.capacity + 1, len(self._grid)))
         may_miss, may_visit = np.ones(fragments, np.bool_), np.ones(fragments, np.bool_)
         may_miss[list(pattern.visited)] = False
         may_visit[list(pattern.missed)] = False
@@ -201,6 +68,7 @@ class PricedGroup:
         unit = data.cost_grid.unit
         arrival, departure = group.start.arrival, group.start.departure
         tolls = np.array([arrival + (0 if ends & 1 else departure) for ends in range(sets)])
+        # By ends and row; their values by ends, size and row.
         self._costs = self._grid * unit + tolls[:, None]
         self._last = self._tables[-1] + self._worth - priced.prices.cost * tolls[:, None, None]
         self._alone_costs = self._grid[options[self._alone, 1]] * unit + arrival
@@ -236,11 +104,11 @@ class PricedGroup:
         """
         last = self._last
         if limit is not None:
-            last = np.where((self._costs <= limit)[:, :, None], last, NEVER)
-        height = last.shape[1]
-        by_size = last.reshape(-1, last.shape[2])
-        cells = by_size.argmax(axis=0)
-        values = by_size[cells, np.arange(len(cells))]
+            last = np.where((self._costs <= limit)[:, None, :], last, NEVER)
+        height = last.shape[2]
+        by_size = last.transpose(1, 0, 2).reshape(last.shape[1], -1)
+        cells = by_size.argmax(axis=1)
+        values = by_size[np.arange(len(cells)), cells]
         sizes = np.argsort(-values, kind="stable")[:most]
         found = [
             self._content(int(cells[size]) // height, int(cells[size]) % height, size)
@@ -263,7 +131,7 @@ class PricedGroup:
     def _best_up_to(self) -> None:
         """List the costs of contents, and the most that is held up to each; nothing is 0."""
         costs = np.concatenate([self._costs.ravel(), self._alone_costs])
-        values = np.concatenate([self._last.max(axis=2).ravel(), self._alone_values])
+        values = np.concatenate([self._last.max(axis=1).ravel(), self._alone_values])
         order = np.argsort(costs, kind="stable")
         self._sorted_costs = costs[order]
         self._highest = np.maximum.accumulate(np.append(0, values[order]))
@@ -274,7 +142,7 @@ class PricedGroup:
             [(fragment, option) for fragment, option in enumerate(chosen.tolist()) if option >= 0]
         )
         return content, self._cost(
-            content, int(self._costs[ends, row]), int(self._last[ends, row, size])
+            content, int(self._costs[ends, row]), int(self._last[ends, size, row])
         )
 
     def _cost(self, content: CpuContent, limited: int, value: int) -> int:
@@ -296,20 +164,36 @@ class PricedProblem:
         The worth of tasks, in integers.
     check
         Called often; may end the work by an exception.
+    fragments
+        The priced options of each fragment, if they are known.
     """
 
     def __init__(
-        self, problem: RemainingProblem, prices: Prices, check: Callable[[], None] = lambda: None
+        self,
+        problem: RemainingProblem,
+        prices: Prices,
+        check: Callable[[], None] = lambda: None,
+        fragments: PricedFragments | None = None,
     ) -> None:
         self.problem = problem
         self.prices = prices
         self.check = check
-        fragments = PricedFragments(problem, prices, check)
+        self._fragments = fragments = fragments or PricedFragments(problem, prices, check)
         self.groups = [
             [PricedGroup(fragments, group, pattern) for pattern in problem.patterns()]
             for group in problem.data.groups
         ]
         self.worth = problem.worth(prices)
+
+    def without(self, column: Column) -> PricedProblem:
+        """Return what is left once a CPU holds ``column``, at the same prices.
+
+        Only the fragments of the column have other options than before.
+        """
+        rest = self.problem.without(column)
+        changed = column.content.fragments
+        fragments = PricedFragments(rest, self.prices, self.check, self._fragments, changed)
+        return PricedProblem(rest, self.prices, self.check, fragments)
 
     def release(self) -> None:
         """Give memory back; after that there are bin weights, but no columns any more."""
