@@ -9,10 +9,21 @@ import pytest
 from docs.reproduction.outside.collections_of import COLLECTIONS
 from docs.reproduction.outside.report import INTERRUPTED, WRONG, main
 from docs.reproduction.outside.workbook import rows_of
-from tests.files.imported.written import bins_with_setups, saved, task_graph, tsplib
+from tests.files.imported.written import (
+    bins_with_colours,
+    bins_with_setups,
+    saved,
+    task_graph,
+    tsplib,
+)
 
 BR17 = [[0, 13, 99], [99, 0, 13], [13, 99, 0]]
 """The shortest tour has the length that is published for br17."""
+
+COLOURS = [
+    ("1/70-8/70-8-1", "2"), ("1*/70-8/70-8-1", "2"), ("3/10/10-1", "2"), ("3/10/10-1", "4"),
+]  # fmt: skip
+"""Rows of published bounds; two of them leave out which file they are about."""
 
 SHEET = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
 
@@ -49,6 +60,20 @@ def folder(tmp_path: Path) -> Path:
         root / "computational_results.xlsx",
         [{"A": "name"}, {"A": "bpps_n3f0_seed0.txt", "G": "no", "J": "2", "K": "yes"}],
     )
+    sets = root / "InstancesBPPMCF"
+    write_workbook(
+        root / "Best LBs and UBs.xlsx",
+        [
+            {"A": "Instance", "B": "Best LB", "C": "Best UB"},
+            *({"A": f"Dataset {title}.txt", "B": bound, "C": bound} for title, bound in COLOURS),
+        ],
+    )
+    for file in ("1/70-8/70-8-1", "3/10-4/10-4-1", "3/10-6/10-6-1"):
+        path = sets / f"Dataset {file}.txt"
+        path.parent.mkdir(parents=True)
+        saved(path.parent, bins_with_colours(3, 9, [(0, 3), (1, 4), (1, 5)]), path.name)
+    least = "InstancesBPPMCF/Dataset 1/70-8/70-8-1.txt;2\n"
+    saved(sets, b"\xef\xbb\xbf" + least.encode(), "minNumberOfBinsPerInstance.txt")
     return root
 
 
@@ -66,6 +91,7 @@ def test_all_problems_are_found(folder: Path) -> None:
     assert names(folder) == [
         "br17", "gr24", "stg50-rand0000-m2", "stg50-rand0000-m4", "stg50-rand0000-m8",
         "bpps_n3f0_seed0-m2", "bpps_n3f0_seed0-m1",
+        "D1-70-8-1", "D1s-70-8-1", "D3-10-4-1", "D3-10-6-1",
     ]  # fmt: skip
 
 
@@ -74,22 +100,23 @@ def test_a_run_goes_on_where_it_was_and_writes_the_page(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "page.md"
-    chosen = [f"--collection={name}" for name in ("ATSP", "TSP", "BPPS")]
+    chosen = [f"--collection={name}" for name in ("ATSP", "TSP", "BPPS", "BPPMCF")]
     arguments = [str(folder), str(tmp_path / "work"), "--time-limit", "20", *chosen]
     saved(folder, "TYPE: ATSP\n", "ft53.atsp")  # what cannot be read is left out
     assert main([*arguments, "--page", str(page)]) == 0
     shown = capsys.readouterr()
-    assert "4 confirmed, 0 sharper, 0 within, 0 contradiction" in shown.out
+    assert "6 confirmed, 2 sharper, 0 within, 0 contradiction" in shown.out
     assert "left out: " in shown.err
     assert "ft53.atsp: the keyword EDGE_WEIGHT_TYPE is missing" in shown.err
     text = page.read_text()
     assert "| ATSP | 1 | 1 | 0 | 0 | 0 | 0 | 1 | 1 |" in text
+    assert "| BPPMCF, class unnamed | 2 | 0 | 2 |" in text
     assert "| gr24 | 1272 | 1272 |" in text
     assert "their 1 lengths are the listed optima, all of them." in text
     assert "No result contradicts what was published." in text
     assert "$" not in text
     assert main(arguments) == 0
-    assert "1 of 4" not in capsys.readouterr().err
+    assert "1 of 8" not in capsys.readouterr().err
 
 
 @pytest.mark.slow

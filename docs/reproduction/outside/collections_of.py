@@ -181,7 +181,9 @@ def bppmcf(folder: Path) -> Iterator[Truth]:
     """Yield bin packing problems with colours, with the bounds of the sheets old and new.
 
     A star in the name of a data set stands for the least number of bins with which the items fit.
-    Rows of which several have one name do not say which class of files they mean: left out.
+    Of data sets 3 and 4 the old sheet has three rows of one name, since it leaves out the class of
+    the file: about each of the three files it says that the optimum is between the least and the
+    largest of these bounds.
     """
     least: dict[str, int] = {}
     for path in sorted(folder.rglob("minNumberOfBinsPerInstance.txt"))[:1]:
@@ -197,19 +199,27 @@ def bppmcf(folder: Path) -> Iterator[Truth]:
     roots = sorted(path for path in folder.rglob("InstancesBPPMCF") if path.is_dir())[:1]
     for title, published in rows.items():
         file = title.replace("*", "").replace("Dataset 5/", "Triplets/")
-        cpus = least.get(file) if "*" in title else None
-        if len(published) > 1 or ("*" in title and cpus is None):
+        if len(published) > 1:
+            size, number = file.rpartition("/")[2].rsplit("-", 1)
+            file = f"{file.partition('/')[0]}/{size}-*/{size}-*-{number}"
+        found = [path for root in roots for path in sorted(root.glob(file))]
+        if len(found) != len(published):
             continue
-        for path in (root / file for root in roots):
-            if path.exists():
-                data_set = title.partition("/")[0].replace("Dataset ", "D").replace("*", "s")
-                yield Truth(
-                    collection="BPPMCF",
-                    name=f"{data_set}-{path.stem}",
-                    published=published[0],
-                    source=path,
-                    read=lambda path=path, cpus=cpus: import_instance(path, cpus=cpus),
-                )
+        bounds = between(
+            min(item.lower or 0 for item in published), max(item.upper or 0 for item in published)
+        )
+        for path in found:
+            cpus = least.get(file) if "*" in title else None
+            if "*" in title and cpus is None:
+                continue
+            data_set = title.partition("/")[0].replace("Dataset ", "D").replace("*", "s")
+            yield Truth(
+                collection="BPPMCF" if len(published) == 1 else "BPPMCF, class unnamed",
+                name=f"{data_set}-{path.stem}",
+                published=bounds,
+                source=path,
+                read=lambda path=path, cpus=cpus: import_instance(path, cpus=cpus),
+            )
 
 
 COLLECTIONS: dict[str, Callable[[Path], Iterator[Truth]]] = {
