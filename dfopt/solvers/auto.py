@@ -150,6 +150,11 @@ def solve_automatically(search: Search) -> None:
     if search.instance.is_timed:
         if BranchAndBound(search).run(MOST_NODES):
             return
+        load_module("dfopt.solvers.timed.solve", search.check)
+        from dfopt.solvers.timed.solve import TimedSearch
+
+        if TimedSearch(search).solve():
+            return
     elif search.instance.task_count <= TINY:
         solve_exhaustively(search)
         return

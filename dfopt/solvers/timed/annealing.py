@@ -1,0 +1,317 @@
+"""Local search for tasks that wait: simulated annealing over lists of tasks.
+
+A list holds all tasks, each after those that it waits for, with a CPU for each; every CPU runs its
+tasks in the order of the list, as early as it can. A move puts a task beside another one, on the
+CPU of that one or on its own, or lets two tasks change places (Kirkpatrick, Gelatt and Vecchi
+1983). Putting tasks beside tasks of their fragment is what saves switches.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dfopt.solvers.compilation.compiled import compiled, compiled_in_place
+from dfopt.solvers.interruptible import wait_for
+from dfopt.solvers.search import Search
+from dfopt.solvers.timed.tables import BITS, TimedTables, timed_tables, tiny_instance
+
+Integers = npt.NDArray[np.int64]
+
+MOVES_PER_CHUNK = 100_000
+"""Between two looks at the clock at most 100,000 moves are tried."""
+
+HOT, COLD = 0.4, 0.04
+"""The first and the last temperature, as shares of the average time of a task with its switch."""
+
+SHARE_OF_SUM = 0.2
+"""What the average end of the CPUs counts beside the latest one."""
+
+BESIDE_KINDS, ALL_KINDS = 3, 4
+"""Three kinds of moves put a task beside another one; the fourth lets two change places."""
+
+
+class TaskList(NamedTuple):
+    """A list of tasks, and what a schedule needs while it is worked out.
+
+    Parameters
+    ----------
+    order, position
+        The tasks as they come, and where each stands.
+    cpu, end
+        For each task.
+    load, clock, state
+        For each CPU the number of its tasks, when it is free, and its state.
+    """
+
+    order: Integers
+    position: Integers
+    cpu: Integers
+    end: Integers
+    load: Integers
+    clock: Integers
+    state: Integers
+
+
+class TimedAnnealing:
+    """Walks from the best schedule of a search.
+
+    Parameters
+    ----------
+    search
+        Of a timed instance; it has a schedule.
+    tables
+        The arrays of the instance.
+    """
+
+    def __init__(self, search: Search, tables: TimedTables) -> None:
+        self.search, self.tables = search, tables
+        self._random = np.random.default_rng(search.seed)
+        self._scale = max(1.0, float((tables.exec + tables.switch.mean(axis=0)).mean()))
+        self._predecessors = predecessor_rows(tables)
+
+    def walk(self, moves: int, halt: threading.Event | None = None) -> bool:
+        """Walk for a number of moves; return whether a better schedule was found."""
+        search, tables = self.search, self.tables
+        tasks = self._list()
+        best_order, best_cpu = tasks.order.copy(), tasks.cpu.copy()
+        known = before = search.objective
+        assert known is not None
+        done = 0
+        while done < moves:
+            chunk = min(MOVES_PER_CHUNK, moves - done)
+            value = np.array([search.objective])
+            heat = HOT * (COLD / HOT) ** (done / moves) * self._scale
+            call = partial(
+                anneal, tables, *self._predecessors, tasks, best_order, best_cpu, value, heat,
+                chunk, int(self._random.integers(1 << 31)),
+            )  # fmt: skip
+            if halt is None:
+                wait_for(call, search.check)
+            elif halt.is_set():
+                break
+            else:
+                call()
+            done += chunk
+            if value[0] < known:
+                known = int(value[0])
+                orders: list[list[int]] = [[] for _ in tables.starts]
+                for task in best_order.tolist():
+                    orders[best_cpu[task]].append(int(tables.types[task]))
+                search.found(orders)
+            if halt is None:
+                search.check()
+        return before is not None and known < before
+
+    def _list(self) -> TaskList:
+        """Return the best schedule as a list, by the starts of its tasks."""
+        schedule, search = self.search.schedule, self.search
+        assert schedule is not None
+        type_of = {name: number for number, equal in enumerate(search.types) for name in equal.names}
+        copies: dict[int, list[int]] = {}
+        for task in range(len(self.tables.types) - 1, -1, -1):
+            copies.setdefault(int(self.tables.types[task]), []).append(task)
+        # In one instant a task comes after those that it waits for.
+        depth = depths(self.tables)
+        starts = sorted(
+            (start, depth[copies[type_of[name]][0]], place, cpu, type_of[name])
+            for cpu, row in enumerate(schedule.cpus)
+            for place, (name, start) in enumerate(zip(row.tasks, row.starts or (), strict=True))
+        )
+        count = len(starts)
+        order = np.empty(count, dtype=np.int64)
+        position, cpus = np.empty_like(order), np.empty_like(order)
+        load = np.zeros(len(schedule.cpus), dtype=np.int64)
+        for place, (*_, cpu, task_type) in enumerate(starts):
+            task = copies[task_type].pop()
+            order[place], position[task], cpus[task] = task, place, cpu
+            load[cpu] += 1
+        return TaskList(
+            order=order,
+            position=position,
+            cpu=cpus,
+            end=np.zeros_like(order),
+            load=load,
+            clock=np.zeros_like(load),
+            state=np.zeros_like(load),
+        )
+
+
+def predecessor_rows(tables: TimedTables) -> tuple[Integers, Integers]:
+    """Return all predecessors in a row, task by task, and where those of each task begin."""
+    count = len(tables.exec)
+    rows = [
+        [other for other in range(count) if tables.before[task, other // BITS] >> other % BITS & 1]
+        for task in range(count)
+    ]
+    first = np.cumsum([0, *map(len, rows)])
+    return np.array([other for row in rows for other in row] or [0], dtype=np.int64), first
+
+
+def depths(tables: TimedTables) -> list[int]:
+    """Return for each task the length of the longest chain of tasks that it waits for."""
+    others, first = predecessor_rows(tables)
+    depth = [-1] * len(tables.exec)
+
+    def find(task: int) -> int:
+        if depth[task] < 0:
+            before = others[first[task] : first[task + 1]].tolist()
+            depth[task] = max((find(other) + 1 for other in before), default=0)
+        return depth[task]
+
+    for task in np.argsort(tables.head, kind="stable").tolist():
+        find(task)
+    return depth
+
+
+def first_calls() -> None:
+    """Call the compiled functions, so that they are loaded or compiled."""
+    search = Search(tiny_instance())
+    search.found([[0]])
+    walker = TimedAnnealing(search, timed_tables(search))
+    tasks = walker._list()
+    anneal(walker.tables, *walker._predecessors, tasks, tasks.order.copy(), tasks.cpu.copy(),
+           np.array([0]), 1.0, 0, 0)  # fmt: skip
+
+
+@compiled_in_place
+def waits_for(tables: TimedTables, task: int, other: int) -> bool:
+    """Return whether a task must stand behind another one in the list."""
+    return (tables.before[task, other // BITS] >> (other % BITS)) & 1 == 1 or tables.twin[
+        task
+    ] == other
+
+
+@compiled_in_place
+def can_move(tables: TimedTables, tasks: TaskList, start: int, target: int) -> bool:
+    """Return whether a task may go from one place of the list to another one."""
+    task = tasks.order[start]
+    for place in range(start + 1, target + 1):
+        if waits_for(tables, tasks.order[place], task):
+            return False
+    for place in range(target, start):
+        if waits_for(tables, task, tasks.order[place]):
+            return False
+    return True
+
+
+@compiled_in_place
+def move_to(tasks: TaskList, start: int, target: int) -> None:
+    """Move a task to another place of the list."""
+    task = tasks.order[start]
+    step = 1 if target > start else -1
+    place = start
+    while place != target:
+        other = tasks.order[place + step]
+        tasks.order[place] = other
+        tasks.position[other] = place
+        place += step
+    tasks.order[target] = task
+    tasks.position[task] = target
+
+
+@compiled_in_place
+def exchange_places(tasks: TaskList, one: int, other: int) -> None:
+    """Let two tasks change their places and CPUs."""
+    place, cpu = tasks.position[one], tasks.cpu[one]
+    tasks.position[one], tasks.cpu[one] = tasks.position[other], tasks.cpu[other]
+    tasks.position[other], tasks.cpu[other] = place, cpu
+    tasks.order[tasks.position[one]] = one
+    tasks.order[place] = other
+
+
+@compiled
+def run(tables: TimedTables, predecessors: Integers, first: Integers, tasks: TaskList) -> int:
+    """Work out when all tasks and CPUs end; return the latest end."""
+    cpus = len(tables.starts)
+    for cpu in range(cpus):
+        tasks.clock[cpu] = 0
+        tasks.state[cpu] = tables.starts[cpu]
+    for place in range(len(tasks.order)):
+        task = tasks.order[place]
+        cpu = tasks.cpu[task]
+        begin = max(tables.release[task], tasks.clock[cpu])
+        for row in range(first[task], first[task + 1]):
+            begin = max(begin, tasks.end[predecessors[row]])
+        end = begin + tables.switch[tasks.state[cpu], task] + tables.exec[task]
+        tasks.end[task] = end
+        tasks.clock[cpu] = end
+        tasks.state[cpu] = tables.state_of[task]
+    latest = 0
+    for cpu in range(cpus):
+        tasks.clock[cpu] += tables.finish[tasks.state[cpu]]
+        latest = max(latest, tasks.clock[cpu])
+    return latest
+
+
+@compiled
+def anneal(  # noqa: PLR0912, PLR0913, PLR0917
+    tables: TimedTables,
+    predecessors: Integers,
+    first: Integers,
+    tasks: TaskList,
+    best_order: Integers,
+    best_cpu: Integers,
+    value: Integers,
+    temperature: float,
+    moves: int,
+    seed: int,
+) -> None:
+    """Try moves; keep the best list in ``best_order`` and ``best_cpu``, its end in ``value``."""
+    np.random.seed(seed)
+    count, cpus = len(tasks.order), len(tables.starts)
+    latest = run(tables, predecessors, first, tasks)
+    energy = latest + SHARE_OF_SUM * tasks.clock.sum() / cpus
+    for _ in range(moves):
+        kind = np.random.randint(ALL_KINDS)
+        one, other = np.random.randint(count), np.random.randint(count)
+        if one == other:
+            continue
+        start, target = tasks.position[one], tasks.position[other]
+        old_cpu, new_cpu = tasks.cpu[one], tasks.cpu[other]
+        if kind < BESIDE_KINDS:
+            # Behind the other one for kind 0; before it otherwise, for kind 2 on the own CPU.
+            if kind == BESIDE_KINDS - 1:
+                new_cpu = old_cpu
+            if target > start:
+                target -= 1
+            if kind == 0:
+                target += 1
+            if new_cpu != old_cpu and tasks.load[new_cpu] >= tables.capacity:
+                continue
+            if (start == target and new_cpu == old_cpu) or not can_move(
+                tables, tasks, start, target
+            ):
+                continue
+            move_to(tasks, start, target)
+            tasks.cpu[one] = new_cpu
+        else:
+            if start > target:
+                one, other, start, target = other, one, target, start
+            # The first may not be awaited on the way, nor may the other one wait there.
+            if not can_move(tables, tasks, start, target) or not can_move(
+                tables, tasks, target, start
+            ):
+                continue
+            exchange_places(tasks, one, other)
+        latest = run(tables, predecessors, first, tasks)
+        changed = latest + SHARE_OF_SUM * tasks.clock.sum() / cpus
+        if changed > energy and np.random.random() >= np.exp((energy - changed) / temperature):
+            if kind < BESIDE_KINDS:
+                move_to(tasks, target, start)
+                tasks.cpu[one] = old_cpu
+            else:
+                exchange_places(tasks, one, other)
+            continue
+        energy = changed
+        if kind < BESIDE_KINDS:
+            tasks.load[old_cpu] -= 1
+            tasks.load[new_cpu] += 1
+        if latest < value[0]:
+            value[0] = latest
+            best_order[:] = tasks.order
+            best_cpu[:] = tasks.cpu

@@ -1,0 +1,296 @@
+"""A timed instance as arrays, with what every task takes at least."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from graphlib import TopologicalSorter
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dfopt.problem.cache_state import Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.switch_costs import reading_cost
+from dfopt.solvers.search import Search
+
+Integers = npt.NDArray[np.int64]
+
+BITS = 62
+"""Tasks in a word of a set of tasks."""
+
+FAR = 2**62
+"""Later than any time."""
+
+
+class TimedTables(NamedTuple):
+    """An instance with n single tasks on m CPUs; copies of a task are tasks of their own.
+
+    A *state* of a CPU is what its next switch depends on: the row of its last task in the table
+    of switches, or its start. Some states are nowhere more expensive than others.
+
+    Parameters
+    ----------
+    exec, release
+        For each task.
+    switch
+        The cost of a switch, row = state, column = task.
+    finish
+        For each state what a CPU pays that ends in it.
+    state_of
+        For each task the state in which it leaves a CPU.
+    starts
+        For each CPU its state at the start.
+    family
+        For each state a number; only states of one family can replace each other.
+    replaces
+        Whether one state (row) costs nowhere more than another (column).
+    is_start
+        Whether a state is that of a CPU which has run nothing.
+    before, after
+        The sets of tasks that a task waits for, and that wait for it: a row of words for each.
+    twin
+        The copy that has to be dispatched before; -1 without one.
+    head, tail
+        The earliest time of a switch to each task, and the least time after its end.
+    arrival
+        The least cost of a switch to each task.
+    fragment
+        For each task.
+    held
+        For each state the fragment that its CPU can enter at no cost, or -1.
+    entry
+        For each task what it pays if it is the first of its fragment.
+    departure, relief
+        For each state what a CPU pays when it goes on to any other task, and how much of that
+        a CPU is spared that ends there.
+    addition
+        For each task what a switch to it costs beside departure and entry.
+    gift
+        For each start how much less than addition and entry a first task may cost there.
+    by_head, by_tail
+        The tasks, latest first; and longest tail first.
+    capacity
+        A CPU runs at most this number of tasks.
+    types
+        The type of each task.
+    """
+
+    exec: Integers
+    release: Integers
+    switch: Integers
+    finish: Integers
+    state_of: Integers
+    starts: Integers
+    family: Integers
+    replaces: npt.NDArray[np.bool_]
+    is_start: npt.NDArray[np.bool_]
+    before: Integers
+    after: Integers
+    twin: Integers
+    head: Integers
+    tail: Integers
+    arrival: Integers
+    fragment: Integers
+    held: Integers
+    entry: Integers
+    departure: Integers
+    relief: Integers
+    addition: Integers
+    gift: Integers
+    by_head: Integers
+    by_tail: Integers
+    capacity: int
+    types: Integers
+
+
+def timed_tables(search: Search) -> TimedTables:
+    """Return the arrays of an instance under makespan."""
+    instance, table = search.instance, search.costs
+    types = [number for number, equal in enumerate(search.types) for _ in equal.names]
+    count = len(types)
+    examples = [search.types[number].example for number in types]
+    members: dict[str, list[int]] = defaultdict(list)
+    twin = np.full(count, -1)
+    for task, example in enumerate(examples):
+        if members[example.id]:
+            twin[task] = members[example.id][-1]
+        members[example.id].append(task)
+    before = [
+        sorted({other for name in example.after for other in members[name]})
+        for example in examples
+    ]
+
+    rows: dict[tuple[tuple[int, ...], int, bool], int] = {}
+
+    def state(row: Sequence[int], finish: int, *, is_start: bool) -> int:
+        key = (tuple(row[number] for number in types), finish, is_start)
+        return rows.setdefault(key, len(rows))
+
+    state_of = [
+        state(table.switch[number], table.finish[number], is_start=False) for number in types
+    ]
+    starts = [
+        state(row, idle, is_start=True) for row, idle in zip(table.start, table.idle, strict=True)
+    ]
+    switch = np.array([row for row, _, _ in rows], dtype=np.int64).reshape(len(rows), count)
+    finish = np.array([cost for _, cost, _ in rows], dtype=np.int64)
+    is_start = np.array([first for _, _, first in rows])
+    replaces = (
+        (switch[:, None, :] <= switch[None, :, :]).all(axis=2)
+        & (finish[:, None] <= finish[None, :])
+        & (is_start[:, None] == is_start[None, :])
+    )
+    exec_times = np.array([table.exec[number] for number in types], dtype=np.int64)
+    release = np.array([example.release for example in examples], dtype=np.int64)
+    state_of_task = np.array(state_of)
+    arrival = _arrivals(switch, state_of_task, np.array(starts))
+    length = exec_times + arrival
+    head, tail = _heads_and_tails(before, release, length)
+    shares = _shares(instance, examples, switch, state_of_task, np.array(starts), finish)
+    return TimedTables(
+        exec=exec_times,
+        release=release,
+        switch=switch,
+        finish=finish,
+        state_of=state_of_task,
+        starts=np.array(starts),
+        family=_families(replaces),
+        replaces=replaces,
+        is_start=is_start,
+        before=_sets(before),
+        after=_sets(_reversed(before)),
+        twin=twin,
+        head=head,
+        tail=tail,
+        arrival=arrival,
+        by_head=np.argsort(-head, kind="stable"),
+        by_tail=np.argsort(-tail, kind="stable"),
+        capacity=min(instance.tasks_per_cpu, count),
+        types=np.array(types),
+        **shares,
+    )
+
+
+def tiny_instance() -> Instance:
+    """Return an instance for calls that only load machine code."""
+    return Instance(
+        cpus=1,
+        penalty=PenaltyG(fill=1, write_back=1),
+        tasks=(Task(id="a", df="A", exec=1, release=1),),
+        objective=Objective.MAKESPAN,
+    )
+
+
+def _arrivals(switch: Integers, state_of: Integers, starts: Integers) -> Integers:
+    """Return the least cost of a switch to each task, from another task or a start."""
+    count = switch.shape[1]
+    least = switch[starts].min(axis=0)
+    for task in range(count):
+        others = np.delete(state_of, task)
+        if len(others):
+            least[task] = min(least[task], switch[others, task].min())
+    return least
+
+
+def _reversed(before: list[list[int]]) -> list[list[int]]:
+    after: list[list[int]] = [[] for _ in before]
+    for task, others in enumerate(before):
+        for other in others:
+            after[other].append(task)
+    return after
+
+
+def _sets(members: list[list[int]]) -> Integers:
+    words = np.zeros((len(members), max(1, -(-len(members) // BITS))), dtype=np.int64)
+    for row, others in enumerate(members):
+        for other in others:
+            words[row, other // BITS] |= 1 << (other % BITS)
+    return words
+
+
+def _heads_and_tails(
+    before: list[list[int]], release: Integers, length: Integers
+) -> tuple[Integers, Integers]:
+    head, tail = release.copy(), np.zeros_like(release)
+    order = list(TopologicalSorter(dict(enumerate(before))).static_order())
+    for task in order:
+        for other in before[task]:
+            head[task] = max(head[task], head[other] + length[other])
+    for task in reversed(order):
+        for other in before[task]:
+            tail[other] = max(tail[other], length[task] + tail[task])
+    return head, tail
+
+
+def _families(replaces: npt.NDArray[np.bool_]) -> Integers:
+    """Return the connected components of states that can replace each other."""
+    family = np.arange(len(replaces))
+    for one in range(len(replaces)):
+        for other in range(one):
+            if replaces[one, other] or replaces[other, one]:
+                family[family == family[one]] = family[other]
+    return family
+
+
+def _shares(
+    instance: Instance,
+    examples: Sequence[Task],
+    switch: Integers,
+    state_of: Integers,
+    starts: Integers,
+    finish: Integers,
+) -> dict[str, Integers]:
+    """Return how the cost of a switch is shared between departure, entry and addition.
+
+    A switch from i to j costs at least the departure from i's state, the addition of j, and the
+    entry of j if no CPU held the fragment.
+    """
+    count, states = len(examples), len(switch)
+    departure = np.zeros(states, dtype=np.int64)
+    addition = np.zeros(count, dtype=np.int64)
+    entry = np.zeros(count, dtype=np.int64)
+    fragment = np.zeros(count, dtype=np.int64)
+    held = np.full(states, -1)
+    gift = np.zeros(states, dtype=np.int64)
+    penalty = instance.penalty
+    used = np.unique(state_of)
+    if isinstance(penalty, PenaltyMatrix):
+        for row in used:
+            departure[row] = switch[row].min()
+        for task in range(count):
+            others = np.unique(np.delete(state_of, task))
+            if len(others):
+                addition[task] = (switch[others, task] - departure[others]).min()
+        for row in np.unique(starts):
+            gift[row] = max(0, int((addition - switch[row]).max()))
+    else:
+        fragments = dict.fromkeys(example.df for example in examples)
+        names = {name: number for number, name in enumerate(fragments)}
+        for task, example in enumerate(examples):
+            fragment[task] = names[example.df]
+            held[state_of[task]] = names[example.df]
+            entry[task] = reading_cost(penalty, example)
+            if isinstance(penalty, PenaltyF) and example.leaves is Leaves.INVALIDATED:
+                departure[state_of[task]] = penalty.write_back
+        for row in np.unique(starts):
+            for task in range(count):
+                if switch[row, task] < entry[task]:
+                    # Only a start whose cache holds one fragment is free for that one alone.
+                    held[row] = fragment[task] if held[row] in (-1, fragment[task]) else -2
+            if held[row] == -2:
+                held[row] = -1
+                gift[row] = (entry - switch[row]).max()
+    relief = np.maximum(0, departure - finish)
+    relief[starts] = 0
+    return {
+        "departure": departure,
+        "addition": addition,
+        "entry": entry,
+        "fragment": fragment,
+        "held": held,
+        "relief": relief,
+        "gift": gift,
+    }
