@@ -125,6 +125,16 @@ def _look_at_matrix(search: Search) -> None:
         search.check()
 
 
+def _solve_with_waits(search: Search) -> bool:
+    """Return whether a search for tasks that wait was completed."""
+    if BranchAndBound(search).run(MOST_NODES):
+        return True
+    load_module("dfopt.solvers.timed.solve", search.check)
+    from dfopt.solvers.timed.solve import TimedSearch
+
+    return TimedSearch(search).solve()
+
+
 def solve_automatically(search: Search) -> None:
     """Run the methods that fit, cheap ones first, until bound and schedule meet.
 
@@ -148,12 +158,7 @@ def solve_automatically(search: Search) -> None:
         return
     # 3. Tiny instances: a complete search in plain Python.
     if search.instance.is_timed:
-        if BranchAndBound(search).run(MOST_NODES):
-            return
-        load_module("dfopt.solvers.timed.solve", search.check)
-        from dfopt.solvers.timed.solve import TimedSearch
-
-        if TimedSearch(search).solve():
+        if _solve_with_waits(search):
             return
     elif search.instance.task_count <= TINY:
         solve_exhaustively(search)

@@ -1,174 +1,354 @@
-"""Tries all ways to dispatch tasks that wait for each other, for a better schedule.
+"""Tries all ways to dispatch tasks that wait for a release or for each other.
 
-Tasks are dispatched in the order in which the switches to them begin. Of two partial schedules
-with the same tasks, and the same last task on every CPU, one that is nowhere later makes the
-other one superfluous.
+Tasks are dispatched in the order in which the switches to them begin. So all that counts of a
+partial schedule is which tasks are done, and for each CPU its last task, the size of its tasks
+and when it is free. Of two that agree in all but times, one that is nowhere later makes the other
+one superfluous. A partial schedule is given up when the work that is left cannot end in time.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from graphlib import TopologicalSorter
-from operator import le
-from typing import NamedTuple
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dfopt.errors import MethodError
 from dfopt.problem.instance import Instance
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
 
-MOST_STATES = 100_000
-"""At most this number of partial schedules."""
+MOST_STATES = 1_000_000
+"""At most this number of partial schedules; they take about half a minute."""
+
+ROWS_AT_ONCE = 20_000
+"""Partial schedules that are extended at once."""
+
+MOST_TASKS = 62
+"""A set of tasks is an integer of 64 bits."""
+
+COMPARED = 24
+"""A partial schedule is compared with this number of others that agree with it."""
 
 TOO_LARGE = "the instance has too many schedules to enumerate them"
 
+NOTHING = -1
 
-class DispatchedTasks(NamedTuple):
-    """A partial schedule.
+Integers = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class DispatchedRows:
+    """Partial schedules, one in each row.
 
     Parameters
     ----------
     done
         The tasks that are dispatched, a bit for each.
-    cpus
-        For each CPU its last task (or its start) and the size of its tasks, sorted.
-    times
-        For each of these CPUs when the next switch can begin, and when it ends if nothing
-        follows; then for each task when it has finished, 0 if no task waits for that any more.
-        No switch begins before the last one did, so that no time is earlier than that.
+    floor
+        No further switch begins earlier.
+    state, awaited, load, free
+        A column for each CPU: what its next switch depends on; its last task if another one
+        waits for that, otherwise -1; the size of its tasks; when it is free.
     """
 
-    done: int
-    cpus: tuple[tuple[int, int], ...]
-    times: tuple[int, ...]
+    done: Integers
+    floor: Integers
+    state: Integers
+    awaited: Integers
+    load: Integers
+    free: Integers
+
+    def rows(self, chosen: Any) -> Self:
+        """Return some rows."""
+        return type(self)(*(getattr(self, column.name)[chosen] for column in fields(self)))
+
+    @classmethod
+    def joined(cls, parts: list[DispatchedRows]) -> DispatchedRows:
+        """Return the rows of all parts."""
+        return cls(
+            *(
+                np.concatenate([getattr(part, column.name) for part in parts])
+                for column in fields(cls)
+            )
+        )
 
 
 class Dispatching:
-    """An instance with precedence, and a bound that schedules shall be below."""
+    """A timed instance, and a bound that schedules shall be below."""
 
     def __init__(self, instance: Instance, bound: int, check: Callable[[], None]) -> None:
-        self.check = check
-        self.instance, self.bound = instance, bound
+        self.check, self.bound = check, bound
         self.tasks = [task for task in instance.tasks for _ in range(task.multiplicity)]
-        self.room = instance.room
+        if len(self.tasks) > MOST_TASKS:
+            raise MethodError(TOO_LARGE)
+        self.room = min(instance.room, instance.total_size)
         self.sizes = [instance.size_of(task) for task in self.tasks]
-        self.starts = {state: cpu for cpu, state in enumerate(instance.initial_states)}
-        penalty = instance.penalty
-        # The costs of switching to each task: from each task, then from each different start.
-        self.switches = [
-            [switch_cost(penalty, before, task) for task in self.tasks] for before in self.tasks
+        count = len(self.tasks)
+        self.exec = np.array([task.exec for task in self.tasks], dtype=np.int64)
+        self.release = np.array([task.release for task in self.tasks], dtype=np.int64)
+        # The states of CPUs: rows of costs of a switch to each task, and the cost of the end.
+        rows: dict[tuple[int, ...], int] = {}
+        self.state_of = np.array(
+            [
+                rows.setdefault(
+                    (
+                        *(switch_cost(instance.penalty, before, task) for task in self.tasks),
+                        finish_cost(instance, before),
+                    ),
+                    len(rows),
+                )
+                for before in self.tasks
+            ]
+        )
+        after_tasks = len(rows)
+        starts = [
+            (*(start_cost(instance, cpu, task) for task in self.tasks), idle_cost(instance, cpu))
+            for cpu in range(instance.cpus)
         ]
-        self.switches += [
-            [start_cost(instance, cpu, task) for task in self.tasks] for cpu in self.starts.values()
-        ]
-        self.awaits = [
-            [other for other, before in enumerate(self.tasks) if before.id in task.after]
+        # The state of a CPU that has run nothing is never that of another one.
+        numbers = {row: after_tasks + place for place, row in enumerate(dict.fromkeys(starts))}
+        self.starts = np.array(sorted(numbers[row] for row in starts))
+        table = np.array([*rows, *numbers], dtype=np.int64)
+        self.switch, self.finish = table[:, :count], table[:, count]
+        names = [task.id for task in self.tasks]
+        self.before = [
+            sum(1 << other for other, name in enumerate(names) if name in task.after)
             for task in self.tasks
         ]
-        cheapest = [
-            min(row[number] for before, row in enumerate(self.switches) if before != number)
-            for number in range(len(self.tasks))
+        self.after = np.array(
+            [
+                sum(1 << other for other in range(count) if self.before[other] >> task & 1)
+                for task in range(count)
+            ],
+            dtype=np.int64,
+        )
+        # Copies of a task are dispatched one after the other.
+        self.first = [
+            sum(1 << other for other in range(task) if names[other] == names[task])
+            for task in range(count)
         ]
-        self.work = [
-            task.exec + arrival for task, arrival in zip(self.tasks, cheapest, strict=True)
-        ]
-        self.tails = self._tails()
+        self._find_least_costs(instance, after_tasks)
+        self._find_heads_and_tails()
 
-    def _tails(self) -> list[int]:
-        """Return for each task how long the tasks take that wait for it, one after the other."""
-        tails = [0] * len(self.tasks)
-        order = TopologicalSorter(dict(enumerate(self.awaits))).static_order()
-        for number in reversed(list(order)):
-            for before in self.awaits[number]:
-                tails[before] = max(tails[before], self.work[number] + tails[number])
-        return tails
+    def _find_least_costs(self, instance: Instance, after_tasks: int) -> None:
+        """Share the cost of each switch between the task before it and the task behind it.
+
+        A switch costs at least the ``departure`` of the state before it, the ``addition`` of the
+        task behind it, and the ``entry`` of that if its fragment is nowhere in a cache. From a
+        start it may cost less, by ``gift``; a CPU may be spared a departure, ``relief`` of it.
+        """
+        count = len(self.tasks)
+        self.departure = np.zeros(len(self.switch), dtype=np.int64)
+        self.departure[:after_tasks] = self.switch[:after_tasks].min(axis=1)
+        spared = self.switch - self.departure[:, None]
+        others = [np.delete(self.state_of, task) for task in range(count)]
+        self.addition = np.array(
+            [spared[rows, task].min() if len(rows) else 0 for task, rows in enumerate(others)]
+        )
+        self.arrival = np.array(
+            [min(self.switch[[*rows, *self.starts], task]) for task, rows in enumerate(others)]
+        )
+        fragments = [
+            task.id if isinstance(instance.penalty, PenaltyMatrix) else str(task.df)
+            for task in self.tasks
+        ]
+        self.fragments = [
+            np.array([task for task in range(count) if fragments[task] == name])
+            for name in dict.fromkeys(fragments)
+        ]
+        self.entries = np.zeros(count, dtype=np.int64)
+        self.fragment_of = np.zeros(count, dtype=np.int64)
+        self.holds = np.zeros((len(self.switch), len(self.fragments)), dtype=bool)
+        for number, members in enumerate(self.fragments):
+            self.fragment_of[members] = number
+            inside = np.unique(self.state_of[members])
+            outside = np.unique(np.delete(self.state_of, members))
+            if len(outside):
+                entries = spared[np.ix_(outside, members)].min(axis=0) - self.addition[members]
+                self.entries[members] = np.maximum(0, entries)
+            self.holds[inside, number] = True
+        self.gift = np.zeros(len(self.switch), dtype=np.int64)
+        costs = self.addition + self.entries
+        for start in np.unique(self.starts):
+            self.gift[start] = max(0, int((costs - self.switch[start]).max()))
+        self.relief = np.maximum(0, self.departure - self.finish)
+
+    def _find_heads_and_tails(self) -> None:
+        """Find the earliest switch to each task, and the least time after its end."""
+        count = len(self.tasks)
+        self.head, self.tail = self.release.copy(), np.zeros(count, dtype=np.int64)
+        before = {
+            task: [other for other in range(count) if self.before[task] >> other & 1]
+            for task in range(count)
+        }
+        order = list(TopologicalSorter(before).static_order())
+        length = self.arrival + self.exec
+        for task in order:
+            for other in before[task]:
+                self.head[task] = max(self.head[task], self.head[other] + length[other])
+        for task in reversed(order):
+            for other in before[task]:
+                self.tail[other] = max(self.tail[other], length[task] + self.tail[task])
 
     def has_schedule(self) -> bool:
         """Return whether there is a schedule below the bound."""
-        states = [self._nothing()]
+        cpus = len(self.starts)
+        states = DispatchedRows(
+            done=np.zeros(1, dtype=np.int64),
+            floor=np.zeros(1, dtype=np.int64),
+            state=self.starts.reshape(1, cpus),
+            awaited=np.full((1, cpus), NOTHING),
+            load=np.zeros((1, cpus), dtype=np.int64),
+            free=np.zeros((1, cpus), dtype=np.int64),
+        )
+        number = 0
         for _ in self.tasks:
-            alike: dict[tuple[int, tuple[tuple[int, int], ...]], list[tuple[int, ...]]]
-            alike = defaultdict(list)
-            number = 0
-            for state in states:
-                for done, cpus, times in self._following(state):
-                    others = alike[done, cpus]
-                    if any(all(map(le, other, times)) for other in others):
-                        continue
-                    others[:] = [other for other in others if not all(map(le, times, other))]
-                    others.append(times)
-                    number += 1
-                self.check()
+            parts = []
+            for first in range(0, len(states.done), ROWS_AT_ONCE):
+                rows = states.rows(slice(first, first + ROWS_AT_ONCE))
+                parts.append(without_superfluous(self._following(rows), len(self.switch)))
+                number += len(parts[-1].done)
                 if number > MOST_STATES:
                     raise MethodError(TOO_LARGE)
-            states = [
-                DispatchedTasks(*key, times) for key, group in alike.items() for times in group
-            ]
-        # Of each CPU, the time at which it ends.
-        return any(
-            all(end < self.bound for end in state.times[1 : 2 * len(state.cpus) : 2])
-            for state in states
-        )
+            states = without_superfluous(DispatchedRows.joined(parts), len(self.switch))
+            if not len(states.done):
+                return False
+        ends = states.free + self.finish[states.state]
+        return bool((ends.max(axis=1) < self.bound).any())
 
-    def _nothing(self) -> DispatchedTasks:
-        numbers = {state: len(self.tasks) + number for number, state in enumerate(self.starts)}
-        cpus = sorted(
-            (numbers[state], 0, 0, idle_cost(self.instance, cpu))
-            for cpu, state in enumerate(self.instance.initial_states)
-        )
-        times = [time for *_, free, end in cpus for time in (free, end)]
-        return DispatchedTasks(
-            0, tuple((last, size) for last, size, *_ in cpus), (*times, *[0] * len(self.tasks))
-        )
+    def _following(self, states: DispatchedRows) -> DispatchedRows:
+        """Return what can come of one more task."""
+        parts = [states.rows(slice(0, 0))]
+        for task in range(len(self.tasks)):
+            self.check()
+            needed = self.before[task] | self.first[task]
+            ready = (states.done & (needed | 1 << task)) == needed
+            for cpu in range(len(self.starts)):
+                chosen = ready & (states.load[:, cpu] + self.sizes[task] <= self.room)
+                rows = states.rows(chosen)
+                begin = np.maximum(self._ready_at(rows, task), rows.free[:, cpu])
+                in_order = begin >= rows.floor
+                rows, begin = rows.rows(in_order), begin[in_order]
+                rows.free[:, cpu] = begin + self.switch[rows.state[:, cpu], task] + self.exec[task]
+                rows.state[:, cpu] = self.state_of[task]
+                rows.awaited[:, cpu] = task
+                rows.load[:, cpu] += self.sizes[task]
+                rows.done |= 1 << task
+                rows.floor = begin
+                parts.append(self._hopeful(rows))
+        return DispatchedRows.joined(parts)
 
-    def _following(self, state: DispatchedTasks) -> Iterator[DispatchedTasks]:
-        """Yield what can come of one more task."""
-        free = state.times[0 : 2 * len(state.cpus) : 2]
-        ends = state.times[1 : 2 * len(state.cpus) : 2]
-        finished = state.times[2 * len(state.cpus) :]
-        for number, task in enumerate(self.tasks):
-            if state.done >> number & 1:
-                continue
-            if any(not state.done >> before & 1 for before in self.awaits[number]):
-                continue
-            ready = max([task.release, *(finished[before] for before in self.awaits[number])])
-            for cpu, (last, size) in enumerate(state.cpus):
-                begin = max(free[cpu], ready)
-                finish = begin + self.switches[last][number] + task.exec
-                if (
-                    size + self.sizes[number] > self.room
-                    or finish + self.tails[number] >= self.bound
-                ):
-                    continue
-                if cpu and (state.cpus[cpu], free[cpu]) == (state.cpus[cpu - 1], free[cpu - 1]):
-                    continue  # the CPU before is like this one
-                done = state.done | 1 << number
-                held = size + self.sizes[number]
-                now = (number, held, finish, finish + finish_cost(self.instance, task))
-                others = [
-                    (*state.cpus[other], max(free[other], begin), ends[other])
-                    for other in range(len(state.cpus))
-                    if other != cpu
-                ]
-                cpus = sorted([*others, now])
-                left = [
-                    self.work[other] for other in range(len(self.tasks)) if not done >> other & 1
-                ]
-                if sum(self.bound - 1 - time for *_, time, _ in cpus) < sum(left):
-                    continue
-                times = [time for *_, free_at, end in cpus for time in (free_at, end)]
-                awaited = {
-                    before
-                    for other in range(len(self.tasks))
-                    if not done >> other & 1
-                    for before in self.awaits[other]
-                }
-                after = [
-                    max(finish if other == number else finished[other], begin)
-                    if other in awaited and done >> other & 1
-                    else 0
-                    for other in range(len(self.tasks))
-                ]
-                yield DispatchedTasks(
-                    done, tuple((last, size) for last, size, *_ in cpus), (*times, *after)
-                )
+    def _ready_at(self, rows: DispatchedRows, task: int) -> Integers:
+        """Return from when the switch to a task can begin on any CPU."""
+        waits = (self.before[task] >> np.maximum(rows.awaited, 0)) & (rows.awaited >= 0)
+        latest = np.where(waits, rows.free, 0).max(axis=1)
+        ready: Integers = np.maximum(latest, self.release[task])
+        return ready
+
+    def _hopeful(self, rows: DispatchedRows) -> DispatchedRows:
+        """Return the rows that may lead to a schedule below the bound, and what counts of them."""
+        waiting = self.after[np.maximum(rows.awaited, 0)] & ~rows.done[:, None]
+        rows.awaited = np.where((rows.awaited >= 0) & (waiting != 0), rows.awaited, NOTHING)
+        rows = rows.rows(self._bounds(rows) < self.bound)
+        # An idle CPU waits at least until any task can start.
+        far = np.iinfo(np.int64).max
+        earliest = np.full(len(rows.done), far)
+        free = np.where(rows.load < self.room, rows.free, far).min(axis=1)
+        for task in range(len(self.tasks)):
+            needed = self.before[task] | self.first[task]
+            ready = (rows.done & (needed | 1 << task)) == needed
+            begin = np.maximum(self._ready_at(rows, task), free)
+            earliest = np.where(ready, np.minimum(earliest, begin), earliest)
+        rows.floor = np.where(earliest < far, np.maximum(rows.floor, earliest), rows.floor)
+        floor = rows.floor[:, None]
+        idle = floor + self.finish[rows.state] < self.bound
+        rows.free = np.where(idle, np.maximum(rows.free, floor), rows.free)
+        return rows
+
+    def _bounds(self, rows: DispatchedRows) -> Integers:
+        """Return a lower bound on the end of what can come of each row."""
+        left = [(rows.done >> task & 1) == 0 for task in range(len(self.tasks))]
+        is_open = rows.load < self.room
+        cpus = np.maximum(1, is_open.sum(axis=1))
+        far = np.iinfo(np.int64).max
+        free = np.where(is_open, rows.free, far).min(axis=1)
+        bounds: Integers = rows.free.max(axis=1)
+        gifts = np.where(is_open, self.gift[rows.state], 0).sum(axis=1)
+        largest = self.relief.max()
+        # A CPU's departure is spared only if its last task has one.
+        last = (is_open & (self.relief[rows.state] > 0)).sum(axis=1)
+        remaining = [sum(left[task].astype(np.int64) for task in m) for m in self.fragments]
+        held = np.any(self.holds[rows.state] & is_open[:, :, None], axis=1)
+        work = np.zeros(len(rows.done), dtype=np.int64)
+        for task in np.argsort(-self.head, kind="stable").tolist():
+            here = left[task]
+            state = self.state_of[task]
+            work += here * (self.exec[task] + self.addition[task] + self.departure[state])
+            if self.relief[state]:
+                last = last + here
+            number = self.fragment_of[task]
+            remaining[number] = remaining[number] - here
+            fresh = here & (remaining[number] == 0) & ~held[:, number]
+            if fresh.any():
+                work += fresh * self._cheapest_entry(left, number)
+            head = np.maximum(np.maximum(self.head[task], free), self._ready_at(rows, task))
+            path = head + self.arrival[task] + self.exec[task] + self.tail[task]
+            start = np.maximum(self.head[task], free)
+            busy = np.where(is_open, np.maximum(0, rows.free - start[:, None]), 0).sum(axis=1)
+            most = work + busy - gifts - np.minimum(last, cpus) * largest
+            area = start - (-most // cpus)
+            bounds = np.where(here, np.maximum(bounds, np.maximum(path, area)), bounds)
+        # Tasks with tails of a length or more must end that long before the bound.
+        work = -gifts
+        for task in np.argsort(-self.tail, kind="stable").tolist():
+            work += left[task] * (self.exec[task] + self.addition[task])
+            limit = self.bound - 1 - self.tail[task]
+            room = np.where(is_open, np.maximum(0, limit - rows.free), 0).sum(axis=1)
+            bounds = np.where(left[task] & (work > room), self.bound, bounds)
+        return bounds
+
+    def _cheapest_entry(self, left: list[NDArray[np.bool_]], number: int) -> Integers:
+        """Return the least entry of a fragment's tasks that are left."""
+        members = self.fragments[number]
+        far = np.iinfo(np.int64).max
+        costs = [np.where(left[task], self.entries[task], far) for task in members]
+        least: Integers = np.min(costs, axis=0)
+        return np.where(least < far, least, 0)
+
+
+def without_superfluous(rows: DispatchedRows, states: int) -> DispatchedRows:
+    """Return the rows that no other row makes superfluous, with their CPUs sorted."""
+    cpus = rows.free.shape[1]
+    key = np.where(rows.awaited >= 0, states + rows.awaited, rows.state)
+    places = np.lexsort((rows.free, rows.load, key))
+    line = np.arange(len(places))[:, None]
+    key = key[line, places]
+    for column in ("state", "awaited", "load", "free"):
+        setattr(rows, column, getattr(rows, column)[line, places])
+    order = np.lexsort(
+        (
+            rows.floor,
+            *(rows.free[:, cpu] for cpu in range(cpus)),
+            *(rows.load[:, cpu] for cpu in range(cpus)),
+            *(key[:, cpu] for cpu in range(cpus)),
+            rows.done,
+        )
+    )
+    rows, key = rows.rows(order), key[order]
+    superfluous = np.zeros(len(order), dtype=bool)
+    for step in range(1, min(COMPARED, len(order) - 1) + 1):
+        later = slice(step, None)
+        earlier = slice(None, -step)
+        alike = (rows.done[later] == rows.done[earlier]) & (key[later] == key[earlier]).all(axis=1)
+        alike &= (rows.load[later] == rows.load[earlier]).all(axis=1)
+        if not alike.any():
+            break
+        alike &= (rows.free[later] >= rows.free[earlier]).all(axis=1)
+        # Nothing begins before the floor, nor before a CPU is free.
+        least = np.maximum(rows.floor[later], rows.free[later].min(axis=1))
+        superfluous[later] |= alike & (rows.floor[earlier] <= least)
+    return rows.rows(~superfluous)

@@ -18,13 +18,14 @@ from dfopt.errors import MethodError
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
-from dfopt.verify.dispatching import TOO_LARGE, Dispatching
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+TOO_LARGE = "the instance has too many schedules to enumerate them"
+
 MOST_STATES = 200_000
-"""At most this number of contents of a CPU, each with its last task, or of partial schedules."""
+"""At most this number of contents of a CPU, each with its last task."""
 
 MOST_HOLDINGS = 2_000_000
 """At most this number of ways to take some tasks of each kind."""
@@ -73,11 +74,17 @@ def has_schedule_below(
     idle = [start[1] for start, count in starts.items() for _ in range(most, count)]
     if instance.objective is Objective.TOTAL_PENALTY:
         return tasks.cheapest_total(cpus, bound - sum(idle)) < bound - sum(idle)
-    if instance.has_precedence:
-        return Dispatching(instance, bound, check).has_schedule()
     if max(idle, default=0) >= bound:
         return False
-    return tasks.can_be_dealt(cpus, bound)
+    if not instance.has_precedence:
+        try:
+            return tasks.can_be_dealt(cpus, bound)
+        except MethodError:
+            if not instance.is_timed:
+                raise
+    from dfopt.verify.dispatching import Dispatching  # needs numpy
+
+    return Dispatching(instance, bound, check).has_schedule()
 
 
 class Kinds:

@@ -45,7 +45,7 @@ class TaskList(NamedTuple):
     cpu, end
         For each task.
     load, clock, state
-        For each CPU the number of its tasks, when it is free, and its state.
+        For each CPU the size of its tasks, when it is free, and its state.
     """
 
     order: Integers
@@ -111,7 +111,9 @@ class TimedAnnealing:
         """Return the best schedule as a list, by the starts of its tasks."""
         schedule, search = self.search.schedule, self.search
         assert schedule is not None
-        type_of = {name: number for number, equal in enumerate(search.types) for name in equal.names}
+        type_of = {
+            name: number for number, equal in enumerate(search.types) for name in equal.names
+        }
         copies: dict[int, list[int]] = {}
         for task in range(len(self.tables.types) - 1, -1, -1):
             copies.setdefault(int(self.tables.types[task]), []).append(task)
@@ -129,7 +131,7 @@ class TimedAnnealing:
         for place, (*_, cpu, task_type) in enumerate(starts):
             task = copies[task_type].pop()
             order[place], position[task], cpus[task] = task, place, cpu
-            load[cpu] += 1
+            load[cpu] += self.tables.size[task]
         return TaskList(
             order=order,
             position=position,
@@ -170,20 +172,17 @@ def depths(tables: TimedTables) -> list[int]:
 
 def first_calls() -> None:
     """Call the compiled functions, so that they are loaded or compiled."""
-    search = Search(tiny_instance())
-    search.found([[0]])
-    walker = TimedAnnealing(search, timed_tables(search))
-    tasks = walker._list()
-    anneal(walker.tables, *walker._predecessors, tasks, tasks.order.copy(), tasks.cpu.copy(),
-           np.array([0]), 1.0, 0, 0)  # fmt: skip
+    tables = timed_tables(Search(tiny_instance()))
+    row = np.zeros(1, dtype=np.int64)
+    tasks = TaskList(*(row.copy() for _ in TaskList._fields))
+    anneal(tables, *predecessor_rows(tables), tasks, row.copy(), row.copy(), row, 1.0, 0, 0)
 
 
 @compiled_in_place
 def waits_for(tables: TimedTables, task: int, other: int) -> bool:
     """Return whether a task must stand behind another one in the list."""
-    return (tables.before[task, other // BITS] >> (other % BITS)) & 1 == 1 or tables.twin[
-        task
-    ] == other
+    is_after = (tables.before[task, other // BITS] >> (other % BITS)) & 1
+    return bool(is_after or tables.twin[task] == other)
 
 
 @compiled_in_place
@@ -193,10 +192,10 @@ def can_move(tables: TimedTables, tasks: TaskList, start: int, target: int) -> b
     for place in range(start + 1, target + 1):
         if waits_for(tables, tasks.order[place], task):
             return False
+    is_free = True
     for place in range(target, start):
-        if waits_for(tables, task, tasks.order[place]):
-            return False
-    return True
+        is_free = is_free and not waits_for(tables, task, tasks.order[place])
+    return is_free
 
 
 @compiled_in_place
@@ -281,7 +280,7 @@ def anneal(  # noqa: PLR0912, PLR0913, PLR0917
                 target -= 1
             if kind == 0:
                 target += 1
-            if new_cpu != old_cpu and tasks.load[new_cpu] >= tables.capacity:
+            if new_cpu != old_cpu and tasks.load[new_cpu] + tables.size[one] > tables.room:
                 continue
             if (start == target and new_cpu == old_cpu) or not can_move(
                 tables, tasks, start, target
@@ -292,6 +291,13 @@ def anneal(  # noqa: PLR0912, PLR0913, PLR0917
         else:
             if start > target:
                 one, other, start, target = other, one, target, start
+                old_cpu, new_cpu = new_cpu, old_cpu
+            change = tables.size[one] - tables.size[other]
+            if old_cpu != new_cpu and (
+                tasks.load[new_cpu] + change > tables.room
+                or tasks.load[old_cpu] - change > tables.room
+            ):
+                continue
             # The first may not be awaited on the way, nor may the other one wait there.
             if not can_move(tables, tasks, start, target) or not can_move(
                 tables, tasks, target, start
@@ -309,8 +315,11 @@ def anneal(  # noqa: PLR0912, PLR0913, PLR0917
             continue
         energy = changed
         if kind < BESIDE_KINDS:
-            tasks.load[old_cpu] -= 1
-            tasks.load[new_cpu] += 1
+            tasks.load[old_cpu] -= tables.size[one]
+            tasks.load[new_cpu] += tables.size[one]
+        elif old_cpu != new_cpu:
+            tasks.load[old_cpu] += tables.size[other] - tables.size[one]
+            tasks.load[new_cpu] += tables.size[one] - tables.size[other]
         if latest < value[0]:
             value[0] = latest
             best_order[:] = tasks.order

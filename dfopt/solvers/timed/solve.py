@@ -6,6 +6,7 @@ import threading
 from functools import partial
 
 import numpy as np
+import numpy.typing as npt
 
 from dfopt.problem.certificate import CompleteSearch
 from dfopt.solvers.compilation.compiled import load
@@ -13,8 +14,12 @@ from dfopt.solvers.interruptible import wait_for
 from dfopt.solvers.search import Search
 from dfopt.solvers.timed import annealing, layers
 from dfopt.solvers.timed.annealing import TimedAnnealing
-from dfopt.solvers.timed.layers import empty_layer, extend, write_root
+from dfopt.solvers.timed.layers import extend
+from dfopt.solvers.timed.partial_schedules import empty_layer, write_root
 from dfopt.solvers.timed.tables import timed_tables
+
+History = list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
+"""For each layer, the parents and moves of its rows."""
 
 FIRST_MOVES = 10_000
 """Moves of the first walk for each task; later walks are longer."""
@@ -44,7 +49,7 @@ class TimedSearch:
     Parameters
     ----------
     search
-        Of a timed instance; it has a schedule.
+        Of a timed instance.
     """
 
     def __init__(self, search: Search) -> None:
@@ -53,8 +58,10 @@ class TimedSearch:
         self.annealing = TimedAnnealing(search, self.tables)
 
     def solve(self) -> bool:
-        """Return whether the best schedule was proven optimal; False if memory does not allow it."""
+        """Return whether the best schedule was proven optimal; otherwise too many rows are left."""
         search = self.search
+        if search.schedule is None:
+            return False  # sizes leave no room for plain constructions
         search.enter("annealing of waiting tasks")
         load(annealing.first_calls, search.check)
         moves = FIRST_MOVES * len(self.tables.exec)
@@ -93,7 +100,7 @@ class TimedSearch:
         table = np.empty(1 << (4 * rows).bit_length(), dtype=np.int64)
         write_root(tables, source)
         count = 1
-        history: list[tuple[np.ndarray, np.ndarray]] = []
+        history: History = []
         is_complete = True
         for _ in range(len(tables.exec)):
             table[:] = -1
@@ -126,7 +133,7 @@ class TimedSearch:
             search.proved(best, CompleteSearch(threshold=best - 1, solver="layers"))
         return is_complete
 
-    def _replayed(self, history: list[tuple[np.ndarray, np.ndarray]], row: int) -> list[list[int]]:
+    def _replayed(self, history: History, row: int) -> list[list[int]]:
         """Return the orders of the CPUs that lead to a row of the last layer."""
         tables = self.tables
         moves = []

@@ -72,8 +72,10 @@ class TimedTables(NamedTuple):
         For each start how much less than addition and entry a first task may cost there.
     by_head, by_tail
         The tasks, latest first; and longest tail first.
-    capacity
-        A CPU runs at most this number of tasks.
+    size
+        For each task, 1 where sizes do not count.
+    room
+        The sizes of a CPU's tasks add up to at most this.
     types
         The type of each task.
     """
@@ -102,7 +104,8 @@ class TimedTables(NamedTuple):
     gift: Integers
     by_head: Integers
     by_tail: Integers
-    capacity: int
+    size: Integers
+    room: int
     types: Integers
 
 
@@ -119,8 +122,7 @@ def timed_tables(search: Search) -> TimedTables:
             twin[task] = members[example.id][-1]
         members[example.id].append(task)
     before = [
-        sorted({other for name in example.after for other in members[name]})
-        for example in examples
+        sorted({other for name in example.after for other in members[name]}) for example in examples
     ]
 
     rows: dict[tuple[tuple[int, ...], int, bool], int] = {}
@@ -168,7 +170,8 @@ def timed_tables(search: Search) -> TimedTables:
         arrival=arrival,
         by_head=np.argsort(-head, kind="stable"),
         by_tail=np.argsort(-tail, kind="stable"),
-        capacity=min(instance.tasks_per_cpu, count),
+        size=np.array([instance.size_of(example) for example in examples], dtype=np.int64),
+        room=min(instance.room, instance.total_size),
         types=np.array(types),
         **shares,
     )
@@ -187,7 +190,7 @@ def tiny_instance() -> Instance:
 def _arrivals(switch: Integers, state_of: Integers, starts: Integers) -> Integers:
     """Return the least cost of a switch to each task, from another task or a start."""
     count = switch.shape[1]
-    least = switch[starts].min(axis=0)
+    least: Integers = switch[starts].min(axis=0)
     for task in range(count):
         others = np.delete(state_of, task)
         if len(others):
@@ -235,7 +238,7 @@ def _families(replaces: npt.NDArray[np.bool_]) -> Integers:
     return family
 
 
-def _shares(
+def _shares(  # noqa: PLR0913, PLR0917
     instance: Instance,
     examples: Sequence[Task],
     switch: Integers,
@@ -276,12 +279,10 @@ def _shares(
             if isinstance(penalty, PenaltyF) and example.leaves is Leaves.INVALIDATED:
                 departure[state_of[task]] = penalty.write_back
         for row in np.unique(starts):
-            for task in range(count):
-                if switch[row, task] < entry[task]:
-                    # Only a start whose cache holds one fragment is free for that one alone.
-                    held[row] = fragment[task] if held[row] in (-1, fragment[task]) else -2
-            if held[row] == -2:
-                held[row] = -1
+            spared = np.unique(fragment[switch[row] < entry])
+            if len(spared) == 1:
+                held[row] = spared[0]
+            elif len(spared):
                 gift[row] = (entry - switch[row]).max()
     relief = np.maximum(0, departure - finish)
     relief[starts] = 0
