@@ -248,7 +248,7 @@ def run(tables: TimedTables, predecessors: Integers, first: Integers, tasks: Tas
 
 
 @compiled
-def anneal(  # noqa: PLR0912, PLR0913, PLR0917
+def anneal(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     tables: TimedTables,
     predecessors: Integers,
     first: Integers,
