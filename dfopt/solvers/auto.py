@@ -22,6 +22,7 @@ from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.interruptible import SECONDS_PER_CHECK, load_module
 from dfopt.solvers.matrix import bound_by_flow, choose_supports, improve_schedule
 from dfopt.solvers.search import Search
+from dfopt.solvers.sizes import bound_by_pieces, can_be_cut, refill
 from dfopt.solvers.timed_branch_and_bound import BranchAndBound
 from dfopt.solvers.tour import can_be_toured, search_tours
 
@@ -135,6 +136,24 @@ def _solve_with_waits(search: Search) -> bool:
     return TimedSearch(search).solve()
 
 
+def _look_at_sizes(search: Search) -> None:
+    """Improve schedules of tasks with sizes, and bound what they cost under g."""
+    if can_be_cut(search.instance):
+        bound_by_pieces(search)
+    if search.instance.task_count <= TINY or not order_is_known(search.instance):
+        return
+    search.enter("filling CPUs anew")
+    refill(search)
+    if can_be_cut(search.instance):
+        search.enter("packing pieces of tasks")
+        bound_by_pieces(search, proves=True)
+    search.enter("filling CPUs anew")
+    before = None
+    while search.objective != before:
+        before = search.objective
+        refill(search)
+
+
 def solve_automatically(search: Search) -> None:
     """Run the methods that fit, cheap ones first, until bound and schedule meet.
 
@@ -142,11 +161,13 @@ def solve_automatically(search: Search) -> None:
     """
     # 1. Heuristics. With the cheap bounds they close many instances at once.
     is_ordered = order_is_known(search.instance)
+    has_sizes = search.instance.has_sizes
     search.enter("first schedules")
     if counts_parts(search):
         parts.pack(search)
         search.check()
-    has_sizes = search.instance.has_sizes
+    if has_sizes:
+        _look_at_sizes(search)
     if isinstance(search.instance.penalty, PenaltyMatrix) and not has_sizes:
         _look_at_matrix(search)
     if search.instance.is_timed or search.instance.task_count <= FEW_TASKS or is_ordered:

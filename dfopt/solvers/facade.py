@@ -123,8 +123,6 @@ def solve(  # noqa: PLR0913 - options, all by keyword
     if instance.missing_capacity:
         return _result(search, method, StopReason.PROOF, infeasible=True)
     try:
-        if instance.has_sizes:
-            find_room(search)
         _run(search, method)
         reason = StopReason.PROOF
     except DoesNotFitError as error:
@@ -163,6 +161,8 @@ def available_processors() -> int:
 def _run(search: Search, method: str) -> None:
     if method != "exhaustive" or not search.types:
         _bound_cheaply(search)
+    if search.instance.has_sizes:
+        find_room(search)
     if not search.types:
         search.found([()] * search.instance.cpus)
         return
@@ -221,7 +221,8 @@ def _result(
         method=method,
         seed=search.seed,
         wall_time_s=round(search.elapsed, 6),
-        history=known.history,
+        # Bounds on the cost of schedules say nothing where there is none.
+        history=() if infeasible else known.history,
         versions=_versions(),
     )
 

@@ -72,15 +72,13 @@ class Contents:
     ) -> None:
         self._price = costs
         self.sizes = sizes
-        self.parts: list[Parts] = []
-        for content in held:
-            parts: dict[int, dict[int, int]] = {}
-            for task_type, count in content.items():
-                if count:
-                    parts.setdefault(costs.form.costs[task_type].fragment, {})[task_type] = count
-            self.parts.append(parts)
         self.loads = [self.size_of(content) for content in held]
-        self.costs = [costs.cost(cpu, parts) for cpu, parts in enumerate(self.parts)]
+        self.parts: list[Parts] = []
+        self.costs: list[int] = []
+        for cpu, content in enumerate(held):
+            parts, cost = self.filled(cpu, content)
+            self.parts.append(parts)
+            self.costs.append(cost)
 
     def orders(self) -> list[list[int]]:
         """Return the cheapest order of every CPU's tasks, as type numbers."""
@@ -92,6 +90,15 @@ class Contents:
             {task_type: count for part in parts.values() for task_type, count in part.items()}
             for parts in self.parts
         ]
+
+    def filled(self, cpu: int, content: Mapping[int, int]) -> tuple[Parts, int]:
+        """Return parts and cost of ``cpu`` if it holds this number of tasks of each type."""
+        parts: dict[int, dict[int, int]] = {}
+        for task_type, count in content.items():
+            if count:
+                fragment = self._price.form.costs[task_type].fragment
+                parts.setdefault(fragment, {})[task_type] = count
+        return parts, self._price.cost(cpu, parts)
 
     def priced(self, cpu: int, lost: Part, gained: Part) -> tuple[Parts, int]:
         """Return the content and cost of ``cpu`` with some tasks lost and others gained."""

@@ -22,11 +22,6 @@ Packing = list[dict[int, int]]
 
 def packings(search: Search) -> Iterator[Packing]:
     """Yield contents of the CPUs that hold all tasks, those first that cut few fragments."""
-    groups: dict[str | None, list[int]] = {}
-    is_matrix = isinstance(search.instance.penalty, PenaltyMatrix)
-    for number, task_type in enumerate(search.types):
-        task = task_type.example
-        groups.setdefault(task.type if is_matrix else task.df, []).append(number)
     types = search.types
 
     def size(group: Sequence[int]) -> int:
@@ -34,7 +29,7 @@ def packings(search: Search) -> Iterator[Packing]:
 
     by_size = [
         sorted(group, key=lambda number: -types[number].size)
-        for group in sorted(groups.values(), key=size, reverse=True)
+        for group in sorted(fragments_of(search), key=size, reverse=True)
     ]
     singly = sorted(range(len(types)), key=lambda number: -types[number].size)
     orders = [(by_size, True), (by_size, False), ([[number] for number in singly], False)]
@@ -47,6 +42,16 @@ def packings(search: Search) -> Iterator[Packing]:
         search.check()
         source.shuffle(by_size)
         yield from _packed(search, by_size, keeps_whole=True)
+
+
+def fragments_of(search: Search) -> list[list[int]]:
+    """Return the types of tasks of each fragment, or of each type under a matrix."""
+    groups: dict[str | None, list[int]] = {}
+    is_matrix = isinstance(search.instance.penalty, PenaltyMatrix)
+    for number, task_type in enumerate(search.types):
+        task = task_type.example
+        groups.setdefault(task.type if is_matrix else task.df, []).append(number)
+    return list(groups.values())
 
 
 def _packed(search: Search, groups: Sequence[Sequence[int]], *, keeps_whole: bool) -> list[Packing]:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from dfopt.errors import DfoptError, MethodError
 from dfopt.problem.certificate import Certificate, CompleteSearch
 from dfopt.solvers.search import Search
+from dfopt.solvers.sizes.exact_fill import exact_fills
 from dfopt.solvers.sizes.first_fit import orders_of, packings
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
+
+
+ATTEMPTS = 20
+"""CPUs are filled exactly in 20 orders."""
 
 
 class DoesNotFitError(DfoptError):
@@ -37,18 +43,23 @@ def find_room(search: Search) -> None:
         When there is none.
     """
     search.enter("first fit")
-    for packing in packings(search):
+    for packing in chain(packings(search), exact_fills(search, ATTEMPTS)):
         search.found(orders_of(search, packing))
-        if not search.is_closed:
-            search.check()
+        search.check()
     if search.schedule is not None:
         return
     search.enter("bin packing")
-    from dfopt.solvers.sizes.size_weights import weights_of_sizes
+    from dfopt.solvers.sizes.patterns import PatternSearch
 
-    certificate = weights_of_sizes(search)
-    if certificate is not None:
-        raise DoesNotFitError(certificate)
+    patterns = PatternSearch(search)
+    if patterns.is_possible:
+        certificate = patterns.weights()
+        if certificate is not None:
+            raise DoesNotFitError(certificate)
+        dived = patterns.packing()
+        if dived is not None:
+            search.found(orders_of(search, dived))
+            return
     from dfopt.solvers.cp_sat.runner import is_solvable
 
     if not is_solvable(search, lambda: RoomModel(search)):
