@@ -59,19 +59,20 @@ class TaskWorth:
     def with_more_types(self, support: int, entries: Sequence[int]) -> int:
         """Return what tasks and sets are worth at most, less the entries of further types.
 
-        A further type b costs ``entries[b]``, and is worth the sets that it is the first to touch.
+        A further type b costs ``entries[b]``, and is worth the sets that it is the first to touch;
+        of a set with a negative weight, its share.
         If f is left of its entry, its tasks are worth no more than a share of f less for each of
         the s_b tasks. So the best choice is at most that of a continuous knapsack, in which the
         items of the largest worth for each task come first (Dantzig 1957).
         """
-        new = [
-            sum(
-                weight
-                for types, weight in self.sets
-                if weight > 0 and types >> number & 1 and not types & support
-            )
-            for number in range(len(self.sizes))
-        ]
+        new = [0] * len(self.sizes)
+        for types, weight in self.sets:
+            if not types & support:
+                # Of a negative weight each type of the set bears a share.
+                share = weight if weight > 0 else -(-weight // types.bit_count())
+                for number in range(len(new)):
+                    if types >> number & 1:
+                        new[number] += share
         worth = self.of_sets(support)
         left = self.capacity
         items = []

@@ -8,7 +8,7 @@ can have it, and the largest value of its tasks less its cost.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from dfopt.errors import MethodError
@@ -40,11 +40,16 @@ class Orders:
         One with a matrix. Waits for releases and precedence are not counted.
     threshold
         The most that a CPU may pay.
+    check
+        Called often; what it raises ends the work.
     """
 
-    def __init__(self, instance: Instance, threshold: int) -> None:
+    def __init__(
+        self, instance: Instance, threshold: int, check: Callable[[], object] = lambda: None
+    ) -> None:
         timed = instance.objective is Objective.MAKESPAN
         self.threshold = threshold
+        self._check = check
         self.capacity = instance.tasks_per_cpu
         self.numbers: Counter[str] = Counter()
         self.sizes: Counter[str] = Counter()
@@ -158,6 +163,7 @@ class Orders:
         layer = singles if known is None else singles & known.keys()
         while layer:
             following: set[int] = set()
+            self._check()
             for support in sorted(layer):
                 members = [last for last in types if support >> last & 1]
                 row: list[int | None] = [None] * len(prices)

@@ -32,8 +32,8 @@ from dfopt.solvers.matrix.support_list import SupportList
 from dfopt.solvers.matrix.support_search import Plan
 from dfopt.solvers.search import Search
 
-MOST_SUPPORTS = 12_000
-"""At most 12,000 supports of each start are listed."""
+MOST_SUPPORTS = 20_000
+"""At most 20,000 supports of each start are listed."""
 
 MOST_TYPES = 60
 """Supports of at most 60 types are listed."""
@@ -215,6 +215,8 @@ def solve_many_types(
     types, members
         Its types of the matrix, and the task types of their tasks.
     """
-    if largest_cost(search.costs) <= LARGEST_COST and len(types) <= MOST_TYPES:
+    # A single CPU runs all types, and no list of cheap supports has that one.
+    is_small = search.instance.cpus > 1 and len(types) <= MOST_TYPES
+    if is_small and largest_cost(search.costs) <= LARGEST_COST:
         search.enter("contents of CPUs")
         ManyTypes(search, types, members).run()

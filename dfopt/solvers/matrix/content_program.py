@@ -37,8 +37,15 @@ MOST_ROUNDS = 30
 MOST_SETS = 10_000
 """The conditions of at most 10,000 small sets of types are looked at each time."""
 
-PROMISING = 400
-"""A program begins with at most 400 columns."""
+HIGHEST_PRICE = 100.0
+"""What a condition may be missed by has at first the price of the largest cost of a CPU, and at
+most 100 times as much."""
+
+PRICE_STEP = 5.0
+"""This price is raised in steps of 5 times."""
+
+PROMISING = 300
+"""A program begins with at most 300 columns."""
 
 GROWN = 40
 """Beside them, 40 sets are grown, type by type, to larger ones that are nearly violated."""
@@ -97,6 +104,10 @@ class ContentProgram:
         self._large: dict[int, int] = {}
         self._largest_small = 0
         self._small = self._small_sets()
+        # Type by type, since pricing goes through the types.
+        self._inside = np.ascontiguousarray(listing.inside.T.astype(np.float64))
+        self._more = np.ascontiguousarray((listing.inside * (self.sizes - 1)).T)
+        self._left = self.capacity - listing.inside.sum(axis=1)
 
     def least_touching(self, types: int) -> int:
         """Return how many CPUs touch a set of types at least."""
@@ -213,26 +224,33 @@ class ContentProgram:
             if int(self.listing.supports[index]) & types
         )
 
-    def contents(self, duals: SupportDuals) -> tuple[Floats, Integers]:
-        """Return for each support what its best content is worth, without cost, and the content."""
-        inside = self.listing.inside
-        counts = inside.astype(np.int64)
-        tasks = np.array(duals.tasks, dtype=np.float64)
-        values = counts @ tasks
-        left = self.capacity - counts.sum(axis=1)
-        for task_type in np.argsort(-tasks, kind="stable"):
-            weight = float(tasks[task_type])
-            if weight <= 0.0:
-                break
-            more = np.where(inside[:, task_type], self.sizes[task_type] - 1, 0)
-            more = np.minimum(more, left)
-            counts[:, task_type] += more
-            values += weight * more
+    def worths(self, duals: SupportDuals) -> Floats:
+        """Return what the best content of each support is worth, without its cost."""
+        values = np.zeros(len(self.listing.supports))
+        for weight, inside in zip(duals.tasks, self._inside, strict=True):
+            if weight:
+                values += weight * inside
+        left = self._left.copy()
+        for task_type in _heavy_first(duals.tasks):
+            more = np.minimum(self._more[task_type], left)
             left -= more
+            values += duals.tasks[task_type] * more
         for types, weight in duals.sets.items():
             if weight:
-                values += weight * ((self.listing.supports & types) != 0)
-        return values, counts
+                values[(self.listing.supports & types) != 0] += weight
+        return values
+
+    def content(self, index: int, duals: SupportDuals) -> tuple[int, ...]:
+        """Return the best content of a support: one task of each type, then the heaviest."""
+        inside = self.listing.inside[index]
+        counts = inside.astype(np.int64)
+        left = self.capacity - int(counts.sum())
+        for task_type in _heavy_first(duals.tasks):
+            if inside[task_type]:
+                more = min(left, int(self.sizes[task_type]) - 1)
+                counts[task_type] += more
+                left -= more
+        return tuple(counts.tolist())
 
     def promising(self, near: SupportDuals | None) -> list[Content]:
         """Return contents of the pool that are worth nearly what they cost."""
@@ -250,6 +268,12 @@ class ContentProgram:
             own = groups == group
             values[own] -= near.unit * rest[indices[own]] + near.groups[group]
         return [contents[place] for place in np.argsort(-values, kind="stable")[:PROMISING]]
+
+
+def _heavy_first(tasks: Sequence[float]) -> list[int]:
+    """Return the types whose tasks are worth something, the heaviest first."""
+    types = [task_type for task_type, weight in enumerate(tasks) if weight > 0]
+    return sorted(types, key=lambda task_type: -tasks[task_type])
 
 
 class ContentMaster:
@@ -282,13 +306,14 @@ class ContentMaster:
         self._objective.SetMinimization()
         self._columns: dict[Content, pywraplp.Variable] = {}
         self._lacking: list[pywraplp.Variable] = []
-        self._price = 1.0
+        self._price = self._highest = 1.0
         if minimises:
             rests = [rest[rest < UNREACHED // 2] for rest in program.listing.rest]
-            self._price = 10.0 * (1 + max(int(rest.max() - rest.min()) for rest in rests))
+            self._price = 1.0 + max(int(rest.max() - rest.min()) for rest in rests)
+            self._highest = HIGHEST_PRICE * self._price
         self._tasks = [solver.Constraint(float(size), self._infinity) for size in program.sizes]
         for row in self._tasks:
-            self._lack(row, 1.0)
+            self._lack(row, 1.0, 1.0 / program.capacity if minimises else 1.0)
         self._groups = [solver.Constraint(float(cpus), float(cpus)) for cpus in program.cpus]
         self._fixed: dict[tuple[int, int], pywraplp.Constraint] = {}
         self._fixed_weights: dict[tuple[int, int], float] = {}
@@ -330,18 +355,28 @@ class ContentMaster:
                 return None
             if self._add_columns(solution.duals):
                 continue
-            if not self.minimises and solution.missing > TOLERANCE:
-                return solution
+            if solution.missing > TOLERANCE:
+                if not self.minimises or self._price > self._highest:
+                    return solution
+                self._raise_prices()
+                continue
             rounds += 1
             new = [] if rounds > most_rounds else self.program.violated(solution.used, self._rows)
             if not new:
                 return solution
             self._add_rows(new)
 
-    def _lack(self, row: pywraplp.Constraint, sign: float) -> None:
+    def _raise_prices(self) -> None:
+        """Make what is missing more expensive. Low prices keep the dual values small."""
+        self._price *= PRICE_STEP
+        for lacking in self._lacking:
+            price = PRICE_STEP * self._objective.GetCoefficient(lacking)
+            self._objective.SetCoefficient(lacking, price)
+
+    def _lack(self, row: pywraplp.Constraint, sign: float, share: float = 1.0) -> None:
         lacking = self._solver.NumVar(0.0, self._infinity, "")
         row.SetCoefficient(lacking, sign)
-        self._objective.SetCoefficient(lacking, self._price)
+        self._objective.SetCoefficient(lacking, self._price * share)
         self._lacking.append(lacking)
 
     def _add_column(self, content: Content) -> None:
@@ -409,7 +444,7 @@ class ContentMaster:
     def _add_columns(self, duals: SupportDuals) -> bool:
         """Add contents that are worth more than they cost; return whether there were any."""
         program = self.program
-        values, counts = program.contents(duals)
+        values = program.worths(duals)
         added = False
         for group, rest in enumerate(program.listing.rest):
             gains = values - duals.unit * rest - duals.groups[group]
@@ -423,7 +458,7 @@ class ContentMaster:
             for index in sorted(best.tolist(), key=lambda index: -gains[index]):
                 if gains[index] <= TOLERANCE:
                     break
-                content = (group, index, tuple(counts[index].tolist()))
+                content = (group, index, program.content(index, duals))
                 if content not in self._columns:
                     program.pool[content] = None
                     self._add_column(content)

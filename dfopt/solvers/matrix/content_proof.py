@@ -57,7 +57,7 @@ class ContentProver:
 
     def proof(self, part: Part, threshold: int) -> SupportProof | None:
         """Return why no schedule is within ``threshold``; None if rounding hides it."""
-        return self._proof(part, threshold, Orders(self.instance, threshold))
+        return self._proof(part, threshold, Orders(self.instance, threshold, self.program.check))
 
     def _proof(self, part: Part, threshold: int, orders: Orders) -> SupportProof | None:
         if part.below is not None and part.above is not None:
@@ -98,7 +98,7 @@ class ContentProver:
             most = min(most, program.most_touching(types))
             worth += weight * (least if weight > 0 else most)
         rounded = SupportDuals(sets=sets, groups=[], unit=unit, tasks=tasks)
-        values, _ = program.contents(rounded)
+        values = program.worths(rounded)
         claims = []
         for group, rest in enumerate(program.listing.rest):
             possible = rest < UNREACHED // 2

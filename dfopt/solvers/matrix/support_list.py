@@ -22,6 +22,8 @@ State = tuple[int, int]
 Reached = tuple[dict[int, tuple[int, int]], dict[State, State | None]]
 """The least rest of each support and its last type, and from where each state is reached."""
 
+_Within = tuple[dict[int, tuple[int, int]], dict[State, State | None], bool]
+
 STATES_PER_CHECK = 1_000
 """The clock is looked at after this number of states."""
 
@@ -110,9 +112,8 @@ class SupportList:
             if size
         ]
         # From limit to limit, until there are enough of them.
-        step, farthest = 1, max(firsts)
-        found = self._within(start, farthest, UNREACHED)
-        assert found is not None
+        step, farthest = 1, min(firsts) - 1
+        found: _Within = {}, {}, True
         while True:
             wider = self._within(start, farthest + step, most)
             if wider is None and step == 1:
@@ -126,9 +127,7 @@ class SupportList:
                 return found[:2]
             step *= 2
 
-    def _within(
-        self, start: Sequence[int], farthest: int, most: int
-    ) -> tuple[dict[int, tuple[int, int]], dict[State, State | None], bool] | None:
+    def _within(self, start: Sequence[int], farthest: int, most: int) -> _Within | None:
         """Return the supports of orders that cost at most ``farthest`` before their end.
 
         Also from where each state is reached, and whether anything was left out. None if there
