@@ -54,8 +54,9 @@ def read_bins_with_setups(lines: list[SourceLine], name: str, cpus: int | None) 
     if cpus is None:
         raise FileError("the number of bins is what such a file asks for; give `cpus`")
     reader = LineReader(lines)
+    line = reader.next("the sizes")
     items, classes, capacity, _ = integers_exactly(
-        reader.next("the sizes"), ("items", "classes", "capacity", "bin cost")
+        line, ("items", "classes", "capacity", "bin cost")
     )
     setups, counts = [], []
     for position in range(1, classes + 1):

@@ -76,6 +76,9 @@ LAYOUTS: dict[str, Callable[[int], Cells]] = {
 
 Point = tuple[float, float]
 
+LARGEST_COORDINATE = 1e12
+"""Coordinates are at most this far from 0; their distances are then far below 2^62."""
+
 
 def rounded(length: float) -> int:
     """Return the nearest integer; halves go up."""
@@ -301,4 +304,7 @@ def coordinates(line: SourceLine) -> tuple[str, Point]:
     words = line.words
     if len(words) != 3 or not all(_NUMBER.fullmatch(word) for word in words):  # noqa: PLR2004
         raise line.error(f"{described(line.text)} must be a city and two coordinates; correct it")
-    return words[0], (float(words[1]), float(words[2]))
+    point = float(words[1]), float(words[2])
+    if max(map(abs, point)) > LARGEST_COORDINATE:
+        raise line.error(f"a coordinate is more than {LARGEST_COORDINATE:g}; use a coarser unit")
+    return words[0], point

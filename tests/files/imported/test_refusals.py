@@ -69,6 +69,7 @@ TSPLIB: Cases = {
     "no keyword": (TOUR.replace("COMMENT:", "remark"), "line 3: 'remark made up' is no keyword"),
     "city twice": (POINTS.replace("3 6 8", "2 6 8"), "line 8: the city 2 is there twice"),
     "point": (POINTS.replace("3 6 8", "3 6"), "line 8: '3 6' must be a city and two coordinates"),
+    "far away": (POINTS.replace("3 6 8", "3 6 8e400"), "line 8: a coordinate is more than 1e+12"),
     "points cut off": (POINTS.replace("3 6 8\n", ""), "line 7: NODE_COORD_SECTION ends with 2"),
 }  # fmt: skip
 
@@ -117,6 +118,7 @@ BINS_WITH_SETUPS: Cases = {
     "cut off in the classes": (lines([[3, 2, 10, 1], [0, 2, 2]]), "line 2: the file ends here, an"),
     "cut off in the items": (BINS[: BINS.index("5\n")], "line 5: the file ends here, and item 1"),
     "items to spare": (BINS + "7\n", "line 7: nothing may follow the last of 3 items"),
+    "no classes": (lines([[1, 0, 10, 1], [0, 2, 1]]), "line 1: the classes have 0 items together"),
     "sum": (BINS.replace("3 2 10 1", "4 2 10 1"), "line 3: the classes have 3 items together"),
     "setup cost": (BINS.replace("0 1 1", "-4 1 1"), "line 3: class 2 has the setup cost -4"),
     "negative weight": (BINS.replace("0 1 1", "0 -1 1"), "line 3: -1 cannot stand here"),
