@@ -98,6 +98,14 @@ def to_instance(
             "a count.",
         ),
     ] = False,
+    by_run_time: Annotated[
+        bool,
+        typer.Option(
+            "--by-run-time",
+            help="Give each task the run time of its dispatch as its size, and CPUs the capacity "
+            "of the one that ran longest.",
+        ),
+    ] = False,
     window: Annotated[
         str | None,
         typer.Option(
@@ -136,7 +144,11 @@ def to_instance(
         if length is not None and number is not None:
             subject, costs = trace_window(subject, costs, length, number)
         problem = trace_instance(
-            subject, costs, objective=Objective.MAKESPAN if timed else None, each=each
+            subject,
+            costs,
+            objective=Objective.MAKESPAN if timed else None,
+            each=each,
+            by_run_time=by_run_time,
         )
     write_instance(problem, output)
 

@@ -19,8 +19,8 @@ from dfopt.trace import Trace
 from dfopt.trace.events import Integers
 from dfopt.trace.trace import LEAVES, UNMANAGED
 
-TaskKey = tuple[int, int, int, int]
-"""Fragment, lines, leaves and execution time: dispatches that agree in them are equal tasks."""
+TaskKey = tuple[int, int, int, int, int]
+"""Fragment, lines, leaves, execution time and size: dispatches that agree in them are equal."""
 
 
 def trace_instance(
@@ -29,6 +29,7 @@ def trace_instance(
     *,
     objective: Objective | None = None,
     each: bool = False,
+    by_run_time: bool = False,
 ) -> Instance:
     """Return an instance whose tasks are the managed dispatches of a trace.
 
@@ -45,6 +46,10 @@ def trace_instance(
     each
         Whether every dispatch is a task of its own, named after its thread: ``NAME#1``, ``NAME#2``
         and so on. Otherwise equal dispatches are one entry with a ``count``.
+    by_run_time
+        Whether the run time of a dispatch, at least 1, is its size. The capacity ``"observed"`` is
+        then the longest time that a CPU ran managed dispatches: what ran in parallel cannot all be
+        put on one CPU.
 
     Raises
     ------
@@ -63,7 +68,8 @@ def trace_instance(
         raise DfoptError("has no managed dispatch; label it, such as by process (`labels=tgid`)")
     objective = objective or model.objective
     timed = objective is Objective.MAKESPAN
-    keys = _task_keys(trace, model, managed, timed=timed)
+    keys = _task_keys(trace, model, managed, timed=timed, by_run_time=by_run_time)
+    sizes = np.array([key[-1] for key in keys], np.int64)
     return Instance(
         name=trace.header.name,
         source=trace.header.source,
@@ -75,7 +81,7 @@ def trace_instance(
         cold_start=model.cold_start,
         final_write_back=model.final_write_back,
         capacity=(
-            int(np.bincount(trace.cpu[managed]).max())
+            max(int(sizes[trace.cpu[managed] == cpu].sum()) for cpu in range(trace.cpus))
             if model.capacity == "observed"
             else model.capacity
         ),
@@ -141,7 +147,9 @@ def _rows_of(trace: Trace, rows: Rows) -> Trace:
     return replace(trace, **columns)
 
 
-def _task_keys(trace: Trace, model: CostModel, rows: Rows, *, timed: bool) -> list[TaskKey]:
+def _task_keys(
+    trace: Trace, model: CostModel, rows: Rows, *, timed: bool, by_run_time: bool
+) -> list[TaskKey]:
     """Return the key of each of these dispatches."""
     fragment = trace.fragment[rows]
     nothing = np.zeros(len(rows), np.int64)
@@ -149,13 +157,15 @@ def _task_keys(trace: Trace, model: CostModel, rows: Rows, *, timed: bool) -> li
     leaves: Integers = nothing
     if isinstance(model.penalty, PenaltyF):
         lines, leaves = lines_read(trace, model)[rows], states_left(trace, model)[rows]
-    run_time = (trace.end - trace.start)[rows] if timed else nothing
-    columns = (fragment, lines, leaves, run_time)
+    length = (trace.end - trace.start)[rows]
+    run_time = length if timed else nothing
+    size = np.maximum(length, 1) if by_run_time else np.ones(len(rows), np.int64)
+    columns = (fragment, lines, leaves, run_time, size)
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def _task(trace: Trace, model: CostModel, key: TaskKey, name: str, count: int | None) -> Task:
-    fragment, lines, leaves, run_time = key
+    fragment, lines, leaves, run_time, size = key
     by_type = isinstance(model.penalty, PenaltyMatrix)
     return Task(
         id=name,
@@ -164,6 +174,7 @@ def _task(trace: Trace, model: CostModel, key: TaskKey, name: str, count: int | 
         lines=lines if isinstance(model.penalty, PenaltyF) else None,
         leaves=LEAVES[leaves],
         exec=run_time,
+        size=size,
         count=count,
     )
 

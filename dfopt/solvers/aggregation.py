@@ -13,8 +13,21 @@ from dataclasses import dataclass
 
 from dfopt.costs.closed_form import ClosedForm
 from dfopt.costs.task_types import TaskType
-from dfopt.problem.instance import Instance
+from dfopt.problem.instance import Instance, Objective
 from dfopt.solvers.search import Search
+
+LARGEST_SIZES = 2**24
+FEWEST_ROWS = 256
+"""Fragments times the room on a CPU are at most 2**24, and where there is a grid of costs, at most
+that by 256: tables of contents of CPUs grow with it."""
+
+
+def has_moderate_sizes(search: Search) -> bool:
+    """Return whether tables of contents by size and cost are small enough, under f and g."""
+    instance = search.instance
+    rows = 1 if instance.objective is Objective.TOTAL_PENALTY else FEWEST_ROWS
+    entries = instance.room * len(search.form.fragments) * rows
+    return not instance.has_sizes or entries <= LARGEST_SIZES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

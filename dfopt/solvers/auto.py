@@ -13,7 +13,7 @@ from dfopt.problem.certificate import DualWeights, TaskClass
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers import parts
-from dfopt.solvers.aggregation import Aggregation
+from dfopt.solvers.aggregation import Aggregation, has_moderate_sizes
 from dfopt.solvers.compilation import machine_code
 from dfopt.solvers.compilation.compiled import TooSlow, as_plain_python
 from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
@@ -185,7 +185,7 @@ def solve_automatically(search: Search) -> None:
         solve_exhaustively(search)
         return
     # 4. The rest: configurations where the order is known in closed form, otherwise CP-SAT.
-    if is_ordered:
+    if is_ordered and has_moderate_sizes(search):
         load_module("dfopt.solvers.configuration", search.check)
         from dfopt.solvers.configuration import solve_by_configurations
 
@@ -193,7 +193,7 @@ def solve_automatically(search: Search) -> None:
             _solve_without_machine_code(search)
         solve_by_configurations(search)
     else:
-        if not search.instance.is_timed and not has_sizes:
+        if not is_ordered and not search.instance.is_timed and not has_sizes:
             improve_schedule(search)
             bound_by_flow(search, most_branches=MOST_BRANCHES)
             search.check()

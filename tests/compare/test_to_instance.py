@@ -71,6 +71,19 @@ def test_run_times_count_under_makespan_only(trace: Trace) -> None:
     assert {task.exec for task in trace_instance(trace, CostModel()).tasks} == {0}
 
 
+def test_run_times_are_sizes(trace: Trace) -> None:
+    instance = trace_instance(trace, CostModel(), by_run_time=True, each=True)
+    busy = [0] * trace.cpus
+    run_times = (trace.end - trace.start).tolist()
+    for cpu, length, fragment in zip(
+        trace.cpu.tolist(), run_times, trace.fragment.tolist(), strict=True
+    ):
+        busy[cpu] += length if fragment >= 0 else 0
+    assert instance.capacity == max(busy)
+    assert sum(task.size for task in instance.tasks) == sum(busy)
+    assert trace_instance(trace, CostModel(), by_run_time=True).task_count == 7
+
+
 def test_one_window(trace: Trace) -> None:
     model = CostModel(cold_start=True, final_write_back=True)
     window = parse_window("3")

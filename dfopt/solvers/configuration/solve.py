@@ -23,7 +23,7 @@ from dfopt.problem.certificate import Certificate, CompleteSearch
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.solvers import parts
-from dfopt.solvers.aggregation import Aggregation, task_classes
+from dfopt.solvers.aggregation import Aggregation, has_moderate_sizes, task_classes
 from dfopt.solvers.compilation.compiled import load
 from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
 from dfopt.solvers.configuration.certificates import claim, shorter
@@ -68,13 +68,19 @@ def solve_by_configurations(search: Search) -> None:
     Raises
     ------
     MethodError
-        Under a matrix, and with releases or precedence.
+        Under a matrix, with releases or precedence, and where sizes are too large.
     """
     instance = search.instance
     if isinstance(instance.penalty, PenaltyMatrix) or instance.is_timed:
         raise MethodError(
             "configuration is made for the penalties f and g without releases and precedence; "
             "use cp-sat or auto",
+            place="method",
+        )
+    if not has_moderate_sizes(search):
+        raise MethodError(
+            "the sizes are too large for configuration, whose tables grow with the capacity; "
+            "use a coarser unit, or cp-sat or auto",
             place="method",
         )
     if search.schedule is None or search.workers == 1:

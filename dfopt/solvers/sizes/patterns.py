@@ -8,9 +8,10 @@ Diving rounds its solution to a packing.
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +28,24 @@ SCALES = (60, 1_000, 100_000)
 """Integers that the weight of a full CPU becomes, tried in turn."""
 
 MOST_ROUNDS = 2_000
-DIVES = 5
+TURNS = 60
+"""A dive turns back at most 60 times."""
+
 TOLERANCE = 1e-6
 
 Integers = NDArray[np.int64]
 
 Pattern = tuple[int, ...]
 """How many tasks of each size."""
+
+
+@dataclass(slots=True)
+class _Step:
+    """A place in a dive: what is left, what is fixed, and patterns that were tried there."""
+
+    left: Pattern
+    fixed: tuple[Pattern, ...]
+    excluded: set[Pattern] = field(default_factory=set)
 
 
 class PatternSearch:
@@ -61,58 +73,76 @@ class PatternSearch:
 
     def weights(self) -> SizeWeights | None:
         """Return weights which prove that the tasks do not fit; None where there are none."""
-        cpus = self._search.instance.cpus
         for _ in range(MOST_ROUNDS):
             self._search.check()
             value, duals = self._program.solve()
-            pattern: Pattern = ()
-            for scale in SCALES:
-                weights = [round(scale * dual) for dual in duals]
-                heaviest, pattern = self._program.heaviest(weights)
-                if _product(weights, self._counts) > cpus * heaviest:
-                    unit = self._search.instance.size_unit
-                    rows = zip(self._sizes, weights, strict=True)
-                    return SizeWeights(
-                        weights=tuple((size * unit, weight) for size, weight in rows if weight),
-                        cpu_weight=heaviest,
-                    )
-            if value <= cpus + TOLERANCE or not self._program.add(pattern):
+            certificate, pattern = self._proof(duals, SCALES[-1])
+            if certificate is not None:
+                # Small numbers read well.
+                shorter = (self._proof(duals, scale)[0] for scale in SCALES)
+                return next((proof for proof in shorter if proof is not None), certificate)
+            if value <= self._search.instance.cpus + TOLERANCE or not self._program.add(pattern):
                 return None
         return None
+
+    def _proof(self, duals: Sequence[float], scale: int) -> tuple[SizeWeights | None, Pattern]:
+        """Return dual values as a certificate, if they prove anything, and the heaviest pattern."""
+        weights = [round(scale * dual) for dual in duals]
+        heaviest, pattern = self._program.heaviest(weights)
+        if _product(weights, self._counts) <= self._search.instance.cpus * heaviest:
+            return None, pattern
+        unit = self._search.instance.size_unit
+        rows = zip(self._sizes, weights, strict=True)
+        return SizeWeights(
+            weights=tuple((size * unit, weight) for size, weight in rows if weight),
+            cpu_weight=heaviest,
+        ), pattern
 
     def packing(self) -> Packing | None:
-        """Return contents of the CPUs that hold all tasks, by diving; None if dives fail."""
-        source = random.Random(self._search.seed)
-        for dive in range(DIVES):
-            patterns = self._dive(source, is_first=dive == 0)
-            if patterns is not None:
-                return self._contents(patterns)
-        return None
+        """Return contents of the CPUs that hold all tasks, by diving; None if it fails."""
+        patterns = self._dive()
+        return None if patterns is None else self._contents(patterns)
 
-    def _dive(self, source: random.Random, *, is_first: bool) -> list[Pattern] | None:
-        """Fix one pattern after the other, as the program of what is left says."""
-        left, cpus = list(self._counts), self._search.instance.cpus
-        fixed: list[Pattern] = []
-        while any(left):
-            self._program.demand(left)
-            value = self._converged()
-            if value > cpus + TOLERANCE:
-                return None
-            used = self._program.used()
-            whole = [(pattern, int(use + TOLERANCE)) for pattern, use in used]
-            chosen = [pattern for pattern, number in whole for _ in range(number)]
+    def _dive(self) -> list[Pattern] | None:
+        """Fix one pattern after the other, as the program of what is left says.
+
+        Where that has no solution any more, the last pattern that was fixed is excluded instead; at
+        most TURNS times.
+        """
+        cpus = self._search.instance.cpus
+        stack = [_Step(left=tuple(self._counts), fixed=())]
+        turns = 0
+        while stack:
+            step = stack[-1]
+            if not any(step.left):
+                return [*step.fixed, *[(0,) * len(self._sizes)] * (cpus - len(step.fixed))]
+            self._program.demand(step.left)
+            chosen: list[Pattern] = []
+            if self._converged() <= cpus - len(step.fixed) + TOLERANCE:
+                chosen = self._chosen(step)
             if not chosen:
-                used.sort(key=lambda row: row[1] + (0 if is_first else source.random()))
-                chosen = [used[-1][0]]
+                stack.pop()
+                turns += 1
+                if turns > TURNS:
+                    break
+                continue
+            step.excluded.add(chosen[-1])
+            left, fixed = step.left, step.fixed
             for pattern in chosen:
                 fitting = tuple(map(min, pattern, left))
-                left = [count - held for count, held in zip(left, fitting, strict=True)]
-                fixed.append(fitting)
-                cpus -= 1
-            if cpus < 0:
-                return None
-        self._program.demand(self._counts)
-        return fixed + [(0,) * len(self._sizes)] * cpus
+                left = tuple(count - held for count, held in zip(left, fitting, strict=True))
+                fixed = (*fixed, fitting)
+            if len(fixed) <= cpus:
+                stack.append(_Step(left=left, fixed=fixed))
+        return None
+
+    def _chosen(self, step: _Step) -> list[Pattern]:
+        """Return the patterns that the program uses in whole, or else the one it uses most."""
+        used = [row for row in self._program.used() if row[0] not in step.excluded]
+        whole = [pattern for pattern, use in used for _ in range(int(use + TOLERANCE))]
+        if whole or not used:
+            return whole
+        return [max(used, key=itemgetter(1))[0]]
 
     def _converged(self) -> float:
         """Return the least number of patterns for what is left."""
