@@ -168,7 +168,7 @@ def solve_automatically(search: Search) -> None:
         search.check()
     if has_sizes:
         _look_at_sizes(search)
-    if isinstance(search.instance.penalty, PenaltyMatrix) and not has_sizes:
+    elif isinstance(search.instance.penalty, PenaltyMatrix):
         _look_at_matrix(search)
     if search.instance.is_timed or search.instance.task_count <= FEW_TASKS or is_ordered:
         first_schedule.improve(search, effort=FIRST_LOOK)
@@ -193,7 +193,7 @@ def solve_automatically(search: Search) -> None:
             _solve_without_machine_code(search)
         solve_by_configurations(search)
     else:
-        if not is_ordered and not search.instance.is_timed and not has_sizes:
+        if not is_ordered and not search.instance.is_timed:
             improve_schedule(search)
             bound_by_flow(search, most_branches=MOST_BRANCHES)
             search.check()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import SizeWeights
 from dfopt.problem.instance import Instance, Objective, Task
-from dfopt.problem.penalties import PenaltyG
+from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
 from dfopt.problem.result import Status
 from dfopt.problem.stop import TimeLimit
 from dfopt.solvers import METHODS, auto, solve
@@ -165,6 +165,29 @@ def test_pieces_cost_no_more_than_tasks() -> None:
         assert search.lower_bound <= truth
         bounds.append(search.lower_bound == truth)
     assert sum(bounds) >= len(bounds) // 2 >= 15
+
+
+def test_pieces_cost_no_more_under_a_matrix_either() -> None:
+    bounds = []
+    for drawn in sized_instances(200, seed=13, most_tasks=5, kinds=("matrix",)):
+        assert isinstance(drawn.penalty, PenaltyMatrix)
+        instance = drawn
+        if len(bounds) % 2:
+            rows = enumerate(drawn.penalty.switch)
+            switch = tuple(tuple(0 if a == b else c for b, c in enumerate(row)) for a, row in rows)
+            instance = replace(drawn, penalty=replace(drawn.penalty, switch=switch))
+        truth = least_objective(instance) if can_be_cut(instance) else None
+        if truth is None:
+            continue
+        search = Search(instance)
+        with suppress(SearchOver):
+            bound_by_pieces(search)
+        assert search.lower_bound <= truth
+        bounds.append(search.lower_bound == truth)
+        result = solve(instance, workers=1)
+        assert result.objective == truth
+        assert verify(instance, result, require_certificate=True).ok
+    assert sum(bounds) >= len(bounds) // 3 >= 10
 
 
 def test_fillings_are_schedules_and_only_get_better() -> None:

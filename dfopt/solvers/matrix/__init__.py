@@ -66,6 +66,8 @@ def improve_schedule(search: Search) -> None:
     from dfopt.solvers.matrix.segment_exchange import SegmentExchange
 
     SegmentExchange(search).run()
+    if search.instance.has_sizes:
+        return
     load_module("dfopt.solvers.matrix.cpu_groups", search.check)
     from dfopt.solvers.matrix.cpu_groups import share_tasks_anew
 
@@ -91,10 +93,12 @@ def bound_by_flow(search: Search, *, most_branches: int = MOST_BRANCHES) -> None
     # The schedule of the first flow is sometimes better than that of the last one.
     for branches in (1, most_branches):
         flow = least_flow(problem, search.check, most_branches=branches)
-        orders: list[tuple[int, ...]] = [()] * problem.cpus
-        for cpu, trail in zip(cpus, best_trails(problem, flow, search.check), strict=True):
-            orders[cpu] = trail.order()
-        search.found(_among_members(orders, members))
+        # A flow counts tasks. Where these have sizes, it is a bound, but no schedule.
+        if not search.instance.has_sizes:
+            orders: list[tuple[int, ...]] = [()] * problem.cpus
+            for cpu, trail in zip(cpus, best_trails(problem, flow, search.check), strict=True):
+                orders[cpu] = trail.order()
+            search.found(_among_members(orders, members))
         value = _bound(search, flow.cost)
         if value:
             search.proved(value, CompleteSearch(threshold=value - 1, solver=SOLVER))

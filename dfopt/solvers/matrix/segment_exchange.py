@@ -60,6 +60,7 @@ class SegmentExchange:
         self._finish = np.array(table.finish, dtype=np.int64)
         self._idle = np.array(table.idle, dtype=np.int64)
         self._capacity = min(instance.tasks_per_cpu, instance.task_count)
+        self._sizes = np.array([task_type.size for task_type in search.types], dtype=np.int64)
         self._by_worst = instance.objective is not Objective.TOTAL_PENALTY
         others = self._switch[~np.eye(len(self._switch), dtype=bool)]
         self._scale = max(1.0, float(others.mean()) if len(others) else 1.0)
@@ -86,6 +87,11 @@ class SegmentExchange:
             [self.cost_of(cpu, orders[cpu, :length]) for cpu, length in enumerate(lengths)],
             dtype=np.int64,
         )
+        loads = np.array(
+            [self._sizes[row[:length]].sum() for row, length in zip(orders, lengths, strict=True)],
+            dtype=np.int64,
+        )
+        room = self.search.instance.room
         known = self.search.objective
         assert known is not None
         value = np.array([known], dtype=np.int64)
@@ -95,9 +101,9 @@ class SegmentExchange:
             cooled = HOT * (COLD / HOT) ** (done / moves) * self._scale
             wait_for(
                 partial(
-                    anneal, orders, lengths, costs, best, best_lengths, value, self._switch,
-                    self._start, self._finish, self._idle, self._by_worst, cooled, chunk,
-                    int(self._random.integers(1 << 31)),
+                    anneal, orders, lengths, loads, costs, best, best_lengths, value, self._sizes,
+                    room, self._switch, self._start, self._finish, self._idle, self._by_worst,
+                    cooled, chunk, int(self._random.integers(1 << 31)),
                 ),
                 self.search.check,
             )  # fmt: skip
@@ -138,8 +144,8 @@ def first_calls() -> None:
     """Call the compiled functions, so that they are loaded or compiled."""
     one = np.zeros((1, 1), dtype=np.int64)
     row = np.zeros(1, dtype=np.int64)
-    anneal(one, row, row, one, row, row, one, one, row, row, by_worst=False, temperature=1.0,
-           moves=0, seed=0)  # fmt: skip
+    anneal(one, row, row, row, one, row, row, row, 1, one, one, row, row, by_worst=False,
+           temperature=1.0, moves=0, seed=0)  # fmt: skip
 
 
 @compiled
@@ -165,10 +171,13 @@ def block_end(row: Integers, position: int, length: int) -> int:
 def anneal(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     orders: Integers,
     lengths: Integers,
+    loads: Integers,
     costs: Integers,
     best: Integers,
     best_lengths: Integers,
     value: Integers,
+    sizes: Integers,
+    room: int,
     switch: Integers,
     start: Integers,
     finish: Integers,
@@ -220,7 +229,7 @@ def anneal(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 + neighbours_cost(c, first, switch, start[i], finish, idle[i])
                 + neighbours_cost(last, d, switch, start[i], finish, idle[i])
             )
-            change_j = 0
+            change_j = growth = 0
             size_i = size_j = 0
         else:
             length, length_j = lengths[i], lengths[j]
@@ -243,6 +252,13 @@ def anneal(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
             if length - size_i + size_j > capacity or length_j - size_j + size_i > capacity:
                 continue
             if size_i + size_j == 0:
+                continue
+            growth = 0
+            for x in range(q, q + size_j):
+                growth += sizes[orders[j, x]]
+            for x in range(p, p + size_i):
+                growth -= sizes[orders[i, x]]
+            if loads[i] + growth > room or loads[j] - growth > room:
                 continue
             a = orders[i, p - 1] if p > 0 else -1
             b = orders[i, p + size_i] if p + size_i < length else -1
@@ -301,6 +317,8 @@ def anneal(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
             exchange(orders[i], length, p, size_i, orders[j], q, size_j, length_j, moved)
             lengths[i] = length - size_i + size_j
             lengths[j] = length_j - size_j + size_i
+            loads[i] += growth
+            loads[j] -= growth
             costs[j] += change_j
         costs[i] += change
         if change + change_j < 0 or by_worst:

@@ -2,6 +2,7 @@
 
 import random
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.matrix.segment_exchange import SegmentExchange, anneal
 from dfopt.solvers.search import Search, SearchOver
+from dfopt.solvers.sizes import find_room
 from tests.solvers.optimum import badly_started
 from tests.strategies import instances
 
@@ -57,6 +59,21 @@ def drawn(seed: int, objective: Objective, *, tasks: int, room: int) -> Instance
     )
 
 
+def test_sizes_keep_to_the_room() -> None:
+    plain = drawn(1, Objective.TOTAL_PENALTY, tasks=60, room=3)
+    tasks = tuple(replace(task, size=1 + int(task.id[1:]) % 4) for task in plain.tasks)
+    total = sum(task.size * task.multiplicity for task in tasks)
+    instance = replace(plain, tasks=tasks, capacity=total // 5 + 3)
+    search = Search(instance)
+    with suppress(SearchOver):
+        find_room(search)
+        before = search.objective
+        SegmentExchange(search).run()  # reports are refused where there is no room
+        assert before is not None
+        assert search.objective is not None
+        assert search.objective < before
+
+
 @pytest.mark.parametrize("objective", list(Objective))
 @pytest.mark.parametrize("room", [0, 3, 60])
 def test_costs_are_kept_exactly(objective: Objective, room: int) -> None:
@@ -68,10 +85,12 @@ def test_costs_are_kept_exactly(objective: Objective, room: int) -> None:
     orders, lengths = walk._state()
     costs = np.array([walk.cost_of(cpu, orders[cpu, : lengths[cpu]]) for cpu in range(5)])
     best, best_lengths, value = orders.copy(), lengths.copy(), np.array([before])
+    loads = lengths.copy()
     anneal(
-        orders, lengths, costs, best, best_lengths, value, walk._switch, walk._start,
-        walk._finish, walk._idle, walk._by_worst, 5.0, 50_000, 1,
+        orders, lengths, loads, costs, best, best_lengths, value, walk._sizes, instance.room,
+        walk._switch, walk._start, walk._finish, walk._idle, walk._by_worst, 5.0, 50_000, 1,
     )  # fmt: skip
+    assert (loads == lengths).all()
     assert lengths.sum() == 60
     assert lengths.max() <= instance.tasks_per_cpu
     for cpu in range(5):
