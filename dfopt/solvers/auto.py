@@ -38,6 +38,9 @@ FIRST_LOOK = 0.05
 MOST_BRANCHES = 2_000
 """At most this number of transportation problems are solved: as long as loading a solver takes."""
 
+FEW_WAITING = 12
+"""With at most 12 tasks, some of which wait, plain Python may find and prove the optimum."""
+
 MOST_NODES = 20_000
 """At most this number of partial schedules: they take about as long as loading a solver."""
 
@@ -128,7 +131,8 @@ def _look_at_matrix(search: Search) -> None:
 
 def _solve_with_waits(search: Search) -> bool:
     """Return whether a search for tasks that wait was completed."""
-    if BranchAndBound(search).run(MOST_NODES):
+    is_small = search.instance.task_count <= FEW_WAITING
+    if is_small and BranchAndBound(search).run(MOST_NODES):
         return True
     load_module("dfopt.solvers.timed.solve", search.check)
     from dfopt.solvers.timed.solve import TimedSearch

@@ -73,9 +73,17 @@ def _arrivals(instance: Instance) -> int:
     return -(-total // instance.cpus)
 
 
+def _energy(instance: Instance) -> int:
+    """Return the bound by what tasks must run within spans of time."""
+    from dfopt.verify.energy import energy_bound  # needs numpy
+
+    return energy_bound(instance)
+
+
 ARGUMENTS: Mapping[str, Callable[[Instance], int]] = {
     "critical-path": _critical_path,
     "idle-cpus": _idle_cpus,
     "arrivals": _arrivals,
+    "energy": _energy,
 }
 """The arguments, and the bounds that they give."""

@@ -25,11 +25,11 @@ Integers = npt.NDArray[np.int64]
 MOVES_PER_CHUNK = 100_000
 """Between two looks at the clock at most 100,000 moves are tried."""
 
-HOT, COLD = 0.4, 0.04
+HOT, COLD = 0.8, 0.03
 """The first and the last temperature, as shares of the average time of a task with its switch."""
 
-SHARE_OF_SUM = 0.2
-"""What the average end of the CPUs counts beside the latest one."""
+SHARE_OF_CPUS, SHARE_OF_TASKS = 0.1, 0.1
+"""What the average ends of the CPUs and of the tasks count beside the latest end."""
 
 BESIDE_KINDS, ALL_KINDS = 3, 4
 """Three kinds of moves put a task beside another one; the fourth lets two change places."""
@@ -262,9 +262,9 @@ def anneal(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
 ) -> None:
     """Try moves; keep the best list in ``best_order`` and ``best_cpu``, its end in ``value``."""
     np.random.seed(seed)
-    count, cpus = len(tasks.order), len(tables.starts)
+    count = len(tasks.order)
     latest = run(tables, predecessors, first, tasks)
-    energy = latest + SHARE_OF_SUM * tasks.clock.sum() / cpus
+    energy = latest + SHARE_OF_CPUS * tasks.clock.mean() + SHARE_OF_TASKS * tasks.end.mean()
     for _ in range(moves):
         kind = np.random.randint(ALL_KINDS)
         one, other = np.random.randint(count), np.random.randint(count)
@@ -305,7 +305,7 @@ def anneal(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 continue
             exchange_places(tasks, one, other)
         latest = run(tables, predecessors, first, tasks)
-        changed = latest + SHARE_OF_SUM * tasks.clock.sum() / cpus
+        changed = latest + SHARE_OF_CPUS * tasks.clock.mean() + SHARE_OF_TASKS * tasks.end.mean()
         if changed > energy and np.random.random() >= np.exp((energy - changed) / temperature):
             if kind < BESIDE_KINDS:
                 move_to(tasks, target, start)

@@ -8,15 +8,17 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from dfopt.problem.certificate import CompleteSearch
+from dfopt.problem.certificate import CompleteSearch, Counting, Exhaustive
 from dfopt.solvers.compilation.compiled import load
 from dfopt.solvers.interruptible import wait_for
 from dfopt.solvers.search import Search
 from dfopt.solvers.timed import annealing, layers
 from dfopt.solvers.timed.annealing import TimedAnnealing
+from dfopt.solvers.timed.dispatch_rules import dispatch_by_rules
 from dfopt.solvers.timed.layers import extend
 from dfopt.solvers.timed.partial_schedules import empty_layer, write_root
-from dfopt.solvers.timed.tables import timed_tables
+from dfopt.solvers.timed.tables import BITS, timed_tables
+from dfopt.verify.energy import energy_bound
 
 History = list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
 """For each layer, the parents and moves of its rows."""
@@ -25,13 +27,25 @@ FIRST_MOVES = 10_000
 """Moves of the first walk for each task; later walks are longer."""
 
 LONGEST_WALK = 1_000
-"""A walk has at most this number of times the moves of the first one."""
+"""Beside the layers, a walk has at most this number of times the moves of the first one."""
+
+MOVES_PER_ROW = 2_000
+"""Without a second worker this number of moves take about as long as a row of each layer."""
 
 FIRST_ROWS = 2_000
 """At first at most 2,000 partial schedules are kept in a layer."""
 
-MOST_ROWS = 1_000_000
+MOST_ROWS = 250_000
 """At most this number of partial schedules are kept in a layer; they take some 150 MB."""
+
+ROWS_GROWTH = 5
+"""The next layers may have five times as many."""
+
+FEW_ROWS = 100_000
+"""The checker repeats searches of up to 100,000 partial schedules, though it keeps some more."""
+
+FINENESS = 200
+"""Limits are tried until a two hundredth of the objective decides nothing any more."""
 
 ROWS_PER_CHUNK = 500
 """Between two looks at the clock this number of partial schedules is extended."""
@@ -60,6 +74,11 @@ class TimedSearch:
     def solve(self) -> bool:
         """Return whether the best schedule was proven optimal; otherwise too many rows are left."""
         search = self.search
+        energy = energy_bound(search.instance)
+        if energy > 0:
+            search.proved(energy, Counting(argument="energy", threshold=energy - 1))
+        dispatch_by_rules(search, self.tables)
+        search.check()
         if search.schedule is None:
             return False  # sizes leave no room for plain constructions
         search.enter("annealing of waiting tasks")
@@ -74,14 +93,13 @@ class TimedSearch:
             load(layers.first_calls, search.check)
             rows = FIRST_ROWS
             while rows <= MOST_ROWS:
-                search.enter(f"partial schedules in layers of {rows}")
-                if self._refutes(rows):
+                search.enter(f"layers of {rows} partial schedules")
+                if self._prove(rows):
                     return True
-                search.enter("annealing of waiting tasks")
                 if not walker.is_alive():
-                    moves *= 2
-                    self.annealing.walk(moves)
-                rows *= 5
+                    search.enter("annealing of waiting tasks")
+                    self.annealing.walk(MOVES_PER_ROW * rows)
+                rows *= ROWS_GROWTH
         finally:
             halt.set()
         return False
@@ -93,45 +111,65 @@ class TimedSearch:
             length = min(2 * length, LONGEST_WALK * moves)
             self.annealing.walk(length, halt)
 
-    def _refutes(self, rows: int) -> bool:
-        """Return whether all schedules better than the best one were excluded."""
+    def _prove(self, rows: int) -> bool:
+        """Raise the bound as far as layers of this size can; return whether that is all the way."""
+        search = self.search
+        assert search.objective is not None
+        if self._search_below(search.objective, rows):
+            return True
+        # A lower limit leaves fewer partial schedules.
+        too_high = search.objective
+        while too_high - search.lower_bound > max(1, too_high // FINENESS):
+            limit = (too_high + search.lower_bound + 1) // 2
+            if not self._search_below(limit, rows):
+                too_high = limit
+        return False
+
+    def _search_below(self, limit: int, rows: int) -> bool:
+        """Search for schedules better than the best one and below a limit.
+
+        Returns
+        -------
+        bool
+            Whether the search was complete. If not, some layer had more than this number of rows.
+        """
         search, tables = self.search, self.tables
         source, target = empty_layer(tables, 2 * rows), empty_layer(tables, 2 * rows)
         table = np.empty(1 << (4 * rows).bit_length(), dtype=np.int64)
         write_root(tables, source)
-        count = 1
+        count, total = 1, 0
         history: History = []
-        is_complete = True
         for _ in range(len(tables.exec)):
             table[:] = -1
             written = 0
             for first in range(0, count, ROWS_PER_CHUNK):
-                best = search.objective
-                assert best is not None
+                assert search.objective is not None
+                limit = min(limit, search.objective)
                 written, dropped = wait_for(
                     partial(
                         extend, tables, source, first, min(count, first + ROWS_PER_CHUNK), target,
-                        written, table, best, rows,
+                        written, table, limit, rows,
                     ),
                     search.check,
                 )  # fmt: skip
-                is_complete = is_complete and not dropped
-                if not is_complete and rows > FIRST_ROWS:
+                if dropped:
                     return False
             history.append((target.parent[:written].copy(), target.move[:written].copy()))
             source, target, count = target, source, written
+            total += count
             if not count:
                 break
         if count:
             ends = (source.clock[:count] + tables.finish[source.state[:count]]).max(axis=1)
             row = int(ends.argmin())
-            if search.objective is None or ends[row] < search.objective:
+            if ends[row] < limit:
+                limit = int(ends[row])
                 search.found(self._replayed(history, row))
-        if is_complete:
-            best = search.objective
-            assert best is not None
-            search.proved(best, CompleteSearch(threshold=best - 1, solver="layers"))
-        return is_complete
+        if total <= FEW_ROWS and len(tables.exec) <= BITS:
+            search.proved(limit, Exhaustive(threshold=limit - 1))
+        else:
+            search.proved(limit, CompleteSearch(threshold=limit - 1, solver="layers"))
+        return True
 
     def _replayed(self, history: History, row: int) -> list[list[int]]:
         """Return the orders of the CPUs that lead to a row of the last layer."""

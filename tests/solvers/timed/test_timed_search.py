@@ -11,14 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt import Instance, TimeLimit, solve
+from dfopt.problem.instance import Objective, Task
+from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.result import Status
-from dfopt.solvers.search import SearchOver
+from dfopt.solvers.search import Search, SearchOver
 from dfopt.solvers.timed import solve as timed_solve
 from dfopt.solvers.timed.annealing import TimedAnnealing
+from dfopt.solvers.timed.dispatch_rules import dispatch_by_rules
 from dfopt.solvers.timed.solve import TimedSearch
 from dfopt.solvers.timed.tables import timed_tables
 from dfopt.verify import verify
+from dfopt.verify.counting import counted_bound
 from dfopt.verify.dispatching import Dispatching
+from dfopt.verify.energy import energy_bound
 from tests.benchmarks.timed_instances import WAITS, timed_instance
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import badly_started, optimum, run
@@ -50,6 +55,44 @@ def test_the_checker_agrees_with_enumeration() -> None:
         least = optimum(instance)
         assert not Dispatching(instance, least, lambda: None).has_schedule(), instance
         assert Dispatching(instance, least + 1, lambda: None).has_schedule(), instance
+
+
+def test_no_energy_bound_is_above_the_optimum() -> None:
+    reached = 0
+    for instance in waiting_instances(600, seed=10):
+        bound = energy_bound(instance)
+        assert bound <= optimum(instance), instance
+        reached += bound == optimum(instance)
+    assert reached > 0
+
+
+def test_energy_proves_more_than_the_critical_path() -> None:
+    # Each of two CPUs has room for 8 units before the tasks that all wait for "join" begin.
+    tasks = (
+        *(Task(id=f"early{number}", df="A", exec=5) for number in range(3)),
+        Task(id="join", df="A", exec=1, after=("early0", "early1", "early2")),
+        *(Task(id=f"late{number}", df="A", exec=5, after=("join",)) for number in range(3)),
+    )
+    instance = Instance(
+        cpus=2,
+        penalty=PenaltyG(fill=0, write_back=0),
+        tasks=tasks,
+        capacity="unlimited",
+        objective=Objective.MAKESPAN,
+    )
+    assert energy_bound(instance) == 8 + 1 + 8
+    assert counted_bound(instance, "critical-path") == 5 + 1 + 5
+    assert counted_bound(instance, "energy") == 8 + 1 + 8
+
+
+def test_rules_dispatch_every_task() -> None:
+    for instance in waiting_instances(150, seed=11):
+        if not instance.has_sizes:
+            search = Search(instance)
+            with contextlib.suppress(SearchOver):
+                dispatch_by_rules(search, timed_tables(search))
+            assert search.objective is not None
+            assert search.objective >= optimum(instance)
 
 
 def test_annealing_finds_optima() -> None:
