@@ -17,7 +17,8 @@ from tests.verify.test_bound import certified
 
 @pytest.mark.slow
 def test_every_argument_gives_a_bound_and_that_of_the_solver() -> None:
-    given = dict.fromkeys(ARGUMENTS, 0)
+    # The bound by energy is worked out later, and only for tasks that wait.
+    given = dict.fromkeys(ARGUMENTS.keys() - {"energy"}, 0)
     for instance in drawn_instances(700, seed=12):
         least = optimum(instance)
         for argument in ARGUMENTS:
