@@ -299,10 +299,20 @@ def _false_weights(
 def largest_worths(
     orders: Orders, proof: SupportWeights, *, total: bool
 ) -> dict[Start, int | None]:
-    """Return the largest value of an order for each start.
+    """Return the largest value of an order for each start, None if there is no order."""
+    largest: dict[Start, int | None] = dict.fromkeys(orders.starts)
+    for start, _, value in worths(orders, proof, total=total):
+        largest[start] = max(value, largest[start] or value)
+    return largest
 
-    Where tasks are counted under total-penalty, no order is found for a start if none is worth
-    more than its CPU's bin weight.
+
+def worths(
+    orders: Orders, proof: SupportWeights, *, total: bool
+) -> Iterator[tuple[Start, int, int]]:
+    """Yield starts, supports, and the largest value of an order.
+
+    Where tasks are counted under total-penalty, supports may be left out that are worth no more
+    than the bin weights of their CPUs.
     """
     bits = {name: 1 << number for number, name in enumerate(orders.types)}
     task_weights, counted_weights = dict(proof.task_weights), dict(proof.counted_weights)
@@ -316,14 +326,10 @@ def largest_worths(
     claims: dict[Start, int] = {}
     for claim, start in zip(proof.bin_weights, orders.starts, strict=True):
         claims[start] = min(claim, claims.get(start, claim))
-    largest: dict[Start, int | None] = {}
     for start, claim in claims.items():
         if total and proof.counted_weights:
             values = orders.values_above(start, prices, proof.unit, worth, claim)
         else:
             values = orders.values(start, prices, proof.unit)
-        largest[start] = max(
-            (value + worth.of_sets(support) + worth.of_tasks(support) for support, value in values),
-            default=None,
-        )
-    return largest
+        for support, value in values:
+            yield start, support, value + worth.of_sets(support) + worth.of_tasks(support)

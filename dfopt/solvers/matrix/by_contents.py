@@ -41,6 +41,9 @@ MOST_TYPES = 60
 MOST_STEPS = 400
 """At most 400 parts of the problem are split."""
 
+MOST_ROUNDS = 10
+"""Supports are added at most 10 times to what a proof is tried with."""
+
 FURTHER_THRESHOLDS = 6
 """For a first schedule, the least threshold and at most the next 6 are tried."""
 
@@ -116,8 +119,8 @@ class ManyTypes:
                 break
             least = min(tree.bound, below())
             if least > bound:
-                bound = least
-                self._prove(prover, tree, bound + prover.base - 1)
+                self._prove(prover, tree, least + prover.base - 1)
+                bound = min(least, tree.bound)
 
     def _minimise_the_largest(self) -> None:
         """Find the least threshold that has a plan."""
@@ -150,6 +153,8 @@ class ManyTypes:
         if self.search.objective is not None:
             upper = min(upper, self.search.objective)
         upper = max(upper, lower + 1)
+        if upper > self.listing.reach:
+            return None
         refuted: ContentSearch | None = None
         feasible: ContentSearch | None = None
         threshold = upper
@@ -192,12 +197,23 @@ class ManyTypes:
     def _prove(self, prover: ContentProver, tree: ContentSearch, threshold: int) -> None:
         if threshold < self.search.lower_bound:
             return
-        try:
-            proof = prover.proof(tree.tree, threshold)
-        except MethodError:  # more supports than the checker looks at
-            return
-        if proof is not None:  # what rounding errors hide is not claimed
-            self.search.proved(threshold + 1, Supports(threshold=threshold, proof=proof))
+        for _ in range(MOST_ROUNDS):
+            try:
+                proof = prover.proof(tree.tree, threshold)
+            except MethodError:  # more supports than the checker looks at
+                return
+            if proof is not None:
+                self.search.proved(threshold + 1, Supports(threshold=threshold, proof=proof))
+                return
+            # What rounding errors hide is not claimed. Within a threshold all supports are listed.
+            if not prover.unlisted or not self.is_sum:
+                return
+            for part, supports in prover.unlisted:
+                self.program.list_supports(supports)
+                prover.forget(part)
+            tree.renew([part for part, _ in prover.unlisted])
+            if tree.bound + prover.base <= threshold:
+                return
 
     def _report(self, plan: Plan) -> None:
         report_plan(self.search, self.problem, self.order, self.members, self.listing, plan)

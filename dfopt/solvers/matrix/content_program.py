@@ -104,10 +104,22 @@ class ContentProgram:
         self._large: dict[int, int] = {}
         self._largest_small = 0
         self._small = self._small_sets()
-        # Type by type, since pricing goes through the types.
-        self._inside = np.ascontiguousarray(listing.inside.T.astype(np.float64))
-        self._more = np.ascontiguousarray((listing.inside * (self.sizes - 1)).T)
-        self._left = self.capacity - listing.inside.sum(axis=1)
+        self._inside, self._more, self._left = self._arranged()
+
+    def _arranged(self) -> tuple[Floats, Integers, Integers]:
+        """Return the supports type by type, since pricing goes through the types."""
+        inside = self.listing.inside
+        return (
+            np.ascontiguousarray(inside.T.astype(np.float64)),
+            np.ascontiguousarray((inside * (self.sizes - 1)).T),
+            self.capacity - inside.sum(axis=1),
+        )
+
+    def list_supports(self, supports: Iterable[int]) -> None:
+        """Add supports to the list."""
+        for support in supports:
+            self.listing.add(support)
+        self._inside, self._more, self._left = self._arranged()
 
     def least_touching(self, types: int) -> int:
         """Return how many CPUs touch a set of types at least."""

@@ -13,10 +13,13 @@ from dfopt.solvers.matrix.content_program import ContentProgram, Masks
 from dfopt.solvers.matrix.support_costs import UNREACHED
 from dfopt.solvers.matrix.support_program import SupportDuals
 from dfopt.solvers.matrix.support_search import Part
-from dfopt.verify.supports import Orders, largest_worths
+from dfopt.verify.supports import Orders, worths
 
 SCALES = (1_000, 100_000, 10_000_000)
 """Dual values are multiplied by one of these and rounded, tried in turn."""
+
+MOST_UNLISTED = 50
+"""At most 50 supports are added for a part that could not be excluded."""
 
 
 class ContentProver:
@@ -53,10 +56,20 @@ class ContentProver:
         self.base = sum(
             size * price for size, price in zip(listing.problem.sizes, listing.prices, strict=True)
         )
+        self.unlisted: list[tuple[Part, set[int]]] = []
+        """Parts that the last proof could not exclude, because of supports that are not listed."""
         self._known: dict[tuple[int, int], tuple[SupportWeights, int]] = {}
+        self._unlisted: dict[int, set[int]] = {}
+
+    def forget(self, part: Part) -> None:
+        """Forget the weights of a part."""
+        for scale in SCALES:
+            self._known.pop((id(part), scale), None)
+        self._unlisted.pop(id(part), None)
 
     def proof(self, part: Part, threshold: int) -> SupportProof | None:
-        """Return why no schedule is within ``threshold``; None if rounding hides it."""
+        """Return why no schedule is within ``threshold``; None if that cannot be shown."""
+        self.unlisted = []
         return self._proof(part, threshold, Orders(self.instance, threshold, self.program.check))
 
     def _proof(self, part: Part, threshold: int, orders: Orders) -> SupportProof | None:
@@ -73,6 +86,9 @@ class ContentProver:
             weights, excess = self._weighed(part, part.weights, scale, orders)
             if excess > weights.unit * (threshold - self.base):
                 return weights
+            if id(part) in self._unlisted:
+                self.unlisted.append((part, self._unlisted[id(part)]))
+                break
         return None
 
     def _weighed(
@@ -122,11 +138,19 @@ class ContentProver:
         )
         # Supports that are not listed may be worth more.
         total = self.instance.objective is Objective.TOTAL_PENALTY
-        largest = largest_worths(orders, weights, total=total)
-        bins = [
-            claim if (worst := largest[start]) is None else max(claim, worst)
-            for claim, start in zip(weights.bin_weights, orders.starts, strict=True)
-        ]
+        largest = dict(zip(orders.starts, weights.bin_weights, strict=True))
+        bits = [1 << self.names.index(name) for name in orders.types]
+        claimed = dict(largest)
+        better: list[tuple[int, int]] = []
+        for start, support, value in worths(orders, weights, total=total):
+            largest[start] = max(value, largest[start])
+            if value > claimed[start]:
+                types = sum(bit for place, bit in enumerate(bits) if support >> place & 1)
+                better.append((value, types))
+        if better:
+            best = sorted(better, reverse=True)[:MOST_UNLISTED]
+            self._unlisted[id(part)] = {types for _, types in best}
+        bins = [largest[start] for start in orders.starts]
         weights = replace(weights, bin_weights=tuple(bins))
         self._known[id(part), scale] = weights, worth - sum(bins)
         return self._known[id(part), scale]

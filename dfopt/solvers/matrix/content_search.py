@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import floor
@@ -119,6 +119,14 @@ class ContentSearch:
         if self._queue:
             self._dive(self._queue[0], None)
         return True
+
+    def renew(self, parts: Sequence[Part]) -> None:
+        """Solve the programs of open parts again, after supports have been listed."""
+        renewed = {id(part) for part in parts}
+        self._queue = [node for node in self._queue if id(node.part) not in renewed]
+        heapq.heapify(self._queue)
+        for part in parts:
+            self._open(part, -NO_PLAN, part.weights)
 
     def _open(self, part: Part, least: int, near: SupportDuals | None) -> bool:
         """Solve the program of a part, and note its bound."""

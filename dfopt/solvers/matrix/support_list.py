@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from dfopt.solvers.matrix.problem import MatrixProblem
-from dfopt.solvers.matrix.support_costs import UNREACHED, Integers, NegativeRing
+from dfopt.solvers.matrix.support_costs import UNREACHED, Integers, NegativeRing, SupportCosts
 from dfopt.solvers.matrix.transportation import go_on
 
 State = tuple[int, int]
@@ -72,6 +73,7 @@ class SupportList:
         self._potentials = _potentials(problem, prices)
         self.reach = UNREACHED
         self._before: list[dict[State, State | None]] = []
+        self._added: dict[tuple[int, int], tuple[int, ...]] = {}
         found = []
         for start in problem.start:
             rests, before = self._listed(start, most)
@@ -188,10 +190,37 @@ class SupportList:
                     heapq.heappush(queue, (reached, wider, after))
         return rests, before, left_out
 
+    def add(self, support: int) -> None:
+        """Add a support of few types."""
+        members = [task_type for task_type in range(self.types) if support >> task_type & 1]
+        problem = self.problem
+        part = replace(
+            problem,
+            sizes=tuple(problem.sizes[a] for a in members),
+            switch=tuple(tuple(problem.switch[a][b] for b in members) for a in members),
+            start=tuple(tuple(row[b] for b in members) for row in problem.start),
+            finish=tuple(problem.finish[a] for a in members),
+        )
+        costs = SupportCosts(part, [self.prices[a] for a in members], self._check)
+        whole = (1 << len(members)) - 1
+        if support not in self.numbers:
+            self.numbers[support] = len(self.numbers)
+            self.supports = np.append(self.supports, support)
+            self.rest = [np.append(rest, UNREACHED) for rest in self.rest]
+            row = np.array([[support >> task_type & 1 for task_type in range(self.types)]], bool)
+            self.inside = np.concatenate([self.inside, row])
+        for start, rest in enumerate(self.rest):
+            rest[self.numbers[support]] = costs.rest[start][whole]
+            self._added[start, support] = tuple(
+                members[place] for place in costs.walk(start, whole)
+            )
+
     def walk(self, start: int, support: int) -> tuple[int, ...]:
         """Return an order with this support and the least rest."""
         if not support:
             return ()
+        if (start, support) in self._added:
+            return self._added[start, support]
         state: State | None = (support, self._last[start][support])
         walk = []
         while state is not None:

@@ -5,11 +5,15 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 
+from dfopt.costs.cost_table import CostTable
 from dfopt.problem.certificate import Supports
 from dfopt.problem.instance import Instance, Objective
 from dfopt.solvers.exhaustive import solve_exhaustively
-from dfopt.solvers.matrix import by_type_of_matrix, choose_supports
+from dfopt.solvers.matrix import by_contents, by_type_of_matrix, choose_supports
 from dfopt.solvers.matrix.by_contents import solve_many_types
+from dfopt.solvers.matrix.problem import MatrixProblem, matrix_problem
+from dfopt.solvers.matrix.support_costs import SupportCosts, rest_of
+from dfopt.solvers.matrix.support_list import SupportList
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.verify.bound import check_bound
 from tests.claims import result_of
@@ -23,6 +27,12 @@ def chosen(instance: Instance) -> Search:
     with suppress(SearchOver):
         solve_many_types(search, *by_type_of_matrix(search.types))
     return search
+
+
+def matrix_problem_of(instance: Instance) -> tuple[MatrixProblem, list[int]]:
+    """Return an instance as the tasks of types."""
+    types, _ = by_type_of_matrix(Search(instance).types)
+    return matrix_problem(instance, types, CostTable(instance, types))
 
 
 def assert_proven(instance: Instance, search: Search) -> None:
@@ -61,6 +71,50 @@ def test_few_types_have_the_value_that_all_supports_give(seed: int) -> None:
     assert search.is_closed
     assert search.objective == other.objective
     assert_proven(instance, search)
+
+
+@pytest.mark.parametrize("most", [1, 4, 9])
+def test_supports_that_are_not_listed_are_not_forgotten(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(by_contents, "MOST_SUPPORTS", most)
+    for seed in range(1, 40, 2):
+        instance = drawn(seed, tasks=9, types=4, cpus=3)
+        search, other = chosen(instance), Search(instance)
+        with suppress(SearchOver):
+            choose_supports(other)
+        assert other.objective is not None
+        assert search.lower_bound <= other.objective
+        assert_proven(instance, search)
+
+
+def test_list_takes_a_support_in() -> None:
+    problem, _ = matrix_problem_of(drawn(1, tasks=40, types=5, cpus=4))
+    prices = [0] * 5
+    everything = SupportCosts(problem, prices)
+    listing = SupportList(problem, prices, most=6)
+    assert len(listing.supports) == 7
+    for support in range(1, 32):
+        listing.add(support)
+        walk = listing.walk(0, support)
+        rest = int(listing.rest[0][listing.numbers[support]])
+        assert rest == everything.rest[0][support] == rest_of(problem, prices, 0, walk)
+        assert sum(1 << task_type for task_type in set(walk)) == support
+
+
+def test_all_supports_are_listed_up_to_the_reach() -> None:
+    for seed in range(5):
+        problem, _ = matrix_problem_of(drawn(seed, tasks=40, types=6, cpus=4, warm=True))
+        prices = [0] * 6
+        everything = SupportCosts(problem, prices)
+        for most in (3, 10, 30, 100):
+            listing = SupportList(problem, prices, most=most)
+            for start, rest in enumerate(everything.rest):
+                for support, least in enumerate(rest.tolist()):
+                    if support and least <= listing.reach:
+                        assert listing.rest[start][listing.numbers[support]] == least
+                        walk = listing.walk(start, support)
+                        assert rest_of(problem, prices, start, walk) == least
 
 
 @pytest.mark.parametrize("seed", range(2))
