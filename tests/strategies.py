@@ -360,6 +360,7 @@ def tour_certificates(draw: st.DrawFn, *, threshold: int | None) -> Tour:
         entering=weights,
         cuts=st.lists(st.tuples(st.integers(0, 3), any_integer), max_size=2).map(tuple),
         scale=any_time,
+        beginnings=st.booleans(),
     )
     return Tour(
         threshold=threshold,

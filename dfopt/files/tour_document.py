@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dfopt.files.branching_document import pair
-from dfopt.files.fields import at, each, fields_of, integer, signed_integer, string
+from dfopt.files.fields import at, boolean, each, fields_of, integer, signed_integer, string
 from dfopt.files.strict_json import Document
 from dfopt.problem.certificate import ArcFork, ArcWeights, OrderCut, Tour
 
 CUT_KEYS = ("within", "last_of", "first_of")
 ARC_KEYS = ("before", "after", "at_most")
-WEIGHT_KEYS = ("leaving", "entering", "cuts", "scale")
+WEIGHT_KEYS = ("leaving", "entering", "cuts", "scale", "beginnings")
 
 
 def tour_from_fields(fields: Document) -> Tour:
@@ -57,6 +57,7 @@ def _node(row: object) -> ArcFork | ArcWeights:
         entering=each("entering", signed_integer, fields["entering"]),
         cuts=each("cuts", pair, fields.get("cuts", [])),
         scale=at("scale", integer, fields.get("scale", 1)),
+        beginnings=at("beginnings", boolean, fields.get("beginnings", False)),
     )
 
 
@@ -68,4 +69,6 @@ def _node_fields(node: ArcFork | ArcWeights) -> Document:
         fields["cuts"] = [list(row) for row in node.cuts]
     if node.scale != 1:
         fields["scale"] = node.scale
+    if node.beginnings:
+        fields["beginnings"] = True
     return fields

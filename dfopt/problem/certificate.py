@@ -316,12 +316,16 @@ class ArcWeights:
         Numbers of cuts, and their weights.
     scale
         The weight of a unit of cost.
+    beginnings
+        Whether the weights exclude the threshold only with a search: they leave few beginnings of
+        orders, and the checker tries these.
     """
 
     leaving: tuple[int, ...]
     entering: tuple[int, ...]
     cuts: tuple[tuple[int, int], ...] = ()
     scale: int = 1
+    beginnings: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.interruptible import SECONDS_PER_CHECK, load_module
-from dfopt.solvers.matrix import bound_by_flow, choose_supports, improve_schedule
+from dfopt.solvers.matrix import bound_by_flow, choose_supports, has_many_types, improve_schedule
 from dfopt.solvers.search import Search
 from dfopt.solvers.sizes import bound_by_pieces, can_be_cut, refill
 from dfopt.solvers.timed_branch_and_bound import BranchAndBound
@@ -118,10 +118,12 @@ def _prove_best_order(search: Search) -> None:
 def _look_at_matrix(search: Search) -> None:
     """Solve instances with a matrix that have few types or one CPU; bound the others."""
     is_tiny = search.instance.task_count <= TINY
-    if not is_tiny and not search.instance.is_timed:
+    is_tour = can_be_toured(search)
+    # One CPU runs all types, so that nothing is gained by supports but where they are few.
+    if not is_tiny and not search.instance.is_timed and not (is_tour and has_many_types(search)):
         choose_supports(search)
         search.check()
-    if not is_tiny and can_be_toured(search):
+    if not is_tiny and is_tour:
         search_tours(search)
         search.check()
     if not search.instance.is_timed:

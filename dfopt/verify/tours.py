@@ -7,13 +7,15 @@ each of its tasks, so an order leaves it and enters it as often as that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from itertools import pairwise
 
 from dfopt.problem.certificate import ArcFork, ArcWeights, OrderCut, Tour
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
+from dfopt.verify.beginnings import Beginnings, cheapest_order
 
 DEPOT = 0
 """The node that is both the start and the end."""
@@ -33,7 +35,7 @@ def false_tour(instance: Instance, certificate: Tour, bound: int) -> list[str]:
         what = "tasks" if instance.has_precedence else "types of the tasks"
         return [f"certificate.nodes: must name the {len(nodes)} {what}, each of them once"]
     tours = Tours(instance, certificate.nodes)
-    cuts: list[Cut] = []
+    cuts: list[CutArcs] = []
     for position, order_cut in enumerate(certificate.cuts):
         cut = tours.cut(order_cut)
         if isinstance(cut, str):
@@ -48,8 +50,13 @@ def nodes_of(instance: Instance, task: Task) -> Iterable[str]:
     return task.names if instance.has_precedence else (str(task.type),)
 
 
-Cut = tuple[list[int], list[int]]
-"""Every order uses an arc from one of the former nodes to one of the latter."""
+@dataclass(frozen=True, slots=True)
+class CutArcs:
+    """A cut with the nodes from which and to which its arcs lead; every order uses one of them."""
+
+    claim: OrderCut
+    tails: Sequence[int]
+    heads: Sequence[int]
 
 
 class Tours:
@@ -109,7 +116,7 @@ class Tours:
             return 0
         return 1 if tail in self.before[head] else min(self.visits[tail], self.visits[head])
 
-    def cut(self, claim: OrderCut) -> Cut | str:
+    def cut(self, claim: OrderCut) -> CutArcs | str:
         """Return the arcs of a cut, or why some order may not use any of them.
 
         Between the last visit of ``last_of`` and the first one of ``first_of`` an order leaves
@@ -131,11 +138,15 @@ class Tours:
         )
         tails = sorted(within - passed)
         heads = sorted(set(range(1, self.size)) - within - passed)
-        return (tails if last_of else [DEPOT, *tails], heads if first_of else [DEPOT, *heads])
+        return CutArcs(
+            claim,
+            tails if last_of else [DEPOT, *tails],
+            heads if first_of else [DEPOT, *heads],
+        )
 
 
 def _flaws(
-    tours: Tours, cuts: Sequence[Cut], tree: Sequence[ArcFork | ArcWeights], budget: int
+    tours: Tours, cuts: Sequence[CutArcs], tree: Sequence[ArcFork | ArcWeights], budget: int
 ) -> Iterator[str]:
     """Yield the errors in a tree of cases."""
     open_cases: list[dict[Arc, Range]] = [{}]
@@ -162,28 +173,39 @@ def _flaws(
         yield "certificate.tree: ends before all cases have weights"
 
 
-def _false_arc_weights(
+def _false_arc_weights(  # noqa: PLR0911 - one for each error
     tours: Tours,
-    cuts: Sequence[Cut],
+    cuts: Sequence[CutArcs],
     weights: ArcWeights,
-    ranges: dict[Arc, Range],
+    ranges: Mapping[Arc, Range],
     budget: int,
 ) -> str | None:
-    """Return why weights do not exclude orders of at most ``budget``; None if they do.
-
-    An order's cost, times the scale, is the sum of what it pays for its visits and cuts and of the
-    reduced costs of its arcs. It pays for each visit, and at least once for each cut.
-    """
+    """Return why weights do not exclude orders of at most ``budget``; None if they do."""
     if len(weights.leaving) != tours.size or len(weights.entering) != tours.size:
         return f": needs {tours.size} weights for leaving, and as many for entering"
     if weights.scale < 1:
         return f".scale: is {weights.scale}, but must be at least 1"
-    worth = sum(
-        visits * (leave + enter)
-        for visits, leave, enter in zip(
-            tours.visits, weights.leaving, weights.entering, strict=True
-        )
-    )
+    for number, weight in weights.cuts:
+        if not 0 <= number < len(cuts):
+            return f".cuts: there is no cut {number}"
+        if weight < 0:
+            return f".cuts: the weight {weight} is negative"
+    reduced = _reduced_costs(tours, cuts, weights)
+    worth = _worth(tours, weights, ranges, reduced)
+    limit = weights.scale * budget
+    if worth > limit:
+        return None
+    if not weights.beginnings:
+        return f": the weights are {worth}, no more than orders may cost, {limit}"
+    if max(tours.visits) > 1:
+        return ".beginnings: is for tasks that are nodes of their own"
+    if cheapest_order(beginnings_of(tours, cuts, weights, ranges), limit) is not None:
+        return f": some order costs no more than {budget}"
+    return None
+
+
+def _reduced_costs(tours: Tours, cuts: Sequence[CutArcs], weights: ArcWeights) -> list[list[int]]:
+    """Return the costs of arcs, times the scale, less what their ends and cuts weigh."""
     reduced = [
         [
             weights.scale * cost - leave - enter
@@ -192,16 +214,27 @@ def _false_arc_weights(
         for row, leave in zip(tours.cost, weights.leaving, strict=True)
     ]
     for number, weight in weights.cuts:
-        if not 0 <= number < len(cuts):
-            return f".cuts: there is no cut {number}"
-        if weight < 0:
-            return f".cuts: the weight {weight} is negative"
-        worth += weight
-        tails, heads = cuts[number]
-        for tail in tails:
+        for tail in cuts[number].tails:
             row = reduced[tail]
-            for head in heads:
+            for head in cuts[number].heads:
                 row[head] -= weight
+    return reduced
+
+
+def _worth(
+    tours: Tours,
+    weights: ArcWeights,
+    ranges: Mapping[Arc, Range],
+    reduced: Sequence[Sequence[int]],
+) -> int:
+    """Return what every order costs at least, times the scale.
+
+    Its cost is the sum of what it pays for its visits and cuts and of the reduced costs of its
+    arcs. It pays for each visit, and at least once for each cut.
+    """
+    worth = sum(weight for _, weight in weights.cuts)
+    for visits, leave, enter in zip(tours.visits, weights.leaving, weights.entering, strict=True):
+        worth += visits * (leave + enter)
     for tail, row in enumerate(reduced):
         for head, cost in enumerate(row):
             if cost < 0 and (tail, head) not in ranges:
@@ -209,6 +242,33 @@ def _false_arc_weights(
     for (tail, head), (least, most) in ranges.items():
         cost = reduced[tail][head]
         worth += cost * (least if cost > 0 else most)
-    if worth <= weights.scale * budget:
-        return f": the weights are {worth}, no more than orders may cost, {weights.scale * budget}"
-    return None
+    return worth
+
+
+def beginnings_of(
+    tours: Tours,
+    cuts: Sequence[CutArcs],
+    weights: ArcWeights,
+    ranges: Mapping[Arc, Range],
+) -> Beginnings:
+    """Return what the beginnings of orders cost, and what follows them at least."""
+    reduced = _reduced_costs(tours, cuts, weights)
+    cost: list[list[int | None]] = [[None] * tours.size for _ in range(tours.size)]
+    spare = 0
+    for tail, row in enumerate(reduced):
+        for head, arc_cost in enumerate(row):
+            _, most = ranges.get((tail, head), (0, tours.most(tail, head)))
+            if most:
+                cost[tail][head] = weights.scale * tours.cost[tail][head]
+                spare -= most * min(0, arc_cost)
+    return Beginnings(
+        cost=cost,
+        leaving=weights.leaving,
+        entering=weights.entering,
+        cuts=[
+            (cuts[number].claim.last_of, cuts[number].claim.first_of, cuts[number].tails, weight)
+            for number, weight in weights.cuts
+        ],
+        before=tours.before,
+        spare=spare,
+    )

@@ -23,6 +23,7 @@ __all__ = [
     "bound_by_flow",
     "by_type_of_matrix",
     "choose_supports",
+    "has_many_types",
     "improve_schedule",
 ]
 
@@ -31,6 +32,11 @@ SOLVER = "transportation"
 
 MOST_TYPES = 16
 """All sets of types are listed for at most 16 types."""
+
+
+def has_many_types(search: Search) -> bool:
+    """Return whether tasks have too many types of the matrix to list all sets of them."""
+    return len({task_type.example.type for task_type in search.types}) > MOST_TYPES
 
 
 def choose_supports(search: Search) -> None:

@@ -16,7 +16,7 @@ from dfopt.problem.certificate import Tour
 from dfopt.solvers.tour.cut_program import Arc, CutProgram, TourRelaxation, reduced_costs
 from dfopt.solvers.tour.problem import START, TourProblem
 from dfopt.solvers.tour.proof import TourCase, TourWeights, tour_certificate, weights_of
-from dfopt.solvers.tour.separation import Floats
+from dfopt.solvers.tour.separation import Cut, Floats
 
 CANDIDATES = 8
 """At most 8 arcs are tried before a case is divided."""
@@ -36,17 +36,20 @@ class BranchAndCut:
         A first tour.
     found, proved
         Called with tours, and with a bound on what tours cost and what proves it.
+    raise_bound
+        Raises the bound of a case by other means, and may return a better tour.
     check
         Called often; what it raises ends the search.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         problem: TourProblem,
         tour: Sequence[int],
         *,
         found: Callable[[Sequence[int]], None],
         proved: Callable[[int, Tour], None],
+        raise_bound: Callable[[TourCase, Sequence[Cut], int], Sequence[int] | None],
         check: Callable[[], None],
     ) -> None:
         self.problem = problem
@@ -54,6 +57,7 @@ class BranchAndCut:
         self.best = problem.cost_of(tour)
         self._found = found
         self._proved = proved
+        self._raise_bound = raise_bound
         self._check = check
         dear = max(1, self.best + 1)
         self.program = CutProgram(problem, pairwise(tour), dear, check)
@@ -110,6 +114,11 @@ class BranchAndCut:
             self.improve(joined(relaxed.flow.round().astype(np.int64)))
             if case.weights.bound >= self.best:
                 return
+        better = self._raise_bound(case, self.program.cuts, self.best)
+        if better is not None:
+            self.improve(better)
+        if case.weights.bound >= self.best:
+            return
         arc = self._branching_arc(case, relaxed)
         least, most = case.ranges.get(arc, (0, int(self.problem.most[arc])))
         at_most = int(np.floor(relaxed.flow[arc] + WHOLE))

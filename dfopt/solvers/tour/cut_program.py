@@ -146,7 +146,9 @@ class CutProgram:
         if self._has[tail, head]:
             return
         self._has[tail, head] = True
-        variable = self._solver.NumVar(0.0, float(self.problem.most[arc]), "")
+        # How often an arc is used follows from the visits; to say it again would only allow arcs of
+        # negative reduced cost.
+        variable = self._solver.NumVar(0.0, self._infinity, "")
         self._variables[arc] = variable
         self._objective.SetCoefficient(variable, float(self.problem.cost[arc]))
         self._leave[tail].SetCoefficient(variable, 1.0)
@@ -175,12 +177,14 @@ class CutProgram:
         """Let arcs be used as often as the ranges say, and others as often as tours can."""
         for arc in self._changed.keys() - ranges.keys():
             if arc in self._variables:
-                self._variables[arc].SetBounds(0.0, float(self.problem.most[arc]))
+                self._variables[arc].SetBounds(0.0, self._infinity)
         for arc, (least, most) in ranges.items():
             if least:
                 self._add_arc(arc)
             if arc in self._variables and self._changed.get(arc) != (least, most):
-                self._variables[arc].SetBounds(float(least), float(most))
+                is_limited = most < self.problem.most[arc]
+                highest = float(most) if is_limited else self._infinity
+                self._variables[arc].SetBounds(float(least), highest)
         self._changed = dict(ranges)
 
     def solve(self, ranges: Ranges, cutoff: float, *, rounds: int = 1000) -> TourRelaxation:

@@ -7,13 +7,17 @@ from contextlib import suppress
 import numpy as np
 
 from dfopt.solvers.search import Search
+from dfopt.solvers.tour.beginnings import BeginningsSearch
 from dfopt.solvers.tour.branch_and_cut import BranchAndCut
 from dfopt.solvers.tour.cut_program import NoSolutionError, easily_reduced
 from dfopt.solvers.tour.problem import START, TourProblem, tour_problem
-from dfopt.solvers.tour.segment_moves import SegmentMoves
+from dfopt.solvers.tour.segment_moves import LONG, SegmentMoves
 
 WALKS = 2
-"""The local search walks twice before there is a linear program, and twice after it."""
+"""The local search takes 2 short walks before there is a linear program, and long ones after it."""
+
+FAILURES = 3
+"""It gives up after 3 long walks in a row that find nothing better."""
 
 LARGEST_COST = 1 << 45
 """Floating-point numbers are too coarse for tours that cost more."""
@@ -49,6 +53,7 @@ def solve_tour(search: Search) -> None:
         tour,
         found=lambda better: search.found([problem.order(better)]),
         proved=search.proved,
+        raise_bound=BeginningsSearch(search.instance, problem, search.check).raise_bound,
         check=search.check,
     )
     # GLOP may fail on degenerate programs; then other methods take over.
@@ -56,8 +61,12 @@ def solve_tour(search: Search) -> None:
         search.enter("cuts of tours")
         reduced = branches.start()
         search.enter("tour along arcs of small reduced costs")
-        branches.improve(moves.improved(branches.tour, reduced, WALKS))
-        search.check()
+        failures = 0
+        while failures < FAILURES:
+            before = branches.best
+            branches.improve(moves.improved(branches.tour, reduced, 1, LONG))
+            failures = 0 if branches.best < before else failures + 1
+            search.check()
         search.enter("branch and cut")
         branches.run()
 

@@ -38,6 +38,8 @@ class TourWeights:
         The weight of a unit of cost.
     bound
         No tour in its case costs less.
+    beginnings
+        Whether that needs a search among the beginnings of orders that the weights leave.
     """
 
     leaving: Integers
@@ -45,6 +47,7 @@ class TourWeights:
     cuts: dict[int, int]
     scale: int
     bound: int
+    beginnings: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -147,16 +150,17 @@ def tour_certificate(problem: TourProblem, cuts: Sequence[Cut], root: TourCase, 
             )
             cases.extend(reversed(case.parts))
         else:
-            tree.append(_leaf(case.weights, used))
+            tree.append(leaf_of(case.weights, used))
     return Tour(
         nodes=problem.names,
-        cuts=tuple(_order_cut(cuts[number], problem.end) for number in used),
+        cuts=tuple(order_cut(cuts[number], problem.end) for number in used),
         tree=tuple(tree),
         threshold=bound - 1,
     )
 
 
-def _leaf(weights: TourWeights, used: dict[int, int]) -> ArcWeights:
+def leaf_of(weights: TourWeights, used: dict[int, int]) -> ArcWeights:
+    """Return weights as a certificate has them; ``used`` numbers the cuts anew."""
     return ArcWeights(
         leaving=tuple(weights.leaving[:-1].tolist()),
         entering=(int(weights.entering[-1]), *weights.entering[1:-1].tolist()),
@@ -164,10 +168,13 @@ def _leaf(weights: TourWeights, used: dict[int, int]) -> ArcWeights:
             (used.setdefault(number, len(used)), weight) for number, weight in weights.cuts.items()
         ),
         scale=weights.scale,
+        beginnings=weights.beginnings,
     )
 
 
-def _order_cut(cut: Cut, end: int) -> OrderCut:
+def order_cut(cut: Cut, end: int) -> OrderCut:
+    """Return a cut as a certificate has it."""
+
     def numbers(nodes: Flags) -> tuple[int, ...]:
         return tuple(node for node in np.flatnonzero(nodes).tolist() if node not in (START, end))
 

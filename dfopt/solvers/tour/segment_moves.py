@@ -20,11 +20,11 @@ from dfopt.solvers.tour.problem import Flags, Integers, TourProblem
 
 Table = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
-MOVES_PER_TASK = 20_000
-"""Number of moves that a walk tries for each task."""
+SHORT, LONG = 20_000, 150_000
+"""Number of moves that a short walk and a long one try for each task."""
 
-MOST_MOVES = 4_000_000
-"""A walk tries at most 4,000,000 moves."""
+MOST_MOVES = 10_000_000
+"""A walk tries at most 10,000,000 moves."""
 
 MOVES_PER_CHUNK = 400_000
 """Between two looks at the clock at most 400,000 moves are tried."""
@@ -41,7 +41,7 @@ LONGEST_TOUR = 5_000
 EVENLY = 0.5
 """In half of the moves the new arc leads into the second segment, else out of the first."""
 
-HOT, COLD = 0.5, 0.005
+HOT, COLD = 1.0, 0.01
 """The first and the last temperature, as shares of the average arc of the tour."""
 
 
@@ -66,7 +66,9 @@ class SegmentMoves:
         self._first_task = firsts[:-1]
         self._node = np.repeat(np.arange(problem.end + 1), problem.visits)
 
-    def improved(self, tour: Sequence[int], worth: Table, walks: int) -> list[int]:
+    def improved(
+        self, tour: Sequence[int], worth: Table, walks: int, length: int = SHORT
+    ) -> list[int]:
         """Return the best tour after some walks, each from the best tour before.
 
         Parameters
@@ -75,8 +77,8 @@ class SegmentMoves:
             A tour.
         worth
             Arcs of small values are tried first: reduced costs of the arcs.
-        walks
-            The number of walks.
+        walks, length
+            The number of walks, and of moves that each of them tries for each task.
         """
         problem = self.problem
         if not FEWEST_TASKS <= len(tour) - 2 <= LONGEST_TOUR:
@@ -85,7 +87,7 @@ class SegmentMoves:
         near = self._near(worth)
         best = self._tasks(tour)
         value = np.array([problem.cost_of(tour)], dtype=np.int64)
-        moves = min(MOST_MOVES, MOVES_PER_TASK * (len(tour) - 2))
+        moves = min(MOST_MOVES, length * (len(tour) - 2))
         for _ in range(walks):
             current = best.copy()
             position = np.argsort(current)

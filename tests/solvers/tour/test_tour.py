@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from dfopt.problem.certificate import ArcFork, Tour
+from dfopt.problem.certificate import ArcFork, ArcWeights, Tour
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.facade import solve
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.solvers.tour import can_be_toured
+from dfopt.solvers.tour.beginnings import BeginningsSearch
 from dfopt.solvers.tour.branch_and_cut import BranchAndCut, joined
 from dfopt.solvers.tour.cut_program import easily_reduced
 from dfopt.solvers.tour.method import nearest_next
@@ -38,6 +39,7 @@ def by_branch_and_cut(instance: Instance) -> Search:
             tour,
             found=lambda better: search.found([problem.order(better)]),
             proved=search.proved,
+            raise_bound=BeginningsSearch(instance, problem, search.check).raise_bound,
             check=search.check,
         ).run()
     return search
@@ -111,7 +113,7 @@ def test_a_tree_of_cases_is_proven() -> None:
     trees = [
         search.certificate
         for seed in range(12)
-        if isinstance((search := by_branch_and_cut(drawn(seed, tasks=12))).certificate, Tour)
+        if isinstance((search := by_branch_and_cut(drawn(seed, tasks=14))).certificate, Tour)
     ]
     assert any(isinstance(tree.tree[0], ArcFork) for tree in trees if isinstance(tree, Tour))
 
@@ -136,6 +138,7 @@ def test_a_limit_leaves_a_bound_that_the_checker_accepts() -> None:
             tour,
             found=lambda better: search.found([problem.order(better)]),
             proved=search.proved,
+            raise_bound=BeginningsSearch(instance, problem, search.check).raise_bound,
             check=check,
         ).run()
     assert search.lower_bound > 0
@@ -199,3 +202,16 @@ def test_arcs_are_joined_to_a_tour() -> None:
     assert sorted(itertools.pairwise(tour)) == sorted(
         [(0, 1), (1, 2), (2, 1), (1, 1), (1, 3), (3, 4)]
     )
+
+
+def test_beginnings_close_what_weights_leave_open() -> None:
+    """With precedence few beginnings are left at the root of the tree."""
+    instances_ = [drawn(seed, tasks=14, waiting=0.1) for seed in range(8)]
+    searches = [by_branch_and_cut(instance) for instance in instances_]
+    used = []
+    for instance, search in zip(instances_, searches, strict=True):
+        certificate = search.certificate
+        assert isinstance(certificate, Tour)
+        used += [leaf.beginnings for leaf in certificate.tree if isinstance(leaf, ArcWeights)]
+        assert_proven(instance, search)
+    assert any(used)

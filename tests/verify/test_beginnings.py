@@ -1,0 +1,92 @@
+"""The search among beginnings of orders, against all orders."""
+
+import random
+from itertools import pairwise, permutations
+
+import pytest
+
+from dfopt.errors import MethodError
+from dfopt.problem.certificate import ArcWeights, OrderCut
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.verify.beginnings import cheapest_order
+from dfopt.verify.tours import CutArcs, Tours, beginnings_of
+
+
+def drawn(source: random.Random) -> Instance:
+    """Return a few tasks of which some wait for others."""
+    names = tuple("abcde"[: source.randint(2, 5)])
+    return Instance(
+        cpus=1,
+        penalty=PenaltyMatrix(
+            types=names,
+            switch=tuple(tuple(source.randint(0, 9) for _ in names) for _ in names),
+        ),
+        objective=Objective.MAKESPAN,
+        tasks=tuple(
+            Task(
+                id=name,
+                type=name,
+                after=tuple(other for other in names[:number] if source.random() < 0.3)
+                or (names[:1] if number == 1 else ()),
+            )
+            for number, name in enumerate(names)
+        ),
+    )
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_it_finds_orders_whatever_the_weights_are(seed: int) -> None:
+    source = random.Random(seed)
+    instance = drawn(source)
+    names = [task.id for task in instance.tasks]
+    tours, size = Tours(instance, names), len(names)
+    orders = [
+        (0, *order, 0)
+        for order in permutations(range(1, size + 1))
+        if not any(tours.before[node] & set(order[at:]) for at, node in enumerate(order))
+    ]
+    cuts = []
+    for _ in range(3):
+        within = [node for node in range(1, size + 1) if source.random() < 0.5]
+        last_of = [node for node in within if source.random() < 0.4]
+        first_of = [
+            node
+            for node in range(1, size + 1)
+            if node not in within and all(node in tours.after[before] for before in last_of)
+        ]
+        claim = OrderCut(within=tuple(within), last_of=tuple(last_of), first_of=tuple(first_of))
+        cut = tours.cut(claim)
+        assert isinstance(cut, CutArcs)
+        cuts.append(cut)
+        for order in orders:  # the theorem on cuts
+            assert any(a in cut.tails and b in cut.heads for a, b in pairwise(order))
+
+    def numbers() -> tuple[int, ...]:
+        return tuple(source.randint(-5, 9) for _ in range(size + 1))
+
+    weights = ArcWeights(
+        leaving=numbers(),
+        entering=numbers(),
+        cuts=tuple((number, source.randint(0, 9)) for number in range(len(cuts))),
+        scale=source.randint(1, 3),
+        beginnings=True,
+    )
+    best = min(sum(tours.cost[a][b] for a, b in pairwise(order)) for order in orders)
+    beginnings = beginnings_of(tours, cuts, weights, {})
+    for budget in (best - 1, best, best + 2):
+        order = cheapest_order(beginnings, weights.scale * budget)
+        if order is None:
+            assert budget < best
+        else:
+            assert sum(tours.cost[a][b] for a, b in pairwise((0, *order, 0))) == best <= budget
+            assert (0, *order, 0) in orders
+
+
+def test_it_gives_up_where_there_are_too_many() -> None:
+    instance = drawn(random.Random(1))
+    tours = Tours(instance, [task.id for task in instance.tasks])
+    nothing = (0,) * tours.size
+    weights = ArcWeights(leaving=nothing, entering=nothing, beginnings=True)
+    with pytest.raises(MethodError, match="more than 1 beginnings"):
+        cheapest_order(beginnings_of(tours, [], weights, {}), 100, most=1)
