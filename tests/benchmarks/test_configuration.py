@@ -57,10 +57,8 @@ class Size:
 SIZES = {
     "100-tasks": Size(tasks=100, cpus=8, fragments=20, limit_s=30, gap=1, proven=0.8),
     "200-tasks": Size(tasks=200, cpus=16, fragments=40, limit_s=60, gap=1, proven=0.7),
-    "500-tasks": Size(tasks=500, cpus=32, fragments=100, limit_s=120, gap=8, proven=0.2),
-    "1000-tasks": Size(
-        tasks=1000, cpus=64, fragments=200, limit_s=180, gap=6, proven=0, seeds=range(3)
-    ),
+    "500-tasks": Size(tasks=500, cpus=32, fragments=100, limit_s=60, gap=8, proven=0.4),
+    "1000-tasks": Size(tasks=1000, cpus=64, fragments=200, limit_s=60, gap=6, proven=0.2),
 }
 
 TRACES = sorted([*FOLDER.glob("df-workers-*.json"), *FOLDER.glob("hackbench-*.json")])

@@ -177,7 +177,7 @@ class ConfigurationSearch:
                 if solution is not None and not self._dive_from(limit, solution):
                     if not tried:
                         tried = True
-                        self._try_other_models()
+                        self._try_other_models(limit)
                     else:
                         self._branch(limit, solution)
 
@@ -288,8 +288,11 @@ class ConfigurationSearch:
             if most_nodes is None:
                 self._leave_to_cp_sat(limit)
 
-    def _try_other_models(self) -> None:
-        """Try models that are good at filling CPUs exactly, of which the LP knows nothing."""
+    def _try_other_models(self, limit: int) -> None:
+        """Try models that are good at filling CPUs exactly, of which the LP knows nothing.
+
+        Where they would be too large, local search walks slowly to a schedule within the limit.
+        """
         search = self.search
         if counts_parts(search):
             search.enter("packing parts")
@@ -304,6 +307,11 @@ class ConfigurationSearch:
             bounds = (search.lower_bound, best - 1)
             if attempt(search, lambda: CountModel(search, bounds), CP_SAT_EFFORT):
                 self._prove_again(best)
+        else:
+            from dfopt.solvers.heuristics.local_search import walk_slowly
+
+            search.enter(f"local search, limit {limit}")
+            walk_slowly(search, limit)
 
     def _prove_again(self, bound: int) -> None:
         """Prove by branching what CP-SAT says, if a moderate tree does: that can be checked.

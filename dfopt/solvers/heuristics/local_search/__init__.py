@@ -1,5 +1,10 @@
 """Fast local search for the penalties f and g, without releases and precedence."""
 
-from dfopt.solvers.heuristics.local_search.local_search import Background, LocalSearch, fits
+from dfopt.solvers.heuristics.local_search.local_search import (
+    Background,
+    LocalSearch,
+    fits,
+    walk_slowly,
+)
 
-__all__ = ["Background", "LocalSearch", "fits"]
+__all__ = ["Background", "LocalSearch", "fits", "walk_slowly"]

@@ -52,6 +52,10 @@ HOT, COLD = 0.15, 0.006
 CHUNK = 100_000
 """A chunk of moves reads about 100,000 types, which takes some milliseconds."""
 
+SLOW_MOVES_PER_TASK = 100_000
+MOST_SLOW_MOVES = 100_000_000
+"""A slow walk has at most 100 million moves, which take about a minute."""
+
 TASKS_PER_CHUNK = 2_000
 """Reporting a schedule of 2,000 tasks takes about as long as a chunk of moves."""
 
@@ -195,7 +199,8 @@ class Background:
     local_search
         The search to run. It starts again after each walk, for a better schedule than the best.
     moves
-        The length of each walk.
+        The length of the first walk. Each one after a walk that found nothing better is twice as
+        long as that: slow cooling finds more than many walks do.
     """
 
     def __init__(self, local_search: LocalSearch, moves: int) -> None:
@@ -223,12 +228,31 @@ class Background:
         if self._local_search.search.instance.cpus == 1:
             return
         try:
+            moves = self._moves
             while not self._over.is_set():
-                self._local_search.run(None, self._moves, self._over.is_set)
+                found = self._local_search.run(None, moves, self._over.is_set)
+                moves = self._moves if found else 2 * moves
         except SearchOver:
             pass  # the solver beside it will see it too
         except BaseException as error:  # raised where the block is left
             self._error = error
+
+
+def walk_slowly(search: Search, target: int) -> None:
+    """Cool down slowly towards a target: that finds what no number of quick walks does.
+
+    The walk ends early when another solver meets the target.
+    """
+    if not fits(search):
+        return
+
+    def is_met() -> bool:
+        return search.objective is not None and search.objective <= target
+
+    # Another seed than that of the local search beside this.
+    walk = LocalSearch(search, seed=search.seed + 1)
+    moves = min(MOST_SLOW_MOVES, SLOW_MOVES_PER_TASK * search.instance.task_count)
+    walk.run(target, moves, is_met)
 
 
 @functools.cache

@@ -18,7 +18,7 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.result import Progress, StopReason
 from dfopt.problem.schedule import evaluate
-from dfopt.solvers.heuristics.local_search import Background, LocalSearch
+from dfopt.solvers.heuristics.local_search import Background, LocalSearch, walk_slowly
 from dfopt.solvers.heuristics.local_search import state as states
 from dfopt.solvers.search import Search, SearchOver
 from tests.patience import PATIENCE_S
@@ -208,6 +208,20 @@ def test_a_target_out_of_reach_is_not_met() -> None:
     assert not local.run(0, 5000)
     check(local)
     check_schedule(search)
+
+
+def test_a_slow_walk_ends_at_its_target() -> None:
+    instance = zipf(tasks=20, cpus=3, fragments=5, seed=1)
+    search = Search(instance)
+    LocalSearch(search)
+    first = search.objective
+    assert first is not None
+    walk_slowly(search, first - 1)
+    assert search.objective is not None
+    assert search.objective < first
+    found = search.history
+    walk_slowly(search, search.objective)
+    assert search.history == found
 
 
 def test_it_goes_on_from_a_given_schedule() -> None:
