@@ -143,9 +143,13 @@ def _solve_with_waits(search: Search) -> bool:
 
 
 def _look_at_sizes(search: Search) -> None:
-    """Improve schedules of tasks with sizes, and bound what they cost under g."""
+    """Improve schedules of tasks with sizes, and bound what they cost if they could be cut."""
     if can_be_cut(search.instance):
         bound_by_pieces(search)
+    is_matrix = isinstance(search.instance.penalty, PenaltyMatrix)
+    if is_matrix and not search.instance.is_timed and not has_many_types(search):
+        choose_supports(search)
+        search.check()
     if search.instance.task_count <= TINY or not order_is_known(search.instance):
         return
     search.enter("filling CPUs anew")

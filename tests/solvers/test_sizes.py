@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import SizeWeights
 from dfopt.problem.instance import Instance, Objective, Task
-from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
-from dfopt.problem.result import Status
+from dfopt.problem.penalties import PenaltyG
+from dfopt.problem.result import Status, StopReason, relative_gap
 from dfopt.problem.stop import TimeLimit
 from dfopt.solvers import METHODS, auto, solve
 from dfopt.solvers.cp_sat.runner import is_solvable
+from dfopt.solvers.matrix import choose_supports
 from dfopt.solvers.search import Search, SearchOver
-from dfopt.solvers.sizes import bound_by_pieces, can_be_cut, packings, refill
+from dfopt.solvers.sizes import bound_by_pieces, can_be_cut, find_room, packings, refill
 from dfopt.solvers.sizes.exact_fill import exact_fills
 from dfopt.solvers.sizes.first_fit import orders_of
 from dfopt.solvers.sizes.fitting import RoomModel
@@ -167,27 +168,34 @@ def test_pieces_cost_no_more_than_tasks() -> None:
     assert sum(bounds) >= len(bounds) // 2 >= 15
 
 
-def test_pieces_cost_no_more_under_a_matrix_either() -> None:
+def test_supports_bound_tasks_with_sizes() -> None:
     bounds = []
-    for drawn in sized_instances(200, seed=13, most_tasks=5, kinds=("matrix",)):
-        assert isinstance(drawn.penalty, PenaltyMatrix)
-        instance = drawn
-        if len(bounds) % 2:
-            rows = enumerate(drawn.penalty.switch)
-            switch = tuple(tuple(0 if a == b else c for b, c in enumerate(row)) for a, row in rows)
-            instance = replace(drawn, penalty=replace(drawn.penalty, switch=switch))
-        truth = least_objective(instance) if can_be_cut(instance) else None
+    for instance in sized_instances(300, seed=13, most_tasks=5, kinds=("matrix",)):
+        if not instance.has_sizes or instance.is_timed:
+            continue
+        truth = least_objective(instance)
         if truth is None:
             continue
         search = Search(instance)
         with suppress(SearchOver):
-            bound_by_pieces(search)
+            find_room(search)
+            choose_supports(search)
         assert search.lower_bound <= truth
-        bounds.append(search.lower_bound == truth)
         result = solve(instance, workers=1)
         assert result.objective == truth
         assert verify(instance, result, require_certificate=True).ok
-    assert sum(bounds) >= len(bounds) // 3 >= 10
+        claim = replace(
+            result,
+            status=Status.FEASIBLE,
+            stop_reason=StopReason.GIVEN,
+            lower_bound=search.lower_bound,
+            gap=relative_gap(truth, search.lower_bound),
+            certificate=search.certificate,
+            history=(),
+        )
+        assert verify(instance, claim, require_certificate=True).ok
+        bounds.append(search.lower_bound == truth)
+    assert sum(bounds) >= len(bounds) // 3 >= 30
 
 
 def test_fillings_are_schedules_and_only_get_better() -> None:

@@ -4,6 +4,9 @@ The *support* of a CPU is the set of types that it runs. With u_a the cost of a 
 its own type, every schedule costs Σ u_a s_a and what the supports of its CPUs cost beyond that.
 :mod:`~dfopt.solvers.matrix.support_costs` has these costs,
 :mod:`~dfopt.solvers.matrix.support_program` the program that chooses supports.
+
+Where tasks have sizes, the program deals out their sizes. Then it is a relaxation, in which tasks
+can be cut: its bound and its proof hold, but its plan is no schedule.
 """
 
 from __future__ import annotations
@@ -71,9 +74,14 @@ class FewTypes:
         self.least = self.costs
         if any(prices):
             self.least = SupportCosts(problem, [0] * len(prices), check)
+        counts, room = problem.sizes, problem.capacity
+        if search.instance.has_sizes:
+            room = search.instance.room
+            sizes = [task_type.size for task_type in search.types]
+            counts = tuple(sum(sizes[number] for number in numbers) for numbers in members)
         self.program = SupportProgram(
-            problem.sizes,
-            problem.capacity,
+            counts,
+            room,
             cpus=[counted[start] for start in range(len(problem.start))],
             rest=self.costs.rest,
             check=check,
@@ -153,7 +161,7 @@ class FewTypes:
 
     def _report(self, found: PlanSearch) -> None:
         """Report the schedule of a plan."""
-        if found.plan is None:
+        if found.plan is None or self.search.instance.has_sizes:
             return
         report_plan(self.search, self.problem, self.order, self.members, self.costs, found.plan)
 
