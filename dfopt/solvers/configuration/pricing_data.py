@@ -18,6 +18,7 @@ import numpy as np
 
 from dfopt.costs.closed_form import CpuStart
 from dfopt.solvers.aggregation import Aggregation
+from dfopt.solvers.configuration.cost_grid import CostGrid, sums_of_both
 from dfopt.solvers.configuration.fragment_knapsack import Flags, Integers
 from dfopt.solvers.configuration.fragment_options import ROLES
 from dfopt.verify.sizes import least_visits
@@ -32,38 +33,12 @@ MOST_ROWS = 2**13
 """At most 2**13 different costs of a CPU are told apart."""
 
 
-SUMS_AT_ONCE = 2**18
-"""At most about 2**18 sums are sorted in one call, within some hundredths of a second."""
-
-
 @dataclass(frozen=True, slots=True)
 class CpuGroup:
     """CPUs that start alike."""
 
     start: CpuStart
     cpus: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CostGrid:
-    """The unit of costs, and the costs that contents can have.
-
-    Parameters
-    ----------
-    unit
-        The unit of the rows; all costs are rounded down to it.
-    costs
-        All that a content can cost, apart from what starting costs, sorted.
-    rows
-        For each fragment all that its tasks but the opener can cost, sorted.
-    is_exact
-        Whether nothing is rounded.
-    """
-
-    unit: int
-    costs: Integers
-    rows: tuple[Integers, ...]
-    is_exact: bool
 
 
 class TablePool:
@@ -381,10 +356,10 @@ class PricingData:
         grid = np.zeros(1, np.int64)
         for sums, opened in blocks:
             # Sums below 0 are kept because the cost of an opener is added to them.
-            block = self._added(sums, opened, limit, 4 * most_rows)
+            block = sums_of_both(sums, opened, limit, 4 * most_rows, self.check)
             if block is None:
                 return None
-            added = self._added(grid, np.append(block[block > 0], 0), limit, most_rows)
+            added = sums_of_both(grid, np.append(block[block > 0], 0), limit, most_rows, self.check)
             if added is None:
                 return None
             grid = added
@@ -410,26 +385,13 @@ class PricingData:
             while left and sums is not None:
                 # Bundles of 1, 2, 4, … tasks, and one of what is left, make every number.
                 bundle = min(bundle, left)
-                sums = self._added(sums, np.array([0, bundle * base[task_class]]), reach, most)
+                sums = sums_of_both(
+                    sums, np.array([0, bundle * base[task_class]]), reach, most, self.check
+                )
                 left -= bundle
                 bundle *= 2
         for duties in (1, 2):
             if sums is not None:
                 extra = np.unique(np.append(leaving[duties, classes], 0))
-                sums = self._added(sums, extra, reach, 4 * most)
+                sums = sums_of_both(sums, extra, reach, 4 * most, self.check)
         return sums
-
-    def _added(self, sums: Integers, steps: Integers, limit: int, most: int) -> Integers | None:
-        """Return all sums of one of each, at most ``limit``; None if there are more than ``most``.
-
-        A part of the steps at a time, so that no array is large.
-        """
-        found = np.zeros(0, np.int64)
-        part = max(1, SUMS_AT_ONCE // len(sums))
-        for begin in range(0, len(steps), part):
-            self.check()
-            both = sums[:, None] + steps[begin : begin + part]
-            found = np.unique(np.concatenate([found, both[both <= limit]]))
-            if len(found) > most:
-                return None
-        return found
