@@ -95,6 +95,12 @@ def test_all_problems_are_found(folder: Path) -> None:
     ]  # fmt: skip
 
 
+def test_only_bounds_that_differ_are_open(folder: Path) -> None:
+    assert not any(truth.is_open for find in COLLECTIONS.values() for truth in find(folder))
+    saved(folder, "", "ry48p.2.sop")
+    assert [truth.name for truth in COLLECTIONS["SOP"](folder) if truth.is_open] == ["ry48p.2"]
+
+
 @pytest.mark.slow
 def test_a_run_goes_on_where_it_was_and_writes_the_page(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -14,6 +14,9 @@ from dfopt.problem.penalties import PenaltyMatrix
 from docs.reproduction.outside.values import ATSP, LARGER_TSP, SOP, STG, STG_CPUS, TSP
 from docs.reproduction.outside.workbook import rows_of
 
+UNNAMED = "BPPMCF, class unnamed"
+"""Rows that do not say which of several files they are about."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
@@ -24,6 +27,13 @@ class Truth:
     published: PublishedBounds
     source: Path
     read: Callable[[], Instance]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether two published bounds differ, so that nobody knew the optimum."""
+        lower, upper = self.published.lower, self.published.upper
+        known = lower is None or upper is None or lower == upper
+        return not known and self.collection != UNNAMED
 
     def instance(self) -> Instance:
         """Return the instance, named like the truth.
@@ -214,7 +224,7 @@ def bppmcf(folder: Path) -> Iterator[Truth]:
                 continue
             data_set = title.partition("/")[0].replace("Dataset ", "D").replace("*", "s")
             yield Truth(
-                collection="BPPMCF" if len(published) == 1 else "BPPMCF, class unnamed",
+                collection="BPPMCF" if len(published) == 1 else UNNAMED,
                 name=f"{data_set}-{path.stem}",
                 published=bounds,
                 source=path,

@@ -93,6 +93,7 @@ def options_of(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("work", help="a folder for instances, rows and results")
     parser.add_argument("--collection", action="append", choices=list(COLLECTIONS))
     parser.add_argument("--sample", type=int, help="problems of each collection, drawn at random")
+    parser.add_argument("--open", action="store_true", help="only where two bounds differ")
     parser.add_argument("--time-limit", type=float, default=60)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
@@ -107,6 +108,8 @@ def sampled(options: argparse.Namespace) -> list[Truth]:
     truths = []
     for name in options.collection or COLLECTIONS:
         found = list(COLLECTIONS[name](Path(options.folder)))
+        if options.open:
+            found = [truth for truth in found if truth.is_open]
         if options.sample is not None and options.sample < len(found):
             chosen = random.Random(f"{name} {options.seed}").sample(found, options.sample)
             found = [truth for truth in found if truth in chosen]
@@ -189,6 +192,8 @@ def page(
     """Return the page."""
     drawn = [f"--time-limit {options.time_limit:g}", f"--workers {options.workers}"]
     drawn += [f"--collection {name}" for name in options.collection or ()]
+    if options.open:
+        drawn.append("--open")
     if options.sample is not None:
         drawn.append(f"--sample {options.sample}")
     collection = {truth.name: truth.collection for truth in truths}
