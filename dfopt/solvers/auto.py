@@ -41,6 +41,9 @@ MOST_BRANCHES = 2_000
 FEW_WAITING = 12
 """With at most 12 tasks, some of which wait, plain Python may find and prove the optimum."""
 
+MOST_WAITING = 500
+"""Annealing and layers are for at most 500 tasks."""
+
 MOST_NODES = 20_000
 """At most this number of partial schedules: they take about as long as loading a solver."""
 
@@ -136,6 +139,8 @@ def _solve_with_waits(search: Search) -> bool:
     is_small = search.instance.task_count <= FEW_WAITING
     if is_small and BranchAndBound(search).run(MOST_NODES):
         return True
+    if search.instance.task_count > MOST_WAITING:
+        return False
     load_module("dfopt.solvers.timed.solve", search.check)
     from dfopt.solvers.timed.solve import TimedSearch
 
@@ -180,7 +185,11 @@ def solve_automatically(search: Search) -> None:
         _look_at_sizes(search)
     elif isinstance(search.instance.penalty, PenaltyMatrix):
         _look_at_matrix(search)
-    if search.instance.is_timed or search.instance.task_count <= FEW_TASKS or is_ordered:
+    count = search.instance.task_count
+    if is_ordered or (
+        # List scheduling gives better first schedules of tasks that wait.
+        not FEW_WAITING < count <= MOST_WAITING if search.instance.is_timed else count <= FEW_TASKS
+    ):
         first_schedule.improve(search, effort=FIRST_LOOK)
         search.check()
     # 2. With one CPU the best order of its tasks is all there is to decide.

@@ -6,6 +6,7 @@ task's fragment in its cache, and a long chain of tasks waits for the task.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 from dfopt.solvers.search import Search
@@ -27,13 +28,14 @@ def dispatch_by_rules(search: Search, tables: TimedTables) -> None:
     rules = list(product(AFFINITIES, URGENCIES))
     steps = len(tables.exec) ** 2 * len(tables.starts)
     for affinity, urgency in rules[:: max(1, steps * len(rules) // MOST_STEPS)]:
-        search.check()
-        orders = _dispatched(tables, affinity, urgency)
+        orders = _dispatched(tables, affinity, urgency, search.check)
         if orders is not None:
             search.found(orders)
 
 
-def _dispatched(tables: TimedTables, affinity: float, urgency: float) -> list[list[int]] | None:
+def _dispatched(
+    tables: TimedTables, affinity: float, urgency: float, check: Callable[[], None]
+) -> list[list[int]] | None:
     """Return the orders of the CPUs as types; None if some task finds no room."""
     predecessors, first = predecessor_rows(tables)
     switch, state_of = tables.switch.tolist(), tables.state_of.tolist()
@@ -55,6 +57,7 @@ def _dispatched(tables: TimedTables, affinity: float, urgency: float) -> list[li
     ready: dict[int, int] = {}
     left = set(range(len(types)))
     while left:
+        check()
         for task in left:
             if task not in ready and before[task] <= ends.keys():
                 times = [ends[other] for other in waits_for[task]]

@@ -47,8 +47,8 @@ FEW_ROWS = 100_000
 FINENESS = 200
 """Limits are tried until a two hundredth of the objective decides nothing any more."""
 
-ROWS_PER_CHUNK = 500
-"""Between two looks at the clock this number of partial schedules is extended."""
+STEPS_PER_CHUNK = 1_000_000
+"""Limits the work between two looks at the clock, in pairs of tasks for each CPU of each row."""
 
 
 def first_calls() -> None:
@@ -138,16 +138,17 @@ class TimedSearch:
         table = np.empty(1 << (4 * rows).bit_length(), dtype=np.int64)
         write_root(tables, source)
         count, total = 1, 0
+        chunk = max(1, STEPS_PER_CHUNK // (len(tables.exec) ** 2 * len(tables.starts)))
         history: History = []
         for _ in range(len(tables.exec)):
             table[:] = -1
             written = 0
-            for first in range(0, count, ROWS_PER_CHUNK):
+            for first in range(0, count, chunk):
                 assert search.objective is not None
                 limit = min(limit, search.objective)
                 written, dropped = wait_for(
                     partial(
-                        extend, tables, source, first, min(count, first + ROWS_PER_CHUNK), target,
+                        extend, tables, source, first, min(count, first + chunk), target,
                         written, table, limit, rows,
                     ),
                     search.check,
