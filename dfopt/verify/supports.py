@@ -163,8 +163,8 @@ class Orders:
         layer = singles if known is None else singles & known.keys()
         while layer:
             following: set[int] = set()
-            self._check()
             for support in sorted(layer):
+                self._check()
                 members = [last for last in types if support >> last & 1]
                 row: list[int | None] = [None] * len(prices)
                 for last in members:

@@ -54,6 +54,8 @@ def choose_supports(search: Search) -> None:
 
         solve_few_types(search, types, members)
     else:
+        # A first bound and a first schedule.
+        bound_by_flow(search, most_branches=1)
         load_module("dfopt.solvers.matrix.by_contents", search.check)
         from dfopt.solvers.matrix.by_contents import solve_many_types
 
@@ -97,7 +99,7 @@ def bound_by_flow(search: Search, *, most_branches: int = MOST_BRANCHES) -> None
     table = CostTable(search.instance, types)
     problem, cpus = matrix_problem(search.instance, types, table)
     # The schedule of the first flow is sometimes better than that of the last one.
-    for branches in (1, most_branches):
+    for branches in sorted({1, most_branches}):
         flow = least_flow(problem, search.check, most_branches=branches)
         # A flow counts tasks. Where these have sizes, it is a bound, but no schedule.
         if not search.instance.has_sizes:

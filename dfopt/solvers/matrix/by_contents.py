@@ -38,8 +38,11 @@ MOST_SUPPORTS = 20_000
 MOST_TYPES = 60
 """Supports of at most 60 types are listed."""
 
-MOST_STEPS = 400
-"""At most 400 parts of the problem are split."""
+MOST_STEPS = 150
+"""At most 150 parts of the problem are split."""
+
+STEPS_WITHOUT_PLAN = 5
+"""While no plan is found, at most 5 parts are split: other methods find schedules."""
 
 MOST_ROUNDS = 10
 """Supports are added at most 10 times to what a proof is tried with."""
@@ -74,6 +77,7 @@ class ManyTypes:
         for position, cpu in enumerate(self.order):
             self.groups[cpu] = problem.starts[position]
         self.is_sum = search.instance.objective is Objective.TOTAL_PENALTY
+        self._plans = 0
         self.listing = self._listed()
         counted = Counter(problem.starts)
         self.program = ContentProgram(
@@ -114,8 +118,8 @@ class ManyTypes:
         bound = tree.bound
         self._prove(prover, tree, bound + prover.base - 1)
         tree.dive()
-        for _ in range(MOST_STEPS):
-            if not tree.step():
+        for steps in range(MOST_STEPS):
+            if self._is_hopeless(steps) or not tree.step():
                 break
             least = min(tree.bound, below())
             if least > bound:
@@ -134,8 +138,8 @@ class ManyTypes:
             if (further and not first.begin()) or first.dive():
                 break
         while threshold <= self.listing.reach:
-            for _ in range(MOST_STEPS):
-                if not tree.step():
+            for steps in range(MOST_STEPS):
+                if self._is_hopeless(steps) or not tree.step():
                     break
             if tree.bound < NO_PLAN:
                 return
@@ -145,6 +149,10 @@ class ManyTypes:
             if not tree.begin():
                 return
             tree.dive()
+
+    def _is_hopeless(self, steps: int) -> bool:
+        """Return whether so many steps should have found a plan."""
+        return steps >= STEPS_WITHOUT_PLAN and not self._plans
 
     def _least_threshold(self) -> tuple[int, ContentSearch] | None:
         """Prove that the linear program has no solution below some threshold; return that one."""
@@ -216,6 +224,7 @@ class ManyTypes:
                 return
 
     def _report(self, plan: Plan) -> None:
+        self._plans += 1
         report_plan(self.search, self.problem, self.order, self.members, self.listing, plan)
 
 

@@ -175,7 +175,8 @@ def test_a_hundred_thousand_tasks_are_proven() -> None:
 
 def test_more_types_than_can_be_listed_are_left_alone() -> None:
     search = chosen(drawn(0, tasks=200, types=61, cpus=4))
-    assert (search.lower_bound, search.objective) == (0, None)
+    # A flow bounds them.
+    assert not isinstance(search.certificate, Supports)
 
 
 def test_names_and_cpus_may_be_exchanged() -> None:
