@@ -22,7 +22,8 @@ from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.interruptible import SECONDS_PER_CHECK, load_module
 from dfopt.solvers.matrix import bound_by_flow, choose_supports, has_many_types, improve_schedule
 from dfopt.solvers.search import Search
-from dfopt.solvers.sizes import bound_by_pieces, can_be_cut, refill
+from dfopt.solvers.sizes.pieces import bound_by_pieces, can_be_cut
+from dfopt.solvers.sizes.refilling import refill
 from dfopt.solvers.timed_branch_and_bound import BranchAndBound
 from dfopt.solvers.tour import can_be_toured, search_tours
 

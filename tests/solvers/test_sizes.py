@@ -18,11 +18,13 @@ from dfopt.solvers import METHODS, auto, solve
 from dfopt.solvers.cp_sat.runner import is_solvable
 from dfopt.solvers.matrix import choose_supports
 from dfopt.solvers.search import Search, SearchOver
-from dfopt.solvers.sizes import bound_by_pieces, can_be_cut, find_room, packings, refill
+from dfopt.solvers.sizes import find_room, packings
 from dfopt.solvers.sizes.exact_fill import exact_fills
 from dfopt.solvers.sizes.first_fit import orders_of
 from dfopt.solvers.sizes.fitting import RoomModel
 from dfopt.solvers.sizes.patterns import PatternSearch
+from dfopt.solvers.sizes.pieces import bound_by_pieces, can_be_cut
+from dfopt.solvers.sizes.refilling import refill
 from dfopt.verify import verify
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.sized import capacity_of, least_objective, sized_instances
