@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := dfopt models/dfopt_models cli/dfopt_cli
 INSTANCE ?= instances/hackbench-4-groups-100.json
-PYTEST_ARGS ?= -n auto --maxprocesses 8
+PYTEST_ARGS ?= -n auto --maxprocesses 8 --dist worksteal
 
 # The locks hold binary packages for these versions and no others.
 PYTHONS := $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11
