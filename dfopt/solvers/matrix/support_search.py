@@ -146,7 +146,9 @@ def plan_within(program: SupportProgram, budget: int, permitted: Permitted | Non
             return PlanSearch(plan=plan, value=budget, tree=tree, is_complete=True)
         chosen = _set_to_split_at(program, solution)
         if chosen is None:
-            return PlanSearch(plan=None, value=budget, tree=tree, is_complete=False)
+            # The solution itself is a plan, unless rounding errors make it fractional.
+            plan = _plan_of(solution) if _is_integral(solution) else None
+            return PlanSearch(plan=plan, value=budget, tree=tree, is_complete=plan is not None)
         stack += part.split(*chosen, sum(program.cpus))
     return PlanSearch(plan=None, value=budget + 1, tree=tree, is_complete=True)
 
@@ -164,6 +166,11 @@ def _fewest_visits(
 def rounded_up(value: float) -> int:
     """Return the least integer that is not below a value, but for rounding errors."""
     return ceil(value - TOLERANCE * max(1.0, abs(value)))
+
+
+def _plan_of(solution: SupportSolution) -> Plan:
+    """Return the plan that an integral solution is."""
+    return {key: round(number) for key, number in solution.used.items() if round(number)}
 
 
 def _is_integral(solution: SupportSolution) -> bool:
@@ -198,7 +205,7 @@ def _dive(  # noqa: PLR0913
         solution = found
         if value is not None and rounded_up(solution.value) > value:
             return None
-    return {key: round(number) for key, number in solution.used.items() if round(number)}
+    return _plan_of(solution)
 
 
 def _fraction(number: float) -> float:

@@ -91,6 +91,16 @@ def test_a_hundred_tasks_of_six_types_are_proven(seed: int) -> None:
     assert_proven(instance, search)
 
 
+@pytest.mark.parametrize(("types", "cpus", "seed"), [(7, 3, 30), (7, 4, 28), (10, 8, 38)])
+def test_an_integral_solution_is_a_plan_though_few_visits_find_none(
+    types: int, cpus: int, seed: int
+) -> None:
+    instance = drawn(seed, tasks=3 * cpus * types, types=types, cpus=cpus)
+    search = chosen(instance)
+    assert search.is_closed
+    assert_proven(instance, search)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_warm_caches_and_first_loads_are_proven(seed: int) -> None:
     instance = drawn(seed, tasks=200, types=5, cpus=6, warm=True)
