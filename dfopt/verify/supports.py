@@ -236,7 +236,7 @@ def _flaws(
     instance: Instance, orders: Orders, proof: SupportProof, limits: Limits, place: str
 ) -> Iterator[str]:
     if isinstance(proof, SupportSplit):
-        yield from _unknown(orders, proof.types, f"{place}.types")
+        yield from _flaws_of_set(orders, proof.types, f"{place}.types")
         types = frozenset(proof.types)
         least, most = limits.get(types, (0, instance.cpus))
         below = {**limits, types: (least, min(most, proof.most))}
@@ -251,7 +251,7 @@ def _flaws(
         *(
             flaw
             for position, (types, _) in enumerate(proof.set_weights)
-            for flaw in _unknown(orders, types, f"{place}.sets[{position}].types")
+            for flaw in _flaws_of_set(orders, types, f"{place}.sets[{position}].types")
         ),
     ]
     if len(proof.bin_weights) != instance.cpus:
@@ -259,6 +259,12 @@ def _flaws(
             f"{place}.bin_weights: has {len(proof.bin_weights)} entries for {instance.cpus} CPUs"
         )
     yield from flaws or _false_weights(instance, orders, proof, limits, place)
+
+
+def _flaws_of_set(orders: Orders, types: Sequence[str], place: str) -> Iterator[str]:
+    if not types:
+        yield f"{place}: must name a type"
+    yield from _unknown(orders, types, place)
 
 
 def _unknown(orders: Orders, names: Sequence[str], place: str) -> Iterator[str]:
@@ -302,7 +308,8 @@ def largest_worths(
     """Return the largest value of an order for each start, None if there is no order."""
     largest: dict[Start, int | None] = dict.fromkeys(orders.starts)
     for start, _, value in worths(orders, proof, total=total):
-        largest[start] = max(value, largest[start] or value)
+        before = largest[start]
+        largest[start] = value if before is None else max(value, before)
     return largest
 
 

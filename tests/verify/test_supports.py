@@ -60,6 +60,22 @@ def test_too_small_bin_weights_are_named() -> None:
     ]
 
 
+def test_a_cpu_may_be_worth_most_where_it_runs_nothing() -> None:
+    # One CPU runs both tasks for 10. The other two run nothing, and are worth 0.
+    instance = Instance(
+        cpus=3,
+        capacity="unlimited",
+        cold_start=True,
+        penalty=PenaltyMatrix(types=("a",), switch=((0,),), start=(10,)),
+        objective=Objective.TOTAL_PENALTY,
+        tasks=(Task(id="x", type="a", count=2),),
+    )
+    proof = SupportWeights(unit=1, bin_weights=(-10, -10, -10), set_weights=())
+    assert checked(proof, instance=instance, bound=30).problems == [
+        f"certificate.proof.bin_weights[{cpu}]: is -10, but an order is worth 0" for cpu in range(3)
+    ]
+
+
 @pytest.mark.parametrize(
     ("proof", "problem"),
     [
@@ -68,6 +84,10 @@ def test_too_small_bin_weights_are_named() -> None:
             "certificate.proof.bin_weights: has 2 entries for 3 CPUs",
         ),
         (replace(WEIGHTS, unit=-1), "certificate.proof.unit: is -1, but must not be negative"),
+        (
+            replace(WEIGHTS, set_weights=(((), -1),), counted_weights=(("a", 1),)),
+            "certificate.proof.sets[0].types: must name a type",
+        ),
         (
             replace(WEIGHTS, set_weights=((("a", "d"), 4),)),
             "certificate.proof.sets[0].types[1]: no task has the type 'd'",
@@ -149,6 +169,9 @@ def proofs(draw: st.DrawFn, types: tuple[str, ...], cpus: int, depth: int = 1) -
         bin_weights=tuple(draw(st.integers(-4, 12)) for _ in range(cpus)),
         set_weights=tuple(draw(st.lists(st.tuples(sets, small), max_size=4))),
         task_weights=tuple((name, draw(st.integers(-2, 2))) for name in types),
+        counted_weights=tuple(
+            (name, draw(small)) for name in draw(st.sets(st.sampled_from(types)))
+        ),
     )
 
 
