@@ -30,6 +30,8 @@ def false_tour(instance: Instance, certificate: Tour, bound: int) -> list[str]:
     """Return the errors in a proof that no order of all tasks costs less than ``bound``."""
     if instance.cpus != 1:
         return [f"certificate.kind: 'tour' is for one CPU, and there are {instance.cpus}"]
+    if not instance.tasks:
+        return ["certificate.kind: 'tour' is for the order of tasks, and there are none"]
     nodes = {name for task in instance.tasks for name in nodes_of(instance, task)}
     if len(certificate.nodes) != len(nodes) or set(certificate.nodes) != nodes:
         what = "tasks" if instance.has_precedence else "types of the tasks"

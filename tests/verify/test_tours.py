@@ -142,6 +142,13 @@ def test_it_is_for_one_cpu_and_a_matrix() -> None:
     ]
 
 
+def test_it_proves_nothing_without_tasks() -> None:
+    proof = Tour(nodes=(), cuts=(), tree=(ArcWeights(leaving=(9,), entering=(9,)),))
+    assert checked(proof, instance=replace(TWO_PAIRS, tasks=())).problems == [
+        "certificate.kind: 'tour' is for the order of tasks, and there are none"
+    ]
+
+
 @given(data=st.data())
 @settings(deadline=None)
 def test_what_it_accepts_is_true(data: st.DataObject) -> None:
