@@ -109,6 +109,7 @@ def _is_refuted(cpus: int, lengths: Integers, heads: Integers, deadlines: Intege
         if_early = np.clip(heads + lengths - start, 0, lengths)
         if_late = np.clip(spans[:, None] - latest, 0, lengths)
         inside = np.minimum(np.minimum(if_early, if_late), (spans - start)[:, None])
-        if (inside.sum(axis=1) > cpus * (spans - start)).any():
+        # The work of each CPU, rounded up: the time of all CPUs together may exceed 64 bits.
+        if (-(-inside.sum(axis=1) // cpus) > spans - start).any():
             return True
     return False

@@ -45,3 +45,14 @@ def test_no_more_is_proven_than_was_counted() -> None:
     assert not certified(CHAIN, path, 11).ok
     found = certified(CHAIN, Counting(argument="hope"), 10)
     assert "no argument 'hope'" in found.problems[0]
+
+
+def test_energy_counts_beyond_64_bits() -> None:
+    # All CPUs together have more than 2^63 units of time.
+    instance = Instance(
+        cpus=16,
+        objective=Objective.MAKESPAN,
+        penalty=PenaltyG(fill=0, write_back=0),
+        tasks=tuple(Task(id=name, df="A", exec=1 << 60) for name in "ab"),
+    )
+    assert counted_bound(instance, "energy") == 1 << 60
