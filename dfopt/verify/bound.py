@@ -78,7 +78,7 @@ def _check_lack_of_room(instance: Instance, certificate: Certificate | None) -> 
     if instance.missing_capacity:
         return BoundCheck(checked=True)
     match certificate:
-        case SizeWeights():
+        case SizeWeights() if instance.has_sizes:
             check = BoundCheck()
             try:
                 check.problems += false_sizes(instance, certificate)

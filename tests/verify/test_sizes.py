@@ -14,6 +14,7 @@ from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.result import Result, Status, StopReason
 from dfopt.problem.schedule import CpuSchedule, Schedule
 from dfopt.verify import verify
+from dfopt.verify.bound import check_bound
 from dfopt.verify.sizes import LARGEST_TABLE, false_sizes, has_heavier, least_visits
 
 TASKS = (Task(id="a", df="A", size=4, count=3), Task(id="b", df="A", size=1))
@@ -68,6 +69,14 @@ def test_what_is_not_proven_is_said() -> None:
 def test_without_sizes_counting_is_all() -> None:
     instance = replace(INSTANCE, tasks=(Task(id="a", df="A", count=9),), capacity=5)
     assert not verify(instance, claimed(None, instance)).ok
+
+
+def test_where_sizes_do_not_count_their_weights_prove_nothing() -> None:
+    instance = replace(INSTANCE, capacity="unlimited")
+    weights = replace(TRUE, cpu_weight=0)
+    assert check_bound(instance, claimed(weights, instance)).problems == [
+        "certificate.kind: does not show that the tasks do not fit"
+    ]
 
 
 def test_weights_of_sizes_prove_no_bound() -> None:
