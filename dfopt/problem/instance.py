@@ -151,6 +151,11 @@ class Instance:
     has_sizes
         Whether some tasks are larger than others and that counts. If not, only the number of tasks
         on a CPU counts, or not even that.
+    total_size
+        The size of all tasks together, see :meth:`size_of`; n where sizes do not count.
+    room
+        The largest size that a CPU may hold, see :meth:`size_of`. A balanced share is enough for
+        the largest task.
 
     Raises
     ------
@@ -178,6 +183,8 @@ class Instance:
     document_sha256: str | None = field(default=None, init=False, compare=False, repr=False)
     size_unit: int = field(default=1, init=False, compare=False, repr=False)
     has_sizes: bool = field(default=False, init=False, compare=False, repr=False)
+    total_size: int = field(default=0, init=False, compare=False, repr=False)
+    room: int = field(default=0, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_integer(self.cpus, "cpus", least=1)
@@ -219,24 +226,6 @@ class Instance:
     def size_of(self, task: Task) -> int:
         """Return the size of a task in units of ``size_unit``; 1 where sizes do not count."""
         return task.size // self.size_unit if self.has_sizes else 1
-
-    @property
-    def total_size(self) -> int:
-        """The size of all tasks together, see :meth:`size_of`; n where sizes do not count."""
-        return sum(self.size_of(task) * task.multiplicity for task in self.tasks)
-
-    @property
-    def room(self) -> int:
-        """The largest size that a CPU may hold, see :meth:`size_of`.
-
-        A balanced share is enough for the largest task.
-        """
-        if self.capacity == "unlimited":
-            return self.total_size
-        if self.capacity == "balanced":
-            return max(-(-self.total_size // self.cpus), max(self.sizes, default=0))
-        room = int(self.capacity) // self.size_unit
-        return room if self.has_sizes or not self._sizes_differ() else self.task_count
 
     @property
     def tasks_per_cpu(self) -> int:
@@ -319,16 +308,28 @@ class Instance:
                 place="tasks",
             )
 
-    def _sizes_differ(self) -> bool:
-        return any(task.size != self.size_unit for task in self.tasks)
-
     def _compare_sizes(self) -> None:
         """Find out whether sizes count: not where all are equal, or where all tasks fit."""
         unit = gcd(*{task.size for task in self.tasks}) or 1
-        object.__setattr__(self, "size_unit", unit)
-        if self.capacity != "unlimited" and self._sizes_differ():
-            object.__setattr__(self, "has_sizes", True)
-            object.__setattr__(self, "has_sizes", self.room < self.total_size)
+        total = sum(task.size * task.multiplicity for task in self.tasks) // unit
+        largest = max((task.size for task in self.tasks), default=0) // unit
+        match self.capacity:
+            case "unlimited":
+                room = total
+            case "balanced":
+                room = max(-(-total // self.cpus), largest)
+            case capacity:
+                room = int(capacity) // unit
+        has_sizes = largest > 1 and room < total
+        if largest > 1 and not has_sizes:
+            total = room = self.task_count  # sizes differ, and all tasks fit on a CPU
+        for name, value in (
+            ("size_unit", unit),
+            ("has_sizes", has_sizes),
+            ("total_size", total),
+            ("room", room),
+        ):
+            object.__setattr__(self, name, value)
 
     def _check_initial(self) -> None:
         if not self.initial:
