@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from dfopt_cli.failures import naming, usage
+from dfopt_cli.formula_option import FormulaCommand, FormulaOption
 from dfopt_cli.options import JsonOption, PathOption
 from dfopt_cli.printing import print_json, print_rich
 from dfopt_models.growth import GrowthPath
@@ -30,13 +31,14 @@ Machines = Annotated[
 ]
 
 
-@app.command("response-time")
+@app.command("response-time", cls=FormulaCommand)
 def response_time(
     model: ModelArgument,
     *,
     speed: Machines = None,
     cache: Machines = None,
     as_json: JsonOption = False,
+    formula: FormulaOption = None,
 ) -> None:
     """Show response times of jobs, today and on other machines.
 
@@ -62,9 +64,13 @@ def response_time(
     print_rich(*response_time_tables(parameters, rows, document["pareto_fronts"]))
 
 
-@app.command()
+@app.command(cls=FormulaCommand)
 def crossover(
-    model: ModelArgument, *, path: PathOption = GrowthPath.EQUAL, as_json: JsonOption = False
+    model: ModelArgument,
+    *,
+    path: PathOption = GrowthPath.EQUAL,
+    as_json: JsonOption = False,
+    formula: FormulaOption = None,
 ) -> None:
     """Show where a policy becomes faster or slower than the baseline.
 

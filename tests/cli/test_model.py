@@ -217,7 +217,7 @@ def test_unknown_paths_are_wrong_usage(run: Run) -> None:
 def test_unknown_models_are_said(run: Run) -> None:
     code, _, err = run("model", "crossover", "mix-6")
     assert code == 1
-    assert err.endswith("or name a model that comes with dfopt: mix-5\n")
+    assert "or name a model that comes with dfopt: mix-5; did you mean 'mix-5'?\n" in err
 
 
 @pytest.mark.slow
@@ -252,3 +252,24 @@ def test_as_a_process(start: Start) -> None:
     out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, err) == (0, "")
     assert json.loads(out)["model"] == "Vaswani and Zahorjan, mix 5"
+
+
+@pytest.mark.parametrize("command", ["response-time", "crossover"])
+def test_formulas_need_no_model(run: Run, command: str) -> None:
+    for arguments in (["--formula"], ["--formula", "text"], ["--formula=text"], ["x", "--formula"]):
+        code, out, err = run("model", command, *arguments)
+        assert (code, err) == (0, "")
+        assert "alpha" in out
+        assert "\\alpha" not in out
+    code, out, err = run("model", command, "--formula", "latex")
+    assert (code, err) == (0, "")
+    assert "\\alpha" in out
+    lines = [line for line in out.splitlines() if line]
+    assert all(line.startswith("% ") for line in lines[::2])
+    assert all(" = " in line for line in lines[1::2])
+
+
+def test_a_command_still_needs_its_model(run: Run) -> None:
+    code, _, err = run("model", "crossover")
+    assert code == 2
+    assert "MODEL" in err

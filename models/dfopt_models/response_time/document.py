@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from importlib import resources
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from dfopt.errors import DfoptError, FileError
-from dfopt.files import read_text, write_text
-from dfopt.files.fields import at, fields_of, is_free
+from dfopt.files import write_text
+from dfopt.files.fields import at, is_free
 from dfopt.files.formats import Format, check_format
-from dfopt.files.streams import STANDARD_INPUT, shown_name
+from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import shown_place
 from dfopt.files.strict_toml import described_toml, parse_toml
+from dfopt_models.parameter_fields import (
+    RANGES,
+    SOURCES,
+    number,
+    numbers_of,
+    ranges_and_sources,
+    table_fields,
+)
+from dfopt_models.parameter_files import parameter_name, parameter_text, shipped_parameters
 from dfopt_models.response_time.model import (
     JOB_NUMBERS,
     POLICY_NUMBERS,
     JobParameters,
     PolicyParameters,
-    Range,
     ResponseModel,
 )
 
 FORMAT = Format.RESPONSE_MODEL
 WHAT = "a response-time model"
 
-SHIPPED = ".toml"
-"""The ending of the parameter files in the package."""
-
-RANGES, SOURCES, BASELINE = "x-range", "x-source", "x-baseline"
-"""Keys that other readers of the format may ignore."""
-
-ENDS_OF_RANGE = 2
+BASELINE = "x-baseline"
+"""A key that other readers of the format may ignore."""
 
 
 def read_model(path: str | Path) -> ResponseModel:
@@ -50,16 +52,9 @@ def read_model(path: str | Path) -> ResponseModel:
     FileError, ModelError
         With file, place and remedy, when the file is not a valid model.
     """
-    name = str(path)
-    if name in shipped_models() and not Path(name).exists():
-        text = (_folder() / f"{name}{SHIPPED}").read_text(encoding="utf-8")
-    else:
-        try:
-            text = read_text(path)
-        except FileError as error:
-            raise _with_names_of_models(error, path) from None
+    text = parameter_text(path, FORMAT)
     try:
-        return parse_model(text, name=_name_of(name))
+        return parse_model(text, name=parameter_name(path))
     except DfoptError as error:
         raise error.in_file(shown_name(path)) from None
 
@@ -81,8 +76,8 @@ def parse_model(text: str, *, name: str = "model") -> ResponseModel:
     """
     document = parse_toml(text, what=WHAT)
     check_format(document, FORMAT)
-    extras = _extras(document, ("reallocation_time",))
-    fields = _fields(
+    extras = ranges_and_sources(document, ("reallocation_time",))
+    fields = table_fields(
         document,
         ("format", "name", "baseline", "reallocation_time", "job"),
         required=("baseline", "reallocation_time", "job"),
@@ -95,8 +90,8 @@ def parse_model(text: str, *, name: str = "model") -> ResponseModel:
     return ResponseModel(
         name=fields.get("name", name),
         baseline=fields["baseline"],
-        reallocation_time=at("reallocation_time", _number, fields["reallocation_time"]),
-        jobs=tuple(at(f"job[{number}]", _job, job) for number, job in enumerate(jobs)),
+        reallocation_time=at("reallocation_time", number, fields["reallocation_time"]),
+        jobs=tuple(at(f"job[{position}]", _job, job) for position, job in enumerate(jobs)),
         **extras,
     )
 
@@ -140,26 +135,7 @@ def model_text(model: ResponseModel) -> str:
 
 def shipped_models() -> tuple[str, ...]:
     """Return the names of the models that come with the package."""
-    files = (file.name for file in _folder().iterdir())
-    return tuple(sorted(file.removesuffix(SHIPPED) for file in files if file.endswith(SHIPPED)))
-
-
-def _folder() -> Any:
-    return resources.files("dfopt_models") / "parameters"
-
-
-def _name_of(path: str) -> str:
-    name = Path(path).name.removesuffix(".gz").removesuffix(SHIPPED)
-    return "model" if path == STANDARD_INPUT or not name else name
-
-
-def _with_names_of_models(error: FileError, path: str | Path) -> FileError:
-    if Path(path).exists() or str(path) == STANDARD_INPUT:
-        return error
-    known = ", ".join(shipped_models())
-    return FileError(
-        f"{error.problem}, or name a model that comes with dfopt: {known}", file=error.file
-    )
+    return shipped_parameters(FORMAT)
 
 
 def _given(
@@ -173,15 +149,9 @@ def _given(
     return given
 
 
-def _fields(value: object, known: Iterable[str], *, required: Iterable[str]) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise FileError(f"must be a table, not {described_toml(value)}")
-    return fields_of(value, tuple(known), required=tuple(required))
-
-
 def _job(value: object) -> JobParameters:
     keys = ("name", *JOB_NUMBERS, "policy")
-    fields = _fields(value, keys, required=keys)
+    fields = table_fields(value, keys, required=keys)
     assert isinstance(value, dict)
     policies = fields["policy"]
     if not isinstance(policies, dict):
@@ -196,63 +166,21 @@ def _job(value: object) -> JobParameters:
             for name, policy in policies.items()
             if isinstance(policy, dict) or not is_free(name)
         },
-        **_numbers(fields, JOB_NUMBERS),
-        **_extras(value, JOB_NUMBERS),
+        **numbers_of(fields, JOB_NUMBERS),
+        **ranges_and_sources(value, JOB_NUMBERS),
     )
 
 
 def _policy(value: object) -> PolicyParameters:
-    fields = _fields(value, POLICY_NUMBERS, required=POLICY_NUMBERS)
+    fields = table_fields(value, POLICY_NUMBERS, required=POLICY_NUMBERS)
     assert isinstance(value, dict)
     return PolicyParameters(
-        **_numbers(fields, POLICY_NUMBERS),
-        **_extras(value, POLICY_NUMBERS),
+        **numbers_of(fields, POLICY_NUMBERS),
+        **ranges_and_sources(value, POLICY_NUMBERS),
         baseline=at(BASELINE, _instead, value.get(BASELINE, {})),
     )
 
 
 def _instead(value: object) -> dict[str, float]:
-    fields = _fields(value, POLICY_NUMBERS, required=())
-    return _numbers(fields, POLICY_NUMBERS)
-
-
-def _numbers(fields: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    return {name: at(name, _number, fields[name]) for name in names if name in fields}
-
-
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise FileError(f"must be a number, not {described_toml(value)}")
-    return value
-
-
-def _extras(value: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    return {
-        "ranges": at(RANGES, lambda table: _ranges(table, names), value.get(RANGES, {})),
-        "sources": at(SOURCES, _sources, value.get(SOURCES, {})),
-    }
-
-
-def _ranges(value: object, names: tuple[str, ...]) -> dict[str, Range]:
-    fields = _fields(value, names, required=())
-    return {name: at(name, _range, limits) for name, limits in fields.items()}
-
-
-def _range(value: object) -> Range:
-    if not isinstance(value, list):
-        raise FileError(f"must be [least, greatest], not {described_toml(value)}")
-    if len(value) != ENDS_OF_RANGE:
-        raise FileError(f"must be two numbers, [least, greatest]; here are {len(value)}")
-    least, greatest = (at(f"[{end}]", _number, limit) for end, limit in enumerate(value))
-    return least, greatest
-
-
-def _sources(value: object) -> dict[str, str]:
-    if not isinstance(value, dict):
-        raise FileError(f"must be a table of texts, not {described_toml(value)}")
-    for name, text in value.items():
-        if not isinstance(text, str):
-            raise FileError(
-                f"must be a text, not {described_toml(text)}", place=shown_place((name,))
-            )
-    return dict(value)
+    fields = table_fields(value, POLICY_NUMBERS, required=())
+    return numbers_of(fields, POLICY_NUMBERS)

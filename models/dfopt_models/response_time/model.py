@@ -13,11 +13,9 @@ from typing import Protocol, TypeVar
 from dfopt.checks import LARGEST_TOTAL, check_name, described
 from dfopt.errors import DfoptError
 from dfopt_models.errors import ModelError
+from dfopt_models.parameter_fields import Range
 
 T = TypeVar("T")
-
-Range = tuple[float, float]
-"""The least and the greatest value that a parameter may have."""
 
 JOB_NUMBERS = ("penalty_affinity", "penalty_no_affinity")
 POLICY_NUMBERS = ("work", "waste", "reallocations", "affinity", "allocation")

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dfopt_models.growth import GrowthPath
+from dfopt_models.parameter_fields import Range
 from dfopt_models.response_time.crossover import difference, product_at
-from dfopt_models.response_time.model import SHARED_NUMBERS, PolicyComparison, Range
+from dfopt_models.response_time.model import SHARED_NUMBERS, PolicyComparison
 from dfopt_models.response_time.numeric import Numbers, relative_along
 
 SLOWS = ("work", "waste", "reallocations")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt_models.errors import ModelError
+from dfopt_models.formulas import exact, formula_named
 from dfopt_models.response_time import (
     Case,
     GrowthPath,
@@ -24,9 +25,17 @@ from dfopt_models.response_time import (
     waste_budget,
 )
 from dfopt_models.response_time.equations import path_coefficients
+from dfopt_models.response_time.formulas import (
+    ANY,
+    BASELINE,
+    CACHE,
+    POLICY,
+    PRODUCT,
+    SPEED,
+    relative_change_with_cache,
+    root_of_crossover,
+)
 from dfopt_models.response_time.numeric import machines_along
-from docs._ext import model_formula
-from docs._ext.model_formula import ANY, BASELINE, CACHE, POLICY, PRODUCT, SPEED
 from tests.strategies import cases, comparisons
 
 CASE = Case(
@@ -58,14 +67,14 @@ def test_figure_7_is_equation_1_on_todays_machine():
     penalty = ANY.affinity * ANY.penalty_affinity + (1 - ANY.affinity) * ANY.penalty_no_affinity
     reallocating = ANY.reallocations * (ANY.reallocation_time + penalty)
     by_hand = (ANY.work + ANY.waste + reallocating) / ANY.allocation
-    today = model_formula.exact(equations.response_time(ANY, SPEED, CACHE))
+    today = exact(equations.response_time(ANY, SPEED, CACHE))
     assert sympy.simplify(today.subs({SPEED: 1, CACHE: 1}) - by_hand) == 0
 
 
 def test_the_exchange_rate_is_the_slope_of_equal_response_times():
-    time = model_formula.exact(equations.response_time(ANY, SPEED, CACHE))
+    time = exact(equations.response_time(ANY, SPEED, CACHE))
     slope = sympy.diff(time, ANY.reallocations) / sympy.diff(time, ANY.waste)
-    rate = model_formula.exact(equations.exchange_rate(ANY, SPEED, CACHE))
+    rate = exact(equations.exchange_rate(ANY, SPEED, CACHE))
     assert sympy.simplify(slope - rate) == 0
 
 
@@ -202,7 +211,7 @@ def test_the_change_with_cache_at_a_fixed_product():
         * CACHE ** sympy.Rational(-5, 2)
         / (BASELINE.work + BASELINE.waste)
     )
-    assert sympy.simplify(model_formula.relative_change_with_cache() - by_hand) == 0
+    assert sympy.simplify(relative_change_with_cache() - by_hand) == 0
 
 
 def test_the_closed_form_by_hand():
@@ -212,7 +221,7 @@ def test_the_closed_form_by_hand():
         - (POLICY.work + POLICY.waste)
         - POLICY.reallocations * POLICY.reallocation_time
     ) / (POLICY.reallocations * (1 - POLICY.affinity) * POLICY.penalty_no_affinity)
-    still = model_formula.root_of_crossover(GrowthPath.LIMIT).subs(BASELINE.reallocations, 0)
+    still = root_of_crossover(GrowthPath.LIMIT).subs(BASELINE.reallocations, 0)
     assert sympy.simplify(still - by_hand) == 0
 
 
@@ -227,19 +236,24 @@ def test_the_printed_closed_form_gives_the_number(path, comparison):
         for symbols, case in ((POLICY, comparison.case), (BASELINE, comparison.baseline))
         for name in Case.__dataclass_fields__
     }
-    printed = float(model_formula.root_of_crossover(path).subs(values))
+    printed = float(root_of_crossover(path).subs(values))
     assert printed**2 == pytest.approx(closed_form_crossover(comparison, path))
 
 
 def test_a_formula_in_latex():
     constant = r"\frac{N P^{NA} \left(1 - \alpha\right)}{a}"
     slope = r"\frac{v \left(N t_{re} + W + w\right)}{a}"
-    assert model_formula.formula("polynomial-limit") == f"p(v) = {constant} + {slope}"
+    printed = formula_named("crossover/polynomial-limit").latex()
+    assert printed == f"p(v) = {constant} + {slope}"
 
 
-@pytest.mark.parametrize("name", model_formula.FORMULAS)
-def test_formulas_are_written_in_latex(name):
-    left, right = model_formula.formula(name).split(" = ")
-    assert left
-    assert right
-    assert "0.5" not in right
+def test_a_formula_gives_the_number():
+    names = {"alpha": "affinity", "t_re": "reallocation_time", "N": "reallocations", "w": "work"}
+    names |= {"P_A": "penalty_affinity", "P_NA": "penalty_no_affinity", "a": "allocation"}
+    numbers = {symbol: getattr(CASE, name) for symbol, name in names.items()} | {"W": CASE.waste}
+    today = formula_named("response-time/today").value(numbers)
+    assert today == pytest.approx(float(response_time(CASE)))
+    future = formula_named("response-time/future").value(numbers | {"s": 4, "c": 16})
+    assert future == pytest.approx(float(response_time(CASE, 4, 16)))
+    with pytest.raises(ModelError, match="'future' needs numbers for c, s"):
+        formula_named("response-time/future").value(numbers)

@@ -1,0 +1,87 @@
+"""The option ``--formula`` of the commands of ``dfopt model``.
+
+A command takes it with ``@app.command(cls=FormulaCommand)`` and the parameter
+``formula: FormulaOption = None``. The option prints the formulas that
+:data:`dfopt_models.formulas.MODELS` has under the name of the command, and ends. So the command
+needs no argument then.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from dfopt_cli.printing import print_text
+
+OPTION = "--formula"
+
+
+class Writing(StrEnum):
+    """A way to write formulas."""
+
+    TEXT = "text"
+    LATEX = "latex"
+
+
+class FormulaCommand(TyperCommand):
+    """A command whose option ``--formula`` may stand without a value, which then is text."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        given = []
+        for argument, after in zip(args, [*args[1:], ""], strict=True):
+            given.append(argument)
+            if argument == OPTION and after not in list(Writing):
+                given.append(Writing.TEXT)
+        return super().parse_args(ctx, given)
+
+
+def print_formulas(ctx: typer.Context, writing: Writing | None) -> None:
+    """Print the formulas of the command's model, and end."""
+    if writing is None or ctx.resilient_parsing:
+        return
+    from dfopt_models.formulas import formulas_of
+
+    assert ctx.info_name is not None
+    formulas = formulas_of(ctx.info_name)
+    if writing is Writing.LATEX:
+        texts = [
+            f"% {formula.name}: {formula.meaning} ({formula.source})\n{formula.latex()}\n"
+            for formula in formulas
+        ]
+    else:
+        texts = [
+            f"{formula.name}: {formula.meaning}\n  {formula.text()}\n  [{formula.source}]\n"
+            for formula in formulas
+        ]
+        explained = {quantity: None for formula in formulas for quantity in formula.used}
+        names = [str(quantity.symbol) for quantity in explained]
+        meanings = [
+            f"{quantity.meaning}, {quantity.unit}" if quantity.unit else quantity.meaning
+            for quantity in explained
+        ]
+        width = max(map(len, names))
+        texts.append(
+            "".join(
+                f"{name:<{width}}  {meaning}\n"
+                for name, meaning in zip(names, meanings, strict=True)
+            )
+        )
+    print_text("\n".join(texts))
+    raise typer.Exit
+
+
+FormulaOption = Annotated[
+    Writing | None,
+    typer.Option(
+        OPTION,
+        callback=print_formulas,
+        is_eager=True,
+        help="Print the formulas of the model and their symbols, and exit; "
+        "'--formula latex' writes them in LaTeX.",
+        show_default=False,
+    ),
+]

@@ -1,0 +1,67 @@
+"""Formulas of all models: each is explained, and written as text and in LaTeX."""
+
+import pytest
+import sympy
+
+from dfopt_models.errors import ModelError
+from dfopt_models.formulas import MODELS, Formula, Quantity, formula_named, formulas_of
+
+X, Y = sympy.symbols("x y")
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_formula_is_explained_and_written(model):
+    formulas = formulas_of(model)
+    assert formulas
+    assert len({formula.name for formula in formulas}) == len(formulas)
+    for formula in formulas:
+        assert formula.meaning
+        assert (
+            formula.source.startswith("derived: ")
+            or "(19" in formula.source
+            or ("(20" in formula.source)
+        )
+        assert formula.used
+        assert all(quantity.meaning for quantity in formula.used)
+        for written in (formula.text(), formula.latex()):
+            left, right = written.split(" = ", maxsplit=1)
+            assert left
+            assert right
+            assert "\n" not in written
+            assert "0.5" not in right
+        assert formula_named(f"{model}/{formula.name}") is formula
+
+
+def test_a_formula_of_its_own():
+    formula = Formula(
+        name="double",
+        meaning="twice as much",
+        source="derived: by hand",
+        build=lambda: sympy.Eq(Y, 2 * X, evaluate=False),
+        quantities=(
+            Quantity(symbol=Y, meaning="the result", unit="s", latex=r"\hat{y}"),
+            Quantity(symbol=X, meaning="what is given", unit="s"),
+        ),
+    )
+    assert formula.text() == "y = 2*x"
+    assert formula.latex() == r"\hat{y} = 2 x"
+    assert formula.value({"x": 3.0}) == 6.0
+
+
+def test_a_symbol_must_be_explained():
+    formula = Formula(
+        name="double",
+        meaning="twice as much",
+        source="derived: by hand",
+        build=lambda: sympy.Eq(Y, 2 * X, evaluate=False),
+        quantities=(Quantity(symbol=Y, meaning="the result"),),
+    )
+    with pytest.raises(ModelError, match="'double' does not explain x"):
+        _ = formula.used
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(ModelError, match="there is no model 'chance'; known are response-time"):
+        formula_named("chance/today")
+    with pytest.raises(ModelError, match="has no formula 'gain'; known are today"):
+        formula_named("response-time/gain")
