@@ -89,7 +89,13 @@ def _sizes(instance: Instance) -> dict[str, int] | None:
     if max(sizes, default=1) == 1:
         return None
     total = sum(task.size * task.multiplicity for task in instance.tasks)
-    return {"smallest": min(sizes), "largest": max(sizes), "total": total}
+    if isinstance(instance.capacity, int):
+        room = instance.capacity
+    elif instance.has_sizes or min(sizes) == max(sizes):
+        room = instance.room * instance.size_unit
+    else:
+        room = total  # all tasks fit on a CPU
+    return {"smallest": min(sizes), "largest": max(sizes), "total": total, "room": room}
 
 
 def _penalty(penalty: Penalty) -> dict[str, Any]:

@@ -25,8 +25,8 @@ def instance_figures(summary: dict[str, Any]) -> Table:
     flags = [flag for flag in ("cold_start", "final_write_back") if summary[flag]]
     sizes = summary["sizes"]
     capacity = f"at most {summary['tasks_per_cpu']} tasks a CPU"
-    if sizes and not isinstance(summary["capacity"], str):
-        capacity = f"at most a size of {summary['capacity']} on a CPU"
+    if sizes:
+        capacity = f"at most a size of {sizes['room']} on a CPU"
     if isinstance(summary["capacity"], str):
         capacity = f"{summary['capacity']}, {capacity}"
     rows = {

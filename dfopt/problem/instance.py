@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from graphlib import CycleError, TopologicalSorter
 from math import gcd
 from operator import itemgetter
 from typing import Literal
@@ -28,13 +27,12 @@ from dfopt.checks import (
 from dfopt.errors import DfoptWarning, InstanceError
 from dfopt.problem.cache_state import CacheState, InitialState, Leaves
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.task_names import check_ids, check_precedence
 
 LARGEST_TASK_COUNT = 10_000_000
 
 LARGEST_CPU_COUNT = 1_000_000
 """At most this number of CPUs: every CPU has an entry in a schedule, which must fit into memory."""
-
-LONGEST_SHOWN_CYCLE = 10
 
 
 class Objective(StrEnum):
@@ -208,8 +206,9 @@ class Instance:
         self._check_tasks()
         self._compare_sizes()
         self._check_initial()
-        self._check_names()
-        self._check_precedence()
+        check_ids([(task.id, task.count) for task in self.tasks])
+        if self.has_precedence:
+            check_precedence({task.id: task.after for task in self.tasks})
         self._check_totals()
         self._warn_of_unused_costs()
 
@@ -355,50 +354,6 @@ class Instance:
                 raise InstanceError(
                     "is missing; name the fragment in the cache", place=f"{place}.df"
                 )
-
-    def _check_names(self) -> None:
-        positions: dict[str, int] = {}
-        for position, task in enumerate(self.tasks):
-            if task.id in positions:
-                raise InstanceError(
-                    f"the id {described(task.id)} is also that of tasks[{positions[task.id]}]",
-                    place=f"tasks[{position}].id",
-                )
-            positions[task.id] = position
-        for position, task in enumerate(self.tasks):
-            base, mark, copy = task.id.rpartition("#")
-            if task.count is not None or not mark or base not in positions:
-                continue
-            copies = self.tasks[positions[base]].count or 0
-            # Only short numbers are compared: Python refuses to read very long ones.
-            is_number = copy.isascii() and copy.isdigit() and copy[0] != "0"
-            if is_number and len(copy) <= len(str(copies)) and int(copy) <= copies:
-                raise InstanceError(
-                    f"the id {described(task.id)} is also a copy's of tasks[{positions[base]}]",
-                    place=f"tasks[{position}].id",
-                )
-
-    def _check_precedence(self) -> None:
-        if not self.has_precedence:
-            return
-        known = {task.id for task in self.tasks}
-        for position, task in enumerate(self.tasks):
-            for index, predecessor in enumerate(task.after):
-                if predecessor not in known:
-                    raise InstanceError(
-                        f"no task has the id {described(predecessor)}",
-                        place=f"tasks[{position}].after[{index}]",
-                    )
-        try:
-            TopologicalSorter({task.id: task.after for task in self.tasks}).prepare()
-        except CycleError as error:
-            names = [described(name) for name in reversed(error.args[1])]
-            if len(names) > LONGEST_SHOWN_CYCLE:
-                names[2:-2] = ["…"]
-            cycle = " → ".join(names)
-            raise InstanceError(
-                f"the tasks wait for each other in a cycle: {cycle}", place="tasks"
-            ) from None
 
     def _check_totals(self) -> None:
         """Refuse sums that 64-bit solvers could not add up."""

@@ -77,7 +77,7 @@ def _solve_without_machine_code(search: Search) -> None:
 
     def check() -> None:
         search.check()
-        if machine_code.is_ready(search.check):
+        if machine_code.LOOPS.is_ready(search.check):
             raise CompilerHasEnded
 
     with suppress(CompilerHasEnded):
@@ -209,7 +209,7 @@ def solve_automatically(search: Search) -> None:
         load_module("dfopt.solvers.configuration", search.check)
         from dfopt.solvers.configuration import solve_by_configurations
 
-        if not machine_code.is_ready(search.check):
+        if not machine_code.LOOPS.is_ready(search.check):
             _solve_without_machine_code(search)
         solve_by_configurations(search)
     else:

@@ -16,7 +16,8 @@ from dfopt.files import (
     result_from_document,
     result_to_document,
 )
-from tests.strategies import instances, json_values, results
+from tests.result_strategies import results
+from tests.strategies import instances, json_values
 
 READERS = {
     "instance": (read_instance, instance_from_document),

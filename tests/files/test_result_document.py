@@ -24,7 +24,7 @@ from dfopt.problem.certificate import (
 from dfopt.problem.result import Progress, Result, Status, StopReason
 from dfopt.problem.schedule import CpuSchedule, Schedule
 from tests.files.examples import DIGEST, RESULT, RESULT_BY_HAND, TOTAL_CERTIFICATE, changed
-from tests.strategies import results
+from tests.result_strategies import results
 
 EXAMPLE_RESULT = Result(
     instance_name="two fragments",

@@ -29,7 +29,8 @@ from tests.files.examples import (
     TOTAL_CERTIFICATE,
     changed,
 )
-from tests.strategies import instances, json_values, results
+from tests.result_strategies import results
+from tests.strategies import instances, json_values
 
 NAMES = (
     "bench-summary",

@@ -12,8 +12,9 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
 from dfopt.verify.bound import BoundCheck, check_bound
 from tests.claims import result_of
+from tests.result_strategies import tour_certificates
 from tests.solvers.optimum import optimum
-from tests.strategies import instances, tour_certificates
+from tests.strategies import instances
 
 TWO_PAIRS = Instance(
     cpus=1,

@@ -8,7 +8,7 @@ paid.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dfopt.errors import FileError
 from dfopt.files.imported.source_text import SourceLine, check_acyclic
@@ -63,17 +63,12 @@ def tour_instance(table: CityTable, name: str, source: str) -> Instance:
                 "a tour needs costs of at least 0"
             )
     first, *others = range(len(table.names))
-    return Instance(
+    return replace(
+        _path(table, first, others, first),
         name=name,
         description=f"the shortest tour through {len(table.names)} cities: it begins and ends in "
         f"{table.names[first]}, and every other city is a task",
         source=source,
-        cpus=1,
-        objective=Objective.TOTAL_PENALTY,
-        penalty=table_of(table, first, others, first),
-        cold_start=True,
-        final_write_back=True,
-        tasks=tuple(Task(id=table.names[city], type=table.names[city]) for city in others),
     )
 
 
@@ -100,20 +95,27 @@ def ordering_instance(table: CityTable, name: str, source: str) -> Instance:
         for city in others
     }
     check_acyclic(after, dict(zip(table.names, table.lines, strict=True)))
-    return Instance(
+    path = _path(table, first, others, last)
+    return replace(
+        path,
         name=name,
         description=f"the best order of {len(table.names)} cities with precedence: from "
         f"{table.names[first]} to {table.names[last]}, and every other city is a task",
         source=source,
-        cpus=1,
         objective=Objective.MAKESPAN,
+        tasks=tuple(replace(task, after=after[task.id]) for task in path.tasks),
+    )
+
+
+def _path(table: CityTable, first: int, others: Sequence[int], last: int) -> Instance:
+    """Return the instance whose tasks are the cities between the first one and the last one."""
+    return Instance(
+        cpus=1,
+        objective=Objective.TOTAL_PENALTY,
         penalty=table_of(table, first, others, last),
         cold_start=True,
         final_write_back=True,
-        tasks=tuple(
-            Task(id=table.names[city], type=table.names[city], after=after[table.names[city]])
-            for city in others
-        ),
+        tasks=tuple(Task(id=table.names[city], type=table.names[city]) for city in others),
     )
 
 

@@ -1,4 +1,4 @@
-"""Loads the machine code of local search and pricing from disk, or has it compiled.
+"""Loads the machine code of the solvers from disk, or has it compiled.
 
 The first solve after an installation finds nothing on disk. It does not wait: a process beside it
 compiles, and what that has finished is kept even if the solve ends before it. Run as a program,
@@ -14,66 +14,77 @@ import pkgutil
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from dfopt.solvers.compilation.compiled import load, load_kept
 
 logger = logging.getLogger(__name__)
 
-FIRST_CALLS = (
-    "dfopt.solvers.heuristics.local_search.local_search:first_calls",
-    "dfopt.solvers.configuration.solve:first_calls",
-)
-"""The callers of the compiled functions of each method; imported when they are called."""
 
-_lock = threading.Lock()
-_is_loaded = False
-_compiler: subprocess.Popen[bytes] | None = None
-
-
-def is_ready(check: Callable[[], None]) -> bool:
-    """Load the machine code if it is there; otherwise let another process compile it.
+class MachineCode:
+    """The machine code of some functions: not there yet, being compiled beside, or loaded.
 
     Parameters
     ----------
-    check
-        Called every few milliseconds while it is loaded, which takes some tenths of a second;
-        what it raises ends that.
-
-    Returns
-    -------
-    bool
-        Whether it is loaded.
+    callers
+        Functions that call all of them once, as "module:function"; imported when they are called.
     """
-    global _compiler, _is_loaded  # noqa: PLW0603 - both belong to the process
-    with _lock:
-        if _is_loaded:
-            return True
-        if _compiler is None:
-            if not load_kept(first_calls, check):
-                logger.debug("no machine code on disk: another process compiles it")
-                _compiler = _start_compiler()
+
+    def __init__(self, *callers: str) -> None:
+        self._callers = callers
+        self._lock = threading.Lock()
+        self._is_loaded = False
+        self._compiler: subprocess.Popen[bytes] | None = None
+
+    def is_ready(self, check: Callable[[], None]) -> bool:
+        """Load the machine code if it is there; otherwise let another process compile it.
+
+        Parameters
+        ----------
+        check
+            Called every few milliseconds while it is loaded, which takes some tenths of a second;
+            what it raises ends that.
+
+        Returns
+        -------
+        bool
+            Whether it is loaded.
+        """
+        with self._lock:
+            if self._is_loaded:
+                return True
+            if self._compiler is None:
+                if not load_kept(self.first_calls, check):
+                    logger.debug("no machine code on disk: another process compiles it")
+                    self._compiler = start_compiler(self._callers)
+                    return False
+            elif self._compiler.poll() is None:
                 return False
-        elif _compiler.poll() is None:
-            return False
-        else:
-            logger.debug("the compiler has ended")
-            load(first_calls, check)  # compiles here what the other process could not
-        _is_loaded = True
-        return True
+            else:
+                logger.debug("the compiler has ended")
+                load(self.first_calls, check)  # compiles here what the other process could not
+            self._is_loaded = True
+            return True
+
+    def first_calls(self) -> None:
+        """Call every function once, so that it is loaded or compiled."""
+        for caller in self._callers:
+            pkgutil.resolve_name(caller)()
 
 
-def first_calls() -> None:
-    """Call every compiled function of the solvers, so that it is loaded or compiled."""
-    for function in FIRST_CALLS:
-        pkgutil.resolve_name(function)()
+LOOPS = MachineCode(
+    "dfopt.solvers.heuristics.local_search.local_search:first_calls",
+    "dfopt.solvers.configuration.solve:first_calls",
+)
+"""The loops of local search and pricing."""
 
 
-def _start_compiler() -> subprocess.Popen[bytes]:
+def start_compiler(callers: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start a process that calls functions, and so compiles what they call."""
     # A session of its own, since an interrupt from the keyboard must not end the compiler.
     return subprocess.Popen(
-        [sys.executable, "-m", "dfopt.solvers.compilation.machine_code"],
+        [sys.executable, "-m", "dfopt.solvers.compilation.machine_code", *callers],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -81,7 +92,7 @@ def _start_compiler() -> subprocess.Popen[bytes]:
     )
 
 
-def _compile() -> None:
+def _compile(callers: Sequence[str]) -> None:
     """Compile while the process that asked for it is alive."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with open(__file__, "rb") as lock:
@@ -89,7 +100,7 @@ def _compile() -> None:
         # files cannot be locked, both compile.
         with suppress(OSError):
             fcntl.flock(lock, fcntl.LOCK_EX)
-        first_calls()
+        MachineCode(*callers).first_calls()
 
 
 def _end_with_parent() -> None:
@@ -99,4 +110,4 @@ def _end_with_parent() -> None:
 
 
 if __name__ == "__main__":
-    _compile()
+    _compile(sys.argv[1:])

@@ -32,7 +32,7 @@ def _search_locally(search: Search, effort: float) -> None:
     load_module("dfopt.solvers.heuristics.local_search", search.check)
     from dfopt.solvers.heuristics.local_search import LocalSearch, fits
 
-    if not fits(search) or not machine_code.is_ready(search.check):
+    if not fits(search) or not machine_code.LOOPS.is_ready(search.check):
         Annealing(search, effort).run()
         return
     # A second search must not repeat the first one.

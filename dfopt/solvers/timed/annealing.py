@@ -23,7 +23,7 @@ from dfopt.solvers.timed.tables import BITS, TimedTables, timed_tables, tiny_ins
 Integers = npt.NDArray[np.int64]
 
 MOVES_PER_CHUNK = 100_000
-"""Between two looks at the clock at most 100,000 moves are tried."""
+"""Between two looks at the clock at most 100,000 moves are tried, if they are machine code."""
 
 HOT, COLD = 0.8, 0.03
 """The first and the last temperature, as shares of the average time of a task with its switch."""
@@ -74,8 +74,21 @@ class TimedAnnealing:
         self._scale = max(1.0, float((tables.exec + tables.switch.mean(axis=0)).mean()))
         self._predecessors = predecessor_rows(tables)
 
-    def walk(self, moves: int, halt: threading.Event | None = None) -> bool:
-        """Walk for a number of moves; return whether a better schedule was found."""
+    def walk(
+        self, moves: int, halt: threading.Event | None = None, chunk: int = MOVES_PER_CHUNK
+    ) -> bool:
+        """Walk for a number of moves; return whether a better schedule was found.
+
+        Parameters
+        ----------
+        moves
+            The walk cools down while this number of moves are tried.
+        halt
+            Ends the walk, which then runs in this thread. Without it the walk has a thread of its
+            own, and this one watches the clock.
+        chunk
+            At most this number of moves are tried at one temperature.
+        """
         search, tables = self.search, self.tables
         tasks = self._list()
         best_order, best_cpu = tasks.order.copy(), tasks.cpu.copy()
@@ -83,12 +96,12 @@ class TimedAnnealing:
         assert known is not None
         done = 0
         while done < moves:
-            chunk = min(MOVES_PER_CHUNK, moves - done)
+            tried = min(chunk, moves - done)
             value = np.array([search.objective])
             heat = HOT * (COLD / HOT) ** (done / moves) * self._scale
             call = partial(
                 anneal, tables, *self._predecessors, tasks, best_order, best_cpu, value, heat,
-                chunk, int(self._random.integers(1 << 31)),
+                tried, int(self._random.integers(1 << 31)),
             )  # fmt: skip
             if halt is None:
                 wait_for(call, search.check)
@@ -96,7 +109,7 @@ class TimedAnnealing:
                 break
             else:
                 call()
-            done += chunk
+            done += tried
             if value[0] < known:
                 known = int(value[0])
                 orders: list[list[int]] = [[] for _ in tables.starts]

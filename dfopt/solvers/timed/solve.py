@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from dfopt.problem.certificate import CompleteSearch, Counting, Exhaustive
-from dfopt.solvers.compilation.compiled import load
-from dfopt.solvers.interruptible import wait_for
+from dfopt.solvers.compilation.compiled import as_plain_python
+from dfopt.solvers.compilation.machine_code import MachineCode
+from dfopt.solvers.interruptible import SECONDS_PER_CHECK, wait_for
 from dfopt.solvers.search import Search
-from dfopt.solvers.timed import annealing, layers
 from dfopt.solvers.timed.annealing import TimedAnnealing
 from dfopt.solvers.timed.dispatch_rules import dispatch_by_rules
 from dfopt.solvers.timed.layers import extend
@@ -51,10 +53,12 @@ STEPS_PER_CHUNK = 1_000_000
 """Limits the work between two looks at the clock, in pairs of tasks for each CPU of each row."""
 
 
-def first_calls() -> None:
-    """Call the compiled functions of this package, so that they are loaded or compiled."""
-    annealing.first_calls()
-    layers.first_calls()
+PLAIN_MOVES, PLAIN_CHUNK = 5_000, 250
+"""A walk in plain Python and what it does between two looks at the clock, a second and less."""
+
+ANNEALING = MachineCode("dfopt.solvers.timed.annealing:first_calls")
+LAYERS = MachineCode("dfopt.solvers.timed.layers:first_calls")
+"""Two, since annealing is compiled in less time and can begin then."""
 
 
 class TimedSearch:
@@ -81,8 +85,8 @@ class TimedSearch:
         search.check()
         if search.schedule is None:
             return False  # sizes leave no room for plain constructions
+        self._walk_in_plain_python()
         search.enter("annealing of waiting tasks")
-        load(annealing.first_calls, search.check)
         moves = FIRST_MOVES * len(self.tables.exec)
         self.annealing.walk(moves)
         halt = threading.Event()
@@ -90,7 +94,12 @@ class TimedSearch:
         if search.workers > 1:
             walker.start()
         try:
-            load(layers.first_calls, search.check)
+            while not LAYERS.is_ready(search.check):
+                if walker.is_alive():
+                    search.check()
+                    time.sleep(SECONDS_PER_CHECK)
+                else:
+                    self.annealing.walk(moves)
             rows = FIRST_ROWS
             while rows <= MOST_ROWS:
                 search.enter(f"layers of {rows} partial schedules")
@@ -103,6 +112,20 @@ class TimedSearch:
         finally:
             halt.set()
         return False
+
+    def _walk_in_plain_python(self) -> None:
+        """Walk until the machine code of walks is there, after an installation some seconds."""
+        if ANNEALING.is_ready(self.search.check):
+            return
+        LAYERS.is_ready(self.search.check)  # is compiled next
+        self.search.enter("annealing in plain Python while a compiler runs")
+        state = np.random.get_state()  # machine code has random numbers of its own
+        try:
+            while not ANNEALING.is_ready(self.search.check):
+                with as_plain_python(math.inf, self.search.check):
+                    self.annealing.walk(PLAIN_MOVES, threading.Event(), PLAIN_CHUNK)
+        finally:
+            np.random.set_state(state)
 
     def _walk_on(self, moves: int, halt: threading.Event) -> None:
         """Walk until told to stop; walks get longer."""

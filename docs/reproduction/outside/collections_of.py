@@ -1,7 +1,7 @@
 """Finds the collections in a folder: each problem with what was published about it."""
 
 import csv
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -70,43 +70,28 @@ def first_readable(paths: Iterable[Path]) -> Instance:
     raise problems[0]
 
 
-def atsp(folder: Path) -> Iterator[Truth]:
-    """Yield the asymmetric tours of TSPLIB."""
-    for name, paths in files(folder, "*.atsp").items():
-        if name in ATSP:
-            yield Truth(
-                collection="ATSP",
-                name=name,
-                published=between(ATSP[name], ATSP[name]),
-                source=paths[0],
-                read=lambda paths=paths: first_readable(paths),
-            )
+def tours(
+    collection: str, published: Mapping[str, tuple[int, int]]
+) -> Callable[[Path], Iterator[Truth]]:
+    """Return what yields those tours or orderings of TSPLIB whose bounds are given."""
+
+    def truths(folder: Path) -> Iterator[Truth]:
+        for name, paths in files(folder, f"*.{collection.lower()}").items():
+            if name in published:
+                yield Truth(
+                    collection=collection,
+                    name=name,
+                    published=between(*published[name]),
+                    source=paths[0],
+                    read=lambda paths=paths: first_readable(paths),
+                )
+
+    return truths
 
 
-def sop(folder: Path) -> Iterator[Truth]:
-    """Yield the sequential orderings of TSPLIB."""
-    for name, paths in files(folder, "*.sop").items():
-        if name in SOP:
-            yield Truth(
-                collection="SOP",
-                name=name,
-                published=between(*SOP[name]),
-                source=paths[0],
-                read=lambda paths=paths: first_readable(paths),
-            )
-
-
-def tsp(folder: Path) -> Iterator[Truth]:
-    """Yield the symmetric tours of TSPLIB, the smaller ones."""
-    for name, paths in files(folder, "*.tsp").items():
-        if name in TSP:
-            yield Truth(
-                collection="TSP",
-                name=name,
-                published=between(TSP[name], TSP[name]),
-                source=paths[0],
-                read=lambda paths=paths: first_readable(paths),
-            )
+def exactly(optima: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """Return optima as bounds that meet."""
+    return {name: (optimum, optimum) for name, optimum in optima.items()}
 
 
 def published_tours(folder: Path) -> Iterator[tuple[str, int, int]]:
@@ -233,9 +218,9 @@ def bppmcf(folder: Path) -> Iterator[Truth]:
 
 
 COLLECTIONS: dict[str, Callable[[Path], Iterator[Truth]]] = {
-    "ATSP": atsp,
-    "SOP": sop,
-    "TSP": tsp,
+    "ATSP": tours("ATSP", exactly(ATSP)),
+    "SOP": tours("SOP", SOP),
+    "TSP": tours("TSP", exactly(TSP)),
     "STG": stg,
     "BPPS": bpps,
     "BPPMCF": bppmcf,

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.problem.result import Status
 from dfopt.solvers import auto
 from dfopt.solvers.compilation import machine_code
+from dfopt.solvers.compilation.machine_code import MachineCode
 from dfopt.solvers.facade import solve
 from tests.patience import PATIENCE_S
 
@@ -49,30 +50,29 @@ def test_a_small_instance_is_proven_without_any_machine_code(empty: Path) -> Non
 
 
 def test_a_compiler_ends_with_the_process_that_wants_it(empty: Path) -> None:
-    compiler = machine_code._start_compiler()
+    compiler = machine_code.start_compiler(("dfopt.solvers.timed.layers:first_calls",))
     assert compiler.stdin is not None
     compiler.stdin.close()
     assert compiler.wait(PATIENCE_S) == 1
 
 
 def test_what_another_process_has_compiled_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    def started() -> subprocess.Popen[bytes]:
+    def started(callers: Sequence[str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
 
     loaded: list[Callable[[], None]] = []
-    monkeypatch.setattr(machine_code, "_is_loaded", False)
-    monkeypatch.setattr(machine_code, "_compiler", None)
-    monkeypatch.setattr(machine_code, "_start_compiler", started)
+    code = MachineCode()
+    monkeypatch.setattr(machine_code, "start_compiler", started)
     monkeypatch.setattr(machine_code, "load_kept", lambda calls, check: False)
     monkeypatch.setattr(machine_code, "load", lambda calls, check: loaded.append(calls))
-    assert not machine_code.is_ready(nothing)
-    assert not machine_code.is_ready(nothing)
-    compiler = machine_code._compiler
+    assert not code.is_ready(nothing)
+    assert not code.is_ready(nothing)
+    compiler = code._compiler
     assert compiler is not None
     compiler.communicate(b"end" + os.linesep.encode())
-    assert machine_code.is_ready(nothing)
-    assert machine_code.is_ready(nothing)
-    assert loaded == [machine_code.first_calls]
+    assert code.is_ready(nothing)
+    assert code.is_ready(nothing)
+    assert loaded == [code.first_calls]
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def test_the_first_solve_proves_the_same_optimum(
     instance: Instance, plain_python_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     warm = solve(instance, workers=1)
-    monkeypatch.setattr(machine_code, "is_ready", lambda check: False)
+    monkeypatch.setattr(machine_code.LOOPS, "is_ready", lambda check: False)
     monkeypatch.setattr(auto, "PLAIN_PYTHON_S", plain_python_s)
     cold = solve(instance, workers=1)
     assert warm.status is cold.status is Status.OPTIMAL
@@ -94,7 +94,7 @@ def test_the_search_goes_on_with_machine_code_once_it_is_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     answers = [False, False, False]
-    monkeypatch.setattr(machine_code, "is_ready", lambda check: not answers or answers.pop())
+    monkeypatch.setattr(machine_code.LOOPS, "is_ready", lambda check: not answers or answers.pop())
     monkeypatch.setattr(auto, "PLAIN_PYTHON_S", 0.0)
     phases: list[str] = []
     result = solve(

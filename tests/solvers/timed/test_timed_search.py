@@ -25,6 +25,7 @@ from dfopt.verify.counting import counted_bound
 from dfopt.verify.dispatching import Dispatching
 from dfopt.verify.energy import energy_bound
 from tests.benchmarks.timed_instances import WAITS, timed_instance
+from tests.patience import PATIENCE_S
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import badly_started, optimum, run
 
@@ -112,6 +113,35 @@ def test_fifteen_tasks_are_proven_with_a_certificate(waits: str) -> None:
     result = solve(instance, stop=TimeLimit(60), workers=1)
     assert result.status is Status.OPTIMAL
     assert verify(instance, result, require_certificate=True).ok
+
+
+def test_without_machine_code_plain_python_finds_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timed_solve.ANNEALING, "is_ready", lambda check: False)
+    instance = timed_instance(30, 3, 6, "serial", 0)
+    search = Search(instance, stop=TimeLimit(0.5))
+    by_rules = Search(instance)
+    dispatch_by_rules(by_rules, timed_tables(by_rules))
+    with contextlib.suppress(SearchOver):
+        TimedSearch(search).solve()
+    assert search.objective is not None
+    assert by_rules.objective is not None
+    assert search.objective < by_rules.objective
+    assert search.elapsed < PATIENCE_S
+
+
+def test_the_search_goes_on_with_machine_code_once_it_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled, loaded = [False, False], [False, False]
+    monkeypatch.setattr(timed_solve, "PLAIN_MOVES", 50)
+    monkeypatch.setattr(
+        timed_solve.ANNEALING, "is_ready", lambda check: not compiled or compiled.pop()
+    )
+    monkeypatch.setattr(timed_solve.LAYERS, "is_ready", lambda check: not loaded or loaded.pop())
+    instance = next(waiting_instances(20, seed=12))
+    assert solve_by_layers(instance) == optimum(instance)
+    assert not compiled
+    assert not loaded
 
 
 @settings(max_examples=10, deadline=None)
