@@ -13,6 +13,7 @@ from dfopt.compare.comparison import (
     Comparison,
     CpuResult,
     WindowResult,
+    cost_ratio,
 )
 from dfopt.compare.cost_model import CostModel
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
@@ -46,6 +47,12 @@ EXPLANATION = {
     "schedules of long windows may break them",
 }
 
+ORDER_KEPT = {
+    "order kept": "dispatches start in the recorded order, and only their CPUs are chosen; where "
+    "the CPU is busy, a dispatch waits, and all later ones wait, too",
+    "online": "no look-ahead: the CPU that holds the fragment, else the least recently used one",
+}
+
 ORDER_FREE = "Order-free windows: as if a dispatch could run before its task was woken"
 """The heading of the windows where figures stand beside them that keep cause and effect."""
 
@@ -53,6 +60,7 @@ ORDER_FREE = "Order-free windows: as if a dispatch could run before its task was
 def report(comparison: Comparison) -> list[Table | Text]:
     """Return what a terminal shows of one trace, from top to bottom."""
     windows: list[Table | Text] = [windows_table(comparison), Text(""), explanation_table()]
+    kept = order_kept_tables(comparison)
     losses: list[Table | Text] = [
         causes_table(comparison),
         Text(""),
@@ -62,11 +70,12 @@ def report(comparison: Comparison) -> list[Table | Text]:
     ]
     subject: list[Table | Text] = [subject_table(comparison), Text("")]
     if comparison.frontier is None:
-        return [*subject, *windows, Text(""), *losses]
+        return [*subject, *kept, *windows, Text(""), *losses]
     return [
         *subject,
         *frontier_tables(comparison),
         Text(""),
+        *kept,
         *losses,
         Text(""),
         Text(ORDER_FREE),
@@ -164,6 +173,25 @@ def windows_table(comparison: Comparison) -> Table:
         table.caption = "interrupted: other windows are left out"
         table.caption_justify = "left"
     return table
+
+
+def order_kept_tables(comparison: Comparison) -> list[Table | Text]:
+    """Return what choosing CPUs alone would have saved, at best and without look-ahead."""
+    found = comparison.order_kept
+    if found is None:
+        return []
+    rows = [("online", found.online, "")]
+    if found.best is not None and found.bound is not None:
+        unproven = "" if found.is_optimal else f" (bound {found.bound:,})"
+        rows.insert(0, ("best", found.best, unproven))
+    table = plain_table()
+    table.add_column("order kept")
+    for heading in ("cost", "ratio"):
+        table.add_column(heading, justify="right")
+    for name, cost, unproven in rows:
+        ratio = cost_ratio(comparison.realised.total, cost)
+        table.add_row(name, f"{cost:,}{unproven}", Text(times(ratio), style="bold"))
+    return [table, Text(""), pairs(ORDER_KEPT, style="dim"), Text("")]
 
 
 def explanation_table() -> Table:

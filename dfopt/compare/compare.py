@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from dfopt.compare.attainable.frontier import FrontierProgress
 from dfopt.compare.attainable.frontier_of import frontier_of
+from dfopt.compare.attainable.order_kept import order_kept_of
 from dfopt.compare.attainable.permitted_wait import PermittedWait, wait_in
 from dfopt.compare.comparison import Comparison, WindowResult
 from dfopt.compare.cost_model import CostModel
@@ -145,6 +146,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         unlabelled_share=trace.unlabelled_share,
         quality=trace.quality,
         frontier=frontier,
+        order_kept=None if by_worst else order_kept_of(dispatches, model),
     )
 
 

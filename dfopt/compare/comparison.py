@@ -59,6 +59,13 @@ class Realised:
     switches: int
 
 
+def cost_ratio(realised: int, possible: int) -> float | None:
+    """Return realised / possible: 1 if both are 0, None if only the latter is 0."""
+    if possible:
+        return realised / possible
+    return None if realised else 1.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowResult:
     """A trace compared with the best possible schedules for one length of window.
@@ -102,21 +109,45 @@ class WindowResult:
     @property
     def ratio(self) -> float | None:
         """Return realised / bound: 1 if both are 0, None if only the bound is 0."""
-        if self.bound:
-            return self.realised / self.bound
-        return None if self.realised else 1.0
+        return cost_ratio(self.realised, self.bound)
 
     @property
     def rolling_ratio(self) -> float | None:
         """Return realised / rolling: 1 if both are 0, None if only the latter is 0."""
-        if self.rolling:
-            return self.realised / self.rolling
-        return None if self.realised else 1.0
+        return cost_ratio(self.realised, self.rolling)
 
     @property
     def difference(self) -> int:
         """Return realised − bound."""
         return self.realised - self.bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderKept:
+    """What a trace costs if its dispatches start in the recorded order, each on any CPU.
+
+    Dispatches wait for a busy CPU, so their times are not kept; costs are those of all CPUs.
+
+    Parameters
+    ----------
+    online
+        The cost of a rule without look-ahead: the CPU that holds the fragment, else the one that
+        was least recently used.
+    best
+        The cost of the best placement that was found; None if none was looked for, since there
+        are too many dispatches.
+    bound
+        No placement costs less. None as above.
+    """
+
+    online: int
+    best: int | None
+    bound: int | None
+
+    @property
+    def is_optimal(self) -> bool:
+        """Return whether the best placement is proven to be the best."""
+        return self.best is not None and self.best == self.bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +227,9 @@ class Comparison:
         The scheduler, if the trace names it.
     frontier
         What schedules that keep cause and effect cost; None if that was not asked for.
+    order_kept
+        What other CPUs would have saved with the dispatches in their order; None if the objective
+        is not the cost of all CPUs, or the document is older.
     """
 
     name: str
@@ -214,6 +248,7 @@ class Comparison:
     is_complete: bool = True
     policy: str | None = None
     frontier: WaitingFrontier | None = None
+    order_kept: OrderKept | None = None
 
 
 def policies_of(comparisons: Sequence[Comparison]) -> list[str] | None:

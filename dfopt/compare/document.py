@@ -14,6 +14,7 @@ from dfopt.compare.comparison import (
     Comparison,
     CpuResult,
     FragmentResult,
+    OrderKept,
     Realised,
     WindowResult,
 )
@@ -40,7 +41,7 @@ TRACE_KEYS = (
     "trace", "model", "cost_unit", "time_unit", "dispatches", "managed", "realised", "windows",
     "complete", "causes", "fragments", "cpus", "quality",
 )  # fmt: skip
-OPTIONAL_KEYS = ("policy", "frontier")
+OPTIONAL_KEYS = ("policy", "frontier", "order_kept")
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
@@ -69,6 +70,7 @@ def _trace_document(comparison: Comparison) -> dict[str, Any]:
             "switches": realised.switches,
         },
         "frontier": None if comparison.frontier is None else _frontier(comparison.frontier),
+        "order_kept": _order_kept_document(comparison.order_kept),
         "windows": [_window_document(window) for window in comparison.windows],
         "complete": comparison.is_complete,
         "causes": _causes_document(comparison.causes),
@@ -90,6 +92,10 @@ def _window_document(window: WindowResult) -> dict[str, Any]:
         "rolling_ratio": rounded(window.rolling_ratio),
         "difference": window.difference,
     }
+
+
+def _order_kept_document(found: OrderKept | None) -> dict[str, Any] | None:
+    return None if found is None else {**dataclasses.asdict(found), "optimal": found.is_optimal}
 
 
 def _frontier(frontier: WaitingFrontier) -> dict[str, Any]:
@@ -179,6 +185,7 @@ def _comparison(value: object) -> Comparison:
         managed=at("managed", integer, fields["managed"]),
         realised=at("realised", _realised, fields["realised"]),
         frontier=at("frontier", or_null(_read_frontier), fields.get("frontier")),
+        order_kept=at("order_kept", or_null(_order_kept), fields.get("order_kept")),
         windows=each("windows", _window, fields["windows"]),
         causes=at("causes", _causes, fields["causes"]),
         fragments=each("fragments", _reader(FragmentResult, df=string), fields["fragments"]),
@@ -288,4 +295,5 @@ _frontier_rows = _reader(
     p99_wait=_integer_or_null,
 )
 _window = _reader(WindowResult, extra=("ratio", "rolling_ratio", "difference"), window=_length)
+_order_kept = _reader(OrderKept, extra=("optimal",), best=_integer_or_null, bound=_integer_or_null)
 _quality = _reader(Quality, first_unparsed=_integer_or_null, silent_cpus=_numbers)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dfopt.compare.comparison import Comparison, WindowResult, policies_of
 from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed
 from dfopt.plot.costs import cost_label, scale_costs
-from dfopt.plot.look_ahead import LookAheadAxis, label_look_ahead
+from dfopt.plot.look_ahead import WHOLE_AT, LookAheadAxis, draw_break, label_look_ahead
 from dfopt.plot.names import add_legend_below, height_below, shown_name
 from dfopt.plot.picture import new_axes
 
@@ -41,6 +41,14 @@ MEANINGS = {
     "rolling": "rolling schedule",
     "bound": "bound",
 }
+ORDER_KEPT: dict[str, dict[str, Any]] = {
+    "online": {"linestyle": "", "marker": "D", "markersize": 5.5},
+    "best": {"linestyle": "", "marker": "s", "markersize": 5.5, "fillstyle": "none"},
+}
+"""The styles of points at look-ahead 0: only the CPUs are chosen."""
+
+ORDER_KEPT_MEANINGS = {"online": "order kept, LRU", "best": "order kept, best"}
+
 BETWEEN = "between them: the best possible"
 
 
@@ -49,8 +57,10 @@ def plot_foresight(comparisons: Sequence[Comparison], *, ax: Axes | None = None)
 
     Each trace has a colour. A dashed line shows what it paid. Below it, against the length of
     the window on a logarithmic axis, stand the cost of the rolling schedule and the bound; the
-    best possible lies in the shaded area between them. The whole trace stands at the right end.
-    Costs that differ much stand on a logarithmic axis too, with a place for 0.
+    best possible lies in the shaded area between them. The whole trace stands at the right end. At
+    the left end, at look-ahead 0, stands what other CPUs alone would have saved with the dispatches
+    in their order: by the rule that takes the least recently used CPU, and at best. Costs that
+    differ much stand on a logarithmic axis too, with a place for 0.
 
     Parameters
     ----------
@@ -78,7 +88,11 @@ def plot_foresight(comparisons: Sequence[Comparison], *, ax: Axes | None = None)
     colours = list(group_colours(str(number) for number in range(len(names))).values())
     for comparison, colour in zip(comparisons, colours, strict=True):
         draw_curves(axes, comparison, look_ahead, colour)
+    has_order_kept = any(comparison.order_kept for comparison in comparisons)
     ticks = look_ahead.ticks(look_ahead.lengths)
+    if has_order_kept:
+        ticks[look_ahead.none] = "0"
+        draw_break(axes, look_ahead.none * WHOLE_AT**0.5)
     label_look_ahead(axes, look_ahead, ticks, font_size=FONT_SIZE)
     scale_costs(axes, (cost for comparison in comparisons for cost in drawn_costs(comparison)))
     axes.set_ylabel(cost_label(comparisons), fontsize=FONT_SIZE, parse_math=False)
@@ -86,7 +100,7 @@ def plot_foresight(comparisons: Sequence[Comparison], *, ax: Axes | None = None)
     axes.grid(axis="y", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    add_legend(axes, names, colours)
+    add_legend(axes, names, colours, has_order_kept=has_order_kept)
     return axes
 
 
@@ -108,6 +122,8 @@ def draw_curves(
             ax.plot(positions, costs, color=line, markeredgecolor=PAPER, **style)
     bound = [window.bound for _, window in points]
     rolling = [window.rolling for _, window in points]
+    for name, cost in order_kept_costs(comparison).items():
+        ax.plot(look_ahead.none, cost, color=line, **ORDER_KEPT[name])
     ax.fill_between(positions, bound, rolling, color=colour, alpha=SHADING, linewidth=0)
 
 
@@ -115,6 +131,13 @@ def drawn_costs(comparison: Comparison) -> Iterator[int]:
     """Yield what the curves of a trace show."""
     for window in comparison.windows:
         yield from (getattr(window, name) for name in STYLES)
+    yield from order_kept_costs(comparison).values()
+
+
+def order_kept_costs(comparison: Comparison) -> dict[str, int]:
+    """Return the costs at look-ahead 0, as far as they are known."""
+    costs = {name: getattr(comparison.order_kept, name, None) for name in ORDER_KEPT}
+    return {name: cost for name, cost in costs.items() if cost is not None}
 
 
 def line_colour(colour: Colour) -> Colour:
@@ -122,7 +145,9 @@ def line_colour(colour: Colour) -> Colour:
     return mixed(colour, INK, 0.35)
 
 
-def add_legend(ax: Axes, names: Sequence[str], colours: Sequence[Colour]) -> None:
+def add_legend(
+    ax: Axes, names: Sequence[str], colours: Sequence[Colour], *, has_order_kept: bool
+) -> None:
     """Say above the axes what the curves mean, and below them which colour is which trace."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -135,7 +160,14 @@ def add_legend(ax: Axes, names: Sequence[str], colours: Sequence[Colour]) -> Non
     ]
     ground = colours[0] if alone else mixed(INK, PAPER, 0.4)
     handles.append(Patch(facecolor=ground, alpha=SHADING, label=BETWEEN))
-    add_legends(ax, handles, names, colours, columns=len(handles))
+    columns = len(handles)
+    if has_order_kept:
+        handles += [
+            Line2D([], [], color=ink, label=ORDER_KEPT_MEANINGS[name], **style)
+            for name, style in ORDER_KEPT.items()
+        ]
+        columns = 3
+    add_legends(ax, handles, names, colours, columns=columns)
 
 
 def add_legends(

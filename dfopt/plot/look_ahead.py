@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WHOLE_AT = 2.2
-"""How far right of the longest window the whole trace stands, as a factor."""
+"""How far right of the longest window the whole trace stands, as a factor. What needs no look-ahead
+stands as far left of the shortest one."""
 
 TIME_UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "µs"), (1, "ns"))
 
@@ -67,6 +68,11 @@ class LookAheadAxis:
             whole=WHOLE_AT * lengths[-1] if lengths else 1.0,
             lengths=tuple(lengths),
         )
+
+    @property
+    def none(self) -> float:
+        """The position of what needs no look-ahead: left of the shortest window."""
+        return (self.lengths[0] if self.lengths else self.whole) / WHOLE_AT
 
     def position(self, window: str) -> float:
         """Return the position of a window, given as the user wrote it."""

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 
+from dfopt.compare.comparison import OrderKept
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.window_length import WindowKind
 from dfopt.errors import DfoptError
@@ -48,6 +49,23 @@ def test_curves_run_from_short_windows_to_the_whole_trace() -> None:
     assert ax.get_xscale() == "log"
     assert ax.get_ylim()[0] == 0
     assert ax.get_xlabel().endswith("in managed dispatches")
+
+
+def points(ax: Axes) -> dict[float, float]:
+    """Return the positions and costs of single points."""
+    singles = [line for line in ax.lines if len(line.get_xdata()) == 1]
+    return {line.get_ydata()[0]: line.get_xdata()[0] for line in singles}
+
+
+def test_what_other_cpus_alone_save_stands_at_look_ahead_0() -> None:
+    kept = OrderKept(online=10, best=9, bound=9)
+    ax = plot_foresight([comparison(windows=WINDOWS, order_kept=kept)])
+    assert ticks(ax) == ["5", "100", "whole", "0"]
+    assert set(points(ax)) == {9, 10}
+    assert max(points(ax).values()) < 5
+    assert legends(ax)[-2:] == ["order kept, LRU", "order kept, best"]
+    kept = OrderKept(online=10, best=None, bound=None)
+    assert set(points(plot_foresight([comparison(windows=WINDOWS, order_kept=kept)]))) == {10}
 
 
 def test_one_trace_is_the_title_and_several_are_named_below() -> None:

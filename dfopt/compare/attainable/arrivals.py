@@ -321,23 +321,16 @@ def _costs(
         found[dispatches.row] = column
         return found
 
-    entry, leaving = by_row(dispatches.entry), by_row(dispatches.exit)
-    always = by_row(dispatches.always)
-    first = entry * model.cold_start
-    last = (leaving + always) * model.final_write_back
-    matrix = np.zeros((0, 0), np.int64)
-    if dispatches.types is not None:
-        matrix = np.array(dispatches.types.switch, np.int64)
-        fragment = trace.fragment
-        first = np.array(dispatches.types.start, np.int64)[fragment] * model.cold_start
-        last = np.array(dispatches.types.finish, np.int64)[fragment] * model.final_write_back
+    own = switch_costs(dispatches, model)
+    entry, leaving, always = by_row(own.entry), by_row(own.exit), by_row(own.always)
+    first, last = by_row(own.first), by_row(own.last)
     costs = SwitchCosts(
         entry=entry[row],
         exit=leaving[row],
         always=always[row],
         first=first[row],
         last=last[row],
-        matrix=matrix,
+        matrix=own.matrix,
     )
     evicts = model.unmanaged == "evict"
     if not evicts:
@@ -365,6 +358,22 @@ def _costs(
         last=joined(last)[order],
     )
     return costs, blocks
+
+
+def switch_costs(dispatches: Dispatches, model: CostModel) -> SwitchCosts:
+    """Return the costs of dispatches that count under a model."""
+    entry, leaving, always = dispatches.entry, dispatches.exit, dispatches.always
+    first = entry * model.cold_start
+    last = (leaving + always) * model.final_write_back
+    matrix = np.zeros((0, 0), np.int64)
+    if dispatches.types is not None:
+        matrix = np.array(dispatches.types.switch, np.int64)
+        fragment = dispatches.fragment
+        first = np.array(dispatches.types.start, np.int64)[fragment] * model.cold_start
+        last = np.array(dispatches.types.finish, np.int64)[fragment] * model.final_write_back
+    return SwitchCosts(
+        entry=entry, exit=leaving, always=always, first=first, last=last, matrix=matrix
+    )
 
 
 def _gaps(trace: Trace, cpu_number: Numbers) -> tuple[Numbers, Integers, Integers]:

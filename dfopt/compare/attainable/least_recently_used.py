@@ -8,7 +8,11 @@ import numpy as np
 
 from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.placement.reservations import Reservations
-from dfopt.compare.attainable.placement.timeline import timeline_of, with_cpus
+from dfopt.compare.attainable.placement.timeline import (
+    FixedTimeline,
+    timeline_of,
+    with_cpus,
+)
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, recorded_schedule
 from dfopt.solvers.compilation.compiled import compiled
 from dfopt.trace.events import Flags, Integers
@@ -39,6 +43,11 @@ def least_recently_used(arrivals: Arrivals, check: Callable[[], None] = go_on) -
     """
     recorded = recorded_schedule(arrivals)
     items = timeline_of(arrivals, recorded)
+    return with_cpus(arrivals, recorded, items, cpus_by_rule(items, check))
+
+
+def cpus_by_rule(items: FixedTimeline, check: Callable[[], None] = go_on) -> Integers:
+    """Return the CPU that the rule chooses for each item of a timeline."""
     reservations = Reservations(items)
     count = len(items)
     cpu = np.empty(count, np.int64)
@@ -56,7 +65,7 @@ def least_recently_used(arrivals: Arrivals, check: Callable[[], None] = go_on) -
             back = min(item, reservations.reserve(item))
             _take_back(back, item, cpu, before, last)
             item = back
-    return with_cpus(arrivals, recorded, items, cpu)
+    return cpu
 
 
 @compiled

@@ -191,7 +191,7 @@ def timeline_of(arrivals: Arrivals, schedule: TimedSchedule) -> FixedTimeline:
     leaving = joined(costs.exit, blocks.exit[evicting])
     if costs.matrix.size:
         always, leaving = np.zeros_like(always), np.zeros_like(leaving)
-    sample, content = _classes(left, leaving, always, last)
+    sample, content = content_classes(left, leaving, always, last)
     cuts = np.argsort(arrivals.cut_time, kind="stable")
     return FixedTimeline(
         cpus=arrivals.cpus,
@@ -227,7 +227,7 @@ def _without_blocks(arrivals: Arrivals, start: Integers, end: Integers) -> Flags
     return free
 
 
-def _classes(*columns: Integers) -> tuple[Rows, Integers]:
+def content_classes(*columns: Integers) -> tuple[Rows, Integers]:
     """Return a row of each class of equal rows, and the class of each row."""
     order = np.lexsort(columns[::-1])
     is_new = np.zeros(len(order), bool)

@@ -1,0 +1,130 @@
+"""Dispatches that start in their order: the best CPUs, and those of the rule without look-ahead."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dfopt.compare import CostModel
+from dfopt.compare.attainable import order_kept
+from dfopt.compare.attainable.order_kept import order_kept_of
+from dfopt.compare.dispatches import Dispatches, _previous, dispatches_of
+from dfopt.compare.realised import charges_of, realised_of
+from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
+from dfopt.trace import Trace
+from tests.compare.attainable.hackbench import hackbench
+from tests.compare.drawn import labelled_traces, models
+from tests.strategies import FRAGMENTS
+from tests.trace.traces import trace_from_rows
+
+
+def in_ranks(dispatches: Dispatches) -> Dispatches:
+    """Return dispatches that start one after the other."""
+    return replace(
+        dispatches,
+        start=np.arange(len(dispatches)),
+        gap_end=np.searchsorted(dispatches.start, dispatches.gap_end),
+    )
+
+
+def paid(dispatches: Dispatches, model: CostModel, cpu: tuple[int, ...]) -> int:
+    """Return what dispatches cost on these CPUs, as the charges of a trace are added up."""
+    chosen = np.array(cpu, np.int32)
+    previous = _previous(chosen, dispatches.start, dispatches.gap_cpu, dispatches.gap_end)
+    placed = replace(dispatches, cpu=chosen, previous=previous)
+    return realised_of(placed, charges_of(placed, model)).total
+
+
+def cheapest(dispatches: Dispatches, model: CostModel) -> int:
+    """Return the least cost of all placements."""
+    ranked = in_ranks(dispatches)
+    placements = product(range(dispatches.cpus), repeat=len(dispatches))
+    return min(paid(ranked, model, cpu) for cpu in placements)
+
+
+@given(labelled_traces(most=5, gaps=False), models())
+def test_the_best_placement_is_found(trace: Trace, model: CostModel) -> None:
+    dispatches = dispatches_of(trace, model)
+    found = order_kept_of(dispatches, model)
+    assert found.bound == found.best == cheapest(dispatches, model) <= found.online
+
+
+@given(labelled_traces(most=5, gaps=False, mixed=False), st.data())
+def test_the_best_placement_under_a_matrix_is_found(trace: Trace, data: st.DataObject) -> None:
+    row = st.tuples(*(st.integers(0, 9) for _ in FRAGMENTS))
+    switch = tuple(data.draw(row) for _ in FRAGMENTS)
+    start, finish = data.draw(row), data.draw(row)
+    model = CostModel(
+        penalty=PenaltyMatrix(types=FRAGMENTS, switch=switch, start=start, finish=finish),
+        cold_start=data.draw(st.booleans()),
+        final_write_back=data.draw(st.booleans()),
+    )
+    dispatches = dispatches_of(trace, model)
+    found = order_kept_of(dispatches, model)
+    assert found.bound == found.best == cheapest(dispatches, model) <= found.online
+
+
+@given(labelled_traces(most=5), models())
+def test_with_gaps_the_best_placement_lies_between(trace: Trace, model: CostModel) -> None:
+    dispatches = dispatches_of(trace, model)
+    found = order_kept_of(dispatches, model)
+    assert found.best is not None
+    assert found.bound is not None
+    assert found.bound <= cheapest(dispatches, model) <= found.best <= found.online
+
+
+def sequence(fragments: list[int], cpus: int) -> Dispatches:
+    rows = [
+        (0, start, start + 1, "t", f"f{used}", None, None) for start, used in enumerate(fragments)
+    ]
+    return dispatches_of(trace_from_rows(rows, cpus=cpus), CostModel())
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=60), st.integers(1, 4))
+def test_without_look_ahead_at_most_as_many_times_as_there_are_cpus(
+    fragments: list[int], cpus: int
+) -> None:
+    """Sleator and Tarjan's bound, with first loads: the ratio is at most the number of CPUs."""
+    found = order_kept_of(sequence(fragments, cpus), CostModel(cold_start=True))
+    assert found.best is not None
+    assert found.best <= found.online <= cpus * found.best
+
+
+@pytest.mark.parametrize("cpus", [1, 2, 3, 5])
+def test_a_round_of_one_fragment_more_than_cpus_is_worst(cpus: int) -> None:
+    """The rule always evicts what comes next; Belady's changes once in a round of ``cpus``."""
+    rounds = 40
+    found = order_kept_of(sequence([*range(cpus + 1)] * rounds, cpus), CostModel(cold_start=True))
+    assert found.online == rounds * (cpus + 1)
+    assert found.best is not None
+    assert cpus * found.best <= found.online + cpus * cpus
+
+
+@pytest.mark.parametrize(("groups", "best", "online"), [(4, 58, 75), (16, 1251, 1587)])
+def test_changes_of_the_recorded_groups(groups: int, best: int, online: int) -> None:
+    model = CostModel()
+    found = order_kept_of(dispatches_of(hackbench(groups), model), model)
+    assert (found.best, found.bound, found.online) == (best, best, online)
+
+
+def test_a_flow_finds_what_the_greedy_rule_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(order_kept, "costs_are_equal", lambda _: False)
+    test_changes_of_the_recorded_groups(4, 58, 75)
+
+
+def test_large_traces_under_unequal_costs_have_no_best_placement(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(order_kept, "MOST_FOR_A_FLOW", 3)
+    rows = [
+        (0, 0, 1, "t", "a", 3, None),
+        (0, 1, 2, "t", "b", 2, None),
+        (1, 1, 3, "u", "b", 2, None),
+    ]
+    model = CostModel(penalty=PenaltyF(read_line=1, write_back=0))
+    found = order_kept_of(dispatches_of(trace_from_rows(rows, cpus=2), model), model)
+    assert (found.best, found.bound, found.is_optimal) == (None, None, False)
+    assert found.online == 0
