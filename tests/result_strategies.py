@@ -11,6 +11,7 @@ from dfopt.problem.certificate import (
     Counting,
     DualWeights,
     EntryCount,
+    EvenShares,
     Exhaustive,
     Fork,
     FullGroups,
@@ -81,11 +82,15 @@ def certificates(draw: st.DrawFn) -> Certificate:  # noqa: PLR0911 - one for eac
                 FullGroups,
                 Counting,
                 Exhaustive,
+                EvenShares,
                 CompleteSearch,
             )
         )
     )
     threshold = draw(st.none() | st.just(bound))
+    if kind is EvenShares:
+        proof = draw(st.builds(Counting, threshold=st.none() | any_integer, argument=texts))
+        return EvenShares(threshold=threshold, total_penalty=draw(any_time), proof=proof)
     if kind is Exhaustive:
         return Exhaustive(threshold=threshold)
     if kind is Counting:

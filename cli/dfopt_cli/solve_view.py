@@ -14,6 +14,7 @@ from dfopt.problem.certificate import (
     CompleteSearch,
     Counting,
     DualWeights,
+    EvenShares,
     Exhaustive,
     FullGroups,
     Supports,
@@ -36,6 +37,7 @@ PROOFS: dict[type[Certificate], str] = {
     Tour: "weights of arcs; 'dfopt verify' checks them without a solver",
     Supports: "weights of supports; 'dfopt verify' checks them without a solver",
     Exhaustive: "enumeration; 'dfopt verify' repeats it",
+    EvenShares: "an even share of the least total penalty; 'dfopt verify' checks it",
 }
 """What is said of certificates that have no name or number of their own."""
 

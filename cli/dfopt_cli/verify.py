@@ -27,6 +27,7 @@ PROOFS = {
     "size-weights": "weights of sizes",
     "counting": "counting",
     "exhaustive": "enumeration",
+    "even-shares": "an even share of the least total penalty",
 }
 
 

@@ -24,8 +24,10 @@ from dfopt.problem.certificate import (
     CompleteSearch,
     Counting,
     DualWeights,
+    EvenShares,
     Exhaustive,
     FullGroups,
+    SharedCertificate,
     SizeWeights,
     SupportProof,
     Supports,
@@ -47,12 +49,16 @@ CERTIFICATE_KEYS = {
     "size-weights": ("weights", "cpu_weight"),
     "counting": ("threshold", "argument"),
     "exhaustive": ("threshold",),
+    "even-shares": ("threshold", "total_penalty", "proof"),
     "search": ("threshold", "solver"),
 }  # fmt: skip
 OPTIONAL_KEYS = (
     "threshold", "lower_bound", "entry_charges", "visit_prices", "scale", "counts", "solver",
     "sizes", "room", "longer", "plain", "cuts",
 )  # fmt: skip
+
+UNSHARED_KINDS = ("even-shares", "size-weights", "search")
+"""Kinds that do not prove, or cannot prove, that no total penalty is below a bound."""
 
 SPLIT_KEYS = ("types", "most", "below", "above")
 SUPPORT_KEYS = ("unit", "tasks", "counted", "sets", "bin_weights")
@@ -107,7 +113,25 @@ def certificate_from_document(  # noqa: PLR0911 - one for each kind
             return branching_from_fields(fields)
         case "tour":
             return tour_from_fields(fields)
+        case "even-shares":
+            return EvenShares(
+                threshold=fields.get("threshold"),
+                total_penalty=at("total_penalty", integer, fields["total_penalty"]),
+                proof=at("proof", _shared_certificate, fields["proof"]),
+            )
     return _dual_weights(fields)
+
+
+def _shared_certificate(document: object) -> SharedCertificate:
+    # Looked at first: certificates within certificates have no end.
+    kind = document.get("kind") if isinstance(document, dict) else None
+    if kind in UNSHARED_KINDS:
+        raise FileError(
+            f"must be a proof of a total penalty that can be checked, not {kind!r}", place="kind"
+        )
+    certificate = certificate_from_document(document)
+    assert not isinstance(certificate, EvenShares | SizeWeights | CompleteSearch)
+    return certificate
 
 
 def _dual_weights(fields: Document) -> DualWeights:
@@ -228,6 +252,13 @@ def certificate_to_document(certificate: Certificate) -> Document:
             document = {"kind": "tour", **tour_fields(certificate)}
         case Branching():
             document = {"kind": "branching", **branching_fields(certificate)}
+        case EvenShares():
+            document = {
+                "kind": "even-shares",
+                "threshold": certificate.threshold,
+                "total_penalty": certificate.total_penalty,
+                "proof": certificate_to_document(certificate.proof),
+            }
     return {key: value for key, value in document.items() if value is not None}
 
 

@@ -350,6 +350,29 @@ class Tour:
     threshold: int | None = None
 
 
+SharedCertificate = DualWeights | Branching | Supports | Tour | FullGroups | Counting | Exhaustive
+"""A proof that no total penalty is below a bound, for :class:`EvenShares`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvenShares:
+    """Some CPU has at least an even share of all execution times and the least total penalty.
+
+    Parameters
+    ----------
+    total_penalty
+        No schedule of the same instance has a total penalty below this.
+    proof
+        The certificate of that.
+    threshold
+        A value that no schedule reaches, under makespan.
+    """
+
+    total_penalty: int
+    proof: SharedCertificate
+    threshold: int | None = None
+
+
 Certificate = (
     DualWeights
     | Branching
@@ -359,5 +382,6 @@ Certificate = (
     | SizeWeights
     | Counting
     | Exhaustive
+    | EvenShares
     | CompleteSearch
 )

@@ -17,6 +17,7 @@ from dfopt.solvers.aggregation import Aggregation, has_moderate_sizes
 from dfopt.solvers.compilation import machine_code
 from dfopt.solvers.compilation.compiled import TooSlow, as_plain_python
 from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
+from dfopt.solvers.even_shares import counts_executions, share_evenly
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.interruptible import SECONDS_PER_CHECK, load_module
@@ -170,6 +171,24 @@ def _look_at_sizes(search: Search) -> None:
         refill(search)
 
 
+def _solve_the_rest(search: Search, *, is_ordered: bool) -> None:
+    """Solve what is left: by configurations where orders have a closed form, or by CP-SAT."""
+    if is_ordered and has_moderate_sizes(search):
+        load_module("dfopt.solvers.configuration", search.check)
+        from dfopt.solvers.configuration import solve_by_configurations
+
+        if not machine_code.LOOPS.is_ready(search.check):
+            _solve_without_machine_code(search)
+        solve_by_configurations(search)
+    else:
+        if not is_ordered and not search.instance.is_timed:
+            improve_schedule(search)
+            bound_by_flow(search, most_branches=MOST_BRANCHES)
+            search.check()
+        search.enter("CP-SAT")
+        solve_by_cp_sat(search)
+
+
 def solve_automatically(search: Search) -> None:
     """Run the methods that fit, cheap ones first, until bound and schedule meet.
 
@@ -204,18 +223,7 @@ def solve_automatically(search: Search) -> None:
     elif search.instance.task_count <= TINY:
         solve_exhaustively(search)
         return
-    # 4. The rest: configurations where the order is known in closed form, otherwise CP-SAT.
-    if is_ordered and has_moderate_sizes(search):
-        load_module("dfopt.solvers.configuration", search.check)
-        from dfopt.solvers.configuration import solve_by_configurations
-
-        if not machine_code.LOOPS.is_ready(search.check):
-            _solve_without_machine_code(search)
-        solve_by_configurations(search)
-    else:
-        if not is_ordered and not search.instance.is_timed:
-            improve_schedule(search)
-            bound_by_flow(search, most_branches=MOST_BRANCHES)
-            search.check()
-        search.enter("CP-SAT")
-        solve_by_cp_sat(search)
+    # 4. Under makespan: an even share of the least total penalty, and CPUs that are evened out.
+    if counts_executions(search.instance):
+        share_evenly(search, solve_automatically if is_ordered else _look_at_matrix)
+    _solve_the_rest(search, is_ordered=is_ordered)

@@ -24,6 +24,7 @@ from dfopt.problem.certificate import (
     CompleteSearch,
     Counting,
     DualWeights,
+    EvenShares,
     Exhaustive,
     FullGroups,
     SizeWeights,
@@ -173,10 +174,14 @@ class Search:
     def contents(self) -> list[dict[int, int]]:
         """Return for each CPU how many tasks of each type the best schedule gives it."""
         assert self.schedule is not None
+        return [dict(Counter(order)) for order in self.orders_of(self.schedule)]
+
+    def orders_of(self, schedule: Schedule) -> list[list[int]]:
+        """Return the orders of a schedule of the same tasks, as type numbers."""
         type_of = {
             name: index for index, task_type in enumerate(self.types) for name in task_type.names
         }
-        return [dict(Counter(type_of[name] for name in cpu.tasks)) for cpu in self.schedule.cpus]
+        return [[type_of[name] for name in cpu.tasks] for cpu in schedule.cpus]
 
     def found(self, orders: Sequence[Sequence[int]]) -> None:
         """Report a schedule, as orders of type numbers, one per CPU; keep it if it is better."""
@@ -249,6 +254,7 @@ REASONS: dict[type[Certificate], str] = {
     FullGroups: "prices of groups",
     SizeWeights: "weights of sizes",
     Exhaustive: "enumeration",
+    EvenShares: "an even share of the least total penalty",
 }
 
 

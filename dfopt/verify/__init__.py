@@ -17,6 +17,7 @@ from dfopt.problem.certificate import (
     CompleteSearch,
     Counting,
     DualWeights,
+    EvenShares,
     Exhaustive,
     FullGroups,
     SizeWeights,
@@ -42,6 +43,7 @@ KINDS: dict[type[Certificate], str] = {
     SizeWeights: "size-weights",
     Counting: "counting",
     Exhaustive: "exhaustive",
+    EvenShares: "even-shares",
     CompleteSearch: "search",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import (
@@ -13,8 +13,10 @@ from dfopt.problem.certificate import (
     CompleteSearch,
     Counting,
     DualWeights,
+    EvenShares,
     Exhaustive,
     FullGroups,
+    SharedCertificate,
     SizeWeights,
     Supports,
     TaskClass,
@@ -98,9 +100,9 @@ def _check_lack_of_room(instance: Instance, certificate: Certificate | None) -> 
     return BoundCheck(problems=["certificate.kind: does not show that the tasks do not fit"])
 
 
-def _errors(  # noqa: PLR0911 - each kind has its own errors
+def _errors(  # noqa: PLR0911, PLR0912 - each kind has its own errors
     instance: Instance,
-    certificate: DualWeights | Branching | Supports | Tour | FullGroups | Counting | Exhaustive,
+    certificate: SharedCertificate | EvenShares,
     bound: int,
 ) -> list[str]:
     """Return why a certificate does not prove the bound; none if it does.
@@ -124,6 +126,8 @@ def _errors(  # noqa: PLR0911 - each kind has its own errors
             if has_schedule_below(instance, bound):
                 return [f"lower_bound: is {bound}, but some schedule is better"]
             return []
+        case EvenShares():
+            return _false_shares(instance, certificate, bound)
     is_matrix = isinstance(instance.penalty, PenaltyMatrix)
     if isinstance(certificate, Supports):
         if not is_matrix:
@@ -138,6 +142,29 @@ def _errors(  # noqa: PLR0911 - each kind has its own errors
     if isinstance(certificate, Branching):
         return false_cases(instance, certificate, bound)
     return _false_weights(instance, certificate, bound)
+
+
+def _false_shares(instance: Instance, certificate: EvenShares, bound: int) -> list[str]:
+    """Return the errors in a proof that some CPU has an even share of at least ``bound``.
+
+    A CPU finishes no earlier than after the execution times of its tasks and its penalty. Summed
+    over all CPUs these are all execution times and the total penalty, so some CPU has an m-th.
+    """
+    if instance.objective is not Objective.MAKESPAN:
+        return ["certificate.kind: 'even-shares' is for the objective makespan"]
+    if instance.is_timed:
+        return ["certificate.kind: 'even-shares' is for tasks that do not wait"]
+    total, proof = certificate.total_penalty, certificate.proof
+    penalties = replace(instance, objective=Objective.TOTAL_PENALTY)
+    if total > 0:
+        problems = [*_wrong_bounds(penalties, proof, total)] or _errors(penalties, proof, total)
+        if problems:
+            return [f"certificate.proof: {problem}" for problem in problems]
+    executions = sum(task.exec * task.multiplicity for task in instance.tasks)
+    share = -(-(executions + max(0, total)) // instance.cpus)
+    if share < bound:
+        return [f"lower_bound: is {bound}, but an even share is {share}"]
+    return []
 
 
 def _wrong_bounds(instance: Instance, certificate: Certificate, bound: int) -> Iterator[str]:

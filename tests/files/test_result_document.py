@@ -14,6 +14,7 @@ from dfopt.problem.certificate import (
     Counting,
     DualWeights,
     EntryCount,
+    EvenShares,
     Exhaustive,
     Fork,
     FullGroups,
@@ -139,6 +140,15 @@ DIRTY_A = TaskClass(df="A", leaves=Leaves.DIRTY)
         ),
         ({"kind": "search"}, CompleteSearch()),
         ({"kind": "counting", "argument": "arrivals"}, Counting(argument="arrivals")),
+        (
+            {
+                "kind": "even-shares",
+                "threshold": 9,
+                "total_penalty": 4,
+                "proof": {"kind": "exhaustive", "threshold": 3},
+            },
+            EvenShares(threshold=9, total_penalty=4, proof=Exhaustive(threshold=3)),
+        ),
         (
             {"kind": "full-groups", "threshold": 9, "sizes": [[3, 1]], "room": 2},
             FullGroups(threshold=9, sizes=((3, 1),), room=2),

@@ -233,6 +233,18 @@ EXAMPLES = {
         "result",
         RESULT_BY_HAND | {"certificate": {"kind": "exhaustive", "threshold": 3}},
     ),
+    "even shares": (
+        "result",
+        RESULT_BY_HAND
+        | {
+            "certificate": {
+                "kind": "even-shares",
+                "threshold": 3,
+                "total_penalty": 2,
+                "proof": {"kind": "exhaustive", "threshold": 1},
+            }
+        },
+    ),
     "search": ("result", RESULT_BY_HAND | {"certificate": {"kind": "search", "solver": "S"}}),
 }
 

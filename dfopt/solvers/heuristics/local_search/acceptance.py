@@ -3,7 +3,8 @@
 A move that makes things worse by r is made with the probability exp(-r / temperature)
 (Metropolis et al. 1953; Kirkpatrick, Gelatt and Vecchi 1983). Under max-penalty and makespan
 "worse" is measured by how far the CPUs are above a target, one less than the best objective so
-far, since most moves do not change the largest cost.
+far, since most moves do not change the largest cost. Where CPUs are evened out, the sum of all
+costs has a target too.
 """
 
 from __future__ import annotations
@@ -12,9 +13,14 @@ from math import log
 
 from dfopt.solvers.compilation.compiled import compiled_in_place
 from dfopt.solvers.heuristics.local_search.evaluation import cost_after
-from dfopt.solvers.heuristics.local_search.neighbourhood import propose, uniform
+from dfopt.solvers.heuristics.local_search.neighbourhood import (
+    propose,
+    propose_within,
+    uniform,
+)
 from dfopt.solvers.heuristics.local_search.state import (
     ABOVE,
+    ALLOWED,
     BEST,
     COST,
     MOVED,
@@ -26,6 +32,9 @@ from dfopt.solvers.heuristics.local_search.update import aim, keep_best, make_mo
 
 COST_SHARE = 0.2
 """Share of a CPU's cost that counts beside its excess over the target."""
+
+WITHIN = 0.3
+"""Where CPUs are evened out, the share of moves that exchange tasks of one fragment."""
 
 
 @compiled_in_place
@@ -77,7 +86,12 @@ def is_met(state: SearchState) -> bool:
 @compiled_in_place
 def step(state: SearchState, temperature: float) -> None:
     """Try one random move."""
-    cpu, other = propose(state)
+    cpu = other = 0
+    allowed = state.counters[ALLOWED]
+    if allowed >= 0 and uniform(state.counters) < WITHIN:
+        cpu, other = propose_within(state)
+    else:
+        cpu, other = propose(state)
     if state.counters[MOVED] == 0:
         return
     cost = cost_after(state, cpu, 0)
@@ -89,7 +103,13 @@ def step(state: SearchState, temperature: float) -> None:
         target = state.counters[TARGET]
         excess = max(cost - target, 0) + max(other_cost - target, 0)
         excess_before = max(before - target, 0) + max(other_before - target, 0)
-        rise = COST_SHARE * rise + float(excess - excess_before)
+        if allowed < 0:
+            rise = COST_SHARE * rise + float(excess - excess_before)
+        else:
+            total = state.counters[TOTAL]
+            after = total + cost - before + other_cost - other_before
+            above = max(after - allowed, 0) - max(total - allowed, 0)
+            rise = float(excess - excess_before + above)
     if rise > 0 and rise >= -temperature * log(uniform(state.counters)):
         return
     make_move(state, cpu, 0, cost)

@@ -35,7 +35,7 @@ from dfopt.solvers.heuristics.local_search.state import (
     size_of,
     sorted_types,
 )
-from dfopt.solvers.heuristics.local_search.update import aim
+from dfopt.solvers.heuristics.local_search.update import aim, compare_with, set_target
 from dfopt.solvers.search import Search, SearchOver
 
 logger = logging.getLogger(__name__)
@@ -263,6 +263,8 @@ def first_calls() -> None:
     state = empty_state(search.instance, search.form, [1, 1], [1, 1], seed=0)
     fill(state, 0)
     aim(state, 0, ANY)
+    compare_with(state, ANY)
+    set_target(state, 0)
     walk(state, 1, 1.0, 1.0, 0)
 
 

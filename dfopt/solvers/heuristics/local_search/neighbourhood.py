@@ -40,6 +40,9 @@ SINGLE, EQUAL, UNEQUAL = 0.4, 0.6, 0.8
 exchange equal numbers of tasks. Below UNEQUAL two parts exchange as many tasks as there is room
 for. Above, a whole part moves, and other tasks come back if there is too little room."""
 
+MOST_GIVEN = 3
+"""At most 3 tasks of a fragment move between two CPUs that keep some of it."""
+
 MOST_TASKS_BACK = 6
 """At most 6 single tasks of different sizes come back for those that move."""
 
@@ -130,6 +133,39 @@ def propose(state: SearchState) -> tuple[int, int]:  # noqa: PLR0912, PLR0915 - 
                 other_part = 0
         if owed > 0:
             counters[MOVED] = 0
+    net(state)
+    return cpu, other
+
+
+@compiled_in_place
+def propose_within(state: SearchState) -> tuple[int, int]:
+    """Write down an exchange of tasks of one fragment, of which two CPUs hold some."""
+    counters = state.counters
+    counters[MOVED] = 0
+    cpu = random_below(counters, len(state.cpus))
+    if counters[ABOVE] and uniform(counters) < FROM_ABOVE:
+        cpu = state.above[random_below(counters, counters[ABOVE])]
+    if state.cpus[cpu, PARTS] == 0:
+        return cpu, cpu
+    part = random_below(counters, state.cpus[cpu, PARTS])
+    fragment = state.parts[cpu, part, FRAGMENT]
+    holders = state.holdings[fragment, HELD_BY]
+    other = state.holders[state.holdings[fragment, HOLDERS] + random_below(counters, holders)]
+    if other == cpu:
+        return cpu, cpu
+    other_part = 0
+    while state.parts[other, other_part, FRAGMENT] != fragment:
+        other_part += 1
+    room = state.room - state.cpus[other, LOAD]
+    own_room = state.room - state.cpus[cpu, LOAD]
+    give = min(state.parts[cpu, part, SIZE], 1 + random_below(counters, MOST_GIVEN))
+    take = give - room + random_below(counters, own_room + room + 1)
+    take = min(max(take, 0), state.parts[other, other_part, SIZE])
+    if give - take > room:
+        return cpu, cpu
+    pick(state, cpu, part, give, -1)
+    if take > 0:
+        pick(state, other, other_part, take, 1)
     net(state)
     return cpu, other
 

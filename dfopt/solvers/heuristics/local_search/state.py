@@ -47,8 +47,9 @@ TYPE, COUNT = range(2)
 
 # Entries of SearchState.counters: how many types the current move moves, and how many parts it
 # touches on its first and second CPU; the target, and how many CPUs are above it; the sum of all
-# costs; the best objective so far, and how many CPUs cost at least as much; the random bits.
-MOVED, TOUCHED, TOUCHED_TOO, TARGET, ABOVE, TOTAL, BEST, OVER, RANDOM = range(9)
+# costs; the best objective so far, and how many CPUs cost at least as much; the random bits; the
+# target for the sum of all costs where CPUs are evened out, else -1.
+MOVED, TOUCHED, TOUCHED_TOO, TARGET, ABOVE, TOTAL, BEST, OVER, RANDOM, ALLOWED = range(10)
 
 
 class SearchState(NamedTuple):
@@ -86,7 +87,7 @@ class SearchState(NamedTuple):
     best_types, best_rows
         (m,) and (m, w, 2). The best contents so far: how many types each CPU holds, and which.
     counters
-        (9,). Single numbers.
+        (10,). Single numbers.
     """
 
     room: int
@@ -181,7 +182,7 @@ def empty_state(
         merged=zeros(width, 2),
         best_types=zeros(cpus),
         best_rows=zeros(cpus, width, 2),
-        counters=zeros(9),
+        counters=zeros(10),
     )
     state.cpus[:, FREE] = [_free(start) for start in form.starts]
     state.cpus[:, ARRIVAL] = [start.arrival for start in form.starts]
@@ -191,6 +192,7 @@ def empty_state(
     state.holdings[1:, HOLDERS] = np.cumsum(lengths)[:-1]
     state.counters[BEST] = np.iinfo(np.int64).max
     state.counters[RANDOM] = _scrambled(seed)
+    state.counters[ALLOWED] = -1
     return state
 
 

@@ -136,13 +136,25 @@ def aim(state: SearchState, goal: int, known: int) -> None:
     Only a schedule that costs less than ``known`` is news. To aim at a far goal from the start
     leads to worse schedules where it is out of reach.
     """
+    compare_with(state, known)
+    set_target(state, max(goal, state.counters[BEST] - 1))
+
+
+@compiled_in_place
+def compare_with(state: SearchState, known: int) -> None:
+    """Let only a schedule that costs less than ``known`` be news."""
     best = min(known, state.counters[BEST])
     state.counters[BEST] = best
     state.counters[OVER] = 0
     for cpu in range(len(state.cpus)):
         state.counters[OVER] += int(state.cpus[cpu, COST] >= best)
     keep_best(state)
-    state.counters[TARGET] = max(goal, state.counters[BEST] - 1)
+
+
+@compiled_in_place
+def set_target(state: SearchState, target: int) -> None:
+    """Aim at a target, and list the CPUs above it."""
+    state.counters[TARGET] = target
     state.counters[ABOVE] = 0
     for cpu in range(len(state.cpus)):
         state.cpus[cpu, ABOVE_PLACE] = -1

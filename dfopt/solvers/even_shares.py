@@ -1,0 +1,134 @@
+"""Makespan by way of the total penalty, where no task waits.
+
+Some CPU finishes no earlier than an even share of all execution times and the least total
+penalty. Execution times do not matter for that penalty, so tasks that differ in nothing else are
+alike, and its proof is much easier than one about the makespan. Where tasks are many, the share
+is nearly attained: by schedules of a small total penalty whose CPUs are evened out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+
+from dfopt.bounds import cheap_bounds
+from dfopt.problem.certificate import Certificate, CompleteSearch, EvenShares, SizeWeights
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.problem.result import Progress, StopReason
+from dfopt.problem.schedule import Schedule
+from dfopt.solvers.compilation import machine_code
+from dfopt.solvers.interruptible import load_module
+from dfopt.solvers.search import Search, SearchOver
+
+LONGEST_S = 0.2
+"""Seconds of processor time for each task that the least total penalty may take."""
+
+TASKS_PER_WALK = 5
+"""The CPUs are evened out until a walk for every 5 tasks has found nothing better."""
+
+MOVES_PER_TASK = 10_000
+MOST_MOVES = 10_000_000
+
+
+def counts_executions(instance: Instance) -> bool:
+    """Return whether several CPUs run tasks that take time and do not wait."""
+    return (
+        instance.objective is Objective.MAKESPAN
+        and instance.cpus > 1
+        and not instance.is_timed
+        and any(task.exec for task in instance.tasks)
+    )
+
+
+def share_evenly(search: Search, solve: Callable[[Search], None]) -> None:
+    """Report an even share of the least total penalty as a bound, and look for a schedule near it.
+
+    Parameters
+    ----------
+    search
+        Of an instance as :func:`counts_executions` says.
+    solve
+        Solves the same instance under total-penalty.
+    """
+    search.enter("least total penalty")
+    totals = _least_total(search, solve)
+    search.check()
+    if totals.schedule is None or isinstance(search.instance.penalty, PenaltyMatrix):
+        return
+    if search.instance.has_sizes or not machine_code.LOOPS.is_ready(search.check):
+        return
+    search.enter("evening out")
+    _even_out(search, totals.schedule)
+
+
+def _least_total(search: Search, solve: Callable[[Search], None]) -> Search:
+    """Return an ended search for the least total penalty; report the bound that it proves."""
+    end = time.process_time() + LONGEST_S * search.instance.task_count
+
+    def stop(progress: Progress) -> StopReason | None:
+        return StopReason.TIME_LIMIT if time.process_time() > end else search.stop_reason()
+
+    penalties = replace(search.instance, objective=Objective.TOTAL_PENALTY)
+    totals = Search(penalties, stop=stop, seed=search.seed, workers=search.workers)
+    try:
+        with suppress(SearchOver):
+            for bound in cheap_bounds(penalties, totals.types, totals.check):
+                if bound.certificate is not None:
+                    totals.proved(bound.value, bound.certificate)
+            if search.schedule is not None:
+                totals.found(totals.orders_of(search.schedule))
+            solve(totals)
+    finally:
+        # The bound is kept, whatever ended the search.
+        known = totals.end()
+        share = even_share(search.instance, known.lower_bound)
+        if known.certificate is not None and share > search.lower_bound:
+            search.proved(share, _certificate(known.certificate, known.lower_bound, share))
+        if known.schedule is not None:
+            search.found(search.orders_of(known.schedule))
+    return totals
+
+
+def even_share(instance: Instance, total_penalty: int) -> int:
+    """Return an m-th of all execution times and a total penalty, rounded up."""
+    executions = sum(task.exec * task.multiplicity for task in instance.tasks)
+    return -(-(executions + total_penalty) // instance.cpus)
+
+
+def _certificate(proof: Certificate, total_penalty: int, bound: int) -> Certificate:
+    match proof:
+        case CompleteSearch(solver=solver):
+            return CompleteSearch(threshold=bound - 1, solver=solver)
+        case EvenShares() | SizeWeights():
+            raise AssertionError("no proof of a total penalty")
+    return EvenShares(threshold=bound - 1, total_penalty=total_penalty, proof=proof)
+
+
+def _even_out(search: Search, schedule: Schedule) -> None:
+    """Walk from a schedule of a small total penalty to ones that are even."""
+    load_module("dfopt.solvers.heuristics.local_search.balancing", search.check)
+    from dfopt.solvers.heuristics.local_search import Background, fits
+    from dfopt.solvers.heuristics.local_search.balancing import Balancing
+
+    if not fits(search):
+        return
+    moves = min(MOST_MOVES, MOVES_PER_TASK * search.instance.task_count)
+    balancing = Balancing(search, seed=search.seed)
+    balancing.start_from([Counter(order) for order in search.orders_of(schedule)])
+
+    def walk() -> None:
+        failures = 0
+        while failures * TASKS_PER_WALK < search.instance.task_count:
+            failures = 0 if balancing.run(None, moves) else failures + 1
+            search.check()
+
+    if search.workers == 1:
+        walk()
+        return
+    beside = Balancing(search, seed=search.seed + 1)
+    with Background(beside, moves):
+        walk()
