@@ -79,9 +79,11 @@ class Search:
         Seed of everything random.
     workers
         A solver may use at most this number of threads.
+    is_part
+        Whether the instance is a part of another one. What is found there is not logged.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - options by keyword
         self,
         instance: Instance,
         *,
@@ -89,6 +91,7 @@ class Search:
         on_progress: Callable[[Progress], None] | None = None,
         seed: int = 0,
         workers: int = 1,
+        is_part: bool = False,
     ) -> None:
         self._started = time.monotonic()
         self.instance = instance
@@ -99,6 +102,7 @@ class Search:
         self.known = Knowledge()
         self._stop = stop or FirstOf()
         self._on_progress = on_progress
+        self._is_part = is_part
         self._lock = threading.Lock()
         self._ended = False
         self._phase = ""
@@ -226,7 +230,7 @@ class Search:
 
     def _tell(self, event: str, message: str, *values: object) -> None:
         """Log a message; its record holds what is known now, for those who draw a table of it."""
-        if not self._ended:
+        if not self._ended and not self._is_part:
             about = {"event": event, "progress": self._progress(self.known)}
             _log.debug(message, *values, extra=about)
 

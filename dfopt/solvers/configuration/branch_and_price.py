@@ -67,6 +67,7 @@ class BranchAndPrice:
         self._dive = dive
         self.nodes = 0
         self.root = ProofCase(problem)
+        self._waiting: list[tuple[ProofCase, Solution]] | None = None
         self._undecided = False
 
     def search(
@@ -74,14 +75,15 @@ class BranchAndPrice:
     ) -> tuple[Column, ...] | None:
         """Return columns that are a schedule; None when there is none.
 
-        Then the leaves of the tree below ``root`` say why.
+        Then the leaves of the tree below ``root`` say why. After too many nodes, a second call
+        goes on where the first one ended.
 
         Parameters
         ----------
         solution
             The solution of the LP of the root.
         most_nodes
-            At most this number of nodes are looked at.
+            At most this number of nodes are looked at, by all calls together.
 
         Raises
         ------
@@ -89,12 +91,14 @@ class BranchAndPrice:
             When rounding errors hide the answer, or nothing is left to branch on, or there are
             too many nodes.
         """
-        waiting = [(self.root, solution)]
+        if self._waiting is None:
+            self._waiting = [(self.root, solution)]
+        waiting = self._waiting
         while waiting:
+            if most_nodes is not None and self.nodes >= most_nodes:
+                raise Undecided
             case, solution = waiting.pop()
             node = case.problem
-            if self.nodes == most_nodes:
-                raise Undecided
             self.nodes += 1
             if _is_schedule(solution):
                 return tuple(column for column, use in solution.used for _ in range(round(use)))

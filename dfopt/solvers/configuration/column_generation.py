@@ -27,6 +27,9 @@ SCALE = 2**24
 LARGEST_VALUE = 2**57
 """All tasks together are worth at most this number, so that sums of values fit into 64 bits."""
 
+NEARLY = 0.9
+"""Nine tenths of what the CPUs could have to spare are nearly all of it."""
+
 COMPLEMENTS = 10
 """At most 10 complements are priced in a round."""
 
@@ -73,10 +76,18 @@ class ColumnGeneration:
         self._best = start
         self.refuting: Refuting | None = None
 
-    def decide(self, limit: int) -> Solution | None:
+    def decide(self, limit: int, spare: float = 0.0) -> Solution | None:
         """Return a solution of the LP within ``limit``; None if there is none.
 
         Then ``refuting`` has prices that prove it.
+
+        Parameters
+        ----------
+        limit
+            See above.
+        spare
+            How many CPUs shall be left over, if there are solutions that leave nearly as many. It
+            does not count under total-penalty.
 
         Raises
         ------
@@ -102,10 +113,12 @@ class ColumnGeneration:
             )
             if solution.value <= enough + TOLERANCE:
                 if solution.missing <= TOLERANCE:
-                    return solution
-                if not master.raise_price():
+                    if self._is_spare_enough(solution.value, best_quality, spare):
+                        return solution
+                elif not master.raise_price():
                     raise Undecided
-                continue
+                else:
+                    continue
             # Smoothing (Wentges 1997; Pessoa et al. 2018): the prices are a point between the dual
             # values and the best prices so far. A point that gives no column of negative reduced
             # cost (a "mis-pricing") is followed by one nearer to the dual values.
@@ -125,9 +138,19 @@ class ColumnGeneration:
                 if new:
                     break
                 self._check()
-            if not new:
+            if new:
+                master.add(new)
+            elif max(solution.value - enough, solution.missing) <= TOLERANCE:
+                return solution
+            else:
                 raise Undecided
-            master.add(new)
+
+    def _is_spare_enough(self, value: float, bound: float, spare: float) -> bool:
+        """Return whether a solution leaves ``spare`` CPUs, or nearly as many as a bound allows."""
+        if self._is_total:
+            return True
+        share = min(spare / max(1, sum(self.problem.cpus)), 1 - bound)
+        return 1 + TOLERANCE - value >= NEARLY * share
 
     def _start(self, limit: int) -> tuple[Duals, float] | None:
         """Return the prices to stay near at first and how good they are; None if they refute."""

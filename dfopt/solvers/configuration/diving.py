@@ -2,13 +2,15 @@
 
 After every step the LP of what is left is solved, with new columns. A dive that fails turns back
 and avoids the contents of its last step: limited discrepancy search, as in Sadykov et al. (2019).
+Where few CPUs were left before it failed, they are filled in another way.
 """
 
 from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
@@ -25,10 +27,13 @@ SHARE = 20
 NOISE = 0.3
 """A random number of at most this size is added to a column's value before one is chosen."""
 
+FEW = (12, 8)
+"""Where at most 12, then at most 8 CPUs are left, the rest of the schedule is found otherwise."""
 
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
 class Diving:
     """Dives for a schedule within a limit.
 
@@ -44,21 +49,17 @@ class Diving:
         Called often; may end the search by an exception.
     source
         Source of the random choices.
+    finish
+        Called with the columns fixed while few CPUs were left, and the limit for these CPUs,
+        after the dive has failed; reports a schedule if it finds one.
     """
 
-    def __init__(
-        self,
-        problem: RemainingProblem,
-        pool: ColumnPool,
-        limit: int,
-        check: Callable[[], None],
-        source: random.Random,
-    ) -> None:
-        self._problem = problem
-        self._pool = pool
-        self._limit = limit
-        self._check = check
-        self._random = source
+    problem: RemainingProblem
+    pool: ColumnPool
+    limit: int
+    check: Callable[[], None]
+    source: random.Random
+    finish: Callable[[Sequence[Column], int], None] = lambda fixed, limit: None
 
     def dive(self, solution: Solution, discrepancies: int) -> tuple[Column, ...] | None:
         """Return columns that are a schedule; None when the dive failed too often.
@@ -70,35 +71,53 @@ class Diving:
         discrepancies
             At most this number of times it turns back and takes another column.
         """
-        left, limit = self._problem, self._limit
+        left, limit = self.problem, self.limit
         fixed: list[Column] = []
         avoided: set[Column] = set()
+        # A dive that has few CPUs from the start hands on at most half of them.
+        half = sum(left.cpus) // 2
+        fewer = [few for few in FEW if few < half] or [half]
+        handed_on: list[tuple[tuple[Column, ...], int]] = []
+        # The less of the CPUs the LP needs, the better they can be filled in integers. So all that
+        # can be spare is found first, and every step keeps it for the last CPUs.
+        solution = self._solved(left, limit, solution, sum(left.cpus)) or solution
         while True:
+            spare = (1 - solution.value) * sum(left.cpus)
             chosen, deeper = self._chosen(left, solution, avoided)
             if not chosen:
-                return None
+                break
             is_total = left.data.limit is None
             rest = limit - sum(column.cost for column in chosen) if is_total else limit
             if rest >= 0 and not deeper.stock.tasks.any():
                 return (*fixed, *chosen)
             log.debug("dive: %d columns fixed, %d more chosen", len(fixed), len(chosen))
-            following = self._solved(deeper, rest, solution) if rest >= 0 else None
+            following = self._solved(deeper, rest, solution, spare) if rest >= 0 else None
             if following is not None:
                 left, limit, solution = deeper, rest, following
                 fixed += chosen
-            elif discrepancies:
-                discrepancies -= 1
-                avoided.update(chosen)
-            else:
-                return None
+                if fewer and sum(left.cpus) <= fewer[0]:
+                    handed_on.append((tuple(fixed), limit))
+                    fewer = [few for few in fewer if few < sum(left.cpus)]
+                continue
+            while handed_on:
+                self.finish(*handed_on.pop(0))
+            if not discrepancies:
+                break
+            discrepancies -= 1
+            avoided.update(chosen)
+        for few_left in handed_on:
+            self.finish(*few_left)
+        return None
 
-    def _solved(self, problem: RemainingProblem, limit: int, before: Solution) -> Solution | None:
+    def _solved(
+        self, problem: RemainingProblem, limit: int, before: Solution, spare: float
+    ) -> Solution | None:
         """Return the solution of what is left; None if it cannot be scheduled."""
         if not any(problem.cpus):
             return None
         try:
-            relaxation = ColumnGeneration(problem, self._pool, self._check, start=before.duals)
-            return relaxation.decide(limit)
+            relaxation = ColumnGeneration(problem, self.pool, self.check, start=before.duals)
+            return relaxation.decide(limit, spare)
         except Undecided:
             return None
 
@@ -117,7 +136,7 @@ class Diving:
         if whole:
             return whole, left
         candidates = [
-            (use + NOISE * self._random.random(), column)
+            (use + NOISE * self.source.random(), column)
             for column, use in solution.used
             if column not in avoided
         ]

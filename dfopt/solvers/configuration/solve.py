@@ -5,8 +5,10 @@ together. The method decides one limit after the other:
 
 1. Local search finds a first schedule, and goes on beside the rest if there are two workers.
 2. Column generation finds the least limit that the LP allows. A refuted limit raises the bound.
-3. At a limit between bound and schedule, dives look for a schedule.
-4. If they fail, other models are tried once. After that, branch and price decides the limit.
+3. At a limit between bound and schedule, dives look for a schedule. Local search fills the last
+   CPUs of those that fail.
+4. If they fail too, a few nodes of a tree and other models are tried once. After that, branch and
+   price decides the limit.
 5. CP-SAT decides a limit where rounding errors hide the answer of the LP.
 """
 
@@ -15,8 +17,8 @@ from __future__ import annotations
 import functools
 import logging
 import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import Certificate, CompleteSearch
@@ -30,6 +32,8 @@ from dfopt.solvers.configuration.certificates import claim, shorter
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.columns import Column, ColumnPool, columns_of, orders_of
 from dfopt.solvers.configuration.diving import Diving
+from dfopt.solvers.configuration.idle_costs import settle_idle_costs
+from dfopt.solvers.configuration.last_cpus import fill_last_cpus
 from dfopt.solvers.configuration.master import Solution, Undecided
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
@@ -37,6 +41,7 @@ from dfopt.solvers.configuration.proof_tree import ProofCase, branching_certific
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.cp_sat import counts_parts
 from dfopt.solvers.heuristics import first_schedule
+from dfopt.solvers.heuristics.local_search import walk_slowly, walking_beside
 from dfopt.solvers.search import Search, SearchOver
 
 FEW = 4
@@ -50,14 +55,14 @@ LARGEST_MODEL = 2_000
 
 CP_SAT_EFFORT = 1.5
 
+FIRST_NODES = 15
+"""At most 15 nodes before CP-SAT's count model is tried: they take about as long as that."""
+
 MOST_NODES = 200
 """At most 200 nodes for a proof that can be checked, where CP-SAT has one that cannot."""
 
 DISCREPANCIES = 5
 """A dive turns back at most 5 times."""
-
-
-MOVES_PER_TASK = 10_000
 
 log = logging.getLogger(__name__)
 
@@ -89,31 +94,9 @@ def solve_by_configurations(search: Search) -> None:
     search.check()
     search.enter("loading; compiling at the first time")
     load(first_calls, search.check)
-    with _local_search_beside(search):
-        _settle_idle_costs(search)
+    with walking_beside(search):
+        settle_idle_costs(search)
         ConfigurationSearch(search).solve()
-
-
-def _settle_idle_costs(search: Search) -> None:
-    """Let the count model decide where the costs of idle CPUs matter.
-
-    The linear program assumes that an idle CPU costs nothing. That does no harm where the limit
-    is at least the cost of an idle CPU.
-    """
-    idle = max(start.idle for start in search.form.starts)
-    if search.lower_bound >= idle:
-        return
-    from dfopt.solvers.cp_sat.count_model import CountModel
-    from dfopt.solvers.cp_sat.runner import decide, minimise
-
-    search.enter("count model")
-    assert search.objective is not None
-    if search.instance.objective is not Objective.TOTAL_PENALTY and search.objective > idle:
-        bounds = (search.lower_bound, idle - 1)
-        if not decide(search, lambda: CountModel(search, bounds), idle):
-            return
-    minimise(search, lambda bounds: CountModel(search, bounds))
-    search.check()
 
 
 @functools.cache
@@ -124,18 +107,6 @@ def first_calls() -> None:
     tiny.found([[0, 1], [2, 3]])
     with suppress(SearchOver):
         ConfigurationSearch(tiny).solve()
-
-
-@contextmanager
-def _local_search_beside(search: Search) -> Iterator[None]:
-    from dfopt.solvers.heuristics.local_search import Background, LocalSearch, fits
-
-    if search.workers == 1 or search.instance.cpus == 1 or not fits(search):
-        yield
-        return
-    local_search = LocalSearch(search, seed=search.seed)
-    with Background(local_search, moves=MOVES_PER_TASK * search.instance.task_count):
-        yield
 
 
 class Overtaken(Exception):  # noqa: N818 - good news
@@ -164,6 +135,7 @@ class ConfigurationSearch:
         self._random = random.Random(search.seed)
         self._solutions: dict[int, Solution] = {}
         self._problem = self._whole_problem()
+        self._tree: tuple[int, BranchAndPrice] | None = None
 
     def solve(self) -> None:
         """Raise the bound and look for schedules until they meet."""
@@ -177,6 +149,8 @@ class ConfigurationSearch:
                 if solution is not None and not self._dive_from(limit, solution):
                     if not tried:
                         tried = True
+                        if self._has_count_model():
+                            self._branch(limit, solution, most_nodes=FIRST_NODES)
                         self._try_other_models(limit)
                     else:
                         self._branch(limit, solution)
@@ -261,22 +235,33 @@ class ConfigurationSearch:
         self, limit: int, problem: RemainingProblem, solution: Solution
     ) -> tuple[Column, ...] | None:
         check = self._check_within(limit)
-        diving = Diving(problem, self._pool, limit, check, self._random)
+        diving = Diving(
+            problem,
+            self._pool,
+            limit,
+            check,
+            self._random,
+            lambda fixed, rest: fill_last_cpus(self.search, problem.data, fixed, rest, check),
+        )
         return diving.dive(solution, DISCREPANCIES)
 
     def _branch(self, limit: int, solution: Solution, *, most_nodes: int | None = None) -> None:
         """Find a schedule within a limit, or prove that there is none.
 
-        With ``most_nodes`` the limit may stay undecided.
+        With ``most_nodes`` the limit may stay undecided. A second call for the same limit goes on
+        with the tree.
         """
         self.search.enter(f"branching, limit {limit}")
-        branching = BranchAndPrice(
-            self._problem,
-            self._pool,
-            limit,
-            self._check_within(limit),
-            lambda problem, there: self._dive(limit, problem, there),
-        )
+        if self._tree is None or self._tree[0] != limit:
+            branching = BranchAndPrice(
+                self._problem,
+                self._pool,
+                limit,
+                self._check_within(limit),
+                lambda problem, there: self._dive(limit, problem, there),
+            )
+            self._tree = limit, branching
+        branching = self._tree[1]
         try:
             columns = branching.search(solution, most_nodes)
             if columns is None:
@@ -297,7 +282,7 @@ class ConfigurationSearch:
         if counts_parts(search):
             search.enter("packing parts")
             parts.prove(search)
-        elif len(self._aggregation.classes) * search.instance.cpus <= LARGEST_MODEL:
+        elif self._has_count_model():
             from dfopt.solvers.cp_sat.count_model import CountModel
             from dfopt.solvers.cp_sat.runner import attempt
 
@@ -308,10 +293,13 @@ class ConfigurationSearch:
             if attempt(search, lambda: CountModel(search, bounds), CP_SAT_EFFORT):
                 self._prove_again(best)
         else:
-            from dfopt.solvers.heuristics.local_search import walk_slowly
-
             search.enter(f"local search, limit {limit}")
             walk_slowly(search, limit)
+
+    def _has_count_model(self) -> bool:
+        """Return whether the count model is the one to try, and is small enough."""
+        counts = len(self._aggregation.classes) * self.search.instance.cpus
+        return not counts_parts(self.search) and counts <= LARGEST_MODEL
 
     def _prove_again(self, bound: int) -> None:
         """Prove by branching what CP-SAT says, if a moderate tree does: that can be checked.

@@ -20,9 +20,10 @@ from dfopt.solvers.configuration.branching_rules import (
 )
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
 from dfopt.solvers.configuration.diving import Diving
+from dfopt.solvers.configuration.idle_costs import settle_idle_costs
 from dfopt.solvers.configuration.master import Solution, Undecided
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
-from dfopt.solvers.configuration.solve import ConfigurationSearch, _settle_idle_costs
+from dfopt.solvers.configuration.solve import ConfigurationSearch
 from dfopt.solvers.search import Search
 from tests.solvers.configuration.proofs import checked
 from tests.solvers.drawn import drawn_instances
@@ -48,7 +49,7 @@ def untimed(number: int, seed: int, most_tasks: int) -> Iterator[Instance]:
 
 def branch_only(search: Search) -> None:
     """Close a search by linear programs and branching, without dives or other models."""
-    _settle_idle_costs(search)
+    settle_idle_costs(search)
     configurations = ConfigurationSearch(search)
     configurations._find_bound()
     while True:

@@ -5,6 +5,7 @@ from dfopt.solvers.heuristics.local_search.local_search import (
     LocalSearch,
     fits,
     walk_slowly,
+    walking_beside,
 )
 
-__all__ = ["Background", "LocalSearch", "fits", "walk_slowly"]
+__all__ = ["Background", "LocalSearch", "fits", "walk_slowly", "walking_beside"]

@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from random import Random
 from types import TracebackType
@@ -51,6 +52,9 @@ HOT, COLD = 0.15, 0.006
 
 CHUNK = 100_000
 """A chunk of moves reads about 100,000 types, which takes some milliseconds."""
+
+MOVES_PER_TASK = 10_000
+"""The first walk beside another solver has 10,000 moves a task."""
 
 SLOW_MOVES_PER_TASK = 100_000
 MOST_SLOW_MOVES = 100_000_000
@@ -236,6 +240,17 @@ class Background:
             pass  # the solver beside it will see it too
         except BaseException as error:  # raised where the block is left
             self._error = error
+
+
+@contextmanager
+def walking_beside(search: Search) -> Iterator[None]:
+    """Let local search go on beside what is done in the block, if there is a second worker."""
+    if search.workers == 1 or search.instance.cpus == 1 or not fits(search):
+        yield
+        return
+    local_search = LocalSearch(search, seed=search.seed)
+    with Background(local_search, moves=MOVES_PER_TASK * search.instance.task_count):
+        yield
 
 
 def walk_slowly(search: Search, target: int) -> None:
