@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,6 +35,14 @@ COMPLEMENTS = 10
 """At most 10 complements are priced in a round."""
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class GoodPrices:
+    """Prices that give a good bound, and that bound on the LP's value."""
+
+    duals: Duals
+    quality: float
 
 
 class ColumnGeneration:
@@ -98,11 +107,8 @@ class ColumnGeneration:
         columns = [column for column in known if self.problem.admits(column)]
         master = Master(self.problem, columns, self._check)
         enough = float(self.problem.data.largest_total(limit)) if self._is_total else 1.0
-        first = self._start(limit)
-        if first is None:
-            return None
-        best, best_quality = first
-        while True:
+        nearest = self._start(limit)
+        while nearest is not None:
             self._check()
             solution = master.solve()
             log.debug(
@@ -112,38 +118,46 @@ class ColumnGeneration:
                 len(master.columns),
             )
             if solution.value <= enough + TOLERANCE:
-                if solution.missing <= TOLERANCE:
-                    if self._is_spare_enough(solution.value, best_quality, spare):
-                        return solution
-                elif not master.raise_price():
-                    raise Undecided
-                else:
+                if solution.missing > TOLERANCE:
+                    if not master.raise_price():
+                        raise Undecided
                     continue
-            # Smoothing (Wentges 1997; Pessoa et al. 2018): the prices are a point between the dual
-            # values and the best prices so far. A point that gives no column of negative reduced
-            # cost (a "mis-pricing") is followed by one nearer to the dual values.
-            new: list[Column] = []
-            for share in SHARES:
-                duals = solution.duals.towards(best, share)
-                priced = PricedProblem(self.problem, self._prices(duals), self._check)
-                self._on_priced(priced, limit)
-                if self._is_refuted(priced, limit):
-                    return None
-                quality = self._quality(priced, limit)
-                if quality > best_quality:
-                    self._best = best = self._in_scale(duals, priced, limit)
-                    best_quality = quality
-                new = self._columns(priced, limit, solution.duals)
-                priced.release()
-                if new:
-                    break
-                self._check()
+                if self._is_spare_enough(solution.value, nearest.quality, spare):
+                    return solution
+            new, nearest = self._next_columns(solution, limit, nearest)
             if new:
                 master.add(new)
-            elif max(solution.value - enough, solution.missing) <= TOLERANCE:
-                return solution
-            else:
+            elif nearest is not None:
+                if max(solution.value - enough, solution.missing) <= TOLERANCE:
+                    return solution
                 raise Undecided
+        return None
+
+    def _next_columns(
+        self, solution: Solution, limit: int, nearest: GoodPrices
+    ) -> tuple[list[Column], GoodPrices | None]:
+        """Return columns that improve the LP, and the best prices; None for those that refute.
+
+        Smoothing (Wentges 1997; Pessoa et al. 2018): the prices are a point between the dual values
+        and the best prices so far. A point that gives no column of negative reduced cost (a
+        "mis-pricing") is followed by one nearer to the dual values.
+        """
+        for share in SHARES:
+            duals = solution.duals.towards(nearest.duals, share)
+            priced = PricedProblem(self.problem, self._prices(duals), self._check)
+            self._on_priced(priced, limit)
+            if self._is_refuted(priced, limit):
+                return [], None
+            quality = self._quality(priced, limit)
+            if quality > nearest.quality:
+                self._best = self._in_scale(duals, priced, limit)
+                nearest = GoodPrices(self._best, quality)
+            new = self._columns(priced, limit, solution.duals)
+            priced.release()
+            if new:
+                return new, nearest
+            self._check()
+        return [], nearest
 
     def _is_spare_enough(self, value: float, bound: float, spare: float) -> bool:
         """Return whether a solution leaves ``spare`` CPUs, or nearly as many as a bound allows."""
@@ -152,7 +166,7 @@ class ColumnGeneration:
         share = min(spare / max(1, sum(self.problem.cpus)), 1 - bound)
         return 1 + TOLERANCE - value >= NEARLY * share
 
-    def _start(self, limit: int) -> tuple[Duals, float] | None:
+    def _start(self, limit: int) -> GoodPrices | None:
         """Return the prices to stay near at first and how good they are; None if they refute."""
         duals = self._best or first_duals(self.problem, limit)
         priced = PricedProblem(self.problem, self._prices(duals), self._check)
@@ -160,7 +174,7 @@ class ColumnGeneration:
         priced.release()
         if self._is_refuted(priced, limit):
             return None
-        return self._in_scale(duals, priced, limit), self._quality(priced, limit)
+        return GoodPrices(self._in_scale(duals, priced, limit), self._quality(priced, limit))
 
     def _is_refuted(self, priced: PricedProblem, limit: int) -> bool:
         """Return whether prices refute a limit; then keep them."""
