@@ -55,18 +55,21 @@ def fill_last_cpus(
     cpus = [cpu for cpu, order in enumerate(orders) if not order]
     used = Counter(chain.from_iterable(orders))
     left = [task_type.count - used[number] for number, task_type in enumerate(search.types)]
+    if not any(left):
+        search.found(orders)
+        return
     part = Search(_instance_of(search, cpus, left), seed=search.seed, is_part=True)
-    walk = LocalSearch(part, seed=len(search.history))
 
     def is_over() -> bool:
         check()
         return False
 
-    for _ in range(WALKS):
-        with suppress(SearchOver):  # the part is over where it costs nothing
+    with suppress(SearchOver):  # raised where the part costs nothing
+        walk = LocalSearch(part, seed=len(search.history))
+        for _ in range(WALKS):
             if walk.run(limit, MOVES_PER_CPU * len(cpus), is_over):
                 break
-        check()
+    check()
     assert part.schedule is not None
     for cpu, there in zip(cpus, part.schedule.cpus, strict=True):
         orders[cpu] = [int(name.partition("#")[0]) for name in there.tasks]

@@ -276,7 +276,8 @@ class ConfigurationSearch:
     def _try_other_models(self, limit: int) -> None:
         """Try models that are good at filling CPUs exactly, of which the LP knows nothing.
 
-        Where they would be too large, local search walks slowly to a schedule within the limit.
+        Where they would be too large, local search walks slowly to a schedule within the limit,
+        if it does not walk beside this.
         """
         search = self.search
         if counts_parts(search):
@@ -292,7 +293,7 @@ class ConfigurationSearch:
             bounds = (search.lower_bound, best - 1)
             if attempt(search, lambda: CountModel(search, bounds), CP_SAT_EFFORT):
                 self._prove_again(best)
-        else:
+        elif search.workers == 1:
             search.enter(f"local search, limit {limit}")
             walk_slowly(search, limit)
 
