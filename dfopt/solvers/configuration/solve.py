@@ -55,6 +55,9 @@ LARGEST_MODEL = 2_000
 
 CP_SAT_EFFORT = 1.5
 
+DIVES = 2
+"""Where the count model is small, 2 dives come first: they take a second or two each."""
+
 FIRST_NODES = 15
 """At most 15 nodes before CP-SAT's count model is tried: they take about as long as that."""
 
@@ -140,19 +143,21 @@ class ConfigurationSearch:
     def solve(self) -> None:
         """Raise the bound and look for schedules until they meet."""
         self._find_bound()
-        tried = False
+        is_small = self._has_count_model()
+        dives_left = DIVES if is_small else 1
         while True:
             self.search.check()
             with suppress(Overtaken):
                 limit = self._middle_limit()
                 solution = self._decided(limit)
                 if solution is not None and not self._dive_from(limit, solution):
-                    if not tried:
-                        tried = True
-                        if self._has_count_model():
+                    dives_left -= 1
+                    if not dives_left:
+                        if is_small:
                             self._branch(limit, solution, most_nodes=FIRST_NODES)
+                            self.search.check()
                         self._try_other_models(limit)
-                    else:
+                    elif dives_left < 0:
                         self._branch(limit, solution)
 
     def _find_bound(self) -> None:
