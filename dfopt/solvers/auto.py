@@ -68,7 +68,7 @@ def _solve_without_machine_code(search: Search) -> None:
 
     Small instances close in plain Python. For the others CP-SAT raises the bound meanwhile.
     """
-    from dfopt.solvers.configuration.solve import LARGEST_MODEL, ConfigurationSearch
+    from dfopt.solvers.configuration.configuration_search import LARGEST_MODEL, ConfigurationSearch
 
     search.enter("plain Python while a compiler runs")
     with suppress(TooSlow), as_plain_python(PLAIN_PYTHON_S, search.check):

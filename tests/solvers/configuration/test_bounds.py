@@ -24,10 +24,10 @@ from dfopt.problem.stop import TimeLimit
 from dfopt.solvers.configuration import pricing_data, solve_by_configurations
 from dfopt.solvers.configuration.column_generation import ColumnGeneration, first_duals
 from dfopt.solvers.configuration.columns import ColumnPool
+from dfopt.solvers.configuration.configuration_search import ConfigurationSearch
 from dfopt.solvers.configuration.master import Undecided
 from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
-from dfopt.solvers.configuration.solve import ConfigurationSearch
 from dfopt.solvers.search import Search, SearchOver
 from dfopt_cli.app import app
 from tests.solvers.configuration.aggregated import aggregation_of

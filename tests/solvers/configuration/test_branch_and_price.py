@@ -19,11 +19,11 @@ from dfopt.solvers.configuration.branching_rules import (
     VisitsPair,
 )
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
+from dfopt.solvers.configuration.configuration_search import ConfigurationSearch
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.idle_costs import settle_idle_costs
 from dfopt.solvers.configuration.master import Solution, Undecided
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
-from dfopt.solvers.configuration.solve import ConfigurationSearch
 from dfopt.solvers.search import Search
 from tests.solvers.configuration.proofs import checked
 from tests.solvers.drawn import drawn_instances

@@ -13,10 +13,10 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.configuration import branch_and_price, proof_tree
 from dfopt.solvers.configuration.branching_rules import RULES
+from dfopt.solvers.configuration.configuration_search import ConfigurationSearch
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.master import Solution
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
-from dfopt.solvers.configuration.solve import ConfigurationSearch
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.verify import Verification
 from tests.solvers.configuration.proofs import checked
