@@ -7,6 +7,7 @@ together. The method decides one limit after the other:
 2. Column generation finds the least limit that the LP allows. A refuted limit raises the bound.
 3. At a limit between bound and schedule, dives look for a schedule. Local search fills the last
    CPUs of those that fail.
+   At a limit that the LP hardly allows, a few branches come first.
 4. If they fail too, a few nodes of a tree and other models are tried once. After that, branch and
    price decides the limit.
 5. CP-SAT decides a limit where rounding errors hide the answer of the LP.
@@ -55,6 +56,9 @@ DIVES = 2
 LITTLE = 0.05
 """A limit is tight if the LP leaves less than 0.05 CPUs."""
 
+NODES_IF_TIGHT = 4
+"""At most 4 nodes before the dives at a tight limit."""
+
 FIRST_NODES = 15
 """At most 15 nodes before CP-SAT's count model is tried: they take about as long as that."""
 
@@ -93,6 +97,7 @@ class ConfigurationSearch:
         self._random = random.Random(search.seed)
         self._solutions: dict[int, Solution] = {}
         self._problem = self._whole_problem()
+        self._spare: dict[int, float] = {}
         self._tree: tuple[int, BranchAndPrice] | None = None
 
     def solve(self) -> None:
@@ -104,16 +109,23 @@ class ConfigurationSearch:
             self.search.check()
             with suppress(Overtaken):
                 limit = self._middle_limit()
-                solution = self._decided(limit)
-                if solution is not None and not self._dive_from(limit, solution):
-                    dives_left -= 1
-                    if not dives_left:
-                        if is_small:
-                            self._branch(limit, solution, most_nodes=FIRST_NODES)
-                            self.search.check()
-                        self._try_other_models(limit)
-                    elif dives_left < 0:
-                        self._branch(limit, solution)
+                if self._decided(limit) is None:
+                    continue
+                if self._is_tight(limit):
+                    # A few branches often are enough to refute it.
+                    self._branch(limit, most_nodes=NODES_IF_TIGHT)
+                    if self.search.lower_bound > limit:
+                        continue
+                if self._dive_from(limit):
+                    continue
+                dives_left -= 1
+                if not dives_left:
+                    if is_small:
+                        self._branch(limit, most_nodes=FIRST_NODES)
+                        self.search.check()
+                    self._try_other_models(limit)
+                elif dives_left < 0:
+                    self._branch(limit)
 
     def _find_bound(self) -> None:
         """Find the least limit that is possible for the LP.
@@ -173,38 +185,45 @@ class ConfigurationSearch:
             self._solutions[limit] = solution
         return self._solutions[limit]
 
-    def _dive_from(self, limit: int, solution: Solution) -> bool:
+    def _dive_from(self, limit: int) -> bool:
         """Dive for a schedule within a limit, then for one that is better than the best.
 
-        Where the LP can hardly spare a CPU the order is the other way round: higher limits are far
-        easier. Return whether a schedule within the limit was found.
+        If the limit is tight the order is the other way round: higher limits are far easier.
+        Return whether a schedule within the limit was found.
         """
         self.search.enter(f"diving, limit {limit}")
-        is_tight = self._is_tight(limit, solution)
-        if not is_tight and self._found(self._dive(limit, self._problem, solution), limit):
+        is_tight = self._is_tight(limit)
+        if not is_tight and self._is_reached_by_dive(limit):
             return True
         while self._objective - 1 > limit:
             self.search.check()
             nearest = self._objective - 1
-            solution_there = self._decided(nearest)
-            if solution_there is None or not self._found(
-                self._dive(nearest, self._problem, solution_there), nearest
-            ):
+            if not self._is_reached_by_dive(nearest):
                 return False
-        return is_tight and self._found(self._dive(limit, self._problem, solution), limit)
+        return is_tight and self._is_reached_by_dive(limit)
 
-    def _is_tight(self, limit: int, solution: Solution) -> bool:
-        """Return whether the LP leaves less than a little of a CPU over within a limit."""
+    def _is_tight(self, limit: int) -> bool:
+        """Return whether a limit that the LP allows leaves less than a little of a CPU over."""
         if self._problem.data.limit is None:
             return False
         cpus = self.search.instance.cpus
-        relaxation = ColumnGeneration(
-            self._problem, self._pool, self._check_within(limit), start=solution.duals
-        )
-        with suppress(Undecided):
-            solution = relaxation.decide(limit, spare=cpus) or solution
+        solution = self._decided(limit)
+        if solution is not None and limit not in self._spare:
+            relaxation = ColumnGeneration(
+                self._problem, self._pool, self._check_within(limit), start=solution.duals
+            )
+            with suppress(Undecided):
+                solution = relaxation.decide(limit, spare=cpus) or solution
             self._solutions[limit] = solution
-        return (1 - solution.value) * cpus < LITTLE
+            self._spare[limit] = (1 - solution.value) * cpus
+        return self._spare.get(limit, 1.0) < LITTLE
+
+    def _is_reached_by_dive(self, limit: int) -> bool:
+        """Return whether a dive finds a schedule within a limit."""
+        solution = self._decided(limit)
+        if solution is None:
+            return False
+        return self._found(self._dive(limit, self._problem, solution), limit)
 
     def _dive(
         self, limit: int, problem: RemainingProblem, solution: Solution
@@ -220,12 +239,15 @@ class ConfigurationSearch:
         )
         return diving.dive(solution, DISCREPANCIES)
 
-    def _branch(self, limit: int, solution: Solution, *, most_nodes: int | None = None) -> None:
+    def _branch(self, limit: int, *, most_nodes: int | None = None) -> None:
         """Find a schedule within a limit, or prove that there is none.
 
         With ``most_nodes`` the limit may stay undecided. A second call for the same limit goes on
         with the tree.
         """
+        solution = self._decided(limit)
+        if solution is None:
+            return
         self.search.enter(f"branching, limit {limit}")
         if self._tree is None or self._tree[0] != limit:
             branching = BranchAndPrice(
@@ -285,9 +307,7 @@ class ConfigurationSearch:
         from dfopt.solvers.cp_sat.runner import prove
 
         try:
-            solution = self._decided(bound - 1)
-            if solution is not None:
-                self._branch(bound - 1, solution, most_nodes=MOST_NODES)
+            self._branch(bound - 1, most_nodes=MOST_NODES)
         finally:
             if self._objective >= bound:
                 prove(self.search, bound)

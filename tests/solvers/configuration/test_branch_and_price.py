@@ -54,10 +54,7 @@ def branch_only(search: Search) -> None:
     configurations._find_bound()
     while True:
         search.check()
-        limit = configurations._middle_limit()
-        solution = configurations._decided(limit)
-        if solution is not None:
-            configurations._branch(limit, solution)
+        configurations._branch(configurations._middle_limit())
 
 
 def branch_in_order(solution: Solution, rules: tuple[Rule, ...]) -> Branch | None:

@@ -6,6 +6,7 @@ import pytest
 
 from dfopt.generate import zipf
 from dfopt.problem.instance import Instance, Objective
+from dfopt.solvers.configuration import last_cpus
 from dfopt.solvers.configuration.column_generation import NEARLY, ColumnGeneration
 from dfopt.solvers.configuration.columns import ColumnPool, columns_of
 from dfopt.solvers.configuration.configuration_search import ConfigurationSearch
@@ -41,7 +42,8 @@ def test_last_cpus_are_filled_beside_what_is_fixed() -> None:
     assert all(column in found for column in fixed)
 
 
-def test_filling_gives_schedules_whatever_the_instance() -> None:
+def test_filling_gives_schedules_whatever_the_instance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(last_cpus, "MOVES_PER_CPU", 300)
     improved = 0
     for instance in drawn_instances(150, seed=71, most_tasks=7, kinds=("f", "g")):
         if instance.is_timed or instance.cpus == 1:
@@ -62,7 +64,7 @@ def test_filling_gives_schedules_whatever_the_instance() -> None:
 
 
 def test_a_dive_hands_on_what_it_fixed_before_it_failed() -> None:
-    instance = zipf(tasks=60, cpus=6, fragments=14, seed=1)
+    instance = zipf(tasks=40, cpus=6, fragments=10, seed=1)
     search = badly_started(instance)
     configurations = ConfigurationSearch(search)
     configurations._find_bound()
@@ -91,9 +93,8 @@ def test_a_dive_hands_on_what_it_fixed_before_it_failed() -> None:
     assert handed_on == [3]
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_lp_leaves_spare_what_it_can(seed: int) -> None:
-    instance = zipf(tasks=60, cpus=6, fragments=14, seed=seed)
+def test_the_lp_leaves_spare_what_it_can() -> None:
+    instance = zipf(tasks=40, cpus=4, fragments=10, seed=0)
     search = badly_started(instance)
     configurations = ConfigurationSearch(search)
     configurations._find_bound()
@@ -105,10 +106,10 @@ def test_the_lp_leaves_spare_what_it_can(seed: int) -> None:
         assert solution is not None
         return solution.value
 
-    least = value(6)
+    least = value(4)
     assert least <= value(0) <= 1 + 1e-6
     # More cannot be spare than the whole LP leaves, and a share of it is kept if asked for.
-    assert value((1 - least) * 3) <= 1 - NEARLY * (1 - least) / 2 + 1e-6
+    assert value((1 - least) * 2) <= 1 - NEARLY * (1 - least) / 2 + 1e-6
 
 
 def test_parts_of_an_instance_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
