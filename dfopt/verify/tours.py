@@ -272,5 +272,6 @@ def beginnings_of(
             for number, weight in weights.cuts
         ],
         before=tours.before,
+        reduced=reduced,
         spare=spare,
     )

@@ -90,3 +90,28 @@ def test_it_gives_up_where_there_are_too_many() -> None:
     weights = ArcWeights(leaving=nothing, entering=nothing, beginnings=True)
     with pytest.raises(MethodError, match="more than 1 beginnings"):
         cheapest_order(beginnings_of(tours, [], weights, {}), 100, most=1)
+
+
+def test_it_ends_when_it_is_told_to() -> None:
+    """Between two looks at the clock there is one node of one layer, or one cut."""
+    names = tuple("abcdefgh")
+    instance = Instance(
+        cpus=1,
+        penalty=PenaltyMatrix(types=names, switch=((1,) * 8,) * 8),
+        objective=Objective.MAKESPAN,
+        tasks=tuple(Task(id=name, type=name) for name in names),
+    )
+    tours = Tours(instance, names)
+    nothing = (0,) * tours.size
+    weights = ArcWeights(leaving=nothing, entering=nothing, beginnings=True)
+    looks = 0
+
+    def check() -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cheapest_order(beginnings_of(tours, [], weights, {}), 100, check)
+    assert looks == 20

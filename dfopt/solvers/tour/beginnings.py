@@ -10,17 +10,17 @@ from dfopt.problem.instance import Instance
 from dfopt.solvers.tour.problem import START, TourProblem
 from dfopt.solvers.tour.proof import TourCase, leaf_of, order_cut
 from dfopt.solvers.tour.separation import Cut
-from dfopt.verify.beginnings import MOST_NODES, Beginnings, cheapest_order
+from dfopt.verify.beginnings import MOST_BEGINNINGS, MOST_NODES, Beginnings, cheapest_order
 from dfopt.verify.tours import CutArcs, Tours, beginnings_of
 
-MOST_TRIED = 500_000
-"""At most this number of beginnings are tried in a case."""
+MOST_TRIED = MOST_BEGINNINGS
+"""At most this number of beginnings are tried in a case, so that the checker can follow."""
 
 SMALLER_GAP = 0.7
 """After a case with too many beginnings, only cases with 0.7 times its gap are tried."""
 
-SHARES = (0.1, 0.2, 0.4, 0.7, 1.0)
-"""At first the bound is to rise by a tenth of the gap, then by more."""
+SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+"""At first the bound is to rise by a twentieth of the gap, then by more."""
 
 
 class BeginningsSearch:

@@ -29,8 +29,8 @@ MOST_MOVES = 10_000_000
 MOVES_PER_CHUNK = 400_000
 """Between two looks at the clock at most 400,000 moves are tried."""
 
-NEAR = 8
-"""The new arc is one of the 8 cheapest ones from its node."""
+NEAR = 5
+"""The new arc is one of the 5 cheapest ones from its node."""
 
 FEWEST_TASKS = 3
 """Shorter tours are left as they are."""

@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from dfopt.problem.certificate import ArcFork, ArcWeights, Tour
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.problem.result import StopReason
 from dfopt.solvers.facade import solve
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.solvers.tour import can_be_toured
@@ -27,9 +28,16 @@ from tests.solvers.optimum import optimum
 from tests.strategies import instances
 
 
-def by_branch_and_cut(instance: Instance) -> Search:
+def by_branch_and_cut(instance: Instance, most_checks: int | None = None) -> Search:
     """Return the search after branch and cut from a poor tour, without local search."""
     search = Search(instance)
+    checks = itertools.count(1)
+
+    def check() -> None:
+        search.check()
+        if next(checks) == most_checks:
+            raise SearchOver(StopReason.TIME_LIMIT)
+
     problem = tour_problem(search)
     tour = nearest_next(problem)
     search.found([problem.order(tour)])
@@ -39,8 +47,8 @@ def by_branch_and_cut(instance: Instance) -> Search:
             tour,
             found=lambda better: search.found([problem.order(better)]),
             proved=search.proved,
-            raise_bound=BeginningsSearch(instance, problem, search.check).raise_bound,
-            check=search.check,
+            raise_bound=BeginningsSearch(instance, problem, check).raise_bound,
+            check=check,
         ).run()
     return search
 
@@ -120,27 +128,8 @@ def test_a_tree_of_cases_is_proven() -> None:
 
 def test_a_limit_leaves_a_bound_that_the_checker_accepts() -> None:
     instance = drawn(5, tasks=40, waiting=0.03)
-    search = Search(instance)
-    calls = 0
-
-    def check() -> None:
-        nonlocal calls
-        calls += 1
-        if calls > 12:
-            raise KeyboardInterrupt
-
-    problem = tour_problem(search)
-    tour = nearest_next(problem)
-    search.found([problem.order(tour)])
-    with suppress(KeyboardInterrupt):
-        BranchAndCut(
-            problem,
-            tour,
-            found=lambda better: search.found([problem.order(better)]),
-            proved=search.proved,
-            raise_bound=BeginningsSearch(instance, problem, search.check).raise_bound,
-            check=check,
-        ).run()
+    search = by_branch_and_cut(instance, most_checks=13)
+    assert not search.is_closed
     assert search.lower_bound > 0
     assert_proven(instance, search)
 
