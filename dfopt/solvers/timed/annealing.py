@@ -18,15 +18,25 @@ import numpy.typing as npt
 from dfopt.solvers.compilation.compiled import compiled, compiled_in_place
 from dfopt.solvers.interruptible import wait_for
 from dfopt.solvers.search import Search
-from dfopt.solvers.timed.tables import BITS, TimedTables, timed_tables, tiny_instance
+from dfopt.solvers.timed.tables import (
+    BITS,
+    FAR,
+    TimedTables,
+    members_of,
+    timed_tables,
+    tiny_instance,
+)
 
 Integers = npt.NDArray[np.int64]
 
 MOVES_PER_CHUNK = 100_000
 """Between two looks at the clock at most 100,000 moves are tried, if they are machine code."""
 
-HOT, COLD = 0.8, 0.03
-"""The first and the last temperature, as shares of the average time of a task with its switch."""
+HOT, MILD, COLD = 0.8, 0.25, 0.03
+"""Temperatures at which a walk begins and ends, as shares of a task's average time with its switch.
+
+A mild walk finds its way back to the schedule that it began with, or to one that is like it.
+"""
 
 SHARE_OF_CPUS, SHARE_OF_TASKS = 0.1, 0.1
 """What the average ends of the CPUs and of the tasks count beside the latest end."""
@@ -73,11 +83,18 @@ class TimedAnnealing:
         self._random = np.random.default_rng(search.seed)
         self._scale = max(1.0, float((tables.exec + tables.switch.mean(axis=0)).mean()))
         self._predecessors = predecessor_rows(tables)
+        self._last: TaskList | None = None
 
     def walk(
-        self, moves: int, halt: threading.Event | None = None, chunk: int = MOVES_PER_CHUNK
-    ) -> bool:
-        """Walk for a number of moves; return whether a better schedule was found.
+        self,
+        moves: int,
+        halt: threading.Event | None = None,
+        chunk: int = MOVES_PER_CHUNK,
+        *,
+        hot: float = HOT,
+        onward: bool = False,
+    ) -> None:
+        """Walk for a number of moves, and report what is better than the best schedule.
 
         Parameters
         ----------
@@ -88,17 +105,18 @@ class TimedAnnealing:
             own, and this one watches the clock.
         chunk
             At most this number of moves are tried at one temperature.
+        hot
+            The first temperature.
+        onward
+            Whether to begin with the best schedule of the walk before, not with that of the search.
         """
         search, tables = self.search, self.tables
-        tasks = self._list()
+        tasks = self._last if onward and self._last is not None else self.task_list()
         best_order, best_cpu = tasks.order.copy(), tasks.cpu.copy()
-        known = before = search.objective
-        assert known is not None
-        done = 0
+        done, value = 0, np.array([FAR])
         while done < moves:
             tried = min(chunk, moves - done)
-            value = np.array([search.objective])
-            heat = HOT * (COLD / HOT) ** (done / moves) * self._scale
+            heat = hot * (COLD / hot) ** (done / moves) * self._scale
             call = partial(
                 anneal, tables, *self._predecessors, tasks, best_order, best_cpu, value, heat,
                 tried, int(self._random.integers(1 << 31)),
@@ -110,17 +128,19 @@ class TimedAnnealing:
             else:
                 call()
             done += tried
-            if value[0] < known:
-                known = int(value[0])
+            if search.objective is None or value[0] < search.objective:
                 orders: list[list[int]] = [[] for _ in tables.starts]
                 for task in best_order.tolist():
                     orders[best_cpu[task]].append(int(tables.types[task]))
                 search.found(orders)
             if halt is None:
                 search.check()
-        return before is not None and known < before
+        load = np.zeros_like(tasks.load)
+        np.add.at(load, best_cpu, tables.size)
+        position = np.argsort(best_order)
+        self._last = tasks._replace(order=best_order, position=position, cpu=best_cpu, load=load)
 
-    def _list(self) -> TaskList:
+    def task_list(self) -> TaskList:
         """Return the best schedule as a list, by the starts of its tasks."""
         schedule, search = self.search.schedule, self.search
         assert schedule is not None
@@ -158,11 +178,7 @@ class TimedAnnealing:
 
 def predecessor_rows(tables: TimedTables) -> tuple[Integers, Integers]:
     """Return all predecessors in a row, task by task, and where those of each task begin."""
-    count = len(tables.exec)
-    rows = [
-        [other for other in range(count) if tables.before[task, other // BITS] >> other % BITS & 1]
-        for task in range(count)
-    ]
+    rows = [sorted(members_of(words)) for words in tables.before]
     first = np.cumsum([0, *map(len, rows)])
     return np.array([other for row in rows for other in row] or [0], dtype=np.int64), first
 
@@ -192,10 +208,9 @@ def first_calls() -> None:
 
 
 @compiled_in_place
-def waits_for(tables: TimedTables, task: int, other: int) -> bool:
+def comes_after(tables: TimedTables, task: int, other: int) -> bool:
     """Return whether a task must stand behind another one in the list."""
-    is_after = (tables.before[task, other // BITS] >> (other % BITS)) & 1
-    return bool(is_after or tables.twin[task] == other)
+    return bool((tables.earlier[task, other // BITS] >> (other % BITS)) & 1)
 
 
 @compiled_in_place
@@ -203,11 +218,11 @@ def can_move(tables: TimedTables, tasks: TaskList, start: int, target: int) -> b
     """Return whether a task may go from one place of the list to another one."""
     task = tasks.order[start]
     for place in range(start + 1, target + 1):
-        if waits_for(tables, tasks.order[place], task):
+        if comes_after(tables, tasks.order[place], task):
             return False
     is_free = True
     for place in range(target, start):
-        is_free = is_free and not waits_for(tables, task, tasks.order[place])
+        is_free = is_free and not comes_after(tables, task, tasks.order[place])
     return is_free
 
 

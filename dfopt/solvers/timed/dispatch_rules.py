@@ -11,7 +11,7 @@ from itertools import product
 
 from dfopt.solvers.search import Search
 from dfopt.solvers.timed.annealing import predecessor_rows
-from dfopt.solvers.timed.tables import TimedTables
+from dfopt.solvers.timed.tables import TimedTables, members_of
 
 AFFINITIES = (0.0, 1.0, 2.0)
 """What a unit of switch cost counts beside a unit of time."""
@@ -41,13 +41,9 @@ def _dispatched(
     switch, state_of = tables.switch.tolist(), tables.state_of.tolist()
     exec_times, release = tables.exec.tolist(), tables.release.tolist()
     chain = (tables.exec + tables.tail).tolist()
-    sizes, twins, types = tables.size.tolist(), tables.twin.tolist(), tables.types.tolist()
+    sizes, types = tables.size.tolist(), tables.types.tolist()
     cpus = range(len(tables.starts))
-    before = [
-        set(predecessors[first[task] : first[task + 1]].tolist())
-        | ({twins[task]} if twins[task] >= 0 else set())
-        for task in range(len(types))
-    ]
+    before = [members_of(tables.earlier[task]) for task in range(len(types))]
     waits_for = [
         set(predecessors[first[task] : first[task + 1]].tolist()) for task in range(len(types))
     ]
@@ -59,7 +55,7 @@ def _dispatched(
     while left:
         check()
         for task in left:
-            if task not in ready and before[task] <= ends.keys():
+            if task not in ready and ends.keys() >= before[task]:
                 times = [ends[other] for other in waits_for[task]]
                 ready[task] = max([release[task], *times])
         best: tuple[float, int, int, int] | None = None

@@ -166,11 +166,8 @@ def begin_of(tables: TimedTables, layer: Layer, row: int, task: int, cpu: int) -
 
 @compiled_in_place
 def can_start(tables: TimedTables, layer: Layer, row: int, task: int) -> bool:
-    """Return whether a task is not dispatched, and all are that it waits for."""
-    if is_in(layer.done, row, task) or not is_within(tables.before, task, layer.done, row):
-        return False
-    twin = tables.twin[task]
-    return twin < 0 or is_in(layer.done, row, twin)
+    """Return whether a task is not dispatched, and all are that come before it."""
+    return not is_in(layer.done, row, task) and is_within(tables.earlier, task, layer.done, row)
 
 
 @compiled_in_place

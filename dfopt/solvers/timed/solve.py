@@ -15,11 +15,12 @@ from dfopt.solvers.compilation.compiled import as_plain_python
 from dfopt.solvers.compilation.machine_code import MachineCode
 from dfopt.solvers.interruptible import SECONDS_PER_CHECK, wait_for
 from dfopt.solvers.search import Search
-from dfopt.solvers.timed.annealing import TimedAnnealing
+from dfopt.solvers.timed.annealing import MILD, TimedAnnealing
+from dfopt.solvers.timed.corridor import corridor
 from dfopt.solvers.timed.dispatch_rules import dispatch_by_rules
 from dfopt.solvers.timed.layers import extend
 from dfopt.solvers.timed.partial_schedules import empty_layer, write_root
-from dfopt.solvers.timed.tables import BITS, timed_tables
+from dfopt.solvers.timed.tables import BITS, TimedTables, timed_tables
 from dfopt.verify.energy import energy_bound
 
 History = list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
@@ -28,8 +29,8 @@ History = list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
 FIRST_MOVES = 10_000
 """Moves of the first walk for each task; later walks are longer."""
 
-LONGEST_WALK = 1_000
-"""Beside the layers, a walk has at most this number of times the moves of the first one."""
+LONGEST_WALK = 30
+"""Beside the layers, a walk has at most 30 times the moves of the first one."""
 
 MOVES_PER_ROW = 2_000
 """Without a second worker this number of moves take about as long as a row of each layer."""
@@ -42,6 +43,9 @@ MOST_ROWS = 250_000
 
 ROWS_GROWTH = 5
 """The next layers may have five times as many."""
+
+SHORTEST_REACH, LONGEST_REACH = 4, 10
+"""Neighbours of a schedule are searched with a reach of 4 places, then of up to 10."""
 
 FEW_ROWS = 100_000
 """The checker repeats searches of up to 100,000 partial schedules, though it keeps some more."""
@@ -100,14 +104,19 @@ class TimedSearch:
                     time.sleep(SECONDS_PER_CHECK)
                 else:
                     self.annealing.walk(moves)
-            rows = FIRST_ROWS
+            rows, improved = FIRST_ROWS, None
             while rows <= MOST_ROWS:
                 search.enter(f"layers of {rows} partial schedules")
                 if self._prove(rows):
                     return True
+                if search.schedule is not improved:
+                    search.enter("neighbours of the best schedule")
+                    self._improve()
+                    improved = search.schedule
                 if not walker.is_alive():
                     search.enter("annealing of waiting tasks")
-                    self.annealing.walk(MOVES_PER_ROW * rows)
+                    self.annealing.walk(MOVES_PER_ROW * rows // 2)
+                    self.annealing.walk(MOVES_PER_ROW * rows // 2, hot=MILD)
                 rows *= ROWS_GROWTH
         finally:
             halt.set()
@@ -133,12 +142,14 @@ class TimedSearch:
         while not halt.is_set():
             length = min(2 * length, LONGEST_WALK * moves)
             self.annealing.walk(length, halt)
+            self.annealing.walk(length, halt, hot=MILD, onward=True)
+            self.annealing.walk(length, halt, hot=MILD)
 
     def _prove(self, rows: int) -> bool:
         """Raise the bound as far as layers of this size can; return whether that is all the way."""
         search = self.search
         assert search.objective is not None
-        if self._search_below(search.objective, rows):
+        if self._search_below(search.objective, rows, as_beam=True):
             return True
         # A lower limit leaves fewer partial schedules.
         too_high = search.objective
@@ -148,19 +159,54 @@ class TimedSearch:
                 too_high = limit
         return False
 
-    def _search_below(self, limit: int, rows: int) -> bool:
+    def _improve(self) -> None:
+        """Look for the best neighbour of the best schedule until there is none."""
+        search, reach = self.search, SHORTEST_REACH
+        while reach <= LONGEST_REACH:
+            known = search.schedule
+            near = corridor(self.tables, self.annealing.task_list().order, reach)
+            self._layers(near, search.objective or 0, FIRST_ROWS, as_beam=True)
+            # A schedule that annealing has found meanwhile has neighbours of its own.
+            reach = reach + 2 if search.schedule is known else SHORTEST_REACH
+
+    def _search_below(self, limit: int, rows: int, *, as_beam: bool = False) -> bool:
+        """Search for schedules below a limit; return whether the search was complete."""
+        limit, total, is_complete = self._layers(self.tables, limit, rows, as_beam=as_beam)
+        if not is_complete:
+            return False
+        if total <= FEW_ROWS and len(self.tables.exec) <= BITS:
+            self.search.proved(limit, Exhaustive(threshold=limit - 1))
+        else:
+            self.search.proved(limit, CompleteSearch(threshold=limit - 1, solver="layers"))
+        return True
+
+    def _layers(
+        self, tables: TimedTables, limit: int, rows: int, *, as_beam: bool
+    ) -> tuple[int, int, bool]:
         """Search for schedules better than the best one and below a limit.
+
+        Parameters
+        ----------
+        tables
+            Those of the instance, or of a neighbourhood.
+        limit
+            Only what can end before it is kept.
+        rows
+            At most this number of partial schedules are kept in a layer.
+        as_beam
+            Whether to go on with the best of them where there are more.
 
         Returns
         -------
-        bool
-            Whether the search was complete. If not, some layer had more than this number of rows.
+        limit, total, is_complete
+            Nothing ends before this limit, if the search was complete. If not, some layer had
+            more than this number of rows. The total is that of all layers.
         """
-        search, tables = self.search, self.tables
+        search = self.search
         source, target = empty_layer(tables, 2 * rows), empty_layer(tables, 2 * rows)
         table = np.empty(1 << (4 * rows).bit_length(), dtype=np.int64)
         write_root(tables, source)
-        count, total = 1, 0
+        count, total, is_complete = 1, 0, True
         chunk = max(1, STEPS_PER_CHUNK // (len(tables.exec) ** 2 * len(tables.starts)))
         history: History = []
         for _ in range(len(tables.exec)):
@@ -176,8 +222,9 @@ class TimedSearch:
                     ),
                     search.check,
                 )  # fmt: skip
-                if dropped:
-                    return False
+                is_complete = is_complete and not dropped
+                if not is_complete and not as_beam:
+                    return limit, total, False
             history.append((target.parent[:written].copy(), target.move[:written].copy()))
             source, target, count = target, source, written
             total += count
@@ -189,11 +236,7 @@ class TimedSearch:
             if ends[row] < limit:
                 limit = int(ends[row])
                 search.found(self._replayed(history, row))
-        if total <= FEW_ROWS and len(tables.exec) <= BITS:
-            search.proved(limit, Exhaustive(threshold=limit - 1))
-        else:
-            search.proved(limit, CompleteSearch(threshold=limit - 1, solver="layers"))
-        return True
+        return limit, total, is_complete
 
     def _replayed(self, history: History, row: int) -> list[list[int]]:
         """Return the orders of the CPUs that lead to a row of the last layer."""

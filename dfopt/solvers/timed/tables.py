@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from graphlib import TopologicalSorter
 from typing import NamedTuple
 
@@ -51,8 +51,9 @@ class TimedTables(NamedTuple):
         Whether a state is that of a CPU which has run nothing.
     before, after
         The sets of tasks that a task waits for, and that wait for it: a row of words for each.
-    twin
-        The copy that has to be dispatched before; -1 without one.
+    earlier
+        The sets of tasks that have to be dispatched before a task: those that it waits for, and
+        its copies with lower numbers.
     head, tail
         The earliest time of a switch to each task, and the least time after its end.
     arrival
@@ -91,7 +92,7 @@ class TimedTables(NamedTuple):
     is_start: npt.NDArray[np.bool_]
     before: Integers
     after: Integers
-    twin: Integers
+    earlier: Integers
     head: Integers
     tail: Integers
     arrival: Integers
@@ -116,10 +117,9 @@ def timed_tables(search: Search) -> TimedTables:
     count = len(types)
     examples = [search.types[number].example for number in types]
     members: dict[str, list[int]] = defaultdict(list)
-    twin = np.full(count, -1)
+    twins: list[list[int]] = []
     for task, example in enumerate(examples):
-        if members[example.id]:
-            twin[task] = members[example.id][-1]
+        twins.append(members[example.id][-1:])
         members[example.id].append(task)
     before = [
         sorted({other for name in example.after for other in members[name]}) for example in examples
@@ -162,9 +162,9 @@ def timed_tables(search: Search) -> TimedTables:
         family=_families(replaces),
         replaces=replaces,
         is_start=is_start,
-        before=_sets(before),
-        after=_sets(_reversed(before)),
-        twin=twin,
+        before=sets_of(before),
+        after=sets_of(_reversed(before)),
+        earlier=sets_of([one + other for one, other in zip(before, twins, strict=True)]),
         head=head,
         tail=tail,
         arrival=arrival,
@@ -206,12 +206,23 @@ def _reversed(before: list[list[int]]) -> list[list[int]]:
     return after
 
 
-def _sets(members: list[list[int]]) -> Integers:
+def sets_of(members: Sequence[Iterable[int]]) -> Integers:
+    """Return sets of tasks as a table with a row of words for each."""
     words = np.zeros((len(members), max(1, -(-len(members) // BITS))), dtype=np.int64)
     for row, others in enumerate(members):
         for other in others:
             words[row, other // BITS] |= 1 << (other % BITS)
     return words
+
+
+def members_of(words: Integers) -> set[int]:
+    """Return the tasks of a set, which is a row of such a table."""
+    return {
+        word * BITS + bit
+        for word, bits in enumerate(words.tolist())
+        for bit in range(BITS)
+        if bits >> bit & 1
+    }
 
 
 def _heads_and_tails(
