@@ -57,7 +57,9 @@ LITTLE = 0.05
 """A limit is tight if the LP leaves less than 0.05 CPUs."""
 
 NODES_IF_TIGHT = 4
-"""At most 4 nodes before the dives at a tight limit."""
+CPUS_IN_NODES = 128
+"""At most 4 nodes before the dives at a tight limit; with more than 32 CPUs fewer, which take as
+long as 4 with 32."""
 
 FIRST_NODES = 15
 """At most 15 nodes before CP-SAT's count model is tried: they take about as long as that."""
@@ -113,7 +115,8 @@ class ConfigurationSearch:
                     continue
                 if self._is_tight(limit):
                     # A few branches often are enough to refute it.
-                    self._branch(limit, most_nodes=NODES_IF_TIGHT)
+                    nodes = min(NODES_IF_TIGHT, CPUS_IN_NODES // self.search.instance.cpus)
+                    self._branch(limit, most_nodes=nodes)
                     if self.search.lower_bound > limit:
                         continue
                 if self._dive_from(limit):
