@@ -1,4 +1,4 @@
-"""``dfopt generate``: random instances, one command per family."""
+"""``dfopt generate``: random instances, one command per family, and adversaries."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dfopt.errors import InstanceError
 from dfopt.files import instance_to_document, write_instance
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt_cli.adversaries import adversary_balance, adversary_round_robin
 from dfopt_cli.options import with_option_groups
 from dfopt_cli.printing import print_json
 
@@ -238,6 +239,10 @@ def matrix(
         largest=largest,
         triangle=triangle,
     )
+
+
+app.command()(adversary_round_robin)
+app.command()(adversary_balance)
 
 
 def write(

@@ -1,1 +1,1 @@
-"""Models that use dfopt: response times under space sharing, and a simulation of its policies."""
+"""Models that use dfopt: response times, space sharing, and what online policies can achieve."""
