@@ -13,22 +13,29 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from dfopt.bounds import cheap_bounds
 from dfopt.problem.certificate import Certificate, CompleteSearch, EvenShares, SizeWeights
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import Progress, StopReason
-from dfopt.problem.schedule import Schedule
 from dfopt.solvers.compilation import machine_code
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Search, SearchOver
+
+if TYPE_CHECKING:
+    from dfopt.solvers.heuristics.local_search import LocalSearch
 
 LONGEST_S = 0.2
 """Seconds of processor time for each task that the least total penalty may take."""
 
 TASKS_PER_WALK = 5
 """The CPUs are evened out until a walk for every 5 tasks has found nothing better."""
+
+FIRST_FAILURES = 3
+"""On one processor, CPUs are evened out before the least total penalty is known, until 3 walks in a
+row have found nothing better."""
 
 MOVES_PER_TASK = 10_000
 MOST_MOVES = 10_000_000
@@ -54,18 +61,62 @@ def share_evenly(search: Search, solve: Callable[[Search], None]) -> None:
     solve
         Solves the same instance under total-penalty.
     """
-    search.enter("least total penalty")
-    totals = _least_total(search, solve)
-    search.check()
-    if totals.schedule is None or isinstance(search.instance.penalty, PenaltyMatrix):
+    if not _can_be_evened_out(search):
+        _share_then_even_out(search, solve, search.workers)
         return
-    if search.instance.has_sizes or not machine_code.LOOPS.is_ready(search.check):
-        return
+    load_module("dfopt.solvers.heuristics.local_search.balancing", search.check)
+    from dfopt.solvers.heuristics.local_search import Background
+    from dfopt.solvers.heuristics.local_search.balancing import Balancing
+
     search.enter("evening out")
-    _even_out(search, totals.schedule)
+    beside = Balancing(search, seed=search.seed + 1)
+    if search.workers == 1:
+        _walk(search, beside, FIRST_FAILURES)
+        _share_then_even_out(search, solve, 1)
+        return
+    with Background(beside, _moves(search)):
+        _share_then_even_out(search, solve, search.workers - 1)
 
 
-def _least_total(search: Search, solve: Callable[[Search], None]) -> Search:
+def _can_be_evened_out(search: Search) -> bool:
+    """Return whether the local search that evens out CPUs fits the instance, and is compiled."""
+    instance = search.instance
+    if isinstance(instance.penalty, PenaltyMatrix) or instance.has_sizes:
+        return False
+    load_module("dfopt.solvers.heuristics.local_search", search.check)
+    from dfopt.solvers.heuristics.local_search import fits
+
+    return fits(search) and machine_code.LOOPS.is_ready(search.check)
+
+
+def _share_then_even_out(search: Search, solve: Callable[[Search], None], workers: int) -> None:
+    """Bound the makespan, then even out the schedule of the least total penalty."""
+    search.enter("least total penalty")
+    totals = _least_total(search, solve, workers)
+    search.check()
+    if totals.schedule is None or not _can_be_evened_out(search):
+        return
+    from dfopt.solvers.heuristics.local_search.balancing import Balancing
+
+    search.enter("evening out")
+    balancing = Balancing(search, seed=search.seed)
+    balancing.start_from([Counter(order) for order in search.orders_of(totals.schedule)])
+    _walk(search, balancing, search.instance.task_count // TASKS_PER_WALK)
+
+
+def _walk(search: Search, balancing: LocalSearch, most_failures: int) -> None:
+    """Walk until that many walks in a row have found nothing better."""
+    failures = 0
+    while failures < most_failures:
+        failures = 0 if balancing.run(None, _moves(search)) else failures + 1
+        search.check()
+
+
+def _moves(search: Search) -> int:
+    return min(MOST_MOVES, MOVES_PER_TASK * search.instance.task_count)
+
+
+def _least_total(search: Search, solve: Callable[[Search], None], workers: int) -> Search:
     """Return an ended search for the least total penalty; report the bound that it proves."""
     end = time.process_time() + LONGEST_S * search.instance.task_count
 
@@ -73,7 +124,7 @@ def _least_total(search: Search, solve: Callable[[Search], None]) -> Search:
         return StopReason.TIME_LIMIT if time.process_time() > end else search.stop_reason()
 
     penalties = replace(search.instance, objective=Objective.TOTAL_PENALTY)
-    totals = Search(penalties, stop=stop, seed=search.seed, workers=search.workers)
+    totals = Search(penalties, stop=stop, seed=search.seed, workers=workers)
     try:
         with suppress(SearchOver):
             for bound in cheap_bounds(penalties, totals.types, totals.check):
@@ -106,29 +157,3 @@ def _certificate(proof: Certificate, total_penalty: int, bound: int) -> Certific
         case EvenShares() | SizeWeights():
             raise AssertionError("no proof of a total penalty")
     return EvenShares(threshold=bound - 1, total_penalty=total_penalty, proof=proof)
-
-
-def _even_out(search: Search, schedule: Schedule) -> None:
-    """Walk from a schedule of a small total penalty to ones that are even."""
-    load_module("dfopt.solvers.heuristics.local_search.balancing", search.check)
-    from dfopt.solvers.heuristics.local_search import Background, fits
-    from dfopt.solvers.heuristics.local_search.balancing import Balancing
-
-    if not fits(search):
-        return
-    moves = min(MOST_MOVES, MOVES_PER_TASK * search.instance.task_count)
-    balancing = Balancing(search, seed=search.seed)
-    balancing.start_from([Counter(order) for order in search.orders_of(schedule)])
-
-    def walk() -> None:
-        failures = 0
-        while failures * TASKS_PER_WALK < search.instance.task_count:
-            failures = 0 if balancing.run(None, moves) else failures + 1
-            search.check()
-
-    if search.workers == 1:
-        walk()
-        return
-    beside = Balancing(search, seed=search.seed + 1)
-    with Background(beside, moves):
-        walk()

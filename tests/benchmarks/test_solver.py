@@ -108,7 +108,7 @@ ROWS = {  # family, tasks, CPUs, fragments or types; "own": following one's own 
         draw=partial(
             zipf, tasks=100, cpus=8, fragments=20, exec=100, objective=Objective.MAKESPAN
         ),
-        limit_s=30, proven=0, gap=0.01, peers=["routing", "PyJobShop"],
+        limit_s=30, proven=0, gap=0.006, peers=["routing", "PyJobShop"],
     ),
 }  # fmt: skip
 
