@@ -9,6 +9,8 @@ from sphinx.application import Sphinx
 from dfopt import evaluate, read_instance, solve
 from dfopt.plot import plot_schedule, save_picture
 from dfopt_models import plot as model_plot
+from dfopt_models.batching import read_batching
+from dfopt_models.contention import read_contention
 from dfopt_models.response_time import read_model
 
 DOCS = Path(__file__).parent
@@ -79,8 +81,8 @@ SCHEMAS.mkdir(parents=True, exist_ok=True)
 for schema in resources.files("dfopt").joinpath("files", "schemas").iterdir():
     if schema.name.endswith(".json"):
         SCHEMAS.joinpath(schema.name).write_text(schema.read_text("utf-8"), "utf-8")
-parameters = resources.files("dfopt_models").joinpath("parameters", "mix-5.toml")
-SCHEMAS.joinpath("mix-5.toml").write_text(parameters.read_text("utf-8"), "utf-8")
+for parameters in resources.files("dfopt_models").joinpath("parameters").iterdir():
+    SCHEMAS.joinpath(parameters.name).write_text(parameters.read_text("utf-8"), "utf-8")
 
 
 def draw_pictures(app: Sphinx) -> None:
@@ -111,6 +113,11 @@ def draw_pictures(app: Sphinx) -> None:
         "product": model_plot.plot_product_spread,
     }.items():
         save_picture(draw(mix_5, "MATRIX"), PICTURES / f"crossover-{name}.svg")
+    for name, figure in {
+        "contention": model_plot.plot_contention(read_contention("sohn-kim")),
+        "batching": model_plot.plot_batching(read_batching("debattista")),
+    }.items():
+        save_picture(figure.axes[0], PICTURES / f"{name}.svg")
 
 
 def setup(app: Sphinx) -> None:

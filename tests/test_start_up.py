@@ -40,7 +40,16 @@ def loaded_by(*commands: str) -> set[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
-    ["", "solve", "compare", "simulate run-queue", "plot schedule", "model crossover", "bench"],
+    [
+        "",
+        "solve",
+        "compare",
+        "simulate run-queue",
+        "plot schedule",
+        "model crossover",
+        "model contention",
+        "bench",
+    ],
 )
 def test_help_is_light(command: str) -> None:
     assert (HEAVY | {"numpy"}).isdisjoint(loaded_by(f"{command} --help"))

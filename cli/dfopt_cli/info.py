@@ -24,6 +24,10 @@ SHOWN_ELSEWHERE = {
     "dfopt-mix/1": "is a mix of jobs; 'dfopt simulate space-sharing' takes it",
     "dfopt-response-model/1": "is a response-time model; 'dfopt model' and 'dfopt plot crossover' "
     "take it",
+    "dfopt-contention-model/1": "is a contention model; 'dfopt model contention' and 'dfopt plot "
+    "contention' take it",
+    "dfopt-batching-model/1": "is a batching model; 'dfopt model batching' and 'dfopt plot "
+    "batching' take it",
 }
 """Files that are neither instance nor trace."""
 

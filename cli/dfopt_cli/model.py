@@ -89,3 +89,109 @@ def crossover(
     from dfopt_cli.model_view import crossover_tables
 
     print_rich(*crossover_tables(parameters, path, rows))
+
+
+@app.command(cls=FormulaCommand)
+def contention(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="The parameters, a TOML file (- is standard input), or a name: sohn-kim.",
+            show_default=False,
+        ),
+    ],
+    *,
+    as_json: JsonOption = False,
+    formula: FormulaOption = None,
+) -> None:
+    """Show how CPUs contend for locks.
+
+    How often a lock is found taken and how much work is left, with one lock and with a lock for
+    each CPU; also what several scans of all queues cost, and lists of free buffers. Measured
+    values stand beside the model's.
+
+    Example: dfopt model contention sohn-kim
+    """
+    from dfopt_models.contention import (
+        buffer_table,
+        contention_document,
+        contention_table,
+        locality_table,
+        published_table,
+        read_contention,
+    )
+
+    with naming(model):
+        parameters = read_contention(model)
+        rows = contention_table(parameters)
+        tables = (
+            buffer_table(parameters),
+            locality_table(parameters),
+            published_table(parameters),
+        )
+    if as_json:
+        print_json(contention_document(parameters, rows, *tables))
+        return
+    from dfopt_cli.contention_view import contention_tables
+
+    print_rich(*contention_tables(parameters, rows, *tables))
+
+
+@app.command(cls=FormulaCommand)
+def batching(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="The parameters, a TOML file (- is standard input), or a name: debattista.",
+            show_default=False,
+        ),
+    ],
+    *,
+    granularity: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="G",
+            help="Integers of a thread, for misses against waiting; by default the model's first.",
+            show_default=False,
+        ),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Also count misses line by line, in a simulated cache.")
+    ] = False,
+    as_json: JsonOption = False,
+    formula: FormulaOption = None,
+) -> None:
+    """Show what batches of fine-grained threads gain.
+
+    Gains by granularity and process length, the largest batch that fits into the cache, and the
+    choices of batches that miss least for each time that they wait.
+
+    Example: dfopt model batching debattista
+    """
+    from dfopt_models.batching import (
+        batching_document,
+        counted_misses,
+        gain_table,
+        pareto_table,
+        read_batching,
+    )
+
+    with naming(model):
+        parameters = read_batching(model)
+        shown = granularity or parameters.granularities[0]
+        if shown > parameters.array_size:
+            raise typer.BadParameter(
+                f"the array has {parameters.array_size} integers", param_hint="--granularity"
+            )
+        rows = gain_table(parameters)
+        curve = pareto_table(parameters, shown)
+        counted = counted_misses(parameters) if check else ()
+    if as_json:
+        print_json(batching_document(parameters, rows, curve, shown, counted))
+        return
+    from dfopt_cli.batching_view import batching_tables
+
+    print_rich(*batching_tables(parameters, rows, curve, shown, counted))

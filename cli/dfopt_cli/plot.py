@@ -221,6 +221,68 @@ def crossover(
     save_picture(plot_crossovers(parameters, path=path).axes[0], output)
 
 
+@app.command()
+def contention(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="Parameters of the contention model: a TOML file, or a name: sohn-kim.",
+            show_default=False,
+        ),
+    ],
+    *,
+    output: Picture,
+) -> None:
+    """Draw how CPUs contend for locks.
+
+    Misses and work against the number of CPUs, with one lock and with a lock for each CPU; marks
+    show what was measured.
+
+    Example: dfopt plot contention sohn-kim -o contention.svg
+    """
+    from dfopt.plot import check_picture_name, save_picture
+    from dfopt_models.contention import read_contention
+    from dfopt_models.plot import plot_contention
+
+    check_picture_name(output)
+    check_output(output, *([model] if os.path.exists(model) else ()))
+    with naming(model):
+        parameters = read_contention(model)
+    save_picture(plot_contention(parameters).axes[0], output)
+
+
+@app.command()
+def batching(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="Parameters of the batching model: a TOML file, or a name: debattista.",
+            show_default=False,
+        ),
+    ],
+    *,
+    output: Picture,
+) -> None:
+    """Draw what batches of fine-grained threads gain.
+
+    Gains against process length, and the choices of batches that miss least for each time that
+    they wait; a curve for each granularity.
+
+    Example: dfopt plot batching debattista -o batching.svg
+    """
+    from dfopt.plot import check_picture_name, save_picture
+    from dfopt_models.batching import read_batching
+    from dfopt_models.plot import plot_batching
+
+    check_picture_name(output)
+    check_output(output, *([model] if os.path.exists(model) else ()))
+    with naming(model):
+        parameters = read_batching(model)
+    save_picture(plot_batching(parameters).axes[0], output)
+
+
 def draw(
     plot: Callable[[Sequence[Comparison]], Axes],
     files: Sequence[str],

@@ -46,6 +46,10 @@ class Format(StrEnum):
     RESPONSE_MODEL = "dfopt-response-model/1", "a response-time model"
     RESPONSE_TIME = "dfopt-response-time/1", "a table of response times"
     CROSSOVER = "dfopt-crossover/1", "a table of crossovers"
+    CONTENTION_MODEL = "dfopt-contention-model/1", "a contention model"
+    CONTENTION = "dfopt-contention/1", "a table of contention for locks"
+    BATCHING_MODEL = "dfopt-batching-model/1", "a batching model"
+    BATCHING = "dfopt-batching/1", "a table of gains by batches"
 
 
 UNNAMED = "JSON"

@@ -1,1 +1,8 @@
-"""Models that use dfopt: response times, space sharing, and what online policies can achieve."""
+"""Models that use dfopt.
+
+- ``response_time``: response times under space sharing, today and on future machines;
+- ``space_sharing``: a simulation of its policies;
+- ``contention``: CPUs that wait for locks;
+- ``batching``: what batches of fine-grained threads gain;
+- ``online``: what policies can achieve that do not know the future.
+"""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MODELS: Mapping[str, tuple[str, str]] = {
     "response-time": ("dfopt_models.response_time.formulas", "RESPONSE_TIME"),
     "crossover": ("dfopt_models.response_time.formulas", "CROSSOVER"),
+    "contention": ("dfopt_models.contention.formulas", "CONTENTION"),
+    "batching": ("dfopt_models.batching.formulas", "BATCHING"),
 }
 """For each command of the models: the module of its formulas, and the name of the tuple there."""
 

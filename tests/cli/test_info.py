@@ -145,11 +145,13 @@ def test_initial_caches_are_shown(run: Run, tmp_path: Path) -> None:
         ("scenario", "is a scenario; 'dfopt simulate run-queue' takes it"),
         ("mix", "is a mix of jobs; 'dfopt simulate space-sharing' takes it"),
         ("response-model", "is a response-time model; 'dfopt model' and"),
+        ("contention-model", "is a contention model; 'dfopt model contention' and"),
+        ("batching-model", "is a batching model; 'dfopt model batching' and"),
     ],
 )
 def test_what_is_shown_elsewhere(run: Run, tmp_path: Path, kind: str, problem: str) -> None:
     path = tmp_path / "file.json"
-    is_toml = kind in ("scenario", "mix", "response-model")
+    is_toml = kind in ("scenario", "mix") or kind.endswith("-model")
     text = f'format = "dfopt-{kind}/1"' if is_toml else json.dumps({"format": f"dfopt-{kind}/1"})
     path.write_text(text)
     code, out, err = run("info", path)

@@ -15,7 +15,8 @@ ARRAY_SIZE = 2**18
 CPUS = 4
 CACHE_LINES = 512 * 1024 // 32
 INTEGERS_OF_A_LINE = 8
-ROUNDS = 128 // 32
+BATCH = 32
+ROUNDS = 128 // BATCH
 """Passes of a full batch before its dispatches are used up, MAXBCOUNT / MAXBSIZE."""
 
 # Assumed, in ns.

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from batching import (
     ARRAY_SIZE,
+    BATCH,
     CACHE_LINES,
     CPUS,
     CREATION,
@@ -31,6 +32,8 @@ from batching import (
 from section import Calibrated, Row, Section, verdict
 from words import listed, table
 
+from dfopt_models.batching import BatchingModel
+
 LENGTHS = (1, 2, 4, 16, 128)
 QUICK_LENGTHS = (1, 2, 4, 16)
 FINE, COARSE = (1, 8), (64, 128)
@@ -45,6 +48,22 @@ SMALL_BATCH = 8
 CREATIONS = (CREATION, 4 * CREATION, 16 * CREATION, 64 * CREATION)
 LOCKS = (0, LOCK, 4 * LOCK)
 WRITE_BACK = 100
+
+MODEL = BatchingModel(
+    name="as simulated",
+    cache_lines=CACHE_LINES,
+    integers_of_a_line=INTEGERS_OF_A_LINE,
+    array_size=ARRAY_SIZE,
+    max_batch_size=BATCH,
+    max_batch_count=ROUNDS * BATCH,
+    own_lines=STACK_LINES,
+    switch=SWITCH,
+    increment=INCREMENT,
+    miss=MISS,
+    next_line=MISS,
+    creation=CREATION,
+)
+"""Every line takes as long to read, whether lines follow each other or not."""
 
 CALIBRATED = (
     Calibrated(
@@ -301,16 +320,14 @@ def closed_model(grid: Grid) -> str:
     """Compare misses and gains with what they are by arithmetic."""
     misses, gains = [], []
     for (scheduler, g, length), found in grid.outcomes.items():
-        rounds = {UNI: 1, UNIBATCH: min(length, ROUNDS)}.get(scheduler)
-        if rounds is None:
+        if scheduler == UNI:
+            read = MODEL.read_without_batches(g, length)
+        elif scheduler == UNIBATCH:
+            read = MODEL.read_with_batches(g, length)
+            gains.append(abs(grid.speedup(UNIBATCH, g, length) / MODEL.gain(g, length) - 1))
+        else:
             continue
-        footprint = STACK_LINES + g / INTEGERS_OF_A_LINE
-        misses.append(abs(found.misses_a_dispatch / (footprint / rounds) - 1))
-        if scheduler == UNIBATCH:
-            base = SWITCH + g * INCREMENT + CREATION / length
-            read = footprint * MISS
-            gain = (base + read) / (base + read / rounds)
-            gains.append(abs(grid.speedup(UNIBATCH, g, length) / gain - 1))
+        misses.append(abs(found.misses_a_dispatch / (MODEL.footprint(g) * read) - 1))
     return (
         "The gain on one processor can be computed. A thread's footprint is f = s + G/8 lines. "
         "In every dispatch uni-smash misses f lines, since all footprints together exceed the "
@@ -320,7 +337,7 @@ def closed_model(grid: Grid) -> str:
         "creation/PROCESS_LENGTH and m = f · miss. The simulated misses differ from that by at "
         f"most {max(misses):.1%}, the gains by at most {max(gains):.1%}. For long processes m/b, "
         "and with it the relative gain, falls with granularity only if successive lines are read "
-        f"in less than {INTEGERS_OF_A_LINE * STACK_LINES * MISS * INCREMENT / SWITCH:.0f} ns (8 "
+        f"in less than {MODEL.flat_next_line:.0f} ns (8 "
         "· s · miss · increment / switch), which the caches of lines here do not model: all "
         "their misses cost the same."
     )

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from lock_law import gain, miss_ratio, spinning, think_for
 from sohn_calibrated import MOST
 from sohn_figures import ALL_CPUS, MISS_RATIOS, SPINNING, TABLE_2, Runs, by_cpus
 from sohn_runs import (
@@ -18,6 +17,12 @@ from sohn_runs import (
 from words import listed
 
 from dfopt.simulate.run_queue.workloads.aim import FileChoice
+from dfopt_models.contention import Contention, SpinLocks, contention, think_for
+
+
+def by_law(cpus: int, think: float, locks: int = 1) -> Contention:
+    """Return what CPUs do that compute for ``think`` times an operation, then take a lock."""
+    return contention(cpus, think, [SpinLocks(1.0, locks)])
 
 
 def notes(runs: Runs) -> Iterator[str]:
@@ -67,17 +72,19 @@ def notes(runs: Runs) -> Iterator[str]:
     )
     original, two = (runs.mixed(policy, MOST) for policy in (ORIGINAL, TWO))
     think = think_for(MISS_RATIOS[ORIGINAL], MOST)
+    one_lock, own_locks = by_law(MOST, think), by_law(MOST, think, MOST)
     yield (
         f"The published numbers agree with a law of queueing theory. If each of {MOST} CPUs "
         f"computes {think:.2f} times as long between two operations as one operation takes, and "
         f"all times are exponential, then one lock is found taken in {MISS_RATIOS[ORIGINAL]:.0%} "
         f"of all attempts (the arrival theorem). With {MOST} locks, each as likely as the "
-        f"others, it is {miss_ratio(MOST, think, MOST):.1%}, and "
-        f"{gain(MOST, think, MOST) - 1:.0%} more is done. But then {spinning(MOST, think):.0%} "
+        f"others, it is {own_locks.miss:.1%}, and "
+        f"{own_locks.uses / one_lock.uses - 1:.0%} more is done. But then {one_lock.spinning:.0%} "
         f"of the CPUs spin, and not {SPINNING:.0%}. In the simulation a CPU computes "
         f"{original.think:.2f} times as long, with two scans {two.think:.2f} times. For these "
-        f"the law gives misses of {miss_ratio(MOST, original.think):.1%} and "
-        f"{miss_ratio(MOST, two.think, MOST):.1%}, and {spinning(MOST, original.think):.0%} of "
+        f"the law gives misses of {by_law(MOST, original.think).miss:.1%} and "
+        f"{by_law(MOST, two.think, MOST).miss:.1%}, and "
+        f"{by_law(MOST, original.think).spinning:.0%} of "
         f"the CPUs that spin; {original.miss_ratio:.1%}, {two.miss_ratio:.1%} and "
         f"{original.spinning:.0%} are simulated. A mixture of long computing and fast switching "
         "misses one lock less often than equal times. And a CPU that puts a thread back and "
@@ -85,8 +92,8 @@ def notes(runs: Runs) -> Iterator[str]:
         "the lock must be held for longer to give the same misses; then more CPUs spin, and two "
         "scans miss more."
     )
-    steps = [miss_ratio(cpus, think) for cpus in ALL_CPUS]
-    across = [miss_ratio(cpus, think, cpus) for cpus in ALL_CPUS]
+    steps = [by_law(cpus, think).miss for cpus in ALL_CPUS]
+    across = [by_law(cpus, think, cpus).miss for cpus in ALL_CPUS]
     yield (
         "By the same law the share of misses of one lock is "
         + by_cpus(f"{miss:.0%}" for miss in steps)

@@ -1,5 +1,7 @@
 """Pictures of the models: functions that take data and an Axes and return the Axes."""
 
+from dfopt_models.plot.batching import plot_batching
+from dfopt_models.plot.contention import plot_contention
 from dfopt_models.plot.crossover import plot_crossover, plot_crossovers
 from dfopt_models.plot.headroom import plot_headroom
 from dfopt_models.plot.product_spread import plot_product_spread
@@ -7,6 +9,8 @@ from dfopt_models.plot.trade import plot_trade
 from dfopt_models.plot.waste import plot_crossover_against_waste
 
 __all__ = [
+    "plot_batching",
+    "plot_contention",
     "plot_crossover",
     "plot_crossover_against_waste",
     "plot_crossovers",

@@ -1,0 +1,165 @@
+"""Contention models as TOML documents of the format ``dfopt-contention-model/1``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dfopt.errors import DfoptError, FileError
+from dfopt.files.fields import Reader, at, choice, each, integer, string
+from dfopt.files.formats import Format, check_format
+from dfopt.files.streams import shown_name
+from dfopt.files.strict_toml import parse_toml
+from dfopt_models.contention.locks import Holds
+from dfopt_models.contention.model import (
+    Buffers,
+    ContentionModel,
+    Lock,
+    Measurement,
+    Published,
+    Scans,
+    ThirdBand,
+)
+from dfopt_models.parameter_fields import SOURCES, number, sources_of, table_fields
+from dfopt_models.parameter_files import parameter_name, parameter_text, shipped_parameters
+
+FORMAT = Format.CONTENTION_MODEL
+WHAT = "a contention model"
+
+FITTED = "fitted"
+
+
+def read_contention(path: str | Path) -> ContentionModel:
+    """Return the contention model in a file, or one that comes with the package.
+
+    Parameters
+    ----------
+    path
+        A file of the format ``dfopt-contention-model/1``; ``-`` is standard input, and a name
+        that ends in ``.gz`` is gunzipped. Where there is no such file, the name of a model of
+        :func:`shipped_contention`.
+
+    Raises
+    ------
+    FileError, ModelError
+        With file, place and remedy, when the file is not a valid model.
+    """
+    text = parameter_text(path, FORMAT)
+    try:
+        return parse_contention(text, name=parameter_name(path))
+    except DfoptError as error:
+        raise error.in_file(shown_name(path)) from None
+
+
+def shipped_contention() -> tuple[str, ...]:
+    """Return the names of the models that come with the package."""
+    return shipped_parameters(FORMAT)
+
+
+def parse_contention(text: str, *, name: str = "model") -> ContentionModel:
+    """Return the contention model that a text describes.
+
+    Parameters
+    ----------
+    text
+        A TOML document of the format ``dfopt-contention-model/1``.
+    name
+        The model's name if the document does not give one.
+
+    Raises
+    ------
+    FileError, ModelError
+        With place and remedy, when the text is not a valid model.
+    """
+    document = parse_toml(text, what=WHAT)
+    check_format(document, FORMAT)
+    parts: dict[str, Reader] = {"buffers": _buffers, "scans": _scans, "third_band": _third_band}
+    fields = table_fields(
+        document,
+        ("format", "name", "cpus", "lock", *parts, "published"),
+        required=("cpus", "lock"),
+    )
+    return ContentionModel(
+        name=at("name", string, fields.get("name", name)),
+        cpus=each("cpus", integer, fields["cpus"]),
+        lock=at("lock", _lock, fields["lock"]),
+        published=each("published", _published, fields.get("published", [])),
+        **{key: at(key, read, fields[key]) for key, read in parts.items() if key in fields},
+    )
+
+
+def _lock(value: object) -> Lock:
+    keys = ("hold", "think", "holds")
+    fields = table_fields(value, (*keys, FITTED), required=())
+    fitted = _fitted(fields, {"misses": number, "cpus": integer})
+    readers: dict[str, Reader] = {"hold": number, "think": number, "holds": choice(Holds)}
+    return Lock(
+        **{key: at(key, readers[key], fields[key]) for key in keys if key in fields},
+        misses=fitted.get("misses"),
+        misses_of=fitted.get("cpus"),
+        sources=_sources(value),
+    )
+
+
+def _buffers(value: object) -> Buffers:
+    readers: dict[str, Reader] = {"hold": number, "each": integer, "used": number}
+    fields = table_fields(value, (*readers, "cpus", FITTED), required=())
+    return Buffers(
+        **{key: at(key, read, fields[key]) for key, read in readers.items() if key in fields},
+        cpus=each("cpus", integer, fields.get("cpus", [])),
+        slope=_fitted(fields, {"slope": number}).get("slope"),
+        sources=_sources(value),
+    )
+
+
+def _scans(value: object) -> Scans:
+    fields = table_fields(value, ("chances", "look", FITTED), required=("chances",))
+    fitted = _fitted(fields, {"slowdown": number, "cpus": integer})
+    if fitted.get("cpus") == 0:
+        raise FileError("must be at least 1, not 0", place=f"{FITTED}.cpus")
+    return Scans(
+        chances=each("chances", number, fields["chances"]),
+        look=at("look", number, fields["look"]) if "look" in fields else None,
+        slowdown=fitted.get("slowdown"),
+        slowdown_of=fitted.get("cpus"),
+        sources=_sources(value),
+    )
+
+
+def _third_band(value: object) -> ThirdBand:
+    readers: dict[str, Reader] = {"cpus": integer, "first": number, "rest": number, "load": number}
+    required = ("cpus", "first", "rest")
+    fields = table_fields(value, (*readers, FITTED), required=required)
+    return ThirdBand(
+        **{key: at(key, read, fields[key]) for key, read in readers.items() if key in fields},
+        ratio=_fitted(fields, {"ratio": number}).get("ratio"),
+        sources=_sources(value),
+    )
+
+
+def _published(value: object) -> Published:
+    fields = table_fields(value, ("what", "value", "cpus", "source"), required=("what", "value"))
+    return Published(
+        what=at("what", choice(Measurement), fields["what"]),
+        value=at("value", number, fields["value"]),
+        cpus=at("cpus", integer, fields["cpus"]) if "cpus" in fields else None,
+        source=at("source", string, fields.get("source", "")),
+    )
+
+
+def _fitted(fields: Mapping[str, Any], readers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a parameter is fitted to; nothing if it is given."""
+    if FITTED not in fields:
+        return {}
+
+    def read(value: object) -> dict[str, Any]:
+        given = table_fields(value, tuple(readers), required=tuple(readers))
+        return {key: at(key, reader, given[key]) for key, reader in readers.items()}
+
+    return at(FITTED, read, fields[FITTED])
+
+
+def _sources(value: object) -> dict[str, str]:
+    assert isinstance(value, dict)
+    return at(SOURCES, sources_of, value.get(SOURCES, {}))

@@ -1,0 +1,168 @@
+"""Contention of a whole model: the rows of the command and their document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dfopt.files.formats import Format
+from dfopt_models.contention.locks import Contention, Holds
+from dfopt_models.contention.model import SPREADS, ContentionModel, Published
+from dfopt_models.contention.scans import expected_looks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentionRow:
+    """A number of CPUs, with one lock and with a lock for each CPU.
+
+    Parameters
+    ----------
+    one, own
+        What CPUs do in either case.
+    gain
+        How many times as much is done with a lock for each.
+    looks
+        How many queues each scan looks at; None if nothing is said about scans.
+    """
+
+    one: Contention
+    own: Contention
+    gain: float
+    looks: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BufferRow:
+    """A number of CPUs that use free buffers too.
+
+    Parameters
+    ----------
+    one, own
+        What CPUs do with one list of free buffers, and with a list for each CPU.
+    borrowed
+        Which share of the buffers is borrowed then; None if nothing is said about their number.
+    none
+        How likely there is no free buffer at all.
+    """
+
+    one: Contention
+    own: Contention
+    borrowed: float | None = None
+    none: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """A measured value, and what the model says with either sort of hold times."""
+
+    published: Published
+    by_holds: dict[Holds, float]
+    is_fitted: bool
+
+
+def contention_table(model: ContentionModel) -> tuple[ContentionRow, ...]:
+    """Return a row for each number of CPUs of the model."""
+    return tuple(
+        ContentionRow(
+            one=model.one_lock(cpus),
+            own=model.own_locks(cpus),
+            gain=model.gain(cpus),
+            looks=None if model.scans is None else expected_looks(model.scans.chances, cpus),
+        )
+        for cpus in model.cpus
+    )
+
+
+def buffer_table(model: ContentionModel) -> tuple[BufferRow, ...]:
+    """Return a row for the largest number of CPUs of the model, and for each larger machine."""
+    if model.buffers is None:
+        return ()
+    rows = []
+    for cpus in sorted({model.cpus[-1], *model.buffers.cpus}):
+        borrowing = model.borrowing(cpus)
+        rows.append(
+            BufferRow(
+                one=model.with_buffers(cpus, split=False),
+                own=model.with_buffers(cpus, split=True),
+                borrowed=None if borrowing is None else borrowing.borrowed,
+                none=None if borrowing is None else borrowing.none,
+            )
+        )
+    return tuple(rows)
+
+
+def locality_table(model: ContentionModel) -> tuple[tuple[float, Contention], ...]:
+    """Return what the largest number of CPUs does that mostly takes its own lock.
+
+    Hold times are exponential.
+    """
+    cpus = model.cpus[-1]
+    return tuple((spread, model.spread(cpus, spread)) for spread in SPREADS)
+
+
+def published_table(model: ContentionModel) -> tuple[PublishedRow, ...]:
+    """Return what was measured, beside the model with exponential and with constant holds."""
+    return tuple(
+        PublishedRow(
+            published=each,
+            by_holds={holds: model.says(each, holds) for holds in Holds},
+            is_fitted=model.is_fitted(each),
+        )
+        for each in model.published
+    )
+
+
+def contention_document(
+    model: ContentionModel,
+    rows: Sequence[ContentionRow],
+    buffers: Sequence[BufferRow],
+    locality: Sequence[tuple[float, Contention]],
+    published: Sequence[PublishedRow],
+) -> dict[str, Any]:
+    """Return all of it as a document of the format ``dfopt-contention/1``."""
+    document: dict[str, Any] = {
+        "format": Format.CONTENTION,
+        "model": model.name,
+        "holds": model.lock.holds,
+        "think": model.think(),
+        "hold": model.lock.hold,
+        "knee": model.knee,
+        "assumed": list(model.assumed),
+        "contention": [
+            {"cpus": row.one.cpus, "one_lock": _found(row.one), "own_locks": _found(row.own)}
+            | {"gain": row.gain}
+            | ({} if row.looks is None else {"looks": list(row.looks)})
+            for row in rows
+        ],
+        "locality": [
+            {"spread": spread, "cpus": found.cpus} | _found(found) for spread, found in locality
+        ],
+    }
+    if model.scans is not None:
+        document["look"] = model.scans.look_time
+    if model.third_band is not None:
+        document["third_band"] = {
+            "load": model.third_band.busy,
+            "relative": model.third_band.relative,
+        }
+    if model.buffers is not None:
+        document["buffers"] = {
+            "hold": model.buffer_hold(),
+            "machines": [
+                {"cpus": row.one.cpus, "one_list": _found(row.one), "own_lists": _found(row.own)}
+                | ({} if row.borrowed is None else {"borrowed": row.borrowed, "none": row.none})
+                for row in buffers
+            ],
+        }
+    document["published"] = [
+        {"what": row.published.what, "value": row.published.value, "fitted": row.is_fitted}
+        | ({} if row.published.cpus is None else {"cpus": row.published.cpus})
+        | {str(holds): value for holds, value in row.by_holds.items()}
+        for row in published
+    ]
+    return document
+
+
+def _found(found: Contention) -> dict[str, Any]:
+    return {"misses": list(found.misses), "spinning": found.spinning, "work": found.work}
