@@ -20,7 +20,8 @@ from dfopt.compare.windows.window import (
 from dfopt.problem.instance import Instance
 from dfopt.solvers.matrix.flow import least_flow
 from dfopt.solvers.matrix.problem import MatrixProblem
-from dfopt.solvers.matrix.trails import Trail, best_trails, trail_of
+from dfopt.solvers.matrix.trail import Trail, trail_of
+from dfopt.solvers.matrix.trails import best_trails
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ from dfopt.solvers.matrix.support_costs import (
 from dfopt.solvers.matrix.support_dealing import dealt
 from dfopt.solvers.matrix.support_program import SupportProgram
 from dfopt.solvers.matrix.support_search import cheapest_plan
-from dfopt.solvers.matrix.trails import Trail, trail_of
+from dfopt.solvers.matrix.trail import Trail, trail_of
 from dfopt.solvers.search import Search
 
 MOST_TYPES = 14

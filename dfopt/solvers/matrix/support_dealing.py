@@ -8,7 +8,8 @@ from dfopt.solvers.matrix.problem import MatrixProblem
 from dfopt.solvers.matrix.support_costs import SupportCosts
 from dfopt.solvers.matrix.support_list import SupportList
 from dfopt.solvers.matrix.support_search import Plan
-from dfopt.solvers.matrix.trails import Trail, complete, trail_of
+from dfopt.solvers.matrix.trail import Trail, trail_of
+from dfopt.solvers.matrix.trails import complete
 from dfopt.solvers.search import Search
 
 

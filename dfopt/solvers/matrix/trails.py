@@ -10,81 +10,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 from dfopt.solvers.matrix.flow import TypeFlow
 from dfopt.solvers.matrix.problem import MatrixProblem
+from dfopt.solvers.matrix.trail import NO_TYPE, Arc, Trail, cost_of
 from dfopt.solvers.matrix.transportation import go_on, least_transport
 
-Arc = tuple[int, int]
 Cycle = tuple[int, ...]
-
-NO_TYPE = -1
-"""The type that a CPU without tasks begins and ends with."""
 
 PIECES = 4
 """A CPU takes equal tasks in at least 4 pieces where the CPU that pays most counts."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Trail:
-    """The tasks that one CPU runs, as a trail through the types.
-
-    Parameters
-    ----------
-    start
-        The start of the CPU.
-    first, last
-        The types that it runs first and last; :data:`NO_TYPE` if it runs nothing.
-    load
-        Number of its tasks.
-    arcs
-        Number of times that the second type follows the first; all arcs hang together.
-    types
-        The types that it runs.
-    cost
-        Its cost.
-    """
-
-    start: int
-    first: int = NO_TYPE
-    last: int = NO_TYPE
-    load: int = 0
-    arcs: Counter[Arc] = field(default_factory=Counter)
-    types: set[int] = field(default_factory=set)
-    cost: int = 0
-
-    def order(self) -> tuple[int, ...]:
-        """Return the types in an order in which the CPU may run them."""
-        left: dict[int, list[int]] = {}
-        for (before, after), count in self.arcs.items():
-            left.setdefault(before, []).extend([after] * count)
-        # Hierholzer: go on until no arc is left, and insert the detours on the way back.
-        stack, order = [self.first] if self.load else [], []
-        while stack:
-            following = left.get(stack[-1])
-            if following:
-                stack.append(following.pop())
-            else:
-                order.append(stack.pop())
-        return tuple(order[::-1])
-
-
-def trail_of(problem: MatrixProblem, start: int, order: Sequence[int]) -> Trail:
-    """Return the trail of a CPU that runs types in this order."""
-    trail = Trail(start=start)
-    if order:
-        trail = Trail(
-            start=start,
-            first=order[0],
-            last=order[-1],
-            load=len(order),
-            arcs=Counter(pairwise(order)),
-            types=set(order),
-        )
-    trail.cost = _cost(problem, trail)
-    return trail
 
 
 def best_trails(
@@ -135,7 +71,7 @@ def inserted(
     del flow
     trails = [Trail(start=start) for start in problem.starts]
     for trail in trails:
-        trail.cost = _cost(problem, trail)
+        trail.cost = cost_of(problem, trail)
     _insert(problem, trails, list(problem.sizes), check)
     return trails
 
@@ -149,7 +85,7 @@ def complete(
     """Add the tasks that are left: behind their own type where a trail has it and room."""
     _deal_loops(problem, trails, dict(enumerate(left)), check)
     for trail in trails:
-        trail.cost = _cost(problem, trail)
+        trail.cost = cost_of(problem, trail)
     _insert(problem, trails, _missing(problem, trails), check)
 
 
@@ -170,22 +106,9 @@ def _from_flow(
         _deal_cycles(problem, trails, longer, check, scarce_first=False)
         _deal_loops(problem, trails, {cycle[0]: count for cycle, count in loops.items()})
     for trail in trails:
-        trail.cost = _cost(problem, trail)
+        trail.cost = cost_of(problem, trail)
     _insert(problem, trails, _missing(problem, trails), check)
     return trails
-
-
-def _cost(problem: MatrixProblem, trail: Trail) -> int:
-    """Return the cost of a CPU's trail."""
-    if not trail.load:
-        return problem.idle[trail.start]
-    return (
-        problem.start[trail.start][trail.first]
-        + sum(
-            problem.switch[before][after] * count for (before, after), count in trail.arcs.items()
-        )
-        + problem.finish[trail.last]
-    )
 
 
 def _begin(
@@ -306,7 +229,7 @@ def _deal_cycles(
             fitting[cycle],
             key=lambda trail: (
                 trail.types.issuperset(cycle),
-                _cost(problem, trail) if problem.by_worst else trail.load,
+                cost_of(problem, trail) if problem.by_worst else trail.load,
             ),
         )
         count = 1
@@ -400,7 +323,7 @@ def _insert(
                 if before == after == task_type:
                     count = min(left[task_type], room, piece)
             _put(trail, task_type, count, before, after)
-            trail.cost = _cost(problem, trail)
+            trail.cost = cost_of(problem, trail)
             left[task_type] -= count
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise, permutations
 from hypothesis import strategies as st
 
 from dfopt.solvers.matrix.problem import MatrixProblem
-from dfopt.solvers.matrix.trails import Trail
+from dfopt.solvers.matrix.trail import Trail
 
 
 @st.composite
