@@ -137,7 +137,7 @@ def _least_total(search: Search, solve: Callable[[Search], None], workers: int) 
         # The bound is kept, whatever ended the search.
         known = totals.end()
         share = even_share(search.instance, known.lower_bound)
-        if known.certificate is not None and share > search.lower_bound:
+        if known.certificate is not None and share >= search.lower_bound:
             search.proved(share, _certificate(known.certificate, known.lower_bound, share))
         if known.schedule is not None:
             search.found(search.orders_of(known.schedule))

@@ -198,11 +198,18 @@ class Search:
                 self._tell("incumbent", "incumbent with objective %d", value)
 
     def proved(self, bound: int, certificate: Certificate) -> None:
-        """Report that no schedule is better than ``bound``; keep it if it is news."""
+        """Report that no schedule is better than ``bound``; keep it if it is news.
+
+        A proof of the same bound is kept where the one so far cannot be checked.
+        """
         with self._lock:
             if bound > self.lower_bound:
                 self._learn(replace(self.known, lower_bound=bound, certificate=certificate))
                 self._tell("bound", "lower bound %d by %s", bound, _reason(certificate))
+            elif bound == self.lower_bound and not self._ended:
+                known = isinstance(self.certificate, CompleteSearch)
+                if known and not isinstance(certificate, CompleteSearch):
+                    self.known = replace(self.known, certificate=certificate)
 
     def enter(self, phase: str) -> None:
         """Say what the search works on from now on; the phase is shown, but not kept."""

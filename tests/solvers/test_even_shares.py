@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from dfopt import Instance, Objective, PenaltyMatrix, Status, TimeLimit, solve
+from dfopt import Instance, Objective, PenaltyMatrix, TimeLimit, solve
 from dfopt.generate import matrix, zipf
-from dfopt.problem.certificate import Counting, EvenShares
+from dfopt.problem.certificate import CompleteSearch, Counting, EvenShares
 from dfopt.solvers.configuration import solve_by_configurations
 from dfopt.solvers.even_shares import counts_executions, even_share, share_evenly
 from dfopt.solvers.heuristics.local_search.balancing import Balancing
@@ -137,6 +137,14 @@ def test_many_tasks_with_executions_come_near_their_bound() -> None:
 
 def test_a_matrix_with_executions_is_bounded_by_supports() -> None:
     drawn = matrix(tasks=40, cpus=4, types=3, exec=20, objective=Objective.MAKESPAN, triangle=True)
-    result = solve(drawn, stop=TimeLimit(1), workers=1)
-    assert result.status in {Status.OPTIMAL, Status.FEASIBLE}
-    assert verify(drawn, result).ok
+    search = shared(drawn)
+    assert isinstance(search.certificate, EvenShares)
+    assert certified(drawn, search.certificate, search.lower_bound).bound_checked
+    unchecked = CompleteSearch(threshold=search.lower_bound - 1)
+    again = Search(drawn)
+    again.proved(search.lower_bound, unchecked)
+    again.proved(search.lower_bound, search.certificate)
+    assert again.certificate == search.certificate
+    again.proved(search.lower_bound, unchecked)
+    assert again.certificate == search.certificate
+    assert len(again.history) == 1
