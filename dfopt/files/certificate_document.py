@@ -61,7 +61,7 @@ UNSHARED_KINDS = ("even-shares", "size-weights", "search")
 """Kinds that do not prove, or cannot prove, that no total penalty is below a bound."""
 
 SPLIT_KEYS = ("types", "most", "below", "above")
-SUPPORT_KEYS = ("unit", "tasks", "counted", "sets", "bin_weights")
+SUPPORT_KEYS = ("unit", "tasks", "counted", "least_costs", "sets", "bin_weights")
 
 DEEPEST_PROOF = 100
 """At most this number of cases stand within each other."""
@@ -182,6 +182,7 @@ def _support_proof(document: object, depth: int = 0) -> SupportProof:
         task_weights=each("tasks", _task_weight, fields.get("tasks", [])),
         unit=at("unit", integer, fields.get("unit", 0)),
         counted_weights=each("counted", _task_weight, fields.get("counted", [])),
+        least_costs=each("least_costs", _least_cost, fields.get("least_costs", [])),
     )
 
 
@@ -193,6 +194,11 @@ def _set_weight(row: object) -> tuple[tuple[str, ...], int]:
 def _task_weight(row: object) -> tuple[str, int]:
     fields = fields_of(row, ("type", "weight"), required=("type", "weight"))
     return at("type", string, fields["type"]), at("weight", signed_integer, fields["weight"])
+
+
+def _least_cost(row: object) -> tuple[str, int]:
+    fields = fields_of(row, ("type", "cost"), required=("type", "cost"))
+    return at("type", string, fields["type"]), at("cost", integer, fields["cost"])
 
 
 def certificate_to_document(certificate: Certificate) -> Document:
@@ -275,10 +281,12 @@ def _support_fields(proof: SupportProof) -> Document:
             "above": _support_fields(proof.above),
         }
     counted = [{"type": name, "weight": weight} for name, weight in proof.counted_weights]
+    costs = [{"type": name, "cost": cost} for name, cost in proof.least_costs]
     return {
         "unit": proof.unit,
         "tasks": [{"type": name, "weight": weight} for name, weight in proof.task_weights],
         **({"counted": counted} if counted else {}),
+        **({"least_costs": costs} if costs else {}),
         "sets": [{"types": list(types), "weight": weight} for types, weight in proof.set_weights],
         "bin_weights": list(proof.bin_weights),
     }

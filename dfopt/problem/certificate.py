@@ -232,6 +232,10 @@ class SupportWeights:
     counted_weights
         What tasks of a type weigh in addition. Where there are any, the checker uses that an order
         has no more tasks than there are of a type, and than a CPU has room for.
+    least_costs
+        What tasks of a type cost at least, wherever tasks take turns. Where there are any, the
+        checker uses that they leave a CPU within the threshold only few tasks; then no tasks
+        weigh anything but where they are counted, and a unit of cost weighs nothing.
     """
 
     bin_weights: tuple[int, ...]
@@ -239,6 +243,7 @@ class SupportWeights:
     task_weights: tuple[tuple[str, int], ...] = ()
     unit: int = 0
     counted_weights: tuple[tuple[str, int], ...] = ()
+    least_costs: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from dfopt.errors import MethodError
 from dfopt.problem.certificate import SupportProof, Supports, SupportSplit, SupportWeights
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
+from dfopt.verify.limited_costs import LimitedCosts
 from dfopt.verify.sizes import least_visits
 from dfopt.verify.support_worth import Extensions, TaskWorth
 
@@ -50,6 +51,7 @@ class Orders:
         timed = instance.objective is Objective.MAKESPAN
         self.threshold = threshold
         self._check = check
+        self._limits: dict[tuple[Start, tuple[int, ...]], dict[int, int]] = {}
         self.capacity = instance.tasks_per_cpu
         self.numbers: Counter[str] = Counter()
         self.sizes: Counter[str] = Counter()
@@ -136,6 +138,26 @@ class Orders:
                 support,
                 -min(rest + end for rest, end in zip(row, ends, strict=True) if rest is not None),
             )
+
+    def limits(self, start: Start, costs: tuple[int, ...]) -> dict[int, int]:
+        """Return for each support what its tasks may cost on a CPU within the threshold.
+
+        Parameters
+        ----------
+        start
+            How the CPU starts.
+        costs
+            What a task of each type costs at least.
+        """
+        if (start, costs) not in self._limits:
+            limits = {} if start[1] > self.threshold else {0: 0}
+            for support, row in self._least(start[0], costs, 1, self.costs[start]).items():
+                rest = min(
+                    cost + self.finish[last] for last, cost in enumerate(row) if cost is not None
+                )
+                limits[support] = self.threshold - rest
+            self._limits[start, costs] = limits
+        return self._limits[start, costs]
 
     def _arcs(self, prices: Sequence[int], unit: int) -> list[list[int]]:
         return [
@@ -248,6 +270,8 @@ def _flaws(
         *([] if proof.unit >= 0 else [f"{place}.unit: is {proof.unit}, but must not be negative"]),
         *_unknown(orders, [name for name, _ in proof.task_weights], f"{place}.tasks"),
         *_unknown(orders, [name for name, _ in proof.counted_weights], f"{place}.counted"),
+        *_unknown(orders, [name for name, _ in proof.least_costs], f"{place}.least_costs"),
+        *_flaws_of_costs(proof, f"{place}.least_costs"),
         *(
             flaw
             for position, (types, _) in enumerate(proof.set_weights)
@@ -275,6 +299,14 @@ def _unknown(orders: Orders, names: Sequence[str], place: str) -> Iterator[str]:
             yield f"{place}[{position}]: names the type {name!r} again"
 
 
+def _flaws_of_costs(proof: SupportWeights, place: str) -> Iterator[str]:
+    for position, (_, cost) in enumerate(proof.least_costs):
+        if cost < 0:
+            yield f"{place}[{position}].cost: is {cost}, but must not be negative"
+    if proof.least_costs and (proof.unit or proof.task_weights):
+        yield f"{place}: stand beside `tasks` or a `unit`, which must weigh nothing then"
+
+
 def _false_weights(
     instance: Instance, orders: Orders, proof: SupportWeights, limits: Limits, place: str
 ) -> Iterator[str]:
@@ -282,12 +314,18 @@ def _false_weights(
     # (b) All weights exceed what the CPUs can be worth and what they may pay.
     rows = (*proof.task_weights, *proof.counted_weights)
     worth = sum(weight * orders.numbers[name] for name, weight in rows)
+    limited = _limited_costs(orders, proof)
+    bits = {name: 1 << number for number, name in enumerate(orders.types)}
     for types, weight in proof.set_weights:
         least, most = limits.get(frozenset(types), (0, instance.cpus))
         tasks = sum(orders.numbers[name] for name in types)
         # They need room, and a CPU that runs any of them runs one at least.
         size = sum(orders.sizes[name] for name in types)
         least, most = max(least, least_visits(instance, tasks, size)), min(most, tasks)
+        if limited:
+            mask = sum(bits[name] for name in types)
+            room = max(costs.most_tasks(mask) for costs in limited.values())
+            least = max(least, -(-tasks // max(1, room)))
         worth += weight * (least if weight > 0 else most)
     total = instance.objective is Objective.TOTAL_PENALTY
     budget = orders.threshold * (1 if total else instance.cpus)
@@ -319,7 +357,8 @@ def worths(
     """Yield starts, supports, and the largest value of an order.
 
     Where tasks are counted under total-penalty, supports may be left out that are worth no more
-    than the bin weights of their CPUs.
+    than the bin weights of their CPUs; where costs are limited, the value may be larger within
+    these.
     """
     bits = {name: 1 << number for number, name in enumerate(orders.types)}
     task_weights, counted_weights = dict(proof.task_weights), dict(proof.counted_weights)
@@ -333,10 +372,46 @@ def worths(
     claims: dict[Start, int] = {}
     for claim, start in zip(proof.bin_weights, orders.starts, strict=True):
         claims[start] = min(claim, claims.get(start, claim))
+    limited = _limited_costs(orders, proof)
     for start, claim in claims.items():
+        if limited:
+            yield from _limited_worths(start, limited[start], worth, claim)
+            continue
         if total and proof.counted_weights:
             values = orders.values_above(start, prices, proof.unit, worth, claim)
         else:
             values = orders.values(start, prices, proof.unit)
         for support, value in values:
             yield start, support, value + worth.of_sets(support) + worth.of_tasks(support)
+
+
+def _limited_costs(orders: Orders, proof: SupportWeights) -> dict[Start, LimitedCosts]:
+    """Return for each start the tasks that CPUs can run; empty if their costs are not limited."""
+    if not proof.least_costs:
+        return {}
+    least_costs, weights = dict(proof.least_costs), dict(proof.counted_weights)
+    costs = tuple(least_costs.get(name, 0) for name in orders.types)
+    return {
+        start: LimitedCosts(
+            [orders.numbers[name] for name in orders.types],
+            orders.capacity,
+            costs,
+            orders.limits(start, costs),
+            [weights.get(name, 0) for name in orders.types],
+        )
+        for start in set(orders.starts)
+    }
+
+
+def _limited_worths(
+    start: Start, limited: LimitedCosts, worth: TaskWorth, claim: int
+) -> Iterator[tuple[Start, int, int]]:
+    """Yield what orders of limited cost are worth, or more where that is within the claim."""
+    for support in limited.limits:
+        value = worth.of_sets(support) + worth.of_tasks(support)
+        if value > claim:
+            best = limited.worth(support)
+            if best is None:
+                continue
+            value = worth.of_sets(support) + best
+        yield start, support, value

@@ -147,7 +147,8 @@ def test_the_kind_belongs_to_the_penalty() -> None:
 
 def test_a_result_goes_through_a_document() -> None:
     split = SupportSplit(types=("a", "c"), most=2, below=WEIGHTS, above=WEIGHTS)
-    certificate = Supports(threshold=1, proof=split)
+    costs = replace(WEIGHTS, unit=0, least_costs=(("a", 0), ("b", 3)))
+    certificate = Supports(threshold=1, proof=replace(split, below=costs))
     result = result_of(THREE_TYPES, None, lower_bound=2, certificate=certificate)
     assert result_from_document(result_to_document(result)).certificate == certificate
     assert verify(THREE_TYPES, result).certificate_kind == "supports"
@@ -164,11 +165,15 @@ def proofs(draw: st.DrawFn, types: tuple[str, ...], cpus: int, depth: int = 1) -
             below=draw(proofs(types, cpus, depth - 1)),
             above=draw(proofs(types, cpus, depth - 1)),
         )
+    costs_count = draw(st.booleans())
     return SupportWeights(
-        unit=draw(st.integers(0, 2)),
+        unit=0 if costs_count else draw(st.integers(0, 2)),
         bin_weights=tuple(draw(st.integers(-4, 12)) for _ in range(cpus)),
         set_weights=tuple(draw(st.lists(st.tuples(sets, small), max_size=4))),
-        task_weights=tuple((name, draw(st.integers(-2, 2))) for name in types),
+        task_weights=()
+        if costs_count
+        else tuple((name, draw(st.integers(-2, 2))) for name in types),
+        least_costs=tuple((name, draw(st.integers(0, 3))) for name in types if costs_count),
         counted_weights=tuple(
             (name, draw(small)) for name in draw(st.sets(st.sampled_from(types)))
         ),

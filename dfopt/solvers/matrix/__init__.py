@@ -60,6 +60,24 @@ def choose_supports(search: Search) -> None:
         from dfopt.solvers.matrix.by_contents import solve_many_types
 
         solve_many_types(search, types, members)
+    if _each_task_costs(search, types):
+        load_module("dfopt.solvers.matrix.by_costed_contents", search.check)
+        from dfopt.solvers.matrix.by_costed_contents import solve_costed_types
+
+        search.check()
+        if search.objective is None:
+            bound_by_flow(search, most_branches=1)
+        solve_costed_types(search, types, members)
+
+
+def _each_task_costs(search: Search, types: Sequence[TaskType]) -> bool:
+    """Return whether the CPU that pays most pays for tasks that follow their own type too."""
+    objective = search.instance.objective
+    if objective is Objective.TOTAL_PENALTY or search.instance.has_sizes:
+        return False
+    table = CostTable(search.instance, types)
+    runs = objective is Objective.MAKESPAN and any(search.costs.exec)
+    return runs or any(table.switch[number][number] for number in range(len(types)))
 
 
 def improve_schedule(search: Search) -> None:

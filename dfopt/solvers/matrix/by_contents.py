@@ -8,10 +8,9 @@ they are worth less than they cost.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property, partial
 
-from dfopt.costs.cost_table import CostTable
 from dfopt.costs.task_types import TaskType
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import Supports
@@ -19,7 +18,7 @@ from dfopt.problem.instance import Objective
 from dfopt.solvers.matrix.content_program import ContentProgram, Masks
 from dfopt.solvers.matrix.content_proof import ContentProver
 from dfopt.solvers.matrix.content_search import NO_PLAN, ContentSearch
-from dfopt.solvers.matrix.problem import largest_cost, matrix_problem, with_exec
+from dfopt.solvers.matrix.problem import largest_cost, typed_tasks
 from dfopt.solvers.matrix.ring_prices import ring_prices
 from dfopt.solvers.matrix.support_costs import (
     LARGEST_COST,
@@ -67,27 +66,15 @@ class ManyTypes:
     ) -> None:
         self.search = search
         self.members = members
-        problem, self.order = matrix_problem(
-            search.instance, types, CostTable(search.instance, types)
-        )
-        exec_times = [min(search.costs.exec[number] for number in numbers) for numbers in members]
-        self.problem = problem = with_exec(problem, search.instance.objective, exec_times)
-        self.names = [str(task_type.example.type) for task_type in types]
-        self.groups = [0] * problem.cpus
-        for position, cpu in enumerate(self.order):
-            self.groups[cpu] = problem.starts[position]
+        self.tasks = typed_tasks(search.instance, types, members, search.costs.exec)
         self.is_sum = search.instance.objective is Objective.TOTAL_PENALTY
         self._plans = 0
-        self.listing = self._listed()
-        counted = Counter(problem.starts)
-        self.program = ContentProgram(
-            self.listing, [counted[start] for start in range(len(problem.start))], search.check
-        )
+        self.listing = self._listed(with_prices=self.is_sum)
 
-    def _listed(self) -> SupportList:
-        """Return supports; under total-penalty with the prices of tasks."""
-        problem, check = self.problem, self.search.check
-        if not self.is_sum:
+    def _listed(self, *, with_prices: bool) -> SupportList:
+        """Return supports, with the prices of tasks or without."""
+        problem, check = self.tasks.problem, self.search.check
+        if not with_prices:
             # What a CPU pays at least, whatever its tasks.
             prices = [0] * len(problem.sizes)
             return SupportList(problem, prices, most=MOST_SUPPORTS, check=check)
@@ -95,6 +82,11 @@ class ManyTypes:
             return SupportList(problem, prices_of_tasks(problem), most=MOST_SUPPORTS, check=check)
         except NegativeRing:
             return SupportList(problem, ring_prices(problem), most=MOST_SUPPORTS, check=check)
+
+    @cached_property
+    def program(self) -> ContentProgram:
+        """The program over contents of any cost."""
+        return ContentProgram(self.listing, self.tasks.cpus, self.search.check)
 
     def run(self) -> None:
         """Report bounds and schedules."""
@@ -104,14 +96,20 @@ class ManyTypes:
             self._minimise_the_largest()
 
     def _minimise_the_sum(self) -> None:
-        prover = ContentProver(self.search.instance, self.program, self.names, self.groups)
+        prover = ContentProver(
+            self.search.instance, self.program, self.tasks.names, self.tasks.groups
+        )
 
         def below() -> int:
             objective = self.search.objective
             return NO_PLAN if objective is None else objective - prover.base
 
         tree = ContentSearch(
-            self.program, permitted=None, seed=self.search.seed, below=below, found=self._report
+            self.program,
+            permitted=None,
+            seed=self.search.seed,
+            below=below,
+            found=self._report,
         )
         if not tree.begin() or tree.bound == NO_PLAN:
             return
@@ -151,15 +149,18 @@ class ManyTypes:
             tree.dive()
 
     def _is_hopeless(self, steps: int) -> bool:
-        """Return whether so many steps should have found a plan."""
+        """Return whether this number of steps should have found a plan."""
         return steps >= STEPS_WITHOUT_PLAN and not self._plans
 
     def _least_threshold(self) -> tuple[int, ContentSearch] | None:
         """Prove that the linear program has no solution below some threshold; return that one."""
-        largest = max(int(rest[rest < UNREACHED // 2].max()) for rest in self.listing.rest)
-        lower, upper = self.search.lower_bound - 1, min(self.listing.reach, largest)
+        lower, upper = self.search.lower_bound - 1, self.listing.reach
         if self.search.objective is not None:
             upper = min(upper, self.search.objective)
+        else:
+            upper = min(
+                upper, max(int(rest[rest < UNREACHED // 2].max()) for rest in self.listing.rest)
+            )
         upper = max(upper, lower + 1)
         if upper > self.listing.reach:
             return None
@@ -188,19 +189,29 @@ class ManyTypes:
             return -NO_PLAN if objective is not None and objective <= threshold else NO_PLAN
 
         return ContentSearch(
-            self.program,
+            self._within(threshold),
             permitted=self._permitted(threshold),
             seed=self.search.seed,
             below=below,
-            found=self._report,
+            found=partial(self._report, threshold=threshold),
         )
 
+    def _within(self, threshold: int) -> ContentProgram:
+        """Return the program over contents of CPUs within a threshold."""
+        return self.program
+
     def _permitted(self, threshold: int) -> Masks:
+        """Return which supports such CPUs can have."""
         return [rest <= threshold for rest in self.listing.rest]
 
     def _prover(self, threshold: int) -> ContentProver:
-        permitted = self._permitted(threshold)
-        return ContentProver(self.search.instance, self.program, self.names, self.groups, permitted)
+        return ContentProver(
+            self.search.instance,
+            self._within(threshold),
+            self.tasks.names,
+            self.tasks.groups,
+            self._permitted(threshold),
+        )
 
     def _prove(self, prover: ContentProver, tree: ContentSearch, threshold: int) -> None:
         if threshold < self.search.lower_bound:
@@ -223,9 +234,10 @@ class ManyTypes:
             if tree.bound + prover.base <= threshold:
                 return
 
-    def _report(self, plan: Plan) -> None:
+    def _report(self, plan: Plan, threshold: int | None = None) -> None:
+        """Report the schedule of a plan, whatever threshold it keeps to."""
         self._plans += 1
-        report_plan(self.search, self.problem, self.order, self.members, self.listing, plan)
+        report_plan(self.search, self.tasks, self.members, self.listing, plan)
 
 
 def solve_many_types(

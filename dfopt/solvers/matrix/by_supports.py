@@ -11,14 +11,12 @@ can be cut: its bound and its proof hold, but its plan is no schedule.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
-from dfopt.costs.cost_table import CostTable
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.certificate import Supports
 from dfopt.problem.instance import Objective
-from dfopt.solvers.matrix.problem import largest_cost, matrix_problem, with_exec
+from dfopt.solvers.matrix.problem import largest_cost, typed_tasks
 from dfopt.solvers.matrix.ring_prices import ring_prices
 from dfopt.solvers.matrix.support_costs import (
     LARGEST_COST,
@@ -57,12 +55,8 @@ class FewTypes:
     ) -> None:
         self.search = search
         self.members = members
-        problem, self.order = matrix_problem(
-            search.instance, types, CostTable(search.instance, types)
-        )
-        exec_times = [min(search.costs.exec[number] for number in numbers) for numbers in members]
-        self.problem = problem = with_exec(problem, search.instance.objective, exec_times)
-        counted = Counter(problem.starts)
+        self.tasks = typed_tasks(search.instance, types, members, search.costs.exec)
+        self.problem = problem = self.tasks.problem
         check = search.check
         prices = prices_of_tasks(problem)
         try:
@@ -82,15 +76,13 @@ class FewTypes:
         self.program = SupportProgram(
             counts,
             room,
-            cpus=[counted[start] for start in range(len(problem.start))],
+            cpus=self.tasks.cpus,
             rest=self.costs.rest,
             check=check,
         )
-        names = [str(task_type.example.type) for task_type in types]
-        groups = [0] * problem.cpus
-        for position, cpu in enumerate(self.order):
-            groups[cpu] = problem.starts[position]
-        self.prover = SupportProver(self.program, names, problem.sizes, prices, groups)
+        self.prover = SupportProver(
+            self.program, self.tasks.names, problem.sizes, prices, self.tasks.groups
+        )
 
     def run(self) -> None:
         """Report bounds and schedules."""
@@ -163,7 +155,7 @@ class FewTypes:
         """Report the schedule of a plan."""
         if found.plan is None or self.search.instance.has_sizes:
             return
-        report_plan(self.search, self.problem, self.order, self.members, self.costs, found.plan)
+        report_plan(self.search, self.tasks, self.members, self.costs, found.plan)
 
 
 def solve_few_types(

@@ -89,16 +89,24 @@ class ContentProgram:
         Number of CPUs in each group; CPUs of a group start alike.
     check
         Called often; what it raises ends the work.
+    most_sets
+        The conditions of at most about this number of small sets are known from the start.
     """
 
     def __init__(
-        self, listing: SupportList, cpus: Sequence[int], check: Callable[[], object] = go_on
+        self,
+        listing: SupportList,
+        cpus: Sequence[int],
+        check: Callable[[], object] = go_on,
+        *,
+        most_sets: int = MOST_SETS,
     ) -> None:
         self.listing = listing
         self.cpus = list(cpus)
         self.sizes = np.array(listing.problem.sizes, dtype=np.int64)
         self.capacity = listing.problem.capacity
         self.check = check
+        self.most_sets = most_sets
         self.pool: dict[Content, None] = {}
         """Contents that were worth considering."""
         self._large: dict[int, int] = {}
@@ -115,6 +123,11 @@ class ContentProgram:
             self.capacity - inside.sum(axis=1),
         )
 
+    @property
+    def least_costs(self) -> list[int]:
+        """What tasks of each type cost at least, if that limits what CPUs hold."""
+        return []
+
     def list_supports(self, supports: Iterable[int]) -> None:
         """Add supports to the list."""
         for support in supports:
@@ -123,7 +136,11 @@ class ContentProgram:
 
     def least_touching(self, types: int) -> int:
         """Return how many CPUs touch a set of types at least."""
-        return -(-self._count(types) // self.capacity)
+        return -(-self._count(types) // self.most_tasks(types))
+
+    def most_tasks(self, types: int) -> int:
+        """Return how many tasks of a set of types a CPU runs at most."""
+        return self.capacity
 
     def most_touching(self, types: int) -> int:
         """Return how many CPUs touch a set of types at most."""
@@ -216,11 +233,10 @@ class ContentProgram:
                 sum(1 << number for number in chosen) for chosen in combinations(present, size)
             ]
             self._largest_small = size
-            if len(sets) * (len(present) - size) // (size + 1) > MOST_SETS:
+            if len(sets) * (len(present) - size) // (size + 1) > self.most_sets:
                 break
-        masks = np.array(sets, dtype=np.int64)
-        counts = (masks[:, None] >> np.arange(self.listing.types) & 1) @ self.sizes
-        return masks, -(-counts // self.capacity)
+        least = [self.least_touching(types) for types in sets]
+        return np.array(sets, dtype=np.int64), np.array(least, dtype=np.int64)
 
     @staticmethod
     def _touching(sets: Integers, supports: Integers, amounts: Floats) -> Floats:
@@ -236,8 +252,12 @@ class ContentProgram:
             if int(self.listing.supports[index]) & types
         )
 
-    def worths(self, duals: SupportDuals) -> Floats:
-        """Return what the best content of each support is worth, without its cost."""
+    def worths(self, duals: SupportDuals) -> list[Floats]:
+        """Return for each group what the best content of each support is worth, without cost."""
+        return [self.worths_at_any_cost(duals)] * len(self.cpus)
+
+    def worths_at_any_cost(self, duals: SupportDuals) -> Floats:
+        """Return what the best content of each support is worth."""
         values = np.zeros(len(self.listing.supports))
         for weight, inside in zip(duals.tasks, self._inside, strict=True):
             if weight:
@@ -252,8 +272,11 @@ class ContentProgram:
                 values[(self.listing.supports & types) != 0] += weight
         return values
 
-    def content(self, index: int, duals: SupportDuals) -> tuple[int, ...]:
-        """Return the best content of a support: one task of each type, then the heaviest."""
+    def content(self, group: int, index: int, duals: SupportDuals) -> tuple[int, ...]:
+        """Return the best content of a support: one task of each type, then the heaviest.
+
+        Here all groups of CPUs have the same.
+        """
         inside = self.listing.inside[index]
         counts = inside.astype(np.int64)
         left = self.capacity - int(counts.sum())
@@ -459,7 +482,7 @@ class ContentMaster:
         values = program.worths(duals)
         added = False
         for group, rest in enumerate(program.listing.rest):
-            gains = values - duals.unit * rest - duals.groups[group]
+            gains = values[group] - duals.unit * rest - duals.groups[group]
             for (other, index), weight in self._fixed_weights.items():
                 if other == group:
                     gains[index] += weight
@@ -470,7 +493,7 @@ class ContentMaster:
             for index in sorted(best.tolist(), key=lambda index: -gains[index]):
                 if gains[index] <= TOLERANCE:
                     break
-                content = (group, index, program.content(index, duals))
+                content = (group, index, program.content(group, index, duals))
                 if content not in self._columns:
                     program.pool[content] = None
                     self._add_column(content)

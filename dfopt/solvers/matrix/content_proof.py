@@ -120,7 +120,7 @@ class ContentProver:
             possible = rest < UNREACHED // 2
             if self.permitted is not None:
                 possible &= self.permitted[group]
-            gains = values[possible] - unit * rest[possible]
+            gains = values[group][possible] - unit * rest[possible]
             claims.append(int(np.ceil(gains.max())) if len(gains) else 0)
         prices = program.listing.prices
         weights = SupportWeights(
@@ -135,6 +135,11 @@ class ContentProver:
             ),
             set_weights=tuple((self._types(types), weight) for types, weight in sets.items()),
             bin_weights=tuple(claims[group] for group in self.groups),
+            least_costs=tuple(
+                (name, cost)
+                for name, cost in zip(self.names, program.least_costs, strict=False)
+                if cost
+            ),
         )
         # Supports that are not listed may be worth more.
         total = self.instance.objective is Objective.TOTAL_PENALTY

@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import gcd
 
 from dfopt.costs.cost_table import CostTable
 from dfopt.costs.task_types import TaskType
@@ -111,6 +113,69 @@ def with_exec(
         start=tuple(map(added, problem.start)),
         by_worst=objective is not Objective.TOTAL_PENALTY,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypedTasks:
+    """The tasks of an instance by their types, and how its CPUs start.
+
+    Parameters
+    ----------
+    problem
+        The tasks; switches include the least execution time of the type that they lead to.
+    order
+        Which CPU of the instance stands at each place of the problem.
+    names
+        The names of the types.
+    groups
+        For each CPU of the instance its group; CPUs of a group start alike.
+    cpus
+        Number of CPUs in each group.
+    """
+
+    problem: MatrixProblem
+    order: list[int]
+    names: list[str]
+    groups: list[int]
+    cpus: list[int]
+
+
+def typed_tasks(
+    instance: Instance,
+    types: Sequence[TaskType],
+    members: Sequence[Sequence[int]],
+    exec_times: Sequence[int],
+) -> TypedTasks:
+    """Return the tasks of an instance by their types.
+
+    Parameters
+    ----------
+    instance
+        One without releases and precedence.
+    types, members
+        Its types of the matrix, and the task types of their tasks.
+    exec_times
+        The execution time of each task type.
+    """
+    problem, order = matrix_problem(instance, types, CostTable(instance, types))
+    least = [min(exec_times[number] for number in numbers) for numbers in members]
+    counted = Counter(problem.starts)
+    groups = [0] * problem.cpus
+    for position, cpu in enumerate(order):
+        groups[cpu] = problem.starts[position]
+    return TypedTasks(
+        problem=with_exec(problem, instance.objective, least),
+        order=order,
+        names=[str(task_type.example.type) for task_type in types],
+        groups=groups,
+        cpus=[counted[start] for start in range(len(problem.start))],
+    )
+
+
+def unit_of(problem: MatrixProblem) -> int:
+    """Return the largest number of which all costs are multiples, at least 1."""
+    rows = (*problem.switch, *problem.start, problem.finish, problem.idle)
+    return gcd(*(cost for row in rows for cost in row)) or 1
 
 
 def largest_cost(table: CostTable) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dfopt.solvers.matrix.problem import MatrixProblem
+from dfopt.solvers.matrix.problem import MatrixProblem, TypedTasks
 from dfopt.solvers.matrix.support_costs import SupportCosts
 from dfopt.solvers.matrix.support_list import SupportList
 from dfopt.solvers.matrix.support_search import Plan
@@ -13,10 +13,9 @@ from dfopt.solvers.matrix.trails import complete
 from dfopt.solvers.search import Search
 
 
-def report_plan(  # noqa: PLR0913, PLR0917
+def report_plan(
     search: Search,
-    problem: MatrixProblem,
-    order: Sequence[int],
+    tasks: TypedTasks,
     members: Sequence[Sequence[int]],
     costs: SupportCosts | SupportList,
     plan: Plan,
@@ -27,19 +26,28 @@ def report_plan(  # noqa: PLR0913, PLR0917
     ----------
     search
         The search to report to.
-    problem, order
-        Its tasks, and which CPU of the instance stands at each place.
+    tasks
+        Its tasks.
     members
         For each type the task types of its tasks.
     costs, plan
         The walks of supports, and the supports.
     """
-    trails = dealt(problem, costs, plan, search.check)
-    if trails is None:
-        return
-    orders: list[Sequence[int]] = [()] * problem.cpus
-    for cpu, trail in zip(order, trails, strict=True):
-        orders[cpu] = trail.order()
+    trails = dealt(tasks.problem, costs, plan, search.check)
+    if trails is not None:
+        report_orders(search, tasks, members, [trail.order() for trail in trails])
+
+
+def report_orders(
+    search: Search,
+    tasks: TypedTasks,
+    members: Sequence[Sequence[int]],
+    of_places: Sequence[Sequence[int]],
+) -> None:
+    """Report the schedule with an order of types at each place of the problem."""
+    orders: list[Sequence[int]] = [()] * tasks.problem.cpus
+    for cpu, order in zip(tasks.order, of_places, strict=True):
+        orders[cpu] = order
     left = [iter(numbers) for numbers in members]
     search.found([[next(left[task_type]) for task_type in types] for types in orders])
 

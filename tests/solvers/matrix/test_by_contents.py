@@ -8,15 +8,13 @@ from hypothesis import given, settings
 from dfopt.costs.cost_table import CostTable
 from dfopt.problem.certificate import Supports
 from dfopt.problem.instance import Instance, Objective
-from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.matrix import by_contents, by_type_of_matrix, choose_supports
 from dfopt.solvers.matrix.by_contents import solve_many_types
 from dfopt.solvers.matrix.problem import MatrixProblem, matrix_problem
 from dfopt.solvers.matrix.support_costs import SupportCosts, rest_of
 from dfopt.solvers.matrix.support_list import SupportList
 from dfopt.solvers.search import Search, SearchOver
-from dfopt.verify.bound import check_bound
-from tests.claims import result_of
+from tests.solvers.matrix.claims_of_supports import assert_optimum_lies_between, assert_proven
 from tests.solvers.matrix.test_by_supports import drawn
 from tests.strategies import instances
 
@@ -35,31 +33,10 @@ def matrix_problem_of(instance: Instance) -> tuple[MatrixProblem, list[int]]:
     return matrix_problem(instance, types, CostTable(instance, types))
 
 
-def assert_proven(instance: Instance, search: Search) -> None:
-    """Assert that the checker agrees with the bound."""
-    if search.certificate is not None:
-        result = result_of(
-            instance,
-            search.schedule,
-            lower_bound=search.lower_bound,
-            certificate=search.certificate,
-        )
-        check = check_bound(instance, result)
-        assert (check.checked, check.problems) == (True, [])
-
-
 @given(instances(kinds=("matrix",), min_tasks=1))
 @settings(deadline=None)
 def test_bound_and_schedule_hold_the_optimum_between_them(instance: Instance) -> None:
-    if instance.is_timed:
-        return
-    search, exact = chosen(instance), Search(instance)
-    with suppress(SearchOver):
-        solve_exhaustively(exact)
-    assert exact.objective is not None
-    assert search.lower_bound <= exact.objective
-    assert search.objective is None or search.objective >= exact.objective
-    assert_proven(instance, search)
+    assert_optimum_lies_between(instance, chosen)
 
 
 @pytest.mark.parametrize("seed", range(6))

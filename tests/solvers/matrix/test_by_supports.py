@@ -10,12 +10,10 @@ from dfopt.problem.cache_state import CacheState
 from dfopt.problem.certificate import Supports, SupportSplit
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.facade import solve
 from dfopt.solvers.matrix import choose_supports
 from dfopt.solvers.search import Search, SearchOver
-from dfopt.verify.bound import check_bound
-from tests.claims import result_of
+from tests.solvers.matrix.claims_of_supports import assert_optimum_lies_between, assert_proven
 from tests.strategies import instances
 
 
@@ -25,19 +23,6 @@ def chosen(instance: Instance) -> Search:
     with suppress(SearchOver):
         choose_supports(search)
     return search
-
-
-def assert_proven(instance: Instance, search: Search) -> None:
-    """Assert that the checker agrees with the bound."""
-    if search.certificate is not None:
-        result = result_of(
-            instance,
-            search.schedule,
-            lower_bound=search.lower_bound,
-            certificate=search.certificate,
-        )
-        check = check_bound(instance, result)
-        assert (check.checked, check.problems) == (True, [])
 
 
 def drawn(  # noqa: PLR0913
@@ -71,15 +56,7 @@ def drawn(  # noqa: PLR0913
 @given(instances(kinds=("matrix",), min_tasks=1))
 @settings(deadline=None)
 def test_bound_and_schedule_hold_the_optimum_between_them(instance: Instance) -> None:
-    if instance.is_timed:
-        return
-    search, exact = chosen(instance), Search(instance)
-    with suppress(SearchOver):
-        solve_exhaustively(exact)
-    assert exact.objective is not None
-    assert search.lower_bound <= exact.objective
-    assert search.objective is None or search.objective >= exact.objective
-    assert_proven(instance, search)
+    assert_optimum_lies_between(instance, chosen)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -1,0 +1,178 @@
+"""Chooses supports, and deals the tasks to CPUs, where tasks that follow their own type cost.
+
+Both are integer programs. The first one adds up the tasks of all CPUs with the same support;
+whether these can be dealt within the limits of each CPU, the second one says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+from ortools.linear_solver import pywraplp
+
+from dfopt.solvers.interruptible import wait_for
+from dfopt.solvers.matrix.costed_contents import CostedContents
+from dfopt.solvers.matrix.problem import MatrixProblem
+from dfopt.solvers.matrix.support_costs import rest_of
+from dfopt.solvers.matrix.support_search import Plan
+
+MOST_NODES = 2_000
+"""At most 2,000 nodes of a branch and bound are looked at."""
+
+Ring = tuple[int, ...]
+"""Types that tasks take turns in; a single one follows itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Share:
+    """The share of the tasks that some CPUs with equal supports have.
+
+    Parameters
+    ----------
+    key
+        The group and the support of the CPUs.
+    least, most
+        The number of CPUs.
+    """
+
+    key: tuple[int, int]
+    least: int
+    most: int
+
+
+def chosen_supports(program: CostedContents, alone: Plan, check: Callable[[], None]) -> Plan | None:
+    """Return supports of small rest whose CPUs together have room for all tasks, if found.
+
+    The least rests leave most room for what remains, to deal the tasks to single CPUs.
+
+    Parameters
+    ----------
+    program
+        The program, whose threshold no CPU may exceed.
+    alone
+        For a group and a support, this number of CPUs have shares of their own.
+    check
+        Called often; what it raises ends the work.
+    """
+    shares = []
+    for group, permitted in enumerate(program.permitted):
+        for index in np.flatnonzero(permitted).tolist():
+            key = group, int(program.listing.supports[index])
+            number = alone.get(key, 0)
+            shares += [_Share(key=key, least=0, most=1)] * number
+            shares.append(_Share(key=key, least=0, most=program.cpus[group] - number))
+    found = _dealt(program, shares, check)
+    if found is None:
+        return None
+    plan: Plan = {}
+    for share, (cpus, _) in zip(shares, found, strict=True):
+        if cpus:
+            plan[share.key] = plan.get(share.key, 0) + cpus
+    return plan
+
+
+def dealt_orders(
+    program: CostedContents, keys: Sequence[tuple[int, int]], check: Callable[[], None]
+) -> list[list[int]] | None:
+    """Return an order of types for each CPU within the threshold; None if that is not found.
+
+    Parameters
+    ----------
+    program
+        The program of this threshold.
+    keys
+        The group and the support of each CPU.
+    check
+        Called often; what it raises ends the work.
+    """
+    found = _dealt(program, [_Share(key=key, least=1, most=1) for key in keys], check)
+    if found is None:
+        return None
+    orders = []
+    for key, (_, rings) in zip(keys, found, strict=True):
+        order = list(program.listing.walk(*key))
+        for ring, number in rings.items():
+            place = order.index(ring[0])
+            order[place:place] = ring * number
+        orders.append(order)
+    return orders
+
+
+def _dealt(
+    program: CostedContents, shares: Iterable[_Share], check: Callable[[], None]
+) -> list[tuple[int, dict[Ring, int]]] | None:
+    """Return for each share its number of CPUs and how often each ring is run there.
+
+    Each CPU runs the walk of its support. All other tasks follow their own type, or take turns in
+    rings of switches that cost less than that. The CPUs of a share have y times the room of one.
+    """
+    problem, listing = program.listing.problem, program.listing
+    rings = [(a,) for a in range(len(problem.sizes))] + rings_that_pay(problem)
+    solver = pywraplp.Solver.CreateSolver("SCIP")
+    infinity = solver.infinity()
+    objective = solver.Objective()
+    objective.SetMinimization()
+    tasks = [solver.Constraint(float(size), float(size)) for size in problem.sizes]
+    groups = [solver.Constraint(float(cpus), float(cpus)) for cpus in program.cpus]
+    variables: list[tuple[pywraplp.Variable, dict[Ring, pywraplp.Variable]]] = []
+    shared: tuple[int, int] | None = None
+    for share in shares:
+        start, support = share.key
+        walk = listing.walk(start, support)
+        cpus = solver.IntVar(float(share.least), float(share.most), "")
+        objective.SetCoefficient(cpus, float(listing.rest[start][listing.numbers[support]]))
+        groups[start].SetCoefficient(cpus, 1.0)
+        room = solver.Constraint(-infinity, 0.0)
+        room.SetCoefficient(cpus, float(len(walk) - problem.capacity))
+        paid = solver.Constraint(-infinity, 0.0)
+        cost = rest_of(problem, [0] * len(problem.sizes), start, walk)
+        paid.SetCoefficient(cpus, float(cost - program.threshold))
+        for a in set(walk):
+            tasks[a].SetCoefficient(cpus, float(walk.count(a)))
+        turns = {}
+        for ring in rings:
+            if all(support >> a & 1 for a in ring):
+                most = min(problem.sizes[a] for a in ring)
+                turns[ring] = variable = solver.IntVar(0.0, float(most), "")
+                room.SetCoefficient(variable, float(len(ring)))
+                paid.SetCoefficient(variable, float(_cost(problem, ring)))
+                for a in ring:
+                    tasks[a].SetCoefficient(variable, 1.0)
+        if variables and shared == share.key:
+            # CPUs with a share of their own come first.
+            first, _ = variables[-1]
+            earlier = solver.Constraint(0.0, infinity)
+            earlier.SetCoefficient(first, float(share.most))
+            earlier.SetCoefficient(cpus, -1.0)
+        shared = share.key if share.least == 0 else None
+        variables.append((cpus, turns))
+    solver.SetSolverSpecificParametersAsString(f"limits/nodes = {MOST_NODES}")
+    status = wait_for(solver.Solve, check, solver.InterruptSolve)
+    if status not in {pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE}:
+        return None
+    return [
+        (
+            round(cpus.solution_value()),
+            {ring: round(variable.solution_value()) for ring, variable in turns.items()},
+        )
+        for cpus, turns in variables
+    ]
+
+
+def rings_that_pay(problem: MatrixProblem) -> list[Ring]:
+    """Return rings of two or three types that cost less than tasks that follow their own type."""
+    types = [a for a, size in enumerate(problem.sizes) if size]
+    return [
+        ring
+        for length in (2, 3)
+        for ring in permutations(types, length)
+        if ring[0] == min(ring) and _cost(problem, ring) < sum(problem.switch[a][a] for a in ring)
+    ]
+
+
+def _cost(problem: MatrixProblem, ring: Ring) -> int:
+    """Return what the switches of a ring cost."""
+    return sum(problem.switch[a][b] for a, b in zip(ring, (*ring[1:], ring[0]), strict=True))
