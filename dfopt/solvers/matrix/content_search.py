@@ -230,9 +230,13 @@ class ContentSearch:
                     distance = abs(touching - round(touching))
                     if distance > fraction:
                         rows.append((-distance, mask, touching))
-                for _, mask, touching in sorted(rows)[: CANDIDATES - yielded]:
-                    yielded += 1
-                    yield mask, touching
+                for _, mask, touching in sorted(rows):
+                    if yielded >= CANDIDATES:
+                        break
+                    # A set that too few CPUs touch leaves nothing on one side.
+                    if touching >= self.program.least_touching(mask):
+                        yielded += 1
+                        yield mask, touching
                 if yielded >= CANDIDATES:
                     break
             if yielded:
