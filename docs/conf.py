@@ -106,13 +106,16 @@ def draw_pictures(app: Sphinx) -> None:
     save_picture(model_plot.plot_crossovers([mix_5]).axes[0], PICTURES / "crossover.svg")
     mixes = [read_model(path) for path in sorted(EXAMPLES.glob("simulated/mix-*.toml"))]
     save_picture(model_plot.plot_crossovers(mixes).axes[0], PICTURES / "crossover-mixes.svg")
+    save_picture(model_plot.plot_machine_use(mix_5), PICTURES / "crossover-machine-use.svg")
     for name, draw in {
-        "waste": model_plot.plot_crossover_against_waste,
         "headroom": model_plot.plot_headroom,
-        "trade": model_plot.plot_trade,
+        "plane": model_plot.plot_crossover_plane,
         "product": model_plot.plot_product_spread,
+        "trade": model_plot.plot_trade,
+        "waste": model_plot.plot_crossover_against_waste,
     }.items():
-        save_picture(draw(mix_5, "MATRIX"), PICTURES / f"crossover-{name}.svg")
+        sheet = model_plot.plot_jobs(draw, [mix_5])
+        save_picture(sheet.axes[0], PICTURES / f"crossover-{name}.svg")
     for name, figure in {
         "contention": model_plot.plot_contention(read_contention("sohn-kim")),
         "batching": model_plot.plot_batching(read_batching("debattista")),

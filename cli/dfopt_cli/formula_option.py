@@ -32,7 +32,7 @@ class FormulaCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments."""
         given = []
-        for argument, after in zip(args, [*args[1:], ""], strict=True):
+        for argument, after in zip(args, [*args[1:], ""], strict=False):
             given.append(argument)
             if argument == OPTION and after not in list(Writing):
                 given.append(Writing.TEXT)

@@ -11,7 +11,14 @@ from rich.text import Text
 
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import pairs, plain_table
-from dfopt_models.growth import GrowthPath, growth_text
+from dfopt_models.growth import KNOWN_DIGITS, GrowthPath, growth_text
+from dfopt_models.response_time.assumptions import (
+    assumed_names,
+    assumptions_of_case,
+    assumptions_of_comparison,
+    assumptions_of_use,
+)
+from dfopt_models.response_time.machine_use import machine_uses
 
 if TYPE_CHECKING:
     from dfopt_models.response_time import (
@@ -20,13 +27,18 @@ if TYPE_CHECKING:
         ResponseTimeRow,
     )
 
-OWN = "÷ base"
+OWN, USEFUL = "÷ base", "useful"
+ASSUMED = "~"
+"""Stands before a number that rests on an assumption."""
+
 MEANINGS = {
     OWN: "response time over that of the baseline, which here has the values that the file "
     "gives it for the policy (x-baseline)",
     "saved by": "how much of the response time perfect affinity would save, or no waste, or "
     "(ideal) no waste and no reallocations",
     "switch costs": "waste of the policy that costs as much as one reallocation",
+    USEFUL: "share of the processors that does work, in a closed and constant mix (an assumption); "
+    "no policy that does this work shortens all response times to less than this share of them",
     "break-even": "reallocations at which the policy would be as slow as the baseline, waste as "
     "it is",
 }
@@ -41,23 +53,59 @@ def response_time_tables(
     """Return what a terminal shows of response times: a table for every machine."""
     shown: list[Table | Text] = [heading(model, {}), Text("")]
     for machine in dict.fromkeys((row.speed, row.cache) for row in rows):
-        shown += [
-            machine_table(model, machine, [r for r in rows if (r.speed, r.cache) == machine]),
-            Text(""),
-        ]
+        own = [row for row in rows if (row.speed, row.cache) == machine]
+        shown += [machine_table(model, machine, own), *use_lines(model, machine), Text("")]
     least = {
         f"least of both, {printable(front['job'])}": ", ".join(map(printable, front["policies"]))  # type: ignore[call-overload]
         for front in fronts
     }
     explained = "no other policy has less work and waste together, and fewer reallocations"
     shown += [pairs(least), Text(f"({explained})", style="dim"), Text("")]
-    meanings = {name: text for name, text in MEANINGS.items() if name != OWN or has_own(model)}
-    return [*shown, pairs(meanings, style="dim")]
+    left_out = {OWN} if not has_own(model) else set()
+    if model.processors is None:
+        left_out.add(USEFUL)
+    meanings = {name: text for name, text in MEANINGS.items() if name not in left_out}
+    assumed = [
+        text for row in rows for text in assumptions_of_comparison(model, row.job, row.policy)
+    ]
+    if model.processors is not None:
+        policies = dict.fromkeys(row.policy for row in rows)
+        assumed += [text for policy in policies for text in assumptions_of_use(model, policy)]
+    return [*shown, pairs(meanings, style="dim"), *foot_lines(assumed)]
+
+
+def use_lines(model: ResponseModel, machine: tuple[float, float]) -> list[Table]:
+    """Return how much of a machine does work under each policy; none if its size is not known."""
+    uses = machine_uses(model, (machine,))
+    if not uses:
+        return []
+    assumed = {use.policy: assumptions_of_use(model, use.policy) for use in uses}
+    processors = marked(f"{model.processors:g}", assumed_names(model.sources, {"processors"}))
+    shares = ", ".join(
+        f"{printable(use.policy)} {marked(f'{use.useful:.1%}', assumed[use.policy])}"
+        for use in uses
+    )
+    return [pairs({USEFUL: f"of {processors} processors: {shares}"})]
+
+
+def marked(text: str, assumptions: Sequence[str]) -> str:
+    """Return a number, with a mark if it rests on an assumption."""
+    return f"{ASSUMED}{text}" if assumptions else text
+
+
+def foot_lines(assumptions: Sequence[str]) -> list[Text | Table]:
+    """Return what the marks mean; nothing if there are none."""
+    named = "; ".join(printable(text) for text in dict.fromkeys(assumptions))
+    if not named:
+        return []
+    return [Text(""), pairs({ASSUMED: f"rests on what the file assumes: {named}"}, style="dim")]
 
 
 def has_own(model: ResponseModel) -> bool:
     """Return whether the baseline has values of its own for some policy."""
-    return any(policy.baseline for job in model.jobs for policy in job.policies.values())
+    return any(
+        policy.baseline or policy.own_work for job in model.jobs for policy in job.policies.values()
+    )
 
 
 def heading(model: ResponseModel, more: dict[str, str]) -> Table:
@@ -84,14 +132,16 @@ def machine_table(
     for row in rows:
         is_baseline = row.policy == model.baseline
         bounds = (row.perfect_affinity, row.zero_yield, row.ideal)
+        own = assumptions_of_case(model, row.job, row.policy)
+        beside = assumptions_of_comparison(model, row.job, row.policy)
         table.add_row(
             printable(row.job),
             printable(row.policy),
-            seconds(row.response_time),
-            "–" if is_baseline else f"{row.relative:.3f}",
-            *(f"{row.headroom(bound):.2%}" for bound in bounds),
+            marked(seconds(row.response_time), own),
+            "–" if is_baseline else marked(f"{row.relative:.3f}", beside),
+            *(marked(f"{row.headroom(bound):.2%}", own) for bound in bounds),
             f"{row.exchange_rate * MILLISECONDS:.3g} ms",
-            "–" if is_baseline else break_even(row.most_reallocations),
+            "–" if is_baseline else marked(break_even(row.most_reallocations), beside),
         )
     return table
 
@@ -122,13 +172,23 @@ def crossover_tables(
         table.add_column("within the\nranges", overflow="fold")
     for row in rows:
         crossings = [
-            (growth_text(crossing.product), str(crossing.direction)) for crossing in row.crossovers
+            (
+                marked(growth_text(crossing.product, row.digits), row.assumptions),
+                str(crossing.direction),
+            )
+            for crossing in row.crossovers
         ]
         for line, (product, says) in enumerate(crossings or [("none", without(row))]):
             possible = [intervals(row) if line == 0 else ""] if ranged else []
-            names = [printable(row.job), printable(row.policy), f"{row.today:.3f}"]
+            names = [
+                printable(row.job),
+                printable(row.policy),
+                marked(f"{row.today:.3f}", row.assumptions),
+            ]
             table.add_row(*(names if line == 0 else [""] * 3), product, says, *possible)
-    return [heading(model, {"path": f"{path}, {path.meaning}"}), Text(""), table]
+    assumed = [text for row in rows for text in row.assumptions]
+    path_text = {"path": f"{path}, {path.meaning}"}
+    return [heading(model, path_text), Text(""), table, *foot_lines(assumed)]
 
 
 def without(row: CrossoverRow) -> str:
@@ -147,6 +207,7 @@ def intervals(row: CrossoverRow) -> str:
 
 def interval(least: float, most: float) -> str:
     """Return an interval of products."""
+    low = growth_text(least, KNOWN_DIGITS)
     if math.isinf(most):
-        return f"{growth_text(least)} and on"
-    return growth_text(least) if least == most else f"{growth_text(least)} to {growth_text(most)}"
+        return f"{low} and on"
+    return low if least == most else f"{low} to {growth_text(most, KNOWN_DIGITS)}"

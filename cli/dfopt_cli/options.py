@@ -39,6 +39,16 @@ OutputOption = Annotated[
     typer.Option("--output", "-o", metavar="FILE", help="Where to write it.", show_default=False),
 ]
 
+PictureOption = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Where to write the picture; its name ends in .svg, .png or .pdf.",
+    ),
+]
+
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON document and nothing else.")
 ]

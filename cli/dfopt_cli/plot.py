@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
@@ -12,9 +11,20 @@ import typer
 from dfopt.errors import DfoptError
 from dfopt_cli.compare_traces import Plan, compare_traces, planned, saved_among
 from dfopt_cli.failures import naming, termination_as_interrupt, with_options
+from dfopt_cli.model_plots import (
+    batching,
+    claim,
+    contention,
+    crossover,
+    crossover_plane,
+    headroom,
+    machine_use,
+    trade,
+    waste,
+)
 from dfopt_cli.options import (
     InstanceArgument,
-    PathOption,
+    PictureOption,
     QuietOption,
     ResultArgument,
     with_option_groups,
@@ -29,7 +39,6 @@ from dfopt_cli.trace_options import (
     WindowOptions,
     WorkOptions,
 )
-from dfopt_models.growth import GrowthPath
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,16 +46,6 @@ if TYPE_CHECKING:
     from dfopt.compare import Comparison
 
 app = typer.Typer(no_args_is_help=True)
-
-Picture = Annotated[
-    str,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Where to write the picture; its name ends in .svg, .png or .pdf.",
-    ),
-]
 
 Compared = Annotated[
     list[str],
@@ -59,7 +58,7 @@ Compared = Annotated[
 
 
 @app.command()
-def schedule(instance: InstanceArgument, result: ResultArgument, output: Picture) -> None:
+def schedule(instance: InstanceArgument, result: ResultArgument, output: PictureOption) -> None:
     """Draw a schedule as a Gantt chart.
 
     Example: dfopt plot schedule instance.json result.json -o schedule.svg
@@ -79,7 +78,7 @@ def schedule(instance: InstanceArgument, result: ResultArgument, output: Picture
 def foresight(
     traces: Compared,
     *,
-    output: Picture,
+    output: PictureOption,
     labels: LabelOptions,
     model: ModelOptions,
     windows: WindowOptions,
@@ -104,7 +103,7 @@ def foresight(
 def frontier(
     traces: Compared,
     *,
-    output: Picture,
+    output: PictureOption,
     labels: LabelOptions,
     model: ModelOptions,
     attainable: FrontierOptions,
@@ -146,7 +145,7 @@ def plot_frontiers(comparisons: Sequence[Comparison]) -> Axes:
 def gap(
     traces: Compared,
     *,
-    output: Picture,
+    output: PictureOption,
     labels: LabelOptions,
     model: ModelOptions,
     windows: WindowOptions,
@@ -182,105 +181,6 @@ def plot_beside_the_best(comparisons: Sequence[Comparison]) -> Axes:
     from dfopt.plot import plot_gap, plot_policies
 
     return (plot_gap if len(comparisons) == 1 else plot_policies)(comparisons)
-
-
-@app.command()
-def crossover(
-    models: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="MODEL",
-            help="Parameters of the response-time model: TOML files, or a name such as mix-5.",
-            show_default=False,
-        ),
-    ],
-    *,
-    output: Picture,
-    path: PathOption = GrowthPath.EQUAL,
-) -> None:
-    """Draw where policies fall behind as machines grow.
-
-    There is one picture for each job: response times, relative to the baseline, against
-    speed × cache.
-
-    Marks show the crossovers; shaded areas show what the ranges of the parameters allow.
-
-    Example: dfopt plot crossover mix-5 -o crossover.svg
-    """
-    from dfopt.plot import check_picture_name, save_picture
-    from dfopt_models.plot import plot_crossovers
-    from dfopt_models.response_time import read_model
-
-    check_picture_name(output)
-    check_output(output, *(name for name in models if os.path.exists(name)))
-    parameters = []
-    for name in models:
-        with naming(name):
-            parameters.append(read_model(name))
-            parameters[-1].comparisons()  # so that an error names its file
-    save_picture(plot_crossovers(parameters, path=path).axes[0], output)
-
-
-@app.command()
-def contention(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help="Parameters of the contention model: a TOML file, or a name: sohn-kim.",
-            show_default=False,
-        ),
-    ],
-    *,
-    output: Picture,
-) -> None:
-    """Draw how CPUs contend for locks.
-
-    Misses and work against the number of CPUs, with one lock and with a lock for each CPU; marks
-    show what was measured.
-
-    Example: dfopt plot contention sohn-kim -o contention.svg
-    """
-    from dfopt.plot import check_picture_name, save_picture
-    from dfopt_models.contention import read_contention
-    from dfopt_models.plot import plot_contention
-
-    check_picture_name(output)
-    check_output(output, *([model] if os.path.exists(model) else ()))
-    with naming(model):
-        parameters = read_contention(model)
-    save_picture(plot_contention(parameters).axes[0], output)
-
-
-@app.command()
-def batching(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help="Parameters of the batching model: a TOML file, or a name: debattista.",
-            show_default=False,
-        ),
-    ],
-    *,
-    output: Picture,
-) -> None:
-    """Draw what batches of fine-grained threads gain.
-
-    Gains against process length, and the choices of batches that miss least for each time that
-    they wait; a curve for each granularity.
-
-    Example: dfopt plot batching debattista -o batching.svg
-    """
-    from dfopt.plot import check_picture_name, save_picture
-    from dfopt_models.batching import read_batching
-    from dfopt_models.plot import plot_batching
-
-    check_picture_name(output)
-    check_output(output, *([model] if os.path.exists(model) else ()))
-    with naming(model):
-        parameters = read_batching(model)
-    save_picture(plot_batching(parameters).axes[0], output)
 
 
 def draw(
@@ -331,3 +231,14 @@ def tell_different_costs(comparisons: Sequence[Comparison]) -> None:
             "dfopt: warning: the traces have different costs, on one axis; options such as "
             "--penalty g or --model INSTANCE give all the same"
         )
+
+
+app.command()(crossover)
+app.command("crossover-plane")(crossover_plane)
+app.command("machine-use")(machine_use)
+app.command()(claim)
+app.command()(headroom)
+app.command()(trade)
+app.command()(waste)
+app.command()(contention)
+app.command()(batching)

@@ -41,7 +41,13 @@ MEANINGS = {
 }
 
 
-def growth_text(growth: float) -> str:
-    """Return a speed, a cache or their product, relative to today, in four significant digits."""
-    shown = f"{growth:.4g}"
+KNOWN_DIGITS = 2
+"""Significant digits of a product that ranges or confidence intervals make uncertain."""
+
+
+def growth_text(growth: float, digits: int = 4) -> str:
+    """Return a speed, a cache or their product, relative to today, in significant digits."""
+    shown = f"{growth:.{digits}g}"
+    if growth < LARGE:
+        shown = f"{float(shown):g}"  # two digits of 999 are 1e+03
     return f"{float(shown):,.0f}" if LARGE <= growth < HUGE else shown

@@ -6,16 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dfopt.errors import DfoptError
+import numpy as np
+
 from dfopt.plot.colours import INK, Colour
 from dfopt.plot.gantt_bars import shade
 from dfopt.plot.names import shown_name
 from dfopt.plot.policies import line_style
 from dfopt_models.growth import GrowthPath, growth_text
+from dfopt_models.plot.sheet import draw_sheet
 from dfopt_models.plot.style import (
     LINE_WIDTH,
     LONGEST_NAME,
-    LONGEST_TITLE,
     add_legend,
     begin_axes,
     job_named,
@@ -24,7 +25,6 @@ from dfopt_models.plot.style import (
     policy_colours,
     product_axis,
     products_up_to,
-    room_below,
 )
 from dfopt_models.response_time.model import ResponseModel
 from dfopt_models.response_time.numeric import Numbers, relative_along
@@ -34,15 +34,6 @@ from dfopt_models.response_time.table import CrossoverRow, crossover_table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-PANEL = (4.6, 3.3)
-"""Width and height of a picture in a sheet, in inches."""
-
-MOST_COLUMNS = 3
-"""At most this many pictures stand side by side."""
-
-LONGEST_MODEL = 32
-"""At most this many characters of a model's name stand in a title."""
 
 SHORTEST, LONGEST = 1e3, 1e7
 """The axis of products ends at least at the first and at most at the second."""
@@ -62,8 +53,17 @@ IN_VIEW = 1.2
 EARLY = 0.55
 """If all curves rise above the baseline within this share of the axis, the legend is below."""
 
-SHADING = 0.28
+SHADING = 0.13
 """Opacity of the shading of ranges."""
+
+EDGE_WIDTH = 0.7
+"""Width of the lines that end a shaded band, in points."""
+
+SHADED = "thin lines and shading: what the ranges allow"
+"""What the legend says of the shaded bands."""
+
+SAME = 0.006
+"""Curves coincide if they differ by at most this share of the axis."""
 
 
 def plot_crossover(
@@ -129,33 +129,19 @@ def plot_crossovers(
     DfoptError
         When there is nothing to draw.
     """
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    panels = [
-        (model, job, [row for row in table if row.job == job.name])
-        for model in models
+    tables = {
+        (number, job.name): [row for row in table if row.job == job.name]
+        for number, model in enumerate(models)
         for table in (crossover_table(model, path),)
         for job in model.jobs
-    ]
-    if not panels:
-        raise DfoptError("there is no model to draw; name one")
+    }
     colours = policy_colours(models)
-    largest = largest_product([row for _, _, rows in panels for row in rows])
-    columns = min(MOST_COLUMNS, len(panels))
-    lines = math.ceil(len(panels) / columns)
-    figure = Figure(layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1))
-    below = 0.0
-    for position, (model, job, rows) in enumerate(panels, start=1):
-        title = f"{shown_name(model.name, longest=LONGEST_MODEL)}: {job.name}"
-        ax = figure.add_subplot(lines, columns, position)
-        begin_axes(ax, title, longest=LONGEST_TITLE)
-        names = draw_crossovers(ax, model, rows, path, colours, largest)
-        below = max(below, room_below(names))
-        if position <= len(panels) - columns:
-            ax.set_xlabel("")
-    figure.set_size_inches(PANEL[0] * columns, (PANEL[1] + below) * lines)
-    return figure
+    largest = largest_product([row for rows in tables.values() for row in rows])
+
+    def draw(number: int, model: ResponseModel, job: str, ax: Axes) -> None:
+        draw_crossovers(ax, model, tables[number, job], path, colours, largest)
+
+    return draw_sheet(models, draw)
 
 
 def draw_crossovers(  # noqa: PLR0913, PLR0917 - a picture, and what is alike in several
@@ -167,19 +153,20 @@ def draw_crossovers(  # noqa: PLR0913, PLR0917 - a picture, and what is alike in
     largest: float,
 ) -> list[str]:
     """Draw the curves of a job up to the largest product, and return what the legend says."""
-    product_axis(axes.xaxis)
+    product_axis(axes.xaxis, today=path is not GrowthPath.LIMIT)
     products = products_up_to(largest)
     curves, bands = [], []
     for row in rows:
         comparison = model.comparison(row.job, row.policy)
         ground, look = colours[row.policy], look_of(row.policy, colours)
+        line: dict[str, Any] = {"color": shade(ground), "ls": look["linestyle"]}
         curves.append(relative_along(comparison, products, path))
-        axes.plot(
-            products, curves[-1], color=shade(ground), linewidth=LINE_WIDTH, ls=look["linestyle"]
-        )
+        axes.plot(products, curves[-1], linewidth=LINE_WIDTH, **line)
         if comparison.has_ranges:
             low, high = relative_range_along(comparison, products, path)
             axes.fill_between(products, low, high, color=ground, alpha=SHADING, linewidth=0)
+            for edge in (low, high):
+                axes.plot(products, edge, linewidth=EDGE_WIDTH, zorder=1.5, **line)
             bands.append(low)
         marks = [crossing.product for crossing in row.crossovers if crossing.product <= largest]
         if marks:  # an empty line would confuse the layout
@@ -189,15 +176,37 @@ def draw_crossovers(  # noqa: PLR0913, PLR0917 - a picture, and what is alike in
     axes.set_xlim(1.0, largest)
     axes.set_ylim(*height_of(curves, bands))
     label(axes, f"speed × cache, {path.meaning}", f"response time ÷ {model.baseline}")
+    twins = coinciding([row.policy for row in rows], curves, height_of(curves, bands))
     names = [
-        f"{shown_name(row.policy, longest=LONGEST_NAME)}: {crossovers_text(row)}" for row in rows
+        f"{shown_name(row.policy, longest=LONGEST_NAME)}: {crossovers_text(row)}{twins[row.policy]}"
+        for row in rows
     ]
     keys = [legend_key(shade(colours[row.policy]), **look_of(row.policy, colours)) for row in rows]
+    if bands:
+        keys.append(legend_key(INK, alpha=0.6))
+        keys[-1].set_linewidth(EDGE_WIDTH)
+        names.append(SHADED)
     # Below curves that rise early there is room for the legend, and above the others.
     rises = [float(products[curve >= 1.0].min(initial=largest)) for curve in curves]
     early = max([1.0, *rises]) < largest**EARLY
     add_legend(axes, keys, names, loc="lower right" if early else "upper left")
     return names
+
+
+def coinciding(
+    policies: Sequence[str], curves: Sequence[Numbers], view: tuple[float, float]
+) -> dict[str, str]:
+    """Return for each policy what the legend says if its curve hides behind an earlier one."""
+    low, high = view
+    said = dict.fromkeys(policies, "")
+    for number, curve in enumerate(curves):
+        for before, other in zip(policies[:number], curves[:number], strict=True):
+            seen = (np.minimum(curve, other) <= high) & (np.maximum(curve, other) >= low)
+            apart = np.abs(curve - other)[seen].max(initial=0.0)
+            if seen.any() and apart <= SAME * (high - low):
+                said[policies[number]] = f" (as {shown_name(before, longest=LONGEST_NAME)})"
+                break
+    return said
 
 
 def height_of(curves: Sequence[Numbers], bands: Sequence[Numbers]) -> tuple[float, float]:
@@ -227,7 +236,10 @@ def largest_product(rows: Sequence[CrossoverRow]) -> float:
 
 
 def crossovers_text(row: CrossoverRow) -> str:
-    """Return the crossovers of a policy, or that there is none."""
+    """Return the crossovers of a policy, or that there is none; ``~`` marks assumptions."""
     if not row.crossovers:
         return "no crossover"
-    return ", ".join(growth_text(crossing.product) for crossing in row.crossovers)
+    mark = "~" if row.assumptions else ""
+    return ", ".join(
+        f"{mark}{growth_text(crossing.product, row.digits)}" for crossing in row.crossovers
+    )

@@ -27,6 +27,9 @@ ROUNDING = 1e-12
 """An excess below this counts as none."""
 
 STYLES = {"response_time": "-", "perfect_affinity": "--", "zero_yield": ":"}
+NONE = "no waste: as it is, there is none"
+"""What the legend says where the dotted curves hide behind the solid ones."""
+
 MEANINGS = {"-": "as it is", "--": "perfect affinity", ":": "no waste"}
 
 
@@ -63,7 +66,7 @@ def plot_headroom(
     """
     axes, compared = begin(model, job, ax)
     axes.set_yscale("log")
-    product_axis(axes.xaxis)
+    product_axis(axes.xaxis, today=True)
     products = products_up_to(LARGEST)
     for comparison, colour in compared:
         possible = bounds(comparison.case, *machines_along(path, products))
@@ -73,5 +76,6 @@ def plot_headroom(
             axes.plot(products, visible, style, color=colour, linewidth=LINE_WIDTH)
     axes.set_xlim(1.0, LARGEST)
     label(axes, f"speed × cache, {path.meaning}", "response time ÷ ideal − 1")
-    explain(axes, compared, MEANINGS, loc="upper left")
+    hidden = all(comparison.case.waste == 0 for comparison, _ in compared)
+    explain(axes, compared, MEANINGS | ({":": NONE} if hidden else {}), loc="upper left")
     return axes

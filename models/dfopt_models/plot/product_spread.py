@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 STYLES = {Region.GROWING: "--", Region.GROWING_LARGE_CACHE: "-"}
-MEANINGS = {"--": "any s, c ≥ 1", "-": "c ≥ s ≥ 1"}
+MEANINGS = {"--": "any s, c ≥ 1", "-": "c ≥ s ≥ 1", ":": "a thousandth"}
 THRESHOLD = 1e-3
 """A spread above this changes the third digit after the point."""
 
-LARGEST, LEAST = 1e4, 1e-5
+LARGEST, LEAST = 1e4, 1e-6
 
 
 def plot_product_spread(
@@ -58,10 +58,10 @@ def plot_product_spread(
             spread = product_spread(comparison, products, region)
             axes.plot(products, spread, style, color=colour, linewidth=LINE_WIDTH)
     axes.axhline(THRESHOLD, color=mixed(INK, PAPER, 0.4), linewidth=1.0, linestyle=":")
-    product_axis(axes.xaxis)
+    product_axis(axes.xaxis, today=True)
     axes.set_yscale("log")
     axes.set_ylim(bottom=LEAST)
     axes.set_xlim(1.0, LARGEST)
     label(axes, "speed × cache", "spread of the relative response time")
-    explain(axes, compared, MEANINGS)
+    explain(axes, compared, MEANINGS, loc="lower right")
     return axes

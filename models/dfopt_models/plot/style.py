@@ -13,8 +13,8 @@ from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed
 from dfopt.plot.gantt_bars import shade
 from dfopt.plot.names import add_legend_below, height_below, shown_name
 from dfopt.plot.picture import new_axes, root_figure
-from dfopt_models.growth import LARGE
-from dfopt_models.response_time.model import PolicyComparison, ResponseModel
+from dfopt_models.response_time.comparison import PolicyComparison
+from dfopt_models.response_time.model import ResponseModel
 from dfopt_models.response_time.numeric import Numbers
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ MOST_INSIDE, LONGEST_INSIDE = 8, 34
 """At most this many names, of at most this many characters, stand beside the curves."""
 
 LINE_WIDTH = 1.6
+
+LARGEST_WRITTEN_OUT = 1.1e5
+"""On axes that end here or before, powers of ten are written without exponents."""
 
 POINTS = 401
 """Points on a curve."""
@@ -114,19 +117,35 @@ def products_up_to(largest: float) -> Numbers:
     return np.geomspace(1.0, largest, POINTS)
 
 
-def product_axis(axis: Axis) -> None:
-    """Make an axis of products: logarithmic, with the products written out."""
+def product_axis(axis: Axis, *, today: bool = False) -> None:
+    """Make an axis of products: logarithmic, with all products written in one way.
+
+    Parameters
+    ----------
+    axis
+        The axis.
+    today
+        Whether the product 1 is today's machine, and is called so.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})  # type: ignore[attr-defined]
     axis.set_major_locator(LogLocator(numticks=12))
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda product, _: decade_text(product)))
+
+    def text(product: float, _: object) -> str:
+        if today and product == 1:
+            return "today"
+        return decade_text(product, max(axis.get_view_interval()))
+
+    axis.set_major_formatter(FuncFormatter(text))
 
 
-def decade_text(product: float) -> str:
-    """Return a power of ten; a long one with its exponent."""
-    return f"{product:g}" if product <= LARGE else f"$10^{{{math.log10(product):.0f}}}$"
+def decade_text(product: float, largest: float) -> str:
+    """Return a power of ten; with its exponent if the largest one of the axis is long."""
+    if largest <= LARGEST_WRITTEN_OUT:
+        return f"{product:,g}" if product < 1 else f"{product:,.0f}"
+    return f"$10^{{{math.log10(product):.0f}}}$"
 
 
 def legend_key(colour: Colour, **style: Any) -> Line2D:
@@ -157,6 +176,11 @@ def add_legend(
     for text, name in zip(legend.get_texts(), names, strict=True):
         text.set_parse_math(False)
         text.set_text(name)
+
+
+def shown_policy(policy: str) -> str:
+    """Return the name of a policy as legends show it."""
+    return shown_name(policy, longest=LONGEST_NAME)
 
 
 def room_below(names: Sequence[str]) -> float:

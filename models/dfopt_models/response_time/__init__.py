@@ -14,6 +14,8 @@ from dfopt_models.response_time.bounds import (
     pareto_front,
     trade,
 )
+from dfopt_models.response_time.case import Case
+from dfopt_models.response_time.comparison import PolicyComparison
 from dfopt_models.response_time.crossover import (
     Crossover,
     Direction,
@@ -28,14 +30,9 @@ from dfopt_models.response_time.document import (
     shipped_models,
     write_model,
 )
+from dfopt_models.response_time.machine_use import MachineUse, machine_uses, useful_share
 from dfopt_models.response_time.measured import Measured
-from dfopt_models.response_time.model import (
-    Case,
-    JobParameters,
-    PolicyComparison,
-    PolicyParameters,
-    ResponseModel,
-)
+from dfopt_models.response_time.model import JobParameters, PolicyParameters, ResponseModel
 from dfopt_models.response_time.numeric import (
     exchange_rate,
     relative_along,
@@ -44,6 +41,7 @@ from dfopt_models.response_time.numeric import (
     response_time_along,
     waste_budget,
 )
+from dfopt_models.response_time.penalties import PenaltiesOfQuantum, penalties_at
 from dfopt_models.response_time.product_spread import Region, largest_spread, product_spread
 from dfopt_models.response_time.ranges import possible_crossovers, relative_range_along
 from dfopt_models.response_time.table import (
@@ -63,8 +61,10 @@ __all__ = [
     "Direction",
     "GrowthPath",
     "JobParameters",
+    "MachineUse",
     "Measured",
     "ModelError",
+    "PenaltiesOfQuantum",
     "PolicyComparison",
     "PolicyParameters",
     "Region",
@@ -79,10 +79,12 @@ __all__ = [
     "crossovers_against_waste",
     "exchange_rate",
     "largest_spread",
+    "machine_uses",
     "model_text",
     "non_dominated",
     "pareto_front",
     "parse_model",
+    "penalties_at",
     "possible_crossovers",
     "product_spread",
     "read_model",
@@ -95,6 +97,7 @@ __all__ = [
     "response_time_table",
     "shipped_models",
     "trade",
+    "useful_share",
     "waste_budget",
     "write_model",
 ]

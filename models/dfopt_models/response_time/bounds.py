@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dfopt_models.errors import ModelError
-from dfopt_models.response_time.model import Case, PolicyComparison, ResponseModel
+from dfopt_models.response_time.case import Case
+from dfopt_models.response_time.comparison import PolicyComparison
+from dfopt_models.response_time.model import ResponseModel
 from dfopt_models.response_time.numeric import (
     Numbers,
     exchange_rate,

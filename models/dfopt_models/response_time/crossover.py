@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 
 from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
+from dfopt_models.response_time.comparison import PolicyComparison
 from dfopt_models.response_time.equations import path_coefficients, product_of
-from dfopt_models.response_time.model import PolicyComparison
 from dfopt_models.response_time.numeric import Numbers
 
 LARGEST_PRODUCT = 1e100

@@ -51,6 +51,13 @@ def waste_budget(case: Any, baseline: Any, speed: Any = 1, cache: Any = 1) -> An
     return (case.allocation * given - baseline.allocation * case.work) / baseline.allocation
 
 
+def useful_share(
+    case: Any, time: Any, *, speed: Any = 1, processors: Any = 1, copies: Any = 1
+) -> Any:
+    """Return the share of a machine that does the work of a job's copies, given a response time."""
+    return copies * case.work / (processors * speed * time)
+
+
 def speed_and_cache(path: GrowthPath, product: Any) -> tuple[Any, Any]:
     """Return speed and cache of the machine along a path at a product of both.
 

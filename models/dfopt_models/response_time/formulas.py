@@ -28,8 +28,9 @@ OF_POLICY = {
 """For each parameter of a case: its symbol, its meaning, its unit, and perhaps its LaTeX."""
 
 SPEED, CACHE, PRODUCT, V = sympy.symbols("s c x v", positive=True)
-TIME, RATE, BUDGET, POLYNOMIAL, ROOT = (
-    Symbol(name, positive=True) for name in ("RT", "h", "W_max", "p", "sqrt_x_star")
+TIME, RATE, BUDGET, POLYNOMIAL, ROOT, SHARE, PROCESSORS, COPIES = (
+    Symbol(name, positive=True)
+    for name in ("RT", "h", "W_max", "p", "sqrt_x_star", "E_j", "P", "n")
 )
 RELATIVE = Function("R")
 
@@ -67,6 +68,9 @@ QUANTITIES = (
     Quantity(
         symbol=ROOT, meaning="root of the product s·c at the crossover", latex=r"\sqrt{x^{*}}"
     ),
+    Quantity(symbol=SHARE, meaning="share of the machine that does the work of a job j"),
+    Quantity(symbol=PROCESSORS, meaning="processors of the machine"),
+    Quantity(symbol=COPIES, meaning="copies of the job that run at a time"),
     *(
         Quantity(symbol=getattr(symbols, name), meaning=f"{meaning}{whose}", unit=unit)
         for symbols, whose in CASES.values()
@@ -144,6 +148,17 @@ RESPONSE_TIME = (
         meaning="the waste that a policy can afford without reallocations",
         source="derived: equal response times of the policy and the baseline",
         build=lambda: equation(BUDGET, equations.waste_budget(POLICY, BASELINE, SPEED, CACHE)),
+        quantities=QUANTITIES,
+    ),
+    Formula(
+        name="useful-share",
+        meaning="useful share of the machine, to be added up over jobs: no policy with this work "
+        "shortens all response times to less than this share of them",
+        source="derived: work is conserved, if the mix is closed and constant",
+        build=lambda: equation(
+            SHARE,
+            equations.useful_share(ANY, TIME, speed=SPEED, processors=PROCESSORS, copies=COPIES),
+        ),
         quantities=QUANTITIES,
     ),
 )

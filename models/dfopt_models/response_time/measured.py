@@ -4,6 +4,9 @@ A table of measurements has the average interval between two reallocations of a 
 allocation. But every reallocation ends one interval. So interval times reallocations is the number
 of processor-seconds that the job was given. Divided by the response time it is the average
 allocation; minus the cost of the reallocations it is work and waste.
+
+So an error of a measurement moves work and allocation together. Ranges of measurements therefore
+say more than ranges of what follows from them.
 """
 
 from __future__ import annotations
@@ -12,7 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product as combinations
 
-from dfopt_models.response_time.model import Case
+from dfopt_models.errors import ModelError
+from dfopt_models.response_time.case import Case, check_parameter
+
+MEASURED_NUMBERS = ("affinity", "reallocations", "interval", "response_time")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +42,13 @@ class Measured:
     interval: float
     response_time: float
 
+    def __post_init__(self) -> None:
+        for name in MEASURED_NUMBERS:
+            value = getattr(self, name)
+            check_parameter(name, value, name)
+            if name != "affinity" and value == 0:
+                raise ModelError("must be more than 0", place=name)
+
     @property
     def processor_seconds(self) -> float:
         """Processor-seconds that the job was given."""
@@ -57,10 +70,23 @@ class Measured:
         ----------
         reallocation_time, penalty_affinity, penalty_no_affinity
             As in :class:`Case`, seconds.
+
+        Raises
+        ------
+        ModelError
+            When reallocations take all of the time.
         """
         penalty = self.affinity * penalty_affinity + (1 - self.affinity) * penalty_no_affinity
+        cost = reallocation_time + penalty
+        work = self.processor_seconds - self.reallocations * cost
+        if work <= 0:
+            raise ModelError(
+                f"is {self.interval:g} s, and a reallocation alone takes {cost:g} s; "
+                "no time is left for work",
+                place="interval",
+            )
         return Case(
-            work=self.processor_seconds - self.reallocations * (reallocation_time + penalty),
+            work=work,
             waste=0.0,
             reallocations=self.reallocations,
             affinity=self.affinity,

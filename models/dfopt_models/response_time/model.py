@@ -7,62 +7,35 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
 
-from dfopt.checks import LARGEST_TOTAL, check_name, described
+from dfopt.checks import check_name, described
 from dfopt.errors import DfoptError
 from dfopt_models.errors import ModelError
 from dfopt_models.parameter_fields import Range
+from dfopt_models.response_time.case import (
+    JOB_NUMBERS,
+    POLICY_NUMBERS,
+    Case,
+    check_parameter,
+)
+from dfopt_models.response_time.comparison import PolicyComparison
+from dfopt_models.response_time.measured import MEASURED_NUMBERS, Measured
+from dfopt_models.response_time.penalties import (
+    PenaltyTable,
+    check_penalty_table,
+    penalties_at,
+    penalties_of_policy,
+)
 
 T = TypeVar("T")
 
-JOB_NUMBERS = ("penalty_affinity", "penalty_no_affinity")
-POLICY_NUMBERS = ("work", "waste", "reallocations", "affinity", "allocation")
-SHARED_NUMBERS = ("reallocation_time", *JOB_NUMBERS)
-"""Parameters that a job has under every policy."""
+REPLICATED = (*POLICY_NUMBERS, "penalty_affinity")
+"""Parameters that each replication of an experiment has."""
 
-POSITIVE = ("work", "allocation")
-"""Parameters that must be more than 0, so that no division is by 0."""
-
-LEAST_POSITIVE = 1 / LARGEST_TOTAL
-"""A smaller value counts as 0, because its reciprocal may be infinite."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """A job under a policy: the parameters of equations (1) and (2).
-
-    Parameters
-    ----------
-    work
-        Useful work, processor-seconds.
-    waste
-        Time for which processors were held without work, processor-seconds.
-    reallocations
-        Reallocations of a processor that the job sees; a mean need not be an integer.
-    affinity
-        The fraction of them that resume a task where it has affinity, 0 to 1.
-    allocation
-        The average number of processors.
-    reallocation_time
-        Path length of a reallocation, seconds.
-    penalty_affinity, penalty_no_affinity
-        Cache penalty of a reallocation with and without affinity, seconds.
-    """
-
-    work: float
-    waste: float
-    reallocations: float
-    affinity: float
-    allocation: float
-    reallocation_time: float
-    penalty_affinity: float
-    penalty_no_affinity: float
-
-    def __post_init__(self) -> None:
-        for name in (*POLICY_NUMBERS, *SHARED_NUMBERS):
-            check_parameter(name, getattr(self, name), name)
+LEAST_REPLICATIONS = 2
+"""At least this many replications, or nothing is known of their spread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +51,17 @@ class PolicyParameters:
         measurements of one job rarely agree on its work, so that a policy can be compared with a
         baseline that does the very same work.
     ranges
-        Parameters that are not known exactly: the least and the greatest value.
+        Parameters that are not known exactly: the least and the greatest value. Where the
+        parameters follow from measurements, these are measurements.
     sources
         Where numbers come from, by their names.
+    measured
+        The measurements that the parameters follow from, see :meth:`from_measured`.
+    own_work
+        Whether the baseline does the policy's work, whatever it is, when compared with it.
+    replications
+        The same parameters, and perhaps ``penalty_affinity``, of each replication of an
+        experiment; entries at one position, in all policies, belong together.
     """
 
     work: float
@@ -91,12 +72,67 @@ class PolicyParameters:
     baseline: Mapping[str, float] = field(default_factory=dict)
     ranges: Mapping[str, Range] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
+    measured: Measured | None = None
+    own_work: bool = False
+    replications: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_numbers(self, POLICY_NUMBERS)
+        if self.measured is None:
+            check_numbers(self, POLICY_NUMBERS)
+        else:
+            check_ranges(self.measured, self.ranges, MEASURED_NUMBERS)
+        self._check_replications()
         for name, value in self.baseline.items():
             check_known(name, POLICY_NUMBERS, "x-baseline")
             check_parameter(name, value, f"x-baseline.{name}")
+        if self.own_work and "work" in self.baseline:
+            raise ModelError("is the policy's own, or a number; not both", place="x-baseline.work")
+
+    @classmethod
+    def from_measured(
+        cls,
+        measured: Measured,
+        *,
+        penalty_affinity: float,
+        penalty_no_affinity: float,
+        reallocation_time: float,
+        **more: Any,
+    ) -> PolicyParameters:
+        """Return the parameters that follow from measurements, given the cost of a reallocation.
+
+        Parameters
+        ----------
+        measured
+            The measurements. They do not tell work from waste, so that work is both.
+        penalty_affinity, penalty_no_affinity, reallocation_time
+            As in :class:`.Case`, seconds.
+        more
+            Other parameters of the class.
+        """
+        case = measured.case(
+            penalty_affinity=penalty_affinity,
+            penalty_no_affinity=penalty_no_affinity,
+            reallocation_time=reallocation_time,
+        )
+        numbers = {name: getattr(case, name) for name in POLICY_NUMBERS}
+        return cls(**numbers, measured=measured, **more)
+
+    def _check_replications(self) -> None:
+        if not self.replications:
+            return
+        for name, values in self.replications.items():
+            check_known(name, REPLICATED, "x-replications")
+            for position, value in enumerate(values):
+                check_parameter(name, value, f"x-replications.{name}[{position}]")
+        lengths = {name: len(self.replications.get(name, ())) for name in POLICY_NUMBERS}
+        for name, length in lengths.items():
+            if length < LEAST_REPLICATIONS:
+                raise ModelError(
+                    f"must be at least {LEAST_REPLICATIONS} numbers, one for each replication",
+                    place=f"x-replications.{name}",
+                )
+        if len({len(values) for values in self.replications.values()}) > 1:
+            raise ModelError("must have arrays of one length", place="x-replications")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +149,11 @@ class JobParameters:
         The policies by name.
     ranges, sources
         As in :class:`PolicyParameters`.
+    penalties
+        Penalties by quantum, which then come in the place of those two: each policy has those at
+        its own interval between reallocations.
+    copies
+        Number of such jobs that run at a time.
     """
 
     name: str
@@ -121,41 +162,20 @@ class JobParameters:
     policies: Mapping[str, PolicyParameters]
     ranges: Mapping[str, Range] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
+    penalties: PenaltyTable | None = None
+    copies: int = 1
 
     def __post_init__(self) -> None:
         check_label(self.name, "name")
         check_numbers(self, JOB_NUMBERS)
+        if type(self.copies) is not int or self.copies < 1:
+            raise ModelError(
+                f"must be an integer of at least 1, not {described(self.copies)}", place="copies"
+            )
+        if self.penalties is not None:
+            check_penalty_table(self.penalties, "penalties")
         for name in self.policies:
             check_label(name, "policy")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyComparison:
-    """A policy and the baseline it is measured against, for one job.
-
-    Parameters
-    ----------
-    job, policy
-        Their names.
-    case, baseline
-        The job under this policy and under the baseline; the penalties and the reallocation time
-        are the same in both.
-    ranges, baseline_ranges
-        Parameters that are not known exactly, by the names that :class:`Case` has for them. Those
-        that both cases share are in ``ranges`` alone.
-    """
-
-    job: str
-    policy: str
-    case: Case
-    baseline: Case
-    ranges: Mapping[str, Range] = field(default_factory=dict)
-    baseline_ranges: Mapping[str, Range] = field(default_factory=dict)
-
-    @property
-    def has_ranges(self) -> bool:
-        """Whether anything is not known exactly."""
-        return bool(self.ranges or self.baseline_ranges)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +194,8 @@ class ResponseModel:
         The jobs, each of which has the baseline among its policies.
     ranges, sources
         As in :class:`PolicyParameters`.
+    processors
+        Number of processors of the machine; None if it is not known.
 
     Raises
     ------
@@ -187,11 +209,16 @@ class ResponseModel:
     jobs: tuple[JobParameters, ...]
     ranges: Mapping[str, Range] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
+    processors: float | None = None
 
     def __post_init__(self) -> None:
         check_label(self.name, "name")
         check_label(self.baseline, "baseline")
         check_numbers(self, ("reallocation_time",))
+        if self.processors is not None:
+            check_parameter("processors", self.processors, "processors")
+            if self.processors == 0:
+                raise ModelError("must be more than 0", place="processors")
         if not self.jobs:
             raise ModelError("is missing; a model needs at least one job", place="job")
         names: dict[str, int] = {}
@@ -207,7 +234,8 @@ class ResponseModel:
 
     def _check_baseline(self, job: JobParameters, place: str) -> None:
         if self.baseline in job.policies:
-            if job.policies[self.baseline].baseline:
+            baseline = job.policies[self.baseline]
+            if baseline.baseline or baseline.own_work:
                 raise ModelError(
                     "is for the other policies; this is the baseline itself",
                     place=f"{place}.{self.baseline}.x-baseline",
@@ -239,7 +267,7 @@ class ResponseModel:
             When there is no such job or policy; the message names the existing ones.
         """
         chosen = self.job(job)
-        return self._case(chosen, named(policy, chosen.policies, "policy"), {})
+        return self._case(chosen, named(policy, chosen.policies, "policy"))
 
     def comparison(self, job: str, policy: str) -> PolicyComparison:
         """Return a job under a policy, and under the baseline.
@@ -252,17 +280,24 @@ class ResponseModel:
         chosen = self.job(job)
         parameters = named(policy, chosen.policies, "policy")
         baseline = chosen.policies[self.baseline]
+        case = self._case(chosen, parameters)
+        instead = dict(parameters.baseline)
+        if parameters.own_work:
+            instead["work"] = case.work
         return PolicyComparison(
             job=job,
             policy=policy,
-            case=self._case(chosen, parameters, {}),
-            baseline=self._case(chosen, baseline, parameters.baseline),
+            case=case,
+            baseline=replace(self._case(chosen, baseline), **instead),
             ranges={**self.ranges, **chosen.ranges, **parameters.ranges},
             baseline_ranges={
-                name: limits
-                for name, limits in baseline.ranges.items()
-                if name not in parameters.baseline
+                name: limits for name, limits in baseline.ranges.items() if name not in instead
             },
+            measured=parameters.measured,
+            baseline_measured=baseline.measured,
+            penalties=chosen.penalties,
+            own_work=parameters.own_work,
+            replications=self._replications(chosen, parameters, baseline),
         )
 
     def comparisons(self) -> tuple[PolicyComparison, ...]:
@@ -287,12 +322,44 @@ class ResponseModel:
             if policy != self.baseline
         )
 
-    def _case(
-        self, job: JobParameters, policy: PolicyParameters, instead: Mapping[str, float]
-    ) -> Case:
-        numbers = {name: getattr(policy, name) for name in POLICY_NUMBERS} | dict(instead)
-        penalties = {name: getattr(job, name) for name in JOB_NUMBERS}
+    def _case(self, job: JobParameters, policy: PolicyParameters) -> Case:
+        numbers = {name: getattr(policy, name) for name in POLICY_NUMBERS}
+        penalties = dict(zip(JOB_NUMBERS, self._penalties(job, policy), strict=True))
         return Case(reallocation_time=self.reallocation_time, **penalties, **numbers)
+
+    def _penalties(self, job: JobParameters, policy: PolicyParameters) -> tuple[float, float]:
+        if job.penalties is None:
+            return job.penalty_affinity, job.penalty_no_affinity
+        if policy.measured is not None:
+            return penalties_at(job.penalties, policy.measured.interval)
+        return penalties_of_policy(
+            job.penalties,
+            processor_seconds=policy.work + policy.waste,
+            reallocations=policy.reallocations,
+            affinity=policy.affinity,
+            reallocation_time=self.reallocation_time,
+        )
+
+    def _replications(
+        self, job: JobParameters, policy: PolicyParameters, baseline: PolicyParameters
+    ) -> tuple[tuple[Case, Case], ...]:
+        """Return the pairs of replications; none where only one of both has them."""
+        both = policy.replications, baseline.replications
+        if not all(both):
+            return ()
+        own, theirs = (
+            [
+                replace(self._case(job, each), **dict(zip(replications, values, strict=True)))
+                for values in zip(*replications.values(), strict=True)
+            ]
+            for each, replications in zip((policy, baseline), both, strict=True)
+        )
+        if len(own) != len(theirs):
+            raise ModelError(
+                f"has {len(own)} replications, and the baseline {len(theirs)}; they must be pairs",
+                place="x-replications",
+            )
+        return tuple(zip(own, theirs, strict=True))
 
 
 class WithRanges(Protocol):
@@ -317,7 +384,12 @@ def check_numbers(holder: WithRanges, names: tuple[str, ...]) -> None:
     """Refuse impossible numbers, and ranges that do not fit them."""
     for name in names:
         check_parameter(name, getattr(holder, name), name)
-    for name, limits in holder.ranges.items():
+    check_ranges(holder, holder.ranges, names)
+
+
+def check_ranges(holder: object, ranges: Mapping[str, Range], names: tuple[str, ...]) -> None:
+    """Refuse ranges that do not fit the holder's numbers."""
+    for name, limits in ranges.items():
         check_known(name, names, "x-range")
         check_range(name, limits, getattr(holder, name), f"x-range.{name}")
 
@@ -336,21 +408,6 @@ def check_range(name: str, limits: Range, value: float, place: str) -> None:
             f"must hold the value of {name}, {value:g}; it is from {least:g} to {greatest:g}",
             place=place,
         )
-
-
-def check_parameter(name: str, value: object, place: str) -> None:
-    """Refuse a number that a parameter cannot have."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ModelError(f"must be a number, not {described(value)}", place=place)
-    if not abs(value) <= LARGEST_TOTAL:  # NaN is neither more nor less
-        raise ModelError(f"must be finite and at most 2^62, not {described(value)}", place=place)
-    if value < 0:
-        raise ModelError(f"must not be negative; it is {value:g}", place=place)
-    if name in POSITIVE and value < LEAST_POSITIVE:
-        least = "more than 0" if value == 0 else f"at least 2^-62, not {value:g}"
-        raise ModelError(f"must be {least}", place=place)
-    if name == "affinity" and value > 1:
-        raise ModelError(f"must be a fraction from 0 to 1, not {value:g}", place=place)
 
 
 def check_known(name: str, known: Iterable[str], place: str) -> None:

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
 from dfopt_models.response_time import equations
-from dfopt_models.response_time.model import Case, PolicyComparison
+from dfopt_models.response_time.case import Case
+from dfopt_models.response_time.comparison import PolicyComparison
 
 Numbers = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dfopt_models.growth import GrowthPath
-from dfopt_models.response_time.model import PolicyComparison
+from dfopt_models.response_time.comparison import PolicyComparison
 from dfopt_models.response_time.numeric import (
     Numbers,
     positive_product,

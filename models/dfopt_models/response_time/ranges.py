@@ -5,22 +5,38 @@ every single parameter but the allocations, and it is linear in the reciprocals 
 extremes over a box of parameters lie at corners. In most parameters it rises or falls whatever the
 others are. Only the affinities and the parameters that both policies share may go either way, and
 all of their corners are tried.
+
+Measurements move several parameters together. The difference is linear in the response time, in
+the number of reallocations and in the affinity. In the interval it falls as long as reallocations
+cost less than the work, whatever the others are. So its extremes lie at corners too, and all of
+them are tried.
+
+Replications of an experiment say more than ranges: each is a pair of the policy and the baseline
+under the same circumstances. At each machine the difference then has a confidence interval. Its
+half width times itself is a polynomial, too, so that the ends of what is possible are roots.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product as combinations
 
 import numpy as np
+from numpy.polynomial import polynomial
 from numpy.typing import ArrayLike
 
+from dfopt.simulate.statistics import CONFIDENCE
 from dfopt_models.growth import GrowthPath
 from dfopt_models.parameter_fields import Range
+from dfopt_models.response_time.case import SHARED_NUMBERS
+from dfopt_models.response_time.comparison import PolicyComparison
 from dfopt_models.response_time.crossover import difference, product_at
-from dfopt_models.response_time.model import SHARED_NUMBERS, PolicyComparison
+from dfopt_models.response_time.equations import path_coefficients
 from dfopt_models.response_time.numeric import Numbers, relative_along
+
+REAL = 1e-9
+"""A root counts as real if its imaginary part is at most this share of it."""
 
 SLOWS = ("work", "waste", "reallocations")
 """Parameters that make a policy slower when they grow; allocation makes it faster."""
@@ -34,7 +50,7 @@ def possible_crossovers(
     Parameters
     ----------
     comparison
-        A policy and the baseline, with ranges.
+        A policy and the baseline, with ranges or replications.
     path
         How speed and cache grow together.
 
@@ -43,6 +59,7 @@ def possible_crossovers(
     tuple of (float, float)
         Intervals of the product of speed and cache, in order. Every product within has a
         crossover for some parameters, and no other has one. The last interval may be infinite.
+        With replications, the products at which the confidence interval of the difference has 0.
 
     Notes
     -----
@@ -50,6 +67,8 @@ def possible_crossovers(
     greatest difference at the corners. So a crossover is possible where these two enclose 0, and
     that can change only at a root of one of the corners' polynomials.
     """
+    if comparison.replications:
+        return _paired_crossovers(comparison, path)
     slowest = [difference(corner, path) for corner in corners(comparison, slow=True)]
     fastest = [difference(corner, path) for corner in corners(comparison, slow=False)]
 
@@ -58,7 +77,16 @@ def possible_crossovers(
             corner.sign(v) <= 0 for corner in fastest
         )
 
-    turns = sorted({root.v for corner in (*slowest, *fastest) for root in corner.roots()} | {1.0})
+    return _intervals(
+        is_possible, {root.v for corner in (*slowest, *fastest) for root in corner.roots()}, path
+    )
+
+
+def _intervals(
+    is_possible: Callable[[float], bool], roots: Iterable[float], path: GrowthPath
+) -> tuple[tuple[float, float], ...]:
+    """Return the products where something is possible that changes at roots alone."""
+    turns = sorted({*roots, 1.0})
     intervals: list[list[float]] = []
     for low, high in zip([0.0, *turns], turns, strict=False):
         if is_possible((low + high) / 2) and low < high:
@@ -98,6 +126,8 @@ def relative_range_along(
     Each response time is linear in a parameter, so that their ratio is monotone in it, and its
     extremes lie at corners, too.
     """
+    if comparison.replications:
+        return _paired_range(comparison, product, path)
     least, greatest = (
         [relative_along(corner, product, path) for corner in corners(comparison, slow=slow)]
         for slow in (False, True)
@@ -117,14 +147,56 @@ def corners(comparison: PolicyComparison, *, slow: bool) -> Iterator[PolicyCompa
     """
     own = {name: limits for name, limits in comparison.ranges.items() if name not in SHARED_NUMBERS}
     shared = {name: limits for name, limits in comparison.ranges.items() if name in SHARED_NUMBERS}
+    # Under own work, a policy that is slow for its work makes the baseline slow, too.
+    both_move = comparison.measured is not None or comparison.own_work
+    my_end = None if both_move else slow
+    their_end = None if comparison.baseline_measured is not None else not slow
     for common in _choices(shared):
-        for mine in _choices(own, slow=slow):
-            for theirs in _choices(comparison.baseline_ranges, slow=not slow):
-                yield replace(
-                    comparison,
-                    case=replace(comparison.case, **common, **mine),
-                    baseline=replace(comparison.baseline, **common, **theirs),
-                )
+        for mine in _choices(own, slow=my_end):
+            for theirs in _choices(comparison.baseline_ranges, slow=their_end):
+                yield comparison.with_values(common, mine, theirs)
+
+
+def _paired_crossovers(
+    comparison: PolicyComparison, path: GrowthPath
+) -> tuple[tuple[float, float], ...]:
+    mean = difference(comparison, path).coefficients
+    margin = polynomial.polysub(
+        polynomial.polymul(mean, mean), _squared_half_width(comparison, path)
+    )
+
+    def is_possible(v: float) -> bool:
+        return float(polynomial.polyval(v, margin)) <= 0
+
+    found = polynomial.polyroots(np.trim_zeros(margin, "b"))
+    real = {float(root.real) for root in found if abs(root.imag) <= REAL * abs(root)}
+    return _intervals(is_possible, {root for root in real if 0 < root < 1}, path)
+
+
+def _paired_range(
+    comparison: PolicyComparison, product: ArrayLike, path: GrowthPath
+) -> tuple[Numbers, Numbers]:
+    middle = relative_along(comparison, product, path)
+    v = np.asarray(product, np.float64) ** (-1 / 4 if path is GrowthPath.EQUAL else -1 / 2)
+    square = polynomial.polyval(v, _squared_half_width(comparison, path))
+    baseline = [float(each) for each in path_coefficients(comparison.baseline, path)]
+    half_width = np.sqrt(np.maximum(square, 0.0)) / polynomial.polyval(v, baseline)
+    return middle - half_width, middle + half_width
+
+
+def _squared_half_width(comparison: PolicyComparison, path: GrowthPath) -> Numbers:
+    """Return the polynomial in v that is the square of the half width of the 95 % interval."""
+    from scipy.special import stdtrit
+
+    pairs = [
+        difference(replace(comparison, case=case, baseline=baseline), path).coefficients
+        for case, baseline in comparison.replications
+    ]
+    count = len(pairs)
+    deviations = np.asarray(pairs) - np.mean(pairs, axis=0)
+    variance = np.sum([polynomial.polymul(each, each) for each in deviations], axis=0) / (count - 1)
+    quantile = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
+    return np.asarray(quantile**2 / count * variance)
 
 
 def _choices(

@@ -9,13 +9,18 @@ from itertools import zip_longest
 from typing import Any
 
 from dfopt.files.formats import Format
-from dfopt_models.growth import GrowthPath
+from dfopt_models.growth import KNOWN_DIGITS, GrowthPath
+from dfopt_models.response_time.assumptions import assumptions_of_comparison
 from dfopt_models.response_time.bounds import bounds, pareto_front, trade
 from dfopt_models.response_time.crossover import Crossover, crossovers
+from dfopt_models.response_time.machine_use import machine_uses
 from dfopt_models.response_time.model import ResponseModel
 from dfopt_models.response_time.numeric import machines as checked_machines
 from dfopt_models.response_time.numeric import relative_along, relative_response_time
 from dfopt_models.response_time.ranges import possible_crossovers
+
+FULL_DIGITS = 4
+"""Significant digits of a product that follows from exact parameters."""
 
 TODAY = (1.0, 1.0)
 """Speed and cache of the machine that all others are relative to."""
@@ -103,7 +108,9 @@ def response_time_table(
 
 def response_time_document(model: ResponseModel, rows: Sequence[ResponseTimeRow]) -> dict[str, Any]:
     """Return response times as a document of the format ``dfopt-response-time/1``."""
-    return {
+    places = tuple(dict.fromkeys((row.speed, row.cache) for row in rows))
+    uses = machine_uses(model, places)
+    document: dict[str, Any] = {
         "format": Format.RESPONSE_TIME,
         "model": model.name,
         "baseline": model.baseline,
@@ -127,6 +134,18 @@ def response_time_document(model: ResponseModel, rows: Sequence[ResponseTimeRow]
             {"job": job.name, "policies": list(pareto_front(model, job.name))} for job in model.jobs
         ],
     }
+    if uses:
+        document["x-machine-use"] = [
+            {
+                "policy": use.policy,
+                "speed": use.speed,
+                "cache": use.cache,
+                "useful": use.useful,
+                "allocated": use.allocated,
+            }
+            for use in uses
+        ]
+    return document
 
 
 def _row(
@@ -166,6 +185,8 @@ class CrossoverRow:
     possible
         Where a crossover is possible with parameters within their ranges: intervals of the
         product, the last of which may be infinite. None without ranges.
+    assumptions
+        What it rests on that is assumed, a text each.
     """
 
     job: str
@@ -173,6 +194,12 @@ class CrossoverRow:
     today: float
     crossovers: tuple[Crossover, ...]
     possible: tuple[tuple[float, float], ...] | None = None
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def digits(self) -> int:
+        """Significant digits of its products that mean anything."""
+        return KNOWN_DIGITS if self.possible is not None else FULL_DIGITS
 
 
 def crossover_table(
@@ -192,6 +219,7 @@ def crossover_table(
             today=float(relative_along(comparison, 1.0, path)),
             crossovers=crossovers(comparison, path),
             possible=possible_crossovers(comparison, path) if comparison.has_ranges else None,
+            assumptions=assumptions_of_comparison(model, comparison.job, comparison.policy),
         )
         for comparison in model.comparisons()
     )

@@ -16,18 +16,29 @@ from dfopt.plot.policies import MARKERS
 from dfopt_models.plot import (
     plot_crossover,
     plot_crossover_against_waste,
+    plot_crossover_plane,
     plot_crossovers,
     plot_headroom,
+    plot_machine_use,
     plot_product_spread,
     plot_trade,
 )
-from dfopt_models.response_time import GrowthPath, ResponseModel, crossover_table, read_model
+from dfopt_models.plot.crossover import SHADED
+from dfopt_models.plot.style import decade_text
+from dfopt_models.response_time import (
+    GrowthPath,
+    ResponseModel,
+    crossover_table,
+    crossovers,
+    read_model,
+)
 
 MIX_5 = read_model("mix-5")
 POLICIES = ["dynamic", "dyn-aff", "dyn-aff-delay"]
 PICTURES = [
     plot_crossover,
     plot_crossover_against_waste,
+    plot_crossover_plane,
     plot_headroom,
     plot_product_spread,
     plot_trade,
@@ -75,19 +86,20 @@ def test_crossovers_are_marked_and_named(path: GrowthPath) -> None:
     axes = plot_crossover(MIX_5, "MATRIX", path=path)
     rows = [row for row in crossover_table(MIX_5, path) if row.job == "MATRIX"]
     assert dots_of(axes) == [[crossover.product for crossover in row.crossovers] for row in rows]
-    assert [text.split(":")[0] for text in legend_of(axes)] == POLICIES
+    assert [text.split(":")[0] for text in legend_of(axes)[:-1]] == POLICIES
+    assert legend_of(axes)[-1] == SHADED
     assert axes.get_xscale() == "log"
     assert axes.get_ylabel() == "response time ÷ equipartition"
 
 
 def test_figures_in_the_legend() -> None:
     axes = plot_crossover(MIX_5, "MATRIX", path=GrowthPath.LIMIT)
-    assert legend_of(axes) == ["dynamic: 45.94", "dyn-aff: 1,405", "dyn-aff-delay: 4,787"]
+    assert legend_of(axes) == ["dynamic: ~46", "dyn-aff: ~1,400", "dyn-aff-delay: ~4,800", SHADED]
 
 
 def test_what_does_not_exist_is_said_and_not_drawn() -> None:
     job = MIX_5.job("MATRIX")
-    slow = replace(job.policies["dynamic"], work=900.0, ranges={})
+    slow = replace(job.policies["dynamic"], work=900.0, ranges={}, measured=None, own_work=False)
     model = replace(MIX_5, jobs=(replace(job, policies={**job.policies, "dynamic": slow}),))
     axes = plot_crossovers([model]).axes[0]
     with warnings.catch_warnings():
@@ -151,7 +163,7 @@ def test_machines_are_needed_for_bounds(plot) -> None:
 
 def test_more_waste_of_the_baseline_delays_the_crossover() -> None:
     axes = plot_crossover_against_waste(MIX_5, "MATRIX", path=GrowthPath.LIMIT)
-    for line, expected in zip(axes.lines, (45.9, 1405, 4787), strict=True):
+    for line, expected in zip(axes.lines, (45.80, 1403.5, 4786.6), strict=True):
         assert line.get_xdata()[0] == 0
         assert line.get_xdata()[-1] == 40
         assert line.get_ydata()[0] == pytest.approx(expected, rel=0.001)
@@ -161,7 +173,10 @@ def test_more_waste_of_the_baseline_delays_the_crossover() -> None:
 def with_policies(*names: str) -> ResponseModel:
     """Return a model of one job under the baseline and policies of these names."""
     job = MIX_5.job("MATRIX")
-    still, moving = job.policies["equipartition"], replace(job.policies["dynamic"], baseline={})
+    still, moving = (
+        job.policies["equipartition"],
+        replace(job.policies["dynamic"], measured=None, own_work=False, ranges={}),
+    )
     policies = {
         name: replace(moving, reallocations=1000.0 + 100 * number, ranges={})
         for number, name in enumerate(names)
@@ -199,7 +214,8 @@ def test_sheets_with_many_policies_are_higher() -> None:
 def test_policies_differ_by_more_than_colour() -> None:
     axes = plot_crossover(with_policies(*(f"policy-{number}" for number in range(20))))
     looks = [
-        (key.get_marker(), str(key._unscaled_dash_pattern)) for key in axes.get_legend().get_lines()
+        (key.get_marker(), str(key._unscaled_dash_pattern))
+        for key in axes.get_legend().get_lines()[:-1]  # the last one explains the shading
     ]
     assert len(set(looks)) == 20
 
@@ -211,3 +227,50 @@ def test_titles_are_no_wider_than_their_pictures() -> None:
         title = axes._left_title
         assert title.get_text().endswith(("MATRIX", "GRAVITY"))
         assert title.get_window_extent().x1 <= axes.get_window_extent().x1 + 1
+
+
+@pytest.mark.slow
+def test_curves_of_the_plane_end_at_the_crossovers_of_its_edges() -> None:
+    axes = plot_crossover_plane(MIX_5, "MATRIX")
+    curves = [path.vertices for each in axes.collections for path in each.get_paths()]
+    assert len(curves) == len(POLICIES)
+    for policy, curve in zip(POLICIES, curves, strict=True):
+        comparison = MIX_5.comparison("MATRIX", policy)
+        for path, edge, along in ((GrowthPath.SPEED, 1, 0), (GrowthPath.CACHE, 0, 1)):
+            (crossing,) = crossovers(comparison, path)
+            end = curve[np.argmin(curve[:, edge])]
+            assert end[edge] == pytest.approx(1, rel=0.03)
+            assert end[along] == pytest.approx(crossing.product, rel=0.05)
+
+
+def test_a_policy_without_a_curve_in_the_plane_is_named() -> None:
+    job = MIX_5.job("MATRIX")
+    slow = replace(job.policies["dynamic"], work=900.0, ranges={}, measured=None, own_work=False)
+    model = replace(MIX_5, jobs=(replace(job, policies={**job.policies, "dynamic": slow}),))
+    axes = plot_crossover_plane(model)
+    assert legend_of(axes)[:2] == ["dynamic: no crossover here", "dyn-aff"]
+    assert axes.get_legend().get_title().get_text() == "as fast as equipartition"
+
+
+def test_the_use_of_the_machine() -> None:
+    axes = plot_machine_use(MIX_5)
+    assert legend_of(axes)[0] == "dynamic: ~97.8% today"
+    curve = axes.lines[0].get_ydata()
+    assert curve[0] == pytest.approx(0.9776, abs=0.00005)
+    assert (np.diff(curve) < 0).all()
+    with pytest.raises(DfoptError, match="processors: is missing"):
+        plot_machine_use(replace(MIX_5, processors=None))
+
+
+def test_curves_that_coincide_are_named() -> None:
+    same = with_policies("one", "other")
+    job = same.jobs[0]
+    twins = {**job.policies, "other": job.policies["one"]}
+    axes = plot_crossover(replace(same, jobs=(replace(job, policies=twins),)))
+    one, other, *_ = legend_of(axes)
+    assert other == one.replace("one", "other") + " (as one)"
+
+
+def test_powers_of_ten_on_an_axis_are_written_in_one_way() -> None:
+    assert [decade_text(10.0**k, 1e5) for k in (0, 3, 5)] == ["1", "1,000", "100,000"]
+    assert [decade_text(10.0**k, 1e6) for k in (0, 3)] == ["$10^{0}$", "$10^{3}$"]

@@ -111,7 +111,7 @@ def test_free_reallocations_have_no_limit():
 def test_a_policy_that_is_slower_without_any_reallocation_affords_none(work, possible):
     model = read_model("mix-5")
     job = model.job("MATRIX")
-    dynamic = replace(job.policies["dynamic"], work=work)
+    dynamic = replace(job.policies["dynamic"], work=work, own_work=False)
     changed = replace(job, policies={**job.policies, "dynamic": dynamic})
     rows = response_time_table(replace(model, jobs=(changed,)))
     (row,) = (row for row in rows if row.policy == "dynamic")

@@ -280,7 +280,11 @@ def test_without_ranges_only_the_crossovers_are_possible(comparison, path):
 
 
 def test_ranges_end_where_a_corner_crosses():
-    comparison = read_model("mix-5").comparison("MATRIX", "dyn-aff")
+    comparison = replace(
+        read_model("mix-5").comparison("MATRIX", "dyn-aff"),
+        ranges={"affinity": (0.825, 0.835)},
+        measured=None,
+    )
     ((least, most),) = possible_crossovers(comparison, GrowthPath.LIMIT)
     ends = []
     for affinity, waste in ((0.825, 0.0), (0.835, 40.0)):

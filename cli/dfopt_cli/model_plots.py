@@ -1,0 +1,231 @@
+"""``dfopt plot``: the pictures of the analytic models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dfopt_cli.failures import naming, usage
+from dfopt_cli.options import PathOption, PictureOption
+from dfopt_cli.output_files import check_output
+from dfopt_models.growth import GrowthPath
+
+if TYPE_CHECKING:
+    from dfopt_models.response_time import ResponseModel
+
+ModelsArgument = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="MODEL",
+        help="Parameters of the response-time model: TOML files, or a name such as mix-5.",
+        show_default=False,
+    ),
+]
+
+
+def crossover(
+    models: ModelsArgument, *, output: PictureOption, path: PathOption = GrowthPath.EQUAL
+) -> None:
+    """Draw where policies fall behind as machines grow.
+
+    There is one picture for each job: response times, relative to the baseline, against
+    speed × cache.
+
+    Marks show the crossovers; shaded areas show what the ranges of the parameters allow.
+
+    Example: dfopt plot crossover mix-5 -o crossover.svg
+    """
+    from dfopt.plot import save_picture
+    from dfopt_models.plot import plot_crossovers
+
+    parameters = models_to_compare(models, output)
+    save_picture(plot_crossovers(parameters, path=path).axes[0], output)
+
+
+def crossover_plane(models: ModelsArgument, *, output: PictureOption) -> None:
+    """Draw the machines on which policies are as fast as the baseline.
+
+    There is one picture for each job: curves in the plane of speed and cache. Thin straight lines
+    join machines with one product of both.
+
+    Example: dfopt plot crossover-plane mix-5 -o plane.svg
+    """
+    from dfopt.plot import save_picture
+    from dfopt_models.plot import plot_crossover_plane, plot_jobs
+
+    parameters = models_to_compare(models, output)
+    save_picture(plot_jobs(plot_crossover_plane, parameters).axes[0], output)
+
+
+def machine_use(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="Parameters of the response-time model, a TOML file or a name such as mix-5.",
+            show_default=False,
+        ),
+    ],
+    *,
+    output: PictureOption,
+    path: PathOption = GrowthPath.EQUAL,
+) -> None:
+    """Draw how much of the machine does work as machines grow.
+
+    No policy that does this work shortens all response times to less than this share of them, if
+    the mix is closed and constant.
+
+    Example: dfopt plot machine-use mix-5 -o use.svg
+    """
+    from dfopt.plot import save_picture
+    from dfopt_models.plot import plot_machine_use
+
+    check_machines(path)
+    (parameters,) = models_to_compare([model], output)
+    with naming(model):
+        axes = plot_machine_use(parameters, path=path)
+    save_picture(axes, output)
+
+
+def claim(models: ModelsArgument, *, output: PictureOption) -> None:
+    """Draw how much the product of speed and cache leaves open.
+
+    There is one picture for each job: the spread of response times, relative to the baseline, among
+    machines of one product.
+
+    Example: dfopt plot claim mix-5 -o claim.svg
+    """
+    from dfopt.plot import save_picture
+    from dfopt_models.plot import plot_jobs, plot_product_spread
+
+    parameters = models_to_compare(models, output)
+    save_picture(plot_jobs(plot_product_spread, parameters).axes[0], output)
+
+
+def headroom(
+    models: ModelsArgument, *, output: PictureOption, path: PathOption = GrowthPath.EQUAL
+) -> None:
+    """Draw what perfect affinity or no waste would save as machines grow.
+
+    Example: dfopt plot headroom mix-5 -o headroom.svg
+    """
+    from dfopt.plot import save_picture
+    from dfopt_models.plot import plot_headroom, plot_jobs
+
+    check_machines(path)
+    parameters = models_to_compare(models, output)
+    save_picture(plot_jobs(plot_headroom, parameters, path=path).axes[0], output)
+
+
+def trade(
+    models: ModelsArgument, *, output: PictureOption, path: PathOption = GrowthPath.EQUAL
+) -> None:
+    """Draw the waste and the reallocations that policies can afford.
+
+    Example: dfopt plot trade mix-5 -o trade.svg
+    """
+    from dfopt.plot import save_picture
+    from dfopt_models.plot import plot_jobs, plot_trade
+
+    check_machines(path)
+    parameters = models_to_compare(models, output)
+    save_picture(plot_jobs(plot_trade, parameters, path=path).axes[0], output)
+
+
+def waste(
+    models: ModelsArgument, *, output: PictureOption, path: PathOption = GrowthPath.EQUAL
+) -> None:
+    """Draw crossovers against the waste of the baseline.
+
+    Example: dfopt plot waste mix-5 -o waste.svg
+    """
+    from dfopt.plot import save_picture
+    from dfopt_models.plot import plot_crossover_against_waste, plot_jobs
+
+    parameters = models_to_compare(models, output)
+    save_picture(plot_jobs(plot_crossover_against_waste, parameters, path=path).axes[0], output)
+
+
+def contention(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="Parameters of the contention model: a TOML file, or a name: sohn-kim.",
+            show_default=False,
+        ),
+    ],
+    *,
+    output: PictureOption,
+) -> None:
+    """Draw how CPUs contend for locks.
+
+    Misses and work against the number of CPUs, with one lock and with a lock for each CPU; marks
+    show what was measured.
+
+    Example: dfopt plot contention sohn-kim -o contention.svg
+    """
+    from dfopt.plot import check_picture_name, save_picture
+    from dfopt_models.contention import read_contention
+    from dfopt_models.plot import plot_contention
+
+    check_picture_name(output)
+    check_output(output, *([model] if os.path.exists(model) else ()))
+    with naming(model):
+        parameters = read_contention(model)
+    save_picture(plot_contention(parameters).axes[0], output)
+
+
+def batching(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="Parameters of the batching model: a TOML file, or a name: debattista.",
+            show_default=False,
+        ),
+    ],
+    *,
+    output: PictureOption,
+) -> None:
+    """Draw what batches of fine-grained threads gain.
+
+    Gains against process length, and the choices of batches that miss least for each time that
+    they wait; a curve for each granularity.
+
+    Example: dfopt plot batching debattista -o batching.svg
+    """
+    from dfopt.plot import check_picture_name, save_picture
+    from dfopt_models.batching import read_batching
+    from dfopt_models.plot import plot_batching
+
+    check_picture_name(output)
+    check_output(output, *([model] if os.path.exists(model) else ()))
+    with naming(model):
+        parameters = read_batching(model)
+    save_picture(plot_batching(parameters).axes[0], output)
+
+
+def check_machines(path: GrowthPath) -> None:
+    """Refuse a path without machines on it."""
+    from dfopt_models.response_time.numeric import machines_along
+
+    usage(lambda: machines_along(path, 1.0), "--path")
+
+
+def models_to_compare(names: Sequence[str], output: str) -> list[ResponseModel]:
+    """Return the models of these names or files, each with something to compare."""
+    from dfopt.plot import check_picture_name
+    from dfopt_models.response_time import read_model
+
+    check_picture_name(output)
+    check_output(output, *(name for name in names if os.path.exists(name)))
+    models = []
+    for name in names:
+        with naming(name):
+            models.append(read_model(name))
+            models[-1].comparisons()  # so that an error names its file
+    return models
