@@ -101,10 +101,13 @@ class BranchAndPrice:
             node = case.problem
             self.nodes += 1
             if _is_schedule(solution):
+                # On a coarse grid it may cost more than the limit: then this leaf stays open.
+                self._undecided = True
                 return tuple(column for column, use in solution.used for _ in range(round(use)))
             if self.nodes % DIVE_EVERY == 0:
                 found = self._dive(node, solution)
                 if found is not None:
+                    self._undecided = True
                     return found
             branch = _branch(node, solution)
             log.debug("node %d, %d waiting: branch on %s", self.nodes, len(waiting), branch)
