@@ -40,7 +40,8 @@ def contention_tables(
 ) -> list[Table | Text]:
     """Return what a terminal shows of contention."""
     shown: list[Table | Text] = [heading(model), Text(""), table_of_cpus(rows), Text("")]
-    shown += [locality_table(model, locality), Text("")]
+    if locality:
+        shown += [locality_table(model, locality), Text("")]
     if model.scans is not None:
         shown += [looks_table(rows, model.scans.look_time), Text("")]
     if buffers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sympy
-from sympy import Eq, Expr, Symbol
+from sympy import Eq, Expr, Min, Mod, Symbol, floor
 
 from dfopt_models.batching import equations
 from dfopt_models.formulas import Formula, Quantity, exact
@@ -14,7 +14,7 @@ LINES, OWN, G, PER_LINE, PASSES, PL, BATCH, COUNT, THREADS, TURN = sympy.symbols
 COMPUTING, READING, SWITCH, INCREMENT, CREATION, BATCH_SWITCH, MISS, NEXT = sympy.symbols(
     "b m t_cs t_i t_create t_batch t_m t_seq", positive=True
 )
-GAIN, FLAT, ROTATION, TOGETHER = sympy.symbols("gain t_flat T t_s", positive=True)
+GAIN, FLAT, ROTATION, TOGETHER, SHARE = sympy.symbols("gain t_flat T t_s k", positive=True)
 
 QUANTITIES = (
     Quantity(symbol=LINES, meaning="lines that a thread touches in a pass"),
@@ -31,7 +31,8 @@ QUANTITIES = (
     Quantity(symbol=OWN, meaning="lines of its own that a thread touches in a pass"),
     Quantity(symbol=G, meaning="GRANULARITY, integers of a thread"),
     Quantity(symbol=PER_LINE, meaning="integers that a line holds"),
-    Quantity(symbol=PASSES, meaning="passes for which a footprint is read once"),
+    Quantity(symbol=PASSES, meaning="passes for which a footprint is read once, 1/k"),
+    Quantity(symbol=SHARE, meaning="share of the dispatches that read their footprint"),
     Quantity(symbol=PL, meaning="PROCESS_LENGTH, passes of a thread"),
     Quantity(symbol=BATCH, meaning="MAXBSIZE, threads of a batch"),
     Quantity(symbol=COUNT, meaning="MAXBCOUNT, dispatches of a batch in a turn"),
@@ -102,6 +103,13 @@ BATCHING = (
         "batches over one circular queue, where not all footprints fit into the cache",
         GAIN,
         equations.gain(COMPUTING, READING, PASSES),
+    ),
+    formula(
+        "share-read",
+        "how often a batch that fits reads a footprint: its whole turns, then the last one",
+        SHARE,
+        (floor(BATCH * PL / COUNT) * Min(BATCH, COUNT) + Min(BATCH, Mod(BATCH * PL, COUNT)))
+        / (BATCH * PL),
     ),
     formula(
         "flat",

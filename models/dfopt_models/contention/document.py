@@ -13,6 +13,7 @@ from dfopt.files.streams import shown_name
 from dfopt.files.strict_toml import parse_toml
 from dfopt_models.contention.locks import Holds
 from dfopt_models.contention.model import (
+    SPREADS,
     Buffers,
     ContentionModel,
     Lock,
@@ -77,13 +78,14 @@ def parse_contention(text: str, *, name: str = "model") -> ContentionModel:
     parts: dict[str, Reader] = {"buffers": _buffers, "scans": _scans, "third_band": _third_band}
     fields = table_fields(
         document,
-        ("format", "name", "cpus", "lock", *parts, "published"),
+        ("format", "name", "cpus", "lock", "spreads", *parts, "published"),
         required=("cpus", "lock"),
     )
     return ContentionModel(
         name=at("name", string, fields.get("name", name)),
         cpus=each("cpus", integer, fields["cpus"]),
         lock=at("lock", _lock, fields["lock"]),
+        spreads=each("spreads", number, fields["spreads"]) if "spreads" in fields else SPREADS,
         published=each("published", _published, fields.get("published", [])),
         **{key: at(key, read, fields[key]) for key, read in parts.items() if key in fields},
     )

@@ -64,6 +64,31 @@ def busy_constant(cpus: Any, think: Any, hold: Any, left_free: Any) -> Any:
     return hold / (hold + left_free * think / cpus)
 
 
+def own_share(spread: Any, cpus: Any) -> Any:
+    """Return which share of the uses takes the own lock, if a share of them takes any lock."""
+    return 1 - spread + spread / cpus
+
+
+def over_locks(spread: Any, cpus: Any, number: Any, counted: Any, free: Any) -> Any:
+    """Return the mean over the locks that a CPU takes, with ``number`` CPUs counted so far.
+
+    The network without this CPU has one value at the locks of the other counted CPUs, and one at
+    all other locks. Its own lock is one of the latter, as long as it is not there itself.
+    """
+    others = spread / cpus * ((number - 1) * counted + (cpus - number) * free)
+    return own_share(spread, cpus) * free + others
+
+
+def visits_counted(spread: Any, cpus: Any, number: Any, own: Any, other: Any) -> Any:
+    """Return what the counted CPUs bring to the lock of one of them: itself, and the others."""
+    return own_share(spread, cpus) * own + (number - 1) * spread / cpus * other
+
+
+def visits_free(spread: Any, cpus: Any, number: Any, other: Any) -> Any:
+    """Return what the counted CPUs bring to the lock of a CPU that is not one of them."""
+    return number * spread / cpus * other
+
+
 def looks(chance: Any, cpus: Any) -> Any:
     """Return how many queues a scan looks at, if each has what it seeks with this chance.
 

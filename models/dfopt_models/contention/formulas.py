@@ -15,6 +15,10 @@ CHANCE, BEFORE, LOOKS, REACHED, ALONE = sympy.symbols("pi_b pi_a l P_b rho_b", p
 LOAD, FIRST, ALL_BUSY, WAIT, WAIT_FIRST = sympy.symbols("rho f C W W_1", positive=True)
 OFFERED, LOST, LOST_BEFORE = sympy.symbols("a B_N B_M", positive=True)
 
+SHARE, OWN, MEAN, AT_COUNTED, AT_FREE, COUNT = sympy.symbols(
+    "q q_own y y_counted y_free n", positive=True
+)
+
 MVA = "mean value analysis (Reiser and Lavenberg 1980)"
 
 QUANTITIES = (
@@ -60,6 +64,16 @@ QUANTITIES = (
         symbol=LOST, meaning="chance that all of N buffers are in use (Erlang's loss formula)"
     ),
     Quantity(symbol=LOST_BEFORE, meaning="the same of N - 1 buffers; 1 for none", latex="B_{N-1}"),
+    Quantity(symbol=SHARE, meaning="share of the uses that choose among all locks alike"),
+    Quantity(symbol=OWN, meaning="share of the uses of the own lock", latex=r"q_{\mathrm{own}}"),
+    Quantity(symbol=COUNT, meaning="CPUs counted so far, one of them the CPU that asks"),
+    Quantity(symbol=MEAN, meaning="time, or misses, of a CPU, over the locks that it takes"),
+    Quantity(
+        symbol=AT_COUNTED,
+        meaning="the same at the lock of another counted CPU",
+        latex=r"y_{\mathrm{counted}}",
+    ),
+    Quantity(symbol=AT_FREE, meaning="the same at any other lock", latex=r"y_{\mathrm{free}}"),
 )
 
 
@@ -114,6 +128,20 @@ CONTENTION = (
         "derived: a hold, and after a share of them a time until the first CPU comes",
         BUSY_CONSTANT,
         equations.busy_constant(N, Z, S, FREE),
+    ),
+    formula(
+        "own-share",
+        "how often the own lock is taken",
+        "derived: among all locks it is one of N",
+        OWN,
+        equations.own_share(SHARE, N),
+    ),
+    formula(
+        "own-lock-first",
+        "time or misses of a CPU, over the locks that it takes",
+        f"{MVA}, with a class for each CPU",
+        MEAN,
+        equations.over_locks(SHARE, N, COUNT, AT_COUNTED, AT_FREE),
     ),
     formula(
         "range",

@@ -166,25 +166,21 @@ def own_lock_first(cpus: int, think: float, hold: float, spread: float) -> Conte
     _check(cpus, think, [SpinLocks(hold)])
     if not 0 <= spread <= 1:
         raise ModelError(f"must be from 0 to 1, not {spread:g}", place="spread")
-    other = spread / cpus
-    own = 1 - spread + other
-    # Queue at a lock whose CPU is among the CPUs counted so far, and at one whose CPU is not.
-    with_owner = without = 0.0
+    # Mean number of CPUs at the lock of a CPU that is counted already, and at any other lock;
+    # then how busy these locks are.
+    counted = free = 0.0
+    busy_counted = busy_free = 0.0
     miss = uses = 0.0
-    # How busy such locks are.
-    busy_with = busy_without = 0.0
     for number in range(1, cpus + 1):
-        time_own = equations.residence(hold, without)
-        time_other = equations.residence(hold, with_owner)
-        time = own * time_own + other * ((number - 1) * time_other + (cpus - number) * time_own)
-        miss = own * busy_without + other * (
-            (number - 1) * busy_with + (cpus - number) * busy_without
-        )
+        network = spread, cpus, number
+        at_counted, at_free = (equations.residence(hold, queued) for queued in (counted, free))
+        miss = equations.over_locks(*network, busy_counted, busy_free)
+        time = equations.over_locks(*network, at_counted, at_free)
         uses = equations.throughput(1, think, time)
-        busy_with = equations.busy(uses, hold) * (own + (number - 1) * other)
-        busy_without = equations.busy(uses, hold) * number * other
-        with_owner = uses * (own * time_own + (number - 1) * other * time_other)
-        without = uses * number * other * time_own
+        counted = uses * equations.visits_counted(*network, at_free, at_counted)
+        free = uses * equations.visits_free(*network, at_free)
+        busy_counted = equations.busy(uses, hold) * equations.visits_counted(*network, 1, 1)
+        busy_free = equations.busy(uses, hold) * equations.visits_free(*network, 1)
     return _found(cpus, think, hold, cpus * uses, [miss])
 
 

@@ -39,9 +39,13 @@ MOST_NUMBERS = 64
 """At most this many numbers of CPUs are shown."""
 
 SPREADS = (1.0, 0.5, 0.2, 0.1)
-"""Shares of uses that choose among all locks, for the table of locality."""
+"""Shares of uses that choose among all locks, where a model has no others."""
+
+LEAST, MOST = 2.0**-62, 2.0**62
+"""Times are from the first to the second, so that no ratio of them overflows."""
 
 LOADS = (1e-6, 1 - 1e-9)
+"""Between these a load is looked for."""
 
 
 class Measurement(StrEnum):
@@ -227,6 +231,8 @@ class ContentionModel:
         Numbers of CPUs, rising.
     lock
         The lock of the ready queue.
+    spreads
+        Shares of the uses that choose among all locks, which the table of own locks shows.
     buffers, scans, third_band
         Further parts; None where they are left out.
     published
@@ -236,6 +242,7 @@ class ContentionModel:
     name: str
     cpus: tuple[int, ...]
     lock: Lock
+    spreads: tuple[float, ...] = SPREADS
     buffers: Buffers | None = None
     scans: Scans | None = None
     third_band: ThirdBand | None = None
@@ -247,6 +254,9 @@ class ContentionModel:
         _given_or_fitted(self.lock, "think", ("misses", "misses_of"), "lock")
         if self.lock.misses is not None:
             _within("lock", self.think)
+        for number, spread in enumerate(self.spreads):
+            if not 0 <= spread <= 1:
+                raise ModelError(f"must be from 0 to 1, not {spread:g}", place=f"spreads[{number}]")
         if self.buffers is not None:
             _check_times(self.buffers, ("hold", "used"), "buffers")
             _given_or_fitted(self.buffers, "hold", ("slope",), "buffers")
@@ -264,8 +274,11 @@ class ContentionModel:
             scans = self.scans
             _given_or_fitted(scans, "look", ("slowdown", "slowdown_of"), "scans")
             _within("scans", lambda: expected_looks(scans.chances, 1))
-            if not (isfinite(scans.look_time) and scans.look_time >= 0):
-                raise ModelError("a look must not take less than nothing", place="scans")
+            if not 0 <= scans.look_time <= MOST:
+                raise ModelError(
+                    f"a look must take from 0 to 2^62 switches, not {scans.look_time:g}",
+                    place="scans",
+                )
         if self.third_band is not None:
             band = self.third_band
             _given_or_fitted(band, "load", ("ratio",), "third_band")
@@ -355,6 +368,8 @@ class ContentionModel:
             When a part or a number of CPUs is missing that this needs.
         """
         what = published.what
+        if not abs(published.value) <= MOST:
+            raise ModelError(f"must be at most 2^62, not {published.value:g}", place="value")
         part = PARTS.get(what)
         if part is not None and getattr(self, part) is None:
             raise ModelError(f"needs the table [{part}]; add it", place="what")
@@ -423,8 +438,15 @@ def _check_cpus(cpus: tuple[int, ...], place: str) -> None:
 def _check_times(holder: object, names: tuple[str, ...], place: str) -> None:
     for name in names:
         time = getattr(holder, name)
-        if time is not None and not (isfinite(time) and time > 0):
+        if time is None:
+            continue
+        if not time > 0:
             raise ModelError(f"must be more than 0, not {time:g}", place=f"{place}.{name}")
+        if not LEAST <= time <= MOST:
+            raise ModelError(
+                f"must be from 2^-62 to 2^62, not {time:g}; choose another unit",
+                place=f"{place}.{name}",
+            )
 
 
 def _given_or_fitted(holder: object, given: str, fitted: tuple[str, ...], place: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dfopt.files.formats import Format
 from dfopt_models.contention.locks import Contention, Holds
-from dfopt_models.contention.model import SPREADS, ContentionModel, Published
+from dfopt_models.contention.model import ContentionModel, Published
 from dfopt_models.contention.scans import expected_looks
 
 
@@ -98,7 +98,7 @@ def locality_table(model: ContentionModel) -> tuple[tuple[float, Contention], ..
     Hold times are exponential.
     """
     cpus = model.cpus[-1]
-    return tuple((spread, model.spread(cpus, spread)) for spread in SPREADS)
+    return tuple((spread, model.spread(cpus, spread)) for spread in model.spreads)
 
 
 def published_table(model: ContentionModel) -> tuple[PublishedRow, ...]:

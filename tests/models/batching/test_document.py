@@ -15,6 +15,7 @@ from dfopt_models.batching import (
     pareto_table,
     parse_batching,
     read_batching,
+    share_read,
     shipped_batching,
 )
 from dfopt_models.batching.formulas import BATCHING
@@ -87,4 +88,7 @@ def test_formulas_are_those_of_the_numbers():
     plain = read_batching("debattista")
     gain = formulas["gain"].value({"b": plain.computing(8, 16), "m": reading, "r": 4})
     assert gain == pytest.approx(plain.gain(8, 16))
+    for batch, count, length in ((32, 128, 128), (32, 128, 5), (7, 8, 7), (9, 4, 3), (3, 40, 2)):
+        share = formulas["share-read"].value({"B": batch, "K": count, "PL": length})
+        assert share == pytest.approx(share_read(batch, count, length))
     assert all(formula.text() and formula.latex() and formula.used for formula in BATCHING)

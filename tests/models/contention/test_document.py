@@ -81,6 +81,16 @@ WRONG = {
     "a negative time": (OWN.replace("5e-5", "-1"), "lock.think: must be more than 0, not -1"),
     "not a number": (OWN.replace("5e-5", "nan"), "lock.think: must be more than 0, not nan"),
     "a text": (OWN.replace("5e-5", '"5"'), "lock.think: must be a number, not '5'"),
+    "too long a time": (OWN.replace("5e-5", "1e30"), "lock.think: must be from 2^-62 to 2^62"),
+    "a look without end": (
+        f"{OWN}[scans]\nlook = inf\nchances = [0.5]",
+        "scans: a look must take from 0 to 2^62 switches, not inf",
+    ),
+    "a measurement that is no number": (
+        f'{OWN}[[published]]\nwhat = "misses"\nvalue = nan\ncpus = 4',
+        "published[0].value: must be at most 2^62, not nan",
+    ),
+    "a share beyond 1": (f"spreads = [1, 2]\n{OWN}", "spreads[1]: must be from 0 to 1, not 2"),
     "falling CPUs": (OWN.replace("[1, 8]", "[8, 1]"), "cpus: must rise"),
     "no CPUs": (OWN.replace("[1, 8]", "[]"), "cpus: must have 1 to 64 numbers"),
     "too many CPUs": (OWN.replace("8]", "8000]"), "cpus: must be from 1 to 1000, not 8000"),
@@ -152,6 +162,10 @@ def test_formulas_are_those_of_the_numbers():
         assert formula.text()
         assert formula.latex()
         assert formula.used
+    first = values["own-lock-first"].value(
+        {"q": 0.3, "N": 5, "n": 2, "y_counted": 1.5, "y_free": 1.2}
+    )
+    assert first == pytest.approx(equations.over_locks(0.3, 5, 2, 1.5, 1.2))
     looks = values["looks"].value({"rho_b": 0.3, "N": 4})
     assert looks == pytest.approx(equations.looks(0.3, 4))
     constant = values["residence-constant"].value({"S": 2, "Q": 1.5, "U": 0.5})

@@ -96,6 +96,8 @@ def test_misses_by_locality(model):
         4.5,
         2.4,
     ]
+    at = [round(100 * model.spread(10, spread).miss, 1) for spread in (0.725, 0.81)]
+    assert at == [11.5, 12.0]
 
 
 def test_scans_and_bands_are_fitted(model):
