@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from dfopt_cli.counters import counters
 from dfopt_cli.failures import naming, usage
 from dfopt_cli.formula_option import FormulaCommand, FormulaOption
 from dfopt_cli.options import JsonOption, PathOption
@@ -195,3 +196,6 @@ def batching(
     from dfopt_cli.batching_view import batching_tables
 
     print_rich(*batching_tables(parameters, rows, curve, shown, counted))
+
+
+app.command("counters", cls=FormulaCommand)(counters)

@@ -50,6 +50,8 @@ class Format(StrEnum):
     CONTENTION = "dfopt-contention/1", "a table of contention for locks"
     BATCHING_MODEL = "dfopt-batching-model/1", "a batching model"
     BATCHING = "dfopt-batching/1", "a table of gains by batches"
+    COUNTERS_MODEL = "dfopt-counters-model/1", "a model of counters"
+    COUNTERS = "dfopt-counters/1", "figures of counters"
 
 
 UNNAMED = "JSON"

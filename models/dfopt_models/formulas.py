@@ -26,6 +26,7 @@ MODELS: Mapping[str, tuple[str, str]] = {
     "crossover": ("dfopt_models.response_time.formulas", "CROSSOVER"),
     "contention": ("dfopt_models.contention.formulas", "CONTENTION"),
     "batching": ("dfopt_models.batching.formulas", "BATCHING"),
+    "counters": ("dfopt_models.counters.formulas", "COUNTERS"),
 }
 """For each command of the models: the module of its formulas, and the name of the tuple there."""
 
