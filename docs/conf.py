@@ -11,6 +11,7 @@ from dfopt.plot import plot_schedule, save_picture
 from dfopt_models import plot as model_plot
 from dfopt_models.batching import read_batching
 from dfopt_models.contention import read_contention
+from dfopt_models.counters import read_counters_model
 from dfopt_models.response_time import read_model
 
 DOCS = Path(__file__).parent
@@ -121,6 +122,8 @@ def draw_pictures(app: Sphinx) -> None:
         "batching": model_plot.plot_batching(read_batching("debattista")),
     }.items():
         save_picture(figure.axes[0], PICTURES / f"{name}.svg")
+    counters = model_plot.plot_counters(read_counters_model("ziemba"))
+    save_picture(counters, PICTURES / "counters.svg")
 
 
 def setup(app: Sphinx) -> None:

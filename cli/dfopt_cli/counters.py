@@ -2,50 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from dfopt import Objective
+from dfopt_cli.counters_file import CountersArgument, CpuOption, LongOption, read_counters
 from dfopt_cli.failures import naming
 from dfopt_cli.formula_option import FormulaOption
 from dfopt_cli.options import JsonOption
 from dfopt_cli.output_files import check_output
 from dfopt_cli.printing import print_json, print_rich, say
-
-if TYPE_CHECKING:
-    from dfopt_models.counters import CounterFigures, CountersModel
-
-NS_PER_MS = 1_000_000
-
-CountersArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="Samples of counters at switches, a CSV table or what perf script prints; or a model "
-        "of counters, a TOML file or a name: ziemba. - is standard input.",
-        show_default=False,
-    ),
-]
-
-LongOption = Annotated[
-    float | None,
-    typer.Option(
-        "--long",
-        metavar="MS",
-        min=0,
-        help="Dispatches that run at least this time are a task type of their own. Without it the "
-        "length is chosen that explains best how fast the next dispatch is.",
-        show_default=False,
-    ),
-]
-
-CpuOption = Annotated[
-    list[int] | None,
-    typer.Option(
-        "--cpu", metavar="N", help="Only this CPU; may be given several times.", show_default=False
-    ),
-]
 
 
 def counters(
@@ -124,40 +91,3 @@ def counters(
     for name, what in ((output, "the model"), (instance, "the instance")):
         if name is not None:
             say(f"dfopt: {what} is in {name}")
-
-
-def read_counters(
-    file: str, *, long: float | None, cpu: list[int] | None, mean: str = "total"
-) -> tuple[CountersModel, CounterFigures | None]:
-    """Return the model in a file, or the one that its samples give with their figures."""
-    from dfopt.files.formats import Format, toml_format
-    from dfopt_models.counters import (
-        Mean,
-        counted_dispatches,
-        counter_figures,
-        counters_model,
-        long_threshold,
-        read_counters_model,
-        read_samples,
-    )
-    from dfopt_models.parameter_files import parameter_name, shipped_parameters
-
-    if mean not in list(Mean):
-        raise typer.BadParameter(
-            f"must be one of {', '.join(Mean)}, not {mean}", param_hint="--mean"
-        )
-    is_model = (
-        file in shipped_parameters(Format.COUNTERS_MODEL)
-        or file.removesuffix(".gz").endswith(".toml")
-        or toml_format(file) is not None
-    )
-    if is_model:
-        if long is not None or cpu:
-            raise typer.BadParameter("a model has no samples; --long and --cpu are for samples")
-        return read_counters_model(file), None
-    dispatches = counted_dispatches(read_samples(file), cpus=cpu or None)
-    long_ns = long_threshold(dispatches) if long is None else round(long * NS_PER_MS)
-    model = counters_model(
-        dispatches, long_ns=long_ns, name=parameter_name(file).removesuffix(".csv"), mean=Mean(mean)
-    )
-    return model, counter_figures(dispatches, long_ns=long_ns)

@@ -61,7 +61,7 @@ def _types(model: CountersModel) -> Table:
             printable(task_type.name),
             f"{_mark(task_type.sources, 'dispatches')}{task_type.dispatches:,g}",
             f"{task_type.dispatches / whole:.1%}",
-            f"{_mark(task_type.sources, 'best_ipc')}{task_type.best_ipc:.3g}",
+            f"{_mark(task_type.sources, 'best_ipc')}{task_type.best_ipc:.4g}",
             _mark(task_type.sources, "best_dispatch") + duration(task_type.best_dispatch, "ns"),
         )
     return table
@@ -110,8 +110,8 @@ def _segregation(model: CountersModel) -> dict[str, str]:
         f"{1 / figures.relative_speed:.3g} times as long",
         f"lost to {harmful}": f"{figures.wasted_of_type:.1%} of the time of {name}, "
         f"{figures.wasted_of_all:.1%} of all CPU time",
-        f"{name} on a CPU of its own": f"idle for {figures.idle:.1%} of the time; the longest queue "
-        f"takes {duration(figures.drain, 'ns')}",
+        f"{name} on a CPU of its own": f"idle for {figures.idle:.1%} of the time; the "
+        f"longest queue takes {duration(figures.drain, 'ns')}",
     }
 
 

@@ -28,6 +28,8 @@ SHOWN_ELSEWHERE = {
     "contention' take it",
     "dfopt-batching-model/1": "is a batching model; 'dfopt model batching' and 'dfopt plot "
     "batching' take it",
+    "dfopt-counters-model/1": "is a model of counters; 'dfopt model counters' and 'dfopt plot "
+    "counters' take it",
 }
 """Files that are neither instance nor trace."""
 

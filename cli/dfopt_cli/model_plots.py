@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dfopt_cli.counters_file import CountersArgument, CpuOption, LongOption, read_counters
 from dfopt_cli.failures import naming, usage
 from dfopt_cli.options import PathOption, PictureOption
 from dfopt_cli.output_files import check_output
+from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
 
 if TYPE_CHECKING:
@@ -207,6 +209,35 @@ def batching(
     with naming(model):
         parameters = read_batching(model)
     save_picture(plot_batching(parameters).axes[0], output)
+
+
+def counters(
+    file: CountersArgument,
+    *,
+    output: PictureOption,
+    long: LongOption = None,
+    cpu: CpuOption = None,
+    warm_up: Annotated[
+        bool, typer.Option("--warm-up", help="Draw the warm-up of the model's first thread type.")
+    ] = False,
+) -> None:
+    """Draw how fast each task type is after each other one.
+
+    Speeds are shares of the best one of the type. With --warm-up it is how a thread type becomes
+    faster after it was dispatched; only models have that.
+
+    Example: dfopt plot counters ziemba -o counters.svg
+    """
+    from dfopt.plot import check_picture_name, save_picture
+    from dfopt_models.plot import plot_counters, plot_warm_up
+
+    check_picture_name(output)
+    check_output(output, file)
+    with naming(file):
+        model, _ = read_counters(file, long=long, cpu=cpu)
+        if warm_up and not model.warm_up:
+            raise ModelError("has no warm-up to draw; add [[warm_up]] to a model", place="warm_up")
+    save_picture(plot_warm_up(model.warm_up[0]) if warm_up else plot_counters(model), output)
 
 
 def check_machines(path: GrowthPath) -> None:

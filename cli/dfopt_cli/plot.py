@@ -15,6 +15,7 @@ from dfopt_cli.model_plots import (
     batching,
     claim,
     contention,
+    counters,
     crossover,
     crossover_plane,
     headroom,
@@ -242,3 +243,4 @@ app.command()(trade)
 app.command()(waste)
 app.command()(contention)
 app.command()(batching)
+app.command()(counters)

@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dfopt_models.counters.samples import (
     DATA_MISSES,
     INSTRUCTION_MISSES,
+    NOBODY,
     CountedDispatches,
     Floats,
     Integers,
 )
-
-Texts = NDArray[np.str_]
 
 PER = 100
 """Misses are given per this number of instructions."""
@@ -40,6 +39,14 @@ DEVIATIONS = (-np.inf, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, np.inf)
 
 MOST_THREADS = 2
 """At most this number of the threads that are dispatched most often have a table (Figure 6)."""
+
+
+class Key(NamedTuple):
+    """What groups are formed by: a name, all values, and for each dispatch the place of its own."""
+
+    name: str
+    values: Sequence[str]
+    codes: Integers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,57 +155,58 @@ def counter_figures(dispatches: CountedDispatches, *, long_ns: int) -> CounterFi
         A dispatch of another type that ran at least this time before is a long one, nanoseconds.
     """
     samples = dispatches.samples
-    type_names = np.array(samples.types)[dispatches.type]
-    cpus = np.array([str(cpu) for cpu in samples.cpu[dispatches.entry]])
-    by_type, by_cpu = ("type", type_names), ("CPU", cpus)
-    before = ("after", predecessor_names(dispatches, long_ns))
-    lengths = ("length", length_names(dispatches))
-    threads = np.array(samples.threads)[samples.thread[dispatches.entry]]
-    names, counts = np.unique(threads, return_counts=True)
-    busiest = names[np.argsort(-counts, kind="stable")[:MOST_THREADS]]
+    by_type = Key("type", samples.types, dispatches.type)
+    cpus, cpu = np.unique(samples.cpu[dispatches.entry], return_inverse=True)
+    by_cpu = Key("CPU", tuple(map(str, cpus)), cpu)
+    threads = samples.thread[dispatches.entry]
+    busiest = np.argsort(-np.bincount(threads), kind="stable")[:MOST_THREADS]
     often = np.isin(threads, busiest)
     return CounterFigures(
         by_cpu=performance(dispatches, [by_cpu]),
         by_type=performance(dispatches, [by_cpu, by_type], shares_within=1),
         by_thread=performance(
             dispatches.chosen(often),
-            [("thread", threads[often]), ("CPU", cpus[often])],
+            [Key("thread", samples.threads, threads[often]), by_cpu._replace(codes=cpu[often])],
             shares_within=1,
         ),
         deviations=deviations(dispatches),
-        by_predecessor=performance(dispatches, [by_type, before], shares_within=1),
-        by_length=performance(dispatches, [by_type, lengths], shares_within=1),
+        by_predecessor=performance(
+            dispatches, [by_type, predecessors(dispatches, long_ns)], shares_within=1
+        ),
+        by_length=performance(dispatches, [by_type, slice_lengths(dispatches)], shares_within=1),
         queues=_queues(dispatches),
     )
 
 
-def predecessor_names(dispatches: CountedDispatches, long_ns: int) -> Texts:
+def predecessors(dispatches: CountedDispatches, long_ns: int) -> Key:
     """Return for each dispatch what ran before it: how many of its type, or which other one."""
-    types = np.array(["", *dispatches.samples.types])
-    other = types[dispatches.previous_type + 1]
-    is_long = dispatches.previous_length >= long_ns
-    names = np.where(is_long, np.char.add("long ", other), other)
-    series = np.minimum(dispatches.predecessors, LONGEST_SERIES)
-    own = np.array(
-        [f"{count} of its type" for count in range(LONGEST_SERIES)]
-        + [f"{LONGEST_SERIES} or more of its type"]
-    )[series]
-    names = np.where(dispatches.predecessors > 0, own, names)
-    return np.where(dispatches.previous_type < 0, "nothing", names)
-
-
-def length_names(dispatches: CountedDispatches) -> Texts:
-    """Return for each dispatch the range of its length."""
-    begins = np.array(LENGTHS_MS)
-    ranges = np.array(
-        [f"{low:g}–{high:g} ms" for low, high in pairwise(begins)] + [f"{begins[-1]:g} ms or more"]
+    types = dispatches.samples.types
+    own = [f"{count} of its type" for count in range(1, LONGEST_SERIES)]
+    values = (
+        "nothing",
+        *own,
+        f"{LONGEST_SERIES} or more of its type",
+        *types,
+        *(f"long {name}" for name in types),
     )
-    return ranges[np.searchsorted(begins, dispatches.length / NS_PER_MS, side="right") - 1]
+    other = 1 + LONGEST_SERIES + dispatches.previous_type
+    other += np.where(dispatches.previous_length >= long_ns, len(types), 0)
+    codes = np.where(
+        dispatches.predecessors > 0, np.minimum(dispatches.predecessors, LONGEST_SERIES), other
+    )
+    return Key("after", values, np.where(dispatches.previous_type == NOBODY, 0, codes))
+
+
+def slice_lengths(dispatches: CountedDispatches) -> Key:
+    """Return for each dispatch the range of its length."""
+    ranges = [f"{low:g}–{high:g} ms" for low, high in pairwise(LENGTHS_MS)]
+    codes = np.searchsorted(LENGTHS_MS, dispatches.length / NS_PER_MS, side="right") - 1
+    return Key("length", (*ranges, f"{LENGTHS_MS[-1]:g} ms or more"), codes)
 
 
 def performance(
     dispatches: CountedDispatches,
-    keys: Sequence[tuple[str, Texts]],
+    keys: Sequence[Key],
     *,
     shares_within: int = 0,
 ) -> tuple[PerformanceRow, ...]:
@@ -209,12 +217,11 @@ def performance(
     dispatches
         The dispatches.
     keys
-        Names of keys, with the value of each dispatch.
+        The keys; groups are in the order of their values.
     shares_within
         Shares are those of the dispatches that agree in this number of keys.
     """
-    codes = [np.unique(values, return_inverse=True) for _, values in keys]
-    rows = np.stack([inverse for _, inverse in codes])
+    rows = np.stack([key.codes for key in keys])
     groups, member = np.unique(rows, axis=1, return_inverse=True)
     member = member.ravel()
     _, wholes = np.unique(groups[:shares_within], axis=1, return_inverse=True)
@@ -243,8 +250,8 @@ def performance(
     return tuple(
         PerformanceRow(
             group=tuple(
-                (name, str(values[groups[key, group]]))
-                for key, ((name, _), (values, _)) in enumerate(zip(keys, codes, strict=True))
+                (key.name, key.values[code])
+                for key, code in zip(keys, groups[:, group], strict=True)
             ),
             dispatches=int(count[group]),
             dispatch_share=float(count[group] / whole_count[group]),

@@ -212,6 +212,7 @@ class CountersModel:
                 raise ModelError(
                     f"{task_type.name!r} is there twice; leave one", place=f"type[{position}].name"
                 )
+        for position, task_type in enumerate(self.types):
             for cell, after in enumerate(task_type.after):
                 _check_known(after.type, names, f"type[{position}].after[{cell}].type")
         if self.segregation is not None:

@@ -2,6 +2,7 @@
 
 from dfopt_models.plot.batching import plot_batching
 from dfopt_models.plot.contention import plot_contention
+from dfopt_models.plot.counters import plot_counters, plot_warm_up
 from dfopt_models.plot.crossover import plot_crossover, plot_crossovers
 from dfopt_models.plot.crossover_plane import plot_crossover_plane
 from dfopt_models.plot.headroom import plot_headroom
@@ -14,6 +15,7 @@ from dfopt_models.plot.waste import plot_crossover_against_waste
 __all__ = [
     "plot_batching",
     "plot_contention",
+    "plot_counters",
     "plot_crossover",
     "plot_crossover_against_waste",
     "plot_crossover_plane",
@@ -23,4 +25,5 @@ __all__ = [
     "plot_machine_use",
     "plot_product_spread",
     "plot_trade",
+    "plot_warm_up",
 ]
