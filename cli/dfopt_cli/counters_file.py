@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -45,7 +46,7 @@ def read_counters(
     file: str, *, long: float | None, cpu: list[int] | None, mean: str = "total"
 ) -> tuple[CountersModel, CounterFigures | None]:
     """Return the model in a file, or the one that its samples give with their figures."""
-    from dfopt.files.formats import Format, toml_format
+    from dfopt.files.formats import toml_format
     from dfopt_models.counters import (
         Mean,
         counted_dispatches,
@@ -55,14 +56,14 @@ def read_counters(
         read_counters_model,
         read_samples,
     )
-    from dfopt_models.parameter_files import parameter_name, shipped_parameters
+    from dfopt_models.parameter_files import parameter_name
 
     if mean not in list(Mean):
         raise typer.BadParameter(
             f"must be one of {', '.join(Mean)}, not {mean}", param_hint="--mean"
         )
     is_model = (
-        file in shipped_parameters(Format.COUNTERS_MODEL)
+        (file != "-" and not os.path.exists(file))  # its name or its error
         or file.removesuffix(".gz").endswith(".toml")
         or toml_format(file) is not None
     )

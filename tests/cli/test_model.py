@@ -1,15 +1,17 @@
 """``dfopt model`` and ``dfopt plot crossover``."""
 
 import json
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from dfopt.files import schema
+from dfopt.files import read_instance, schema
 from dfopt_models.response_time import read_model, write_model
 from tests.cli.conftest import Run, Start
+from tests.models.counters.synthetic import published_samples
 from tests.patience import PATIENCE_S
 
 KEYS = ["format", "model", "baseline", "path", "crossovers"]
@@ -325,3 +327,37 @@ def test_two_digits_are_shown_where_two_are_known(run: Run, model_file: Path) ->
     assert "190 to 16,000" in out
     _, out, _ = run("model", "crossover", model_file, "--path", "limit")
     assert "~1,405" in out
+
+
+def test_counters_write_a_model_and_an_instance(run: Run, tmp_path: Path) -> None:
+    samples = tmp_path / "web.csv"
+    samples.write_text(published_samples())
+    model, instance = tmp_path / "web.toml", tmp_path / "web.json"
+    code, out, _ = run("model", "counters", samples, "-o", model, "--json")
+    assert code == 0
+    document = json.loads(out)
+    Draft202012Validator(schema("counters")).validate(document)
+    assert document["figures"]["by_cpu"][0]["dispatches"] == 1_000
+    Draft202012Validator(schema("counters-model")).validate(tomllib.loads(model.read_text()))
+    _, out, _ = run("model", "counters", samples)
+    assert "long PHP" in out
+    assert "too few dispatches" in out
+    code, _, err = run("model", "counters", model, "--instance", instance)
+    assert code == 1
+    assert "4 of 9 penalties are unknown, such as that of 'PHP' after 'PHP'" in err
+    assert run("model", "counters", "ziemba", "--instance", instance, "--cpus", "2")[0] == 0
+    assert read_instance(instance).cpus == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["ziemba", "--long", "1"], "a model has no samples; --long and --cpu are for samples"),
+        (["zimba"], "did you mean 'ziemba'?"),
+        (["ziemba", "--mean", "geometric"], "must be one of total, dispatches, not geometric"),
+    ],
+)
+def test_wrong_uses_of_counters(run: Run, arguments: list[str], problem: str) -> None:
+    code, _, err = run("model", "counters", *arguments)
+    assert code != 0
+    assert problem in " ".join(err.replace("│", " ").split())
