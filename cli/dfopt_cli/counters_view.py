@@ -13,7 +13,7 @@ from dfopt_cli.tables import duration, pairs, plain_table
 from dfopt_models.parameter_fields import is_assumed
 
 if TYPE_CHECKING:
-    from dfopt_models.counters import CounterFigures, CountersModel, TaskType
+    from dfopt_models.counters import CountedType, CounterFigures, CountersModel
     from dfopt_models.counters.figures import DeviationRow, PerformanceRow, QueueRow
 
 ASSUMED = "~"
@@ -79,7 +79,7 @@ def _matrix(model: CountersModel) -> Table:
     return table
 
 
-def _penalty(after: TaskType, before: str) -> str:
+def _penalty(after: CountedType, before: str) -> str:
     penalty, cell = after.penalty(before), after.after_type(before)
     if penalty is None or cell is None:
         return UNKNOWN

@@ -7,7 +7,7 @@ from dfopt_models.counters.document import (
 )
 from dfopt_models.counters.figures import CounterFigures, counter_figures
 from dfopt_models.counters.instance import counters_instance
-from dfopt_models.counters.model import AfterType, CountersModel, TaskType
+from dfopt_models.counters.model import AfterType, CountedType, CountersModel
 from dfopt_models.counters.pairs import Mean, counters_model, long_threshold
 from dfopt_models.counters.sample_files import read_samples
 from dfopt_models.counters.samples import CounterSamples, counted_dispatches
@@ -15,12 +15,12 @@ from dfopt_models.counters.warm_up import Reading, WarmUp, WarmUpPoint, fit_warm
 
 __all__ = [
     "AfterType",
+    "CountedType",
     "CounterFigures",
     "CounterSamples",
     "CountersModel",
     "Mean",
     "Reading",
-    "TaskType",
     "WarmUp",
     "WarmUpPoint",
     "counted_dispatches",

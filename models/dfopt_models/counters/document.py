@@ -16,9 +16,9 @@ from dfopt.files.strict_toml import described_toml, parse_toml
 from dfopt_models.counters.figures import CounterFigures
 from dfopt_models.counters.model import (
     AfterType,
+    CountedType,
     CountersModel,
-    Segregation,
-    TaskType,
+    OwnCpu,
     WarmUpPoints,
 )
 from dfopt_models.counters.warm_up import Reading, WarmUpPoint
@@ -82,10 +82,10 @@ def _sources(value: dict[str, Any]) -> dict[str, str]:
     return at(SOURCES, sources_of, value.get(SOURCES, {}))
 
 
-def _task_type(value: Any) -> TaskType:
+def _task_type(value: Any) -> CountedType:
     known = ("name", *TYPE_NUMBERS, "after")
     fields = table_fields(value, known, required=known)
-    return TaskType(
+    return CountedType(
         name=at("name", string, fields["name"]),
         after=_tables("after", _after_type, fields["after"]),
         sources=_sources(value),
@@ -131,10 +131,10 @@ def _point(value: Any) -> WarmUpPoint:
     return WarmUpPoint(begin=begin, end=end, ipc=at("ipc", number, fields["ipc"]))
 
 
-def _segregation(value: Any) -> Segregation:
+def _segregation(value: Any) -> OwnCpu:
     known = ("type", "cpus", "longest_queue", "harmful_type", *SHARES)
     fields = table_fields(value, known, required=known)
-    return Segregation(
+    return OwnCpu(
         type=at("type", string, fields["type"]),
         harmful_type=at("harmful_type", string, fields["harmful_type"]),
         cpus=at("cpus", integer, fields["cpus"]),

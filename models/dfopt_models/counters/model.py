@@ -40,7 +40,7 @@ class AfterType:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskType:
+class CountedType:
     """A task type, and how fast it is after others.
 
     Parameters
@@ -114,7 +114,7 @@ class WarmUpPoints:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Segregation:
+class OwnCpu:
     """What is known of giving a thread type CPUs of its own.
 
     Parameters
@@ -155,7 +155,7 @@ class Segregation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SegregationFigures:
+class OwnCpuFigures:
     """What follows for a thread type on a CPU of its own.
 
     Parameters
@@ -199,9 +199,9 @@ class CountersModel:
     """
 
     name: str
-    types: tuple[TaskType, ...]
+    types: tuple[CountedType, ...]
     warm_up: tuple[WarmUpPoints, ...] = ()
-    segregation: Segregation | None = None
+    segregation: OwnCpu | None = None
 
     def __post_init__(self) -> None:
         names = [task_type.name for task_type in self.types]
@@ -219,7 +219,7 @@ class CountersModel:
             _check_known(self.segregation.type, names, "segregation.type")
             _check_known(self.segregation.harmful_type, names, "segregation.harmful_type")
 
-    def type_named(self, name: str) -> TaskType:
+    def type_named(self, name: str) -> CountedType:
         """Return a task type."""
         return next(task_type for task_type in self.types if task_type.name == name)
 
@@ -237,7 +237,7 @@ class CountersModel:
         """The pairs (before, after) whose penalty is not known."""
         return tuple(pair for pair, penalty in self.penalties.items() if penalty is None)
 
-    def segregation_figures(self) -> SegregationFigures | None:
+    def segregation_figures(self) -> OwnCpuFigures | None:
         """Return what follows for a type on a CPU of its own; None if the file does not ask."""
         given = self.segregation
         if given is None:
@@ -250,7 +250,7 @@ class CountersModel:
                 place="segregation.harmful_type",
             )
         wasted = wasted_share(harmed_share=given.harmed_share, ipc=after.ipc)
-        return SegregationFigures(
+        return OwnCpuFigures(
             idle=idle_share(cpus=given.cpus, time_share=given.time_share, saving=given.saving),
             drain=given.longest_queue * own.best_dispatch,
             wasted_of_type=wasted,

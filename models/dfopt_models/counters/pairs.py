@@ -11,7 +11,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from dfopt_models.counters.model import AfterType, CountersModel, TaskType
+from dfopt_models.counters.model import AfterType, CountedType, CountersModel
 from dfopt_models.counters.samples import NOBODY, CountedDispatches, Floats, Integers
 from dfopt_models.errors import ModelError
 
@@ -141,7 +141,7 @@ def counters_model(
         ]
         best = max(candidates, default=_mean(dispatches, np.flatnonzero(own), mean))
         types.append(
-            TaskType(
+            CountedType(
                 name=task_name,
                 dispatches=int(own.sum()),
                 best_ipc=best,
