@@ -12,6 +12,7 @@ from dfopt_models.contention import (
     mean_slope,
     published_table,
     read_contention,
+    think_for,
 )
 from dfopt_models.contention.affinity_group import with_buffers
 
@@ -32,6 +33,18 @@ def test_one_parameter_gives_both_miss_ratios(model):
     assert model.knee == pytest.approx(7.111, abs=0.0005)
     assert percent(model.one_lock(cpus).miss for cpus in CPUS) == [14.1, 40.4, 63.2, 80.8, 92.0]
     assert percent(model.own_locks(cpus).miss for cpus in CPUS) == [7.0, 10.4, 11.6, 12.1, 12.4]
+
+
+def test_how_firm_the_predictions_are():
+    """Anything from 91.5 to 92.5 % is published as 92 %."""
+    found = []
+    for misses in (0.915, 0.925):
+        think = think_for(misses, 10)
+        one, own = (contention(10, think, [SpinLocks(1.0, copies)]) for copies in (1, 10))
+        slope = mean_slope(lambda n, z=think: contention(n, z, [SpinLocks(1.0, n)]).work, CPUS)
+        found.append((*percent([own.miss, own.uses / one.uses - 1, one.spinning]), slope))
+    assert [row[:3] for row in found] == [(12.3, 43.1, 31.4), (12.6, 46.4, 33.0)]
+    assert [round(row[3], 3) for row in found] == [0.979, 0.978]
 
 
 def test_the_gain_nearly_comes_out_and_the_spinning_does_not(model):
