@@ -30,6 +30,8 @@ SHOWN_ELSEWHERE = {
     "batching' take it",
     "dfopt-counters-model/1": "is a model of counters; 'dfopt model counters' and 'dfopt plot "
     "counters' take it",
+    "dfopt-queueing-model/1": "is a queueing model; 'dfopt model queueing' and 'dfopt plot "
+    "queueing' take it",
 }
 """Files that are neither instance nor trace."""
 

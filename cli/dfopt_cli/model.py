@@ -199,3 +199,54 @@ def batching(
 
 
 app.command("counters", cls=FormulaCommand)(counters)
+
+
+@app.command(cls=FormulaCommand)
+def queueing(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="The parameters, a TOML file (- is standard input), or a name: short-jobs, "
+            "symmetry.",
+            show_default=False,
+        ),
+    ],
+    *,
+    load: Annotated[
+        list[float] | None,
+        typer.Option(
+            metavar="X",
+            help="Share of the CPUs' time that jobs take without reloads, below 1; may be given "
+            "several times.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    formula: FormulaOption = None,
+) -> None:
+    """Show between which response times the best policy lies.
+
+    No policy that does not know service times is better than one queue without reloads. The best
+    one is at least as good as partitions, and as a global queue with reloads. Also: at which loads
+    the global queue beats partitions, and what programs lose that share a cache.
+
+    Example: dfopt model queueing short-jobs --load 0.5 --load 0.9
+    """
+    from dfopt_models.queueing.model import (
+        LOADS,
+        queue_rows,
+        queueing_document,
+        read_queueing_model,
+    )
+
+    with naming(model):
+        parameters = read_queueing_model(model)
+    rows = usage(lambda: queue_rows(parameters, load or LOADS))
+    document = queueing_document(parameters, rows)
+    if as_json:
+        print_json(document)
+        return
+    from dfopt_cli.queueing_view import queueing_tables
+
+    print_rich(*queueing_tables(parameters, rows, document))

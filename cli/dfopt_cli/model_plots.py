@@ -240,6 +240,36 @@ def counters(
     save_picture(plot_warm_up(model.warm_up[0]) if warm_up else plot_counters(model), output)
 
 
+def queueing(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="Parameters of the queueing model: a TOML file, or a name: short-jobs, symmetry.",
+            show_default=False,
+        ),
+    ],
+    *,
+    output: PictureOption,
+) -> None:
+    """Draw between which response times the best policy lies.
+
+    Response times against the load, for each number of CPUs: the ideal, partitions, and a global
+    queue with reloads. Circles stand where the last two cross.
+
+    Example: dfopt plot queueing short-jobs -o queueing.svg
+    """
+    from dfopt.plot import check_picture_name, save_picture
+    from dfopt_models.plot import plot_queueing
+    from dfopt_models.queueing.model import read_queueing_model
+
+    check_picture_name(output)
+    check_output(output, *([model] if os.path.exists(model) else ()))
+    with naming(model):
+        parameters = read_queueing_model(model)
+    save_picture(plot_queueing(parameters), output)
+
+
 def check_machines(path: GrowthPath) -> None:
     """Refuse a path without machines on it."""
     from dfopt_models.response_time.numeric import machines_along

@@ -20,6 +20,7 @@ from dfopt_cli.model_plots import (
     crossover_plane,
     headroom,
     machine_use,
+    queueing,
     trade,
     waste,
 )
@@ -244,3 +245,4 @@ app.command()(waste)
 app.command()(contention)
 app.command()(batching)
 app.command()(counters)
+app.command()(queueing)

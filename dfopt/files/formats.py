@@ -52,6 +52,8 @@ class Format(StrEnum):
     BATCHING = "dfopt-batching/1", "a table of gains by batches"
     COUNTERS_MODEL = "dfopt-counters-model/1", "a model of counters"
     COUNTERS = "dfopt-counters/1", "figures of counters"
+    QUEUEING_MODEL = "dfopt-queueing-model/1", "a queueing model"
+    QUEUEING = "dfopt-queueing/1", "a table of queueing times"
 
 
 UNNAMED = "JSON"

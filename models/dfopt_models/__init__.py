@@ -4,5 +4,6 @@
 - ``space_sharing``: a simulation of its policies;
 - ``contention``: CPUs that wait for locks;
 - ``batching``: what batches of fine-grained threads gain;
+- ``queueing``: where a queue for all CPUs pays, and what programs lose that share a cache;
 - ``online``: what policies can achieve that do not know the future.
 """

@@ -27,6 +27,7 @@ MODELS: Mapping[str, tuple[str, str]] = {
     "contention": ("dfopt_models.contention.formulas", "CONTENTION"),
     "batching": ("dfopt_models.batching.formulas", "BATCHING"),
     "counters": ("dfopt_models.counters.formulas", "COUNTERS"),
+    "queueing": ("dfopt_models.queueing.formulas", "QUEUEING"),
 }
 """For each command of the models: the module of its formulas, and the name of the tuple there."""
 

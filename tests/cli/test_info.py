@@ -147,6 +147,7 @@ def test_initial_caches_are_shown(run: Run, tmp_path: Path) -> None:
         ("response-model", "is a response-time model; 'dfopt model' and"),
         ("contention-model", "is a contention model; 'dfopt model contention' and"),
         ("batching-model", "is a batching model; 'dfopt model batching' and"),
+        ("queueing-model", "is a queueing model; 'dfopt model queueing' and"),
     ],
 )
 def test_what_is_shown_elsewhere(run: Run, tmp_path: Path, kind: str, problem: str) -> None:
