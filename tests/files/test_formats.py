@@ -9,7 +9,7 @@ from dfopt.errors import FileError
 from dfopt.files import schema
 from dfopt.files.formats import Format, check_format
 
-WITHOUT_SCHEMA = {Format.INSTANCE_INDEX, Format.RESPONSE_MODEL}
+WITHOUT_SCHEMA = {Format.INSTANCE_INDEX}
 
 
 def test_every_schema_is_that_of_a_format() -> None:
