@@ -14,7 +14,7 @@ from dfopt_cli.tables import pairs, plain_table
 from dfopt_models.parameter_fields import is_assumed
 
 if TYPE_CHECKING:
-    from dfopt_models.queueing.model import QueueingModel, QueueRow
+    from dfopt_models.queueing.model import QueueingModel, QueueingRow
 
 NOTHING = "–"
 MICROSECONDS = 1e6
@@ -32,7 +32,7 @@ MEANINGS = {
 
 
 def queueing_tables(
-    model: QueueingModel, rows: Sequence[QueueRow], document: dict[str, object]
+    model: QueueingModel, rows: Sequence[QueueingRow], document: dict[str, object]
 ) -> list[Table | Text]:
     """Return what a terminal shows of queues, and of programs that share a cache."""
     shown: list[Table | Text] = [heading(model), Text(""), times_table(model, rows), Text("")]
@@ -75,7 +75,7 @@ def assumed(model: QueueingModel) -> list[str]:
     ]
 
 
-def times_table(model: QueueingModel, rows: Sequence[QueueRow]) -> Table:
+def times_table(model: QueueingModel, rows: Sequence[QueueingRow]) -> Table:
     """Return mean response times, over the service time."""
     table = plain_table()
     table.title, table.title_justify, table.title_style = (

@@ -134,7 +134,7 @@ class QueueingModel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueRow:
+class QueueingRow:
     """Mean response times at one load, in seconds.
 
     Parameters
@@ -160,7 +160,7 @@ class QueueRow:
         return min(self.partition, self.shared)
 
 
-def queue_rows(model: QueueingModel, loads: Sequence[float] = LOADS) -> tuple[QueueRow, ...]:
+def queue_rows(model: QueueingModel, loads: Sequence[float] = LOADS) -> tuple[QueueingRow, ...]:
     """Return the response times of all machines at some loads.
 
     Raises
@@ -172,7 +172,7 @@ def queue_rows(model: QueueingModel, loads: Sequence[float] = LOADS) -> tuple[Qu
         if not 0 <= load < 1:
             raise ModelError(f"must be at least 0 and less than 1, not {load:g}", place="load")
     return tuple(
-        QueueRow(
+        QueueingRow(
             cpus=cpus,
             load=load,
             ideal=ideal(model.service, cpus, load),
@@ -184,7 +184,7 @@ def queue_rows(model: QueueingModel, loads: Sequence[float] = LOADS) -> tuple[Qu
     )
 
 
-def queueing_document(model: QueueingModel, rows: Sequence[QueueRow]) -> dict[str, Any]:
+def queueing_document(model: QueueingModel, rows: Sequence[QueueingRow]) -> dict[str, Any]:
     """Return the document that ``dfopt model queueing --json`` prints."""
     return {
         "format": Format.QUEUEING,
