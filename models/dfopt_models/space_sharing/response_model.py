@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Sequence
 
 from dfopt_models.response_time import JobParameters, PolicyParameters, ResponseModel
+from dfopt_models.response_time.case import POLICY_NUMBERS
+from dfopt_models.response_time.model import LEAST_REPLICATIONS
 from dfopt_models.space_sharing.mix import Mix
 from dfopt_models.space_sharing.simulation import JobSummary, PolicySummary
 
 BASELINE = "equipartition"
-FIGURES = ("work", "waste", "reallocations", "affinity", "allocation")
 
-ROUNDING = 1e-9
-"""A range counts as one value if its width, relative to this value, is less."""
+FIGURES = {name: name for name in POLICY_NUMBERS} | {"penalty_affinity": "affinity_penalty"}
+"""What a replication says of a policy: the model's name of each figure, and the simulation's."""
 
 
 def response_model(mix: Mix, summaries: Sequence[PolicySummary]) -> ResponseModel:
     """Return the model whose parameters a simulation has measured.
 
-    The baseline is Equipartition, or the first policy where that was not simulated.
+    The baseline is Equipartition, or the first policy where that was not simulated. A replication
+    with one seed has the same threads under every policy, so that the replications of policies are
+    pairs.
 
     Parameters
     ----------
@@ -29,19 +32,27 @@ def response_model(mix: Mix, summaries: Sequence[PolicySummary]) -> ResponseMode
         The figures of each policy.
     """
     names = [summary.policy for summary in summaries]
-    applications = {entry.application.name: entry.application for entry in mix.jobs}
+    entries = [entry.application for entry in mix.jobs]
+    applications = {application.name: application for application in entries}
+    copies: Counter[str] = Counter()
+    for entry in mix.jobs:
+        copies[entry.application.name] += entry.copies
     return ResponseModel(
         name=mix.name,
         baseline=BASELINE if BASELINE in names else names[0],
         reallocation_time=mix.machine.path_length,
+        # Work is conserved by the machine as a whole if each job that ends is replaced.
+        processors=mix.machine.processors if mix.restart else None,
         jobs=tuple(
-            _job(name, application.penalties.no_affinity, summaries)
+            _job(name, application.penalties.no_affinity, summaries, copies[name])
             for name, application in applications.items()
         ),
     )
 
 
-def _job(name: str, no_affinity: float, summaries: Sequence[PolicySummary]) -> JobParameters:
+def _job(
+    name: str, no_affinity: float, summaries: Sequence[PolicySummary], copies: int
+) -> JobParameters:
     jobs = {summary.policy: summary.job(name) for summary in summaries}
     means = {
         policy: {figure: interval.mean for figure, interval in job.figures.items()}
@@ -57,37 +68,39 @@ def _job(name: str, no_affinity: float, summaries: Sequence[PolicySummary]) -> J
     weight = sum(count for _, count in returning.values())
     total = sum(penalty * count for penalty, count in returning.values())
     mean_penalty = total / weight if weight else 0.0
-    seen = [penalty for penalty, _ in returning.values()] or [0.0]
+    seeds = [
+        seed
+        for seed in next(iter(jobs.values())).by_seed
+        if all(seed in job.by_seed for job in jobs.values())
+    ]
     return JobParameters(
         name=name,
         penalty_affinity=mean_penalty,
         penalty_no_affinity=no_affinity,
-        ranges=_real({"penalty_affinity": (min(*seen, mean_penalty), max(*seen, mean_penalty))}),
-        policies={policy: _parameters(job) for policy, job in jobs.items()},
+        copies=copies,
+        policies={
+            policy: PolicyParameters(
+                work=means[policy]["work"],
+                waste=means[policy]["waste"],
+                reallocations=means[policy]["reallocations"],
+                affinity=means[policy]["affinity"],
+                allocation=means[policy]["allocation"],
+                replications=_replications(job, seeds, mean_penalty),
+            )
+            for policy, job in jobs.items()
+        },
     )
 
 
-def _parameters(job: JobSummary) -> PolicyParameters:
-    mean = {figure: interval.mean for figure, interval in job.figures.items()}
-    ranges = {}
-    for figure in FIGURES:
-        width = job.figures[figure].half_width or 0.0
-        most = 1.0 if figure == "affinity" else math.inf
-        ranges[figure] = (max(0.0, mean[figure] - width), min(mean[figure] + width, most))
-    return PolicyParameters(
-        work=mean["work"],
-        waste=mean["waste"],
-        reallocations=mean["reallocations"],
-        affinity=mean["affinity"],
-        allocation=mean["allocation"],
-        ranges=_real(ranges),
-    )
-
-
-def _real(ranges: dict[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-    """Return the ranges that are wider than rounding."""
+def _replications(
+    job: JobSummary, seeds: Sequence[int], mean_penalty: float
+) -> dict[str, tuple[float, ...]]:
+    """Return the figures of replications; none if there are too few of them."""
+    if len(seeds) < LEAST_REPLICATIONS:
+        return {}
     return {
-        name: (least, most)
-        for name, (least, most) in ranges.items()
-        if most - least > ROUNDING * most
+        figure: tuple(
+            mean_penalty if (mean := job.by_seed[seed][name]) is None else mean for seed in seeds
+        )
+        for figure, name in FIGURES.items()
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from dfopt.errors import DfoptError
@@ -70,11 +70,14 @@ class JobSummary:
         By the names of :class:`JobFigures`: mean and confidence interval over the replications.
         Each replication counts with the mean of its jobs. For ``affinity_penalty`` this is the
         mean of the jobs with any reallocation with affinity.
+    by_seed
+        For each replication by its seed: the means of its jobs. A mean that no job has is None.
     """
 
     application: str
     ended: int
     figures: dict[str, Interval]
+    by_seed: dict[int, dict[str, float | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,19 +212,26 @@ def _job_summary(application: str, replications: Sequence[Replication]) -> JobSu
         [job.figures for job in replication.jobs if job.application == application]
         for replication in replications
     ]
+    by_seed = {
+        replication.seed: {name: _mean(name, together) for name in FIGURES}
+        for replication, together in zip(replications, runs, strict=True)
+    }
     return JobSummary(
         application=application,
         ended=sum(map(len, runs)),
-        figures={name: _interval(name, runs) for name in FIGURES},
+        figures={name: _interval([means[name] for means in by_seed.values()]) for name in FIGURES},
+        by_seed=by_seed,
     )
 
 
-def _interval(name: str, runs: Sequence[Sequence[JobFigures]]) -> Interval:
-    """Return the mean of a figure over replications, each of which counts with its runs' mean."""
+def _mean(name: str, runs: Sequence[JobFigures]) -> float | None:
+    """Return the mean of a figure over the runs of a replication."""
     # A run without any reallocation with affinity says nothing about their penalty.
-    counting = [
-        [getattr(run, name) for run in together if name != "affinity_penalty" or run.affinity]
-        for together in runs
-    ]
-    means = [sum(values) / len(values) for values in counting if values]
-    return confidence_interval(means or [0.0] * len(runs))
+    values = [getattr(run, name) for run in runs if name != "affinity_penalty" or run.affinity]
+    return sum(values) / len(values) if values else None
+
+
+def _interval(means: Sequence[float | None]) -> Interval:
+    """Return the mean of a figure over replications, each of which counts with its runs' mean."""
+    known = [mean for mean in means if mean is not None]
+    return confidence_interval(known or [0.0] * len(means))
