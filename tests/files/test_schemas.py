@@ -96,7 +96,7 @@ def test_every_object_in_a_schema_is_closed_but_for_keys_of_ones_own(name):
 @pytest.mark.parametrize("name", ["traces", "instnace", "dfopt-instance/2", "", "../instance"])
 def test_unknown_schema(name):
     with pytest.raises(
-        DfoptError, match="known are bench-summary, comparison, crossover, info, instance"
+        DfoptError, match=r"known are ([a-z-]+, )*comparison, ([a-z-]+, )*info, instance, "
     ):
         schema(name)
 

@@ -101,7 +101,8 @@ class BranchAndPrice:
             node = case.problem
             self.nodes += 1
             if _is_schedule(solution):
-                # On a coarse grid it may cost more than the limit: then this leaf stays open.
+                # On a coarse grid, or with CPUs whose idleness costs something, it may cost more
+                # than the limit: then this leaf stays open.
                 self._undecided = True
                 return tuple(column for column, use in solution.used for _ in range(round(use)))
             if self.nodes % DIVE_EVERY == 0:

@@ -267,7 +267,8 @@ class ConfigurationSearch:
             if columns is None:
                 self._refute_by_tree(limit, branching.root)
             elif not self._found(columns, limit):
-                # On a coarse cost grid contents seem cheaper than they are.
+                # On a coarse cost grid contents seem cheaper than they are; and the LP does not
+                # know what idle CPUs cost.
                 raise Undecided
         except Undecided:
             if most_nodes is None:

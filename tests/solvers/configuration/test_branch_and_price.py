@@ -1,5 +1,6 @@
 """Branching decides what the LP leaves open, whichever feature it takes first and by itself."""
 
+import contextlib
 from collections.abc import Iterator
 from functools import cache
 from itertools import chain
@@ -7,7 +8,9 @@ from itertools import chain
 import pytest
 
 from dfopt.generate import uniform, zipf
-from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.cache_state import CacheState, Leaves
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyF
 from dfopt.solvers.configuration import branch_and_price, solve_by_configurations
 from dfopt.solvers.configuration.branch_and_price import BranchAndPrice
 from dfopt.solvers.configuration.branching_rules import (
@@ -19,12 +22,12 @@ from dfopt.solvers.configuration.branching_rules import (
     VisitsPair,
 )
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
-from dfopt.solvers.configuration.configuration_search import ConfigurationSearch
+from dfopt.solvers.configuration.configuration_search import ConfigurationSearch, Overtaken
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.idle_costs import settle_idle_costs
 from dfopt.solvers.configuration.master import Solution, Undecided
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
-from dfopt.solvers.search import Search
+from dfopt.solvers.search import Search, SearchOver
 from tests.solvers.configuration.proofs import checked
 from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import badly_started, optimum, run
@@ -167,3 +170,49 @@ def test_a_branch_without_an_answer_is_not_taken_for_an_impossible_one(
         assert search.objective == known_optimum(instance)
         assert checked(instance, search).ok
     assert len(asked) >= 20
+
+
+def test_a_schedule_that_costs_more_than_the_lp_says_refutes_nothing() -> None:
+    """The LP knows no cost of idle CPUs: its schedule seems to keep the limit."""
+    kept = CacheState(df="A", leaves=Leaves.INVALIDATED)
+    instance = Instance(
+        cpus=3,
+        penalty=PenaltyF(read_line=1, write_back=2),
+        tasks=(
+            Task(id="a", df="A", lines=1, leaves=Leaves.DIRTY),
+            Task(id="b", df="A", lines=5),
+            Task(id="c", df="B", lines=1, leaves=Leaves.INVALIDATED, count=2),
+        ),
+        capacity=2,
+        objective=Objective.TOTAL_PENALTY,
+        initial=(CacheState(df="C", leaves=Leaves.CLEAN), kept, kept),
+        final_write_back=True,
+    )
+    assert known_optimum(instance) == 9
+    search = badly_started(instance)
+    configurations = ConfigurationSearch(search)
+    for _ in range(2):  # the second call goes on with the tree of the first
+        configurations._branch(8, most_nodes=15)
+    assert search.lower_bound <= 8
+    configurations._branch(8)
+    assert search.lower_bound == search.objective == 9
+
+
+@pytest.mark.slow
+def test_a_tree_may_grow_in_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Diving, "dive", lambda *_: None)
+    refuted = 0
+    for instance in chain(untimed(150, seed=47, most_tasks=7), MORE_FRAGMENTS[::3]):
+        least = known_optimum(instance)
+        search = badly_started(instance)
+        if search.is_closed:
+            continue
+        configurations = ConfigurationSearch(search)
+        for limit in (least - 1, least):
+            for nodes in range(1, 12):
+                with contextlib.suppress(Overtaken, SearchOver):
+                    configurations._branch(limit, most_nodes=nodes)
+                assert search.lower_bound <= least
+        assert checked(instance, search).ok
+        refuted += search.lower_bound == least
+    assert refuted >= 100
