@@ -80,7 +80,7 @@ ROWS = {  # family, tasks, CPUs, fragments or types; "own": following one's own 
         limit_s=10, proven=10, gap=0, peers=["routing"],
     ),
     "matrix-100-8-6-own-max": Row(
-        draw=partial(matrix, tasks=100, cpus=8, types=6), limit_s=30, proven=0, gap=1
+        draw=partial(matrix, tasks=100, cpus=8, types=6), limit_s=30, proven=8, gap=0.06
     ),
     "matrix-100-8-6-own-total": Row(
         draw=partial(matrix, tasks=100, cpus=8, types=6, objective=TOTAL),

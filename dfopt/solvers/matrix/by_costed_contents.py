@@ -29,6 +29,9 @@ LARGEST_TABLE = 100_000
 MOST_STEPS = 300
 """At most 300 parts of the problem are split at a threshold."""
 
+STEPS_BEFORE_SCHEDULES = 15
+"""After 15 such steps, schedules are looked for within larger thresholds."""
+
 MOST_PLANS = 5
 """At most 5 plans are tried at a threshold."""
 
@@ -55,6 +58,8 @@ class CostedTypes(ManyTypes):
     ) -> None:
         super().__init__(search, types, members)
         self._programs: dict[int, CostedContents] = {}
+        self._without_schedule = 0
+        """Within this threshold no schedule was found."""
 
     def _listed(self, *, with_prices: bool = True) -> SupportList:
         return super()._listed(with_prices=True)
@@ -81,9 +86,11 @@ class CostedTypes(ManyTypes):
             self._find_schedules(threshold, unit)
             if self.search.is_closed:
                 return
-            for _ in range(MOST_STEPS):
+            for steps in range(MOST_STEPS):
                 if not tree.step():
                     break
+                if steps == STEPS_BEFORE_SCHEDULES:
+                    self._find_schedules_above(threshold, unit)
             if tree.bound < NO_PLAN:
                 return
             self._prove(self._prover(threshold), tree, threshold)
@@ -105,6 +112,17 @@ class CostedTypes(ManyTypes):
             for further in range(1, FURTHER_THRESHOLDS + 1):
                 if threshold + further * step <= self.listing.reach:
                     self._find_schedule(threshold + further * step)
+
+    def _find_schedules_above(self, threshold: int, unit: int) -> None:
+        """Look for schedules between a threshold and the best schedule so far, by bisection."""
+        lower = max(threshold, self._without_schedule)
+        while (objective := self.search.objective) is not None:
+            middle = (lower + (objective - lower) // 2) // unit * unit
+            if middle <= lower or middle > self.listing.reach:
+                return
+            self._find_schedule(middle)
+            if not self._is_attained(middle):
+                lower = self._without_schedule = middle
 
     def _find_schedule(self, threshold: int) -> bool:
         """Look for a schedule within a threshold; return whether there was a plan for one."""

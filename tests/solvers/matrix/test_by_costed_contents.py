@@ -92,6 +92,16 @@ def test_a_hundred_tasks_of_six_types_are_proven(seed: int) -> None:
     assert_proven(instance, search)
 
 
+@pytest.mark.slow
+def test_schedules_above_a_threshold_without_any_are_found() -> None:
+    # Dealing types one after the other costs 49 here, and 36 is the least that sums do not refute.
+    instance = matrix(tasks=100, cpus=8, types=6, seed=0)
+    search = chosen(instance)
+    assert search.is_closed
+    assert search.objective == 39
+    assert_proven(instance, search)
+
+
 @pytest.mark.parametrize("warm", [False, True])
 def test_cpus_may_start_differently(warm: bool) -> None:
     instance = drawn(2, tasks=60, types=4, cpus=4, own=4, warm=warm)
