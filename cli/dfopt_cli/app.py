@@ -15,6 +15,7 @@ from dfopt_cli.bench import bench
 from dfopt_cli.compare import compare
 from dfopt_cli.exit_codes import INTERRUPTED
 from dfopt_cli.failures import fail, warnings_of
+from dfopt_cli.from_trace import from_trace
 from dfopt_cli.import_files import import_files
 from dfopt_cli.info import info
 from dfopt_cli.schema import schema
@@ -84,5 +85,6 @@ app.command()(schema)
 app.add_typer(generate.app, name="generate", help="Generate random instances.")
 app.add_typer(trace.app, name="trace", help="Convert traces, schedules and instances.")
 app.add_typer(simulate.app, name="simulate", help="Simulate policies on workloads.")
+model.app.command("from-trace")(from_trace)
 app.add_typer(model.app, name="model", help="Evaluate the analytic models.")
 app.add_typer(plot.app, name="plot", help="Draw pictures: SVG, PNG or PDF.")

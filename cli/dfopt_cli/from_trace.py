@@ -1,0 +1,165 @@
+"""``dfopt model from-trace``: a response-time model from recorded traces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dfopt.files.streams import shown_name
+from dfopt_cli.failures import naming
+from dfopt_cli.output_files import check_output
+from dfopt_cli.printing import print_rich, printable, say
+from dfopt_cli.tables import duration, plain_table
+from dfopt_cli.trace_files import labelled_trace
+from dfopt_cli.trace_options import LabelOptions
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from dfopt_models.measure import JobRun
+
+
+def from_trace(
+    traces: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[POLICY=]TRACE...",
+            help="Traces of at least two policies. A policy is named before =, or in the trace's "
+            "header; traces of one policy are runs of it.",
+            show_default=False,
+        ),
+    ],
+    *,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write the model there.", show_default=False
+        ),
+    ] = None,
+    jobs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--jobs",
+            metavar="SOURCE",
+            help="What a job is: tgid, comm:REGEX, own, or whatever --df of 'dfopt compare' takes. "
+            "Once for all traces, or once for each in their order.",
+            show_default=False,
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POLICY",
+            help="The policy that others are compared with; by default that of the last trace.",
+            show_default=False,
+        ),
+    ] = None,
+    penalties: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="What a reallocation costs each job, a dfopt-penalties/1; without it nothing, "
+            "which the model marks as assumed.",
+            show_default=False,
+        ),
+    ] = None,
+    stays: Annotated[
+        bool,
+        typer.Option(
+            "--stays",
+            help="The traces are those of 'dfopt simulate space-sharing': each dispatch is a "
+            "worker's stay on a processor.",
+        ),
+    ] = False,
+) -> None:
+    """Measure jobs under several policies in traces, for 'dfopt model crossover'.
+
+    For every job: response time, processors, reallocations (dispatches whose predecessor on their
+    CPU was another job), the share of them with affinity (the thread last ran on this CPU), and
+    the interval between them.
+
+    Example: dfopt model from-trace fair=a.txt batch=b.txt --jobs tgid -o model.toml
+    """
+    from dfopt_models.measure import (
+        NO_PENALTIES,
+        model_from_runs,
+        read_penalties,
+        runs_from_dispatches,
+        runs_from_stays,
+    )
+    from dfopt_models.parameter_files import parameter_name
+    from dfopt_models.response_time import write_model
+
+    given = [named_policy(trace) for trace in traces]
+    files = [file for _, file in given]
+    if output is not None:
+        check_output(output, *files, *([] if penalties is None else [penalties]))
+    costs = NO_PENALTIES if penalties is None else read_penalties(penalties)
+    labels = LabelOptions(df=jobs).of_each(len(files))
+    runs: dict[str, list[JobRun]] = {}
+    processors = 1
+    last = ""
+    for (policy, file), options in zip(given, labels, strict=True):
+        trace = labelled_trace(file, options)
+        last = policy or trace.header.policy or parameter_name(file)
+        processors = max(processors, trace.cpus)
+        with naming(file):
+            found = runs_from_stays(trace, costs) if stays else runs_from_dispatches(trace)
+        runs.setdefault(last, []).extend(found)
+    model = model_from_runs(
+        runs,
+        baseline=baseline or last,
+        penalties=costs,
+        name=parameter_name(output or "model"),
+        processors=processors,
+    )
+    if output is not None:
+        write_model(model, output)
+    if len(runs) == 1:
+        say(f"dfopt: all traces are of the policy {last}; POLICY=TRACE names another")
+    print_rich(runs_table(runs))
+
+
+def named_policy(given: str) -> tuple[str | None, str]:
+    """Return the policy and the file in ``POLICY=FILE``; a policy has no slash in its name."""
+    policy, equals, file = given.partition("=")
+    if equals and "/" not in policy:
+        if not policy or not file:
+            raise typer.BadParameter(f"{shown_name(given)} must be POLICY=TRACE or TRACE")
+        return policy, file
+    return None, given
+
+
+def runs_table(runs: Mapping[str, Sequence[JobRun]]) -> Table:
+    """Return what was measured, a row for each job under each policy: the mean of its runs."""
+    table = plain_table()
+    for name in ("job", "policy"):
+        table.add_column(f"\n{name}", overflow="fold")
+    for name in (
+        "\nruns",
+        "response\ntime",
+        "proces-\nsors",
+        "reallo-\ncations",
+        "with\naffinity",
+        "\ninterval",
+    ):
+        table.add_column(name, justify="right")
+    for job in dict.fromkeys(run.job for found in runs.values() for run in found):
+        for policy, found in runs.items():
+            own = [run for run in found if run.job == job]
+            time = sum(run.processor_time for run in own)
+            moves = sum(run.reallocations for run in own)
+            length = sum(run.response_time for run in own)
+            table.add_row(
+                printable(job),
+                printable(policy),
+                f"{len(own):,}",
+                duration(length / len(own), "s"),
+                f"{time / length:.3f}",
+                f"{moves / len(own):,.6g}",
+                f"{sum(run.returning for run in own) / moves:.0%}" if moves else "–",
+                duration(time / moves, "s") if moves else "–",
+            )
+    return table

@@ -1,0 +1,173 @@
+"""Penalties of reallocations for the jobs of a trace, and their file: ``dfopt-penalties/1``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dfopt.errors import DfoptError, FileError
+from dfopt.files import read_text
+from dfopt.files.fields import at, each
+from dfopt.files.formats import Format, check_format
+from dfopt.files.streams import shown_name
+from dfopt.files.strict_toml import parse_toml
+from dfopt_models.errors import ModelError
+from dfopt_models.parameter_fields import SOURCES, number, numbers_of, sources_of, table_fields
+from dfopt_models.response_time.case import check_parameter
+from dfopt_models.response_time.model import check_label
+from dfopt_models.response_time.penalties import (
+    PenaltiesOfQuantum,
+    PenaltyTable,
+    check_penalty_table,
+    penalties_at,
+)
+
+FORMAT = Format.PENALTIES
+WHAT = "a file of penalties"
+
+ANY_JOB = "*"
+"""The name that stands for every job that the file does not name."""
+
+ENTRY = ("quantum", "affinity", "no_affinity")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredPenalties:
+    """What a reallocation costs each job.
+
+    Parameters
+    ----------
+    reallocation_time
+        Path length of a reallocation, seconds.
+    jobs
+        By the names of jobs: penalties by quantum; ``"*"`` is any other job.
+    sources
+        Where ``reallocation_time`` and ``penalties`` come from.
+    """
+
+    reallocation_time: float
+    jobs: Mapping[str, PenaltyTable]
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, job: str) -> PenaltyTable:
+        """Return the penalties of a job.
+
+        Raises
+        ------
+        ModelError
+            When the file has none for it.
+        """
+        table = self.jobs.get(job, self.jobs.get(ANY_JOB))
+        if table is None:
+            raise ModelError(
+                f"has no job {job!r}; add a table [[job]] with this name, or with "
+                f"{ANY_JOB!r} for all others",
+                place="job",
+            )
+        return table
+
+    def cost(self, job: str, interval: float, *, affinity: bool) -> float:
+        """Return the path length and the penalty after an interval, in seconds."""
+        with_affinity, without = penalties_at(self.of(job), interval)
+        return self.reallocation_time + (with_affinity if affinity else without)
+
+
+NO_PENALTIES = MeasuredPenalties(
+    reallocation_time=0.0,
+    jobs={ANY_JOB: (PenaltiesOfQuantum(quantum=1.0, affinity=0.0, no_affinity=0.0),)},
+    sources=dict.fromkeys(
+        ("reallocation_time", "penalties"), "assumed: no penalties were given, so that all are 0"
+    ),
+)
+"""Reallocations cost nothing; an assumption."""
+
+
+def read_penalties(path: str | Path) -> MeasuredPenalties:
+    """Return the penalties in a file of the format ``dfopt-penalties/1``.
+
+    Raises
+    ------
+    FileError, ModelError
+        With file, place and remedy, when the file is not valid.
+    """
+    try:
+        return parse_penalties(read_text(path))
+    except DfoptError as error:
+        raise error.in_file(shown_name(path)) from None
+
+
+def parse_penalties(text: str) -> MeasuredPenalties:
+    """Return the penalties that a TOML document describes.
+
+    Raises
+    ------
+    FileError, ModelError
+        With place and remedy, when it is not valid.
+    """
+    document = parse_toml(text, what=WHAT)
+    check_format(document, FORMAT)
+    keys = ("format", "reallocation_time", "job")
+    fields = table_fields(document, keys, required=keys)
+    reallocation_time = at("reallocation_time", number, fields["reallocation_time"])
+    check_parameter("reallocation_time", reallocation_time, "reallocation_time")
+    jobs: dict[str, PenaltyTable] = {}
+    for position, (name, table) in enumerate(each("job", _job, fields["job"])):
+        if name in jobs:
+            raise FileError(
+                f"{name!r} is there twice; rename one of them", place=f"job[{position}].name"
+            )
+        jobs[name] = table
+    if not jobs:
+        raise FileError("is empty; give at least one table [[job]]", place="job")
+    sources = at(SOURCES, sources_of, document.get(SOURCES, {}))
+    return MeasuredPenalties(reallocation_time=reallocation_time, jobs=jobs, sources=sources)
+
+
+def penalties_text(penalties: MeasuredPenalties, *, beside: Mapping[str, Any] = {}) -> str:
+    """Return the TOML document of penalties.
+
+    Parameters
+    ----------
+    penalties
+        The penalties.
+    beside
+        Further keys, which begin with ``x-``.
+    """
+    import tomli_w
+
+    jobs = [
+        {"name": name, "penalties": [_entry(entry) for entry in table]}
+        for name, table in penalties.jobs.items()
+    ]
+    document: dict[str, Any] = {
+        "format": str(FORMAT),
+        "reallocation_time": penalties.reallocation_time,
+        **beside,
+        "job": jobs,
+    }
+    if penalties.sources:
+        document[SOURCES] = dict(penalties.sources)
+    return tomli_w.dumps(document)
+
+
+def _entry(entry: PenaltiesOfQuantum) -> dict[str, float]:
+    return {name: getattr(entry, name) for name in ENTRY}
+
+
+def _job(value: object) -> tuple[str, PenaltyTable]:
+    keys = ("name", "penalties")
+    fields = table_fields(value, keys, required=keys)
+    check_label(fields["name"], "name")
+    table: Sequence[PenaltiesOfQuantum] = each("penalties", _quantum, fields["penalties"])
+    at("penalties", lambda entries: check_penalty_table(entries, ""), table)
+    return fields["name"], tuple(table)
+
+
+def _quantum(value: object) -> PenaltiesOfQuantum:
+    fields = table_fields(value, ENTRY, required=ENTRY)
+    numbers = numbers_of(fields, ENTRY)
+    for name, found in numbers.items():
+        check_parameter(name, found, name)
+    return PenaltiesOfQuantum(**numbers)
