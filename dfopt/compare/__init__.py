@@ -8,6 +8,7 @@ from dfopt.compare.comparison import (
     Comparison,
     CpuResult,
     FragmentResult,
+    OrderKept,
     Realised,
     WindowResult,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "CpuResult",
     "FragmentResult",
     "FrontierRow",
+    "OrderKept",
     "PermittedWait",
     "Realised",
     "Scheduling",
