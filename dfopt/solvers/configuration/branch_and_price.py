@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from math import floor
 
 from dfopt.solvers.configuration.branching_rules import RULES, Feature, VisitsPair
@@ -156,8 +156,10 @@ def _branch(node: RemainingProblem, solution: Solution) -> tuple[Feature, float]
     """Return the feature to branch on, and how many CPUs have it; None if there is none.
 
     The first rule with a fractional feature is used. The feature is one that few CPUs have, and
-    the number of these CPUs is far from an integer.
+    the number of these CPUs is far from an integer. Of pairs, one comes first that adds the fewest
+    fragments to those in limited pairs, since each of them doubles the number of patterns.
     """
+    paired = set(node.paired_fragments)
     for rule in RULES:
         uses: Counter[Feature] = Counter()
         for column, number in solution.used:
@@ -170,9 +172,20 @@ def _branch(node: RemainingProblem, solution: Solution) -> tuple[Feature, float]
             if fraction > FRACTION and _is_affordable(node, feature)
         ]
         if candidates:
-            feature = max(candidates, key=lambda candidate: fractions[candidate] / uses[candidate])
+            feature = min(
+                candidates,
+                key=lambda candidate: (
+                    _added(candidate, paired),
+                    -fractions[candidate] / uses[candidate],
+                ),
+            )
             return feature, uses[feature]
     return None
+
+
+def _added(feature: Feature, paired: Set[int]) -> int:
+    """Return how many fragments a feature adds to those in limited pairs."""
+    return len({*feature.fragments} - paired) if isinstance(feature, VisitsPair) else 0
 
 
 def _is_affordable(node: RemainingProblem, feature: Feature) -> bool:

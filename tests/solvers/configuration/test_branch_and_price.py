@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import chain
 
+import numpy as np
 import pytest
 
 from dfopt.generate import uniform, zipf
@@ -22,10 +23,12 @@ from dfopt.solvers.configuration.branching_rules import (
     VisitsPair,
 )
 from dfopt.solvers.configuration.column_generation import ColumnGeneration
+from dfopt.solvers.configuration.columns import Column, CpuContent
 from dfopt.solvers.configuration.configuration_search import ConfigurationSearch, Overtaken
 from dfopt.solvers.configuration.diving import Diving
 from dfopt.solvers.configuration.idle_costs import settle_idle_costs
 from dfopt.solvers.configuration.master import Solution, Undecided
+from dfopt.solvers.configuration.prices import Duals
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
 from dfopt.solvers.search import Search, SearchOver
 from tests.solvers.configuration.proofs import checked
@@ -216,3 +219,17 @@ def test_a_tree_may_grow_in_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
         assert checked(instance, search).ok
         refuted += search.lower_bound == least
     assert refuted >= 100
+
+
+def test_pairs_come_first_that_share_fragments_with_limited_ones() -> None:
+    whole = ConfigurationSearch(badly_started(MORE_FRAGMENTS[0]))._problem
+    node = whole.limited(VisitsPair(0, 1), 0, 1)
+    # Half of each: every fragment is on one CPU, every pair on half of one.
+    used = [
+        (Column(0, CpuContent(tasks=(), tokens=(), fragments=pair), 0), 0.5)
+        for pair in ((2, 3), (1, 2), (1, 3))
+    ]
+    duals = Duals(np.zeros(0), np.zeros(0), np.zeros(0), {})
+    solution = Solution(value=1.0, missing=0.0, used=used, duals=duals)
+    assert branch_and_price._branch(whole, solution) == (VisitsPair(2, 3), 0.5)
+    assert branch_and_price._branch(node, solution) == (VisitsPair(1, 2), 0.5)
