@@ -21,6 +21,7 @@ from dfopt.solvers.matrix.content_program import (
     ContentSolution,
     Masks,
 )
+from dfopt.solvers.matrix.integral_plan import integral_plan
 from dfopt.solvers.matrix.support_program import TOLERANCE, Limits, SupportDuals
 from dfopt.solvers.matrix.support_search import Part, Plan, rounded_up
 
@@ -101,6 +102,22 @@ class ContentSearch:
             if plan is not None or not self._queue:
                 break
             plan = self._dive(self._queue[0], self._source)
+        return plan is not None
+
+    def choose_integers(self) -> bool:
+        """Look for a plan in the open part of the least bound by an integer program."""
+        if not self._queue or self.bound >= self.below():
+            return False
+        node, below = self._queue[0], self.below()
+        plan = integral_plan(
+            self.program,
+            node.solution,
+            node.part.limits,
+            permitted=self.permitted,
+            below=below if below < NO_PLAN else None,
+        )
+        if plan is not None:
+            self.found(plan)
         return plan is not None
 
     def step(self) -> bool:
