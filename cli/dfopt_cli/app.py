@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from dfopt.errors import DfoptError
-from dfopt_cli import generate, model, plot, simulate, trace
+from dfopt_cli import generate, measure, model, plot, simulate, trace
 from dfopt_cli.bench import bench
 from dfopt_cli.compare import compare
 from dfopt_cli.exit_codes import INTERRUPTED
@@ -85,6 +85,7 @@ app.command()(schema)
 app.add_typer(generate.app, name="generate", help="Generate random instances.")
 app.add_typer(trace.app, name="trace", help="Convert traces, schedules and instances.")
 app.add_typer(simulate.app, name="simulate", help="Simulate policies on workloads.")
+app.add_typer(measure.app, name="measure", help="Measure the machine at hand.")
 model.app.command("from-trace")(from_trace)
 app.add_typer(model.app, name="model", help="Evaluate the analytic models.")
 app.add_typer(plot.app, name="plot", help="Draw pictures: SVG, PNG or PDF.")

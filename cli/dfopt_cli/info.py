@@ -24,6 +24,8 @@ SHOWN_ELSEWHERE = {
     "dfopt-mix/1": "is a mix of jobs; 'dfopt simulate space-sharing' takes it",
     "dfopt-response-model/1": "is a response-time model; 'dfopt model' and 'dfopt plot crossover' "
     "take it",
+    "dfopt-machine/1": "is a measured machine; 'dfopt compare' and 'dfopt trace to-instance' take "
+    "it (--machine)",
     "dfopt-penalties/1": "is a file of penalties; 'dfopt model from-trace' takes it",
     "dfopt-contention-model/1": "is a contention model; 'dfopt model contention' and 'dfopt plot "
     "contention' take it",

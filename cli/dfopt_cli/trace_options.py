@@ -121,6 +121,15 @@ class CostOptions:
             show_default=False,
         ),
     ] = None
+    machine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="f, g: take t_r, T_w and T_r from this dfopt-machine/1 where they are not given; "
+            "for traces in nanoseconds.",
+            show_default=False,
+        ),
+    ] = None
     lines: Annotated[
         str | None,
         typer.Option(
@@ -341,6 +350,7 @@ def cost_choice(options: CostOptions) -> ModelChoice:
     from dfopt.compare.cost_model_choice import ModelChoice, parse_lines
 
     lines, by_run_time = parsed(parse_lines, options.lines, "--lines") or (None, False)
+    options = with_machine(options)
     return usage(
         lambda: ModelChoice(
             penalty=options.penalty,
@@ -351,8 +361,26 @@ def cost_choice(options: CostOptions) -> ModelChoice:
             lines_by_run_time=by_run_time,
             leaves=None if options.leaves is None else Leaves(options.leaves),
             cold_start=options.cold_start,
+            time_unit=None if options.machine is None else "ns",
         )
     )
+
+
+def with_machine(options: CostOptions) -> CostOptions:
+    """Return the options with a machine's costs where none are given."""
+    if options.machine is None:
+        return options
+    if options.penalty == "matrix":
+        raise typer.BadParameter("--machine is for the penalties f and g")
+    from dfopt_models.measure import read_machine
+
+    with naming(options.machine):
+        read_line, write_back, fill = read_machine(options.machine).in_nanoseconds()
+    if options.write_back is None:
+        options = replace(options, write_back=write_back)
+    if options.penalty == "g" or options.fill is not None:
+        return replace(options, fill=fill) if options.fill is None else options
+    return replace(options, read_line=read_line) if options.read_line is None else options
 
 
 def model_instance(options: CostOptions) -> Instance | None:

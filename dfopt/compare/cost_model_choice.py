@@ -31,6 +31,8 @@ class ModelChoice:
         See :class:`CostModel`.
     unmanaged, broken_chains
         See :class:`CostModel`.
+    time_unit
+        The unit of the costs, where it must be the trace's.
 
     Raises
     ------
@@ -51,6 +53,7 @@ class ModelChoice:
     capacity: int | Literal["observed", "balanced", "unlimited"] | None = None
     unmanaged: Literal["transparent", "evict"] = "transparent"
     broken_chains: Literal["bridge", "cut"] = "bridge"
+    time_unit: str | None = None
 
     def __post_init__(self) -> None:
         of_f = [name for name in ("read_line", "lines", "leaves") if self.has(name)]
@@ -144,6 +147,11 @@ def chosen_model(
     InstanceError, MethodError
         When a cost is missing or impossible.
     """
+    if choice.time_unit is not None and header.time_unit not in (None, choice.time_unit):
+        raise MethodError(
+            f"the costs are in {choice.time_unit}, and the trace is in {header.time_unit!r}; give "
+            "`read_line` and `write_back` in the trace's unit"
+        )
     base: Instance | TraceHeader = header if instance is None else instance
     penalty = _penalty(choice, base.penalty)
     if choice.leaves is not None and not isinstance(penalty, PenaltyF):

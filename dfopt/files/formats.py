@@ -45,6 +45,7 @@ class Format(StrEnum):
     SIMULATION = "dfopt-simulation/1", "the figures of a simulation"
     RESPONSE_MODEL = "dfopt-response-model/1", "a response-time model"
     RESPONSE_TIME = "dfopt-response-time/1", "a table of response times"
+    MACHINE = "dfopt-machine/1", "measured costs of a machine"
     PENALTIES = "dfopt-penalties/1", "penalties of reallocations"
     CROSSOVER = "dfopt-crossover/1", "a table of crossovers"
     CONTENTION_MODEL = "dfopt-contention-model/1", "a contention model"

@@ -145,6 +145,7 @@ def test_initial_caches_are_shown(run: Run, tmp_path: Path) -> None:
         ("scenario", "is a scenario; 'dfopt simulate run-queue' takes it"),
         ("mix", "is a mix of jobs; 'dfopt simulate space-sharing' takes it"),
         ("response-model", "is a response-time model; 'dfopt model' and"),
+        ("machine", "is a measured machine; 'dfopt compare' and"),
         ("penalties", "is a file of penalties; 'dfopt model from-trace' takes it"),
         ("contention-model", "is a contention model; 'dfopt model contention' and"),
         ("batching-model", "is a batching model; 'dfopt model batching' and"),
@@ -153,7 +154,7 @@ def test_initial_caches_are_shown(run: Run, tmp_path: Path) -> None:
 )
 def test_what_is_shown_elsewhere(run: Run, tmp_path: Path, kind: str, problem: str) -> None:
     path = tmp_path / "file.json"
-    is_toml = kind in ("scenario", "mix", "penalties") or kind.endswith("-model")
+    is_toml = kind in ("scenario", "mix", "penalties", "machine") or kind.endswith("-model")
     text = f'format = "dfopt-{kind}/1"' if is_toml else json.dumps({"format": f"dfopt-{kind}/1"})
     path.write_text(text)
     code, out, err = run("info", path)

@@ -1,6 +1,20 @@
 """Parameters of the models, measured: from traces, and on the machine at hand."""
 
 from dfopt_models.measure.job_runs import JobRun, runs_from_dispatches, runs_from_stays
+from dfopt_models.measure.machine import (
+    Estimate,
+    MachineRun,
+    MeasurementError,
+    measure_run,
+    verify_flush,
+)
+from dfopt_models.measure.machine_document import (
+    MachineCosts,
+    machine_text,
+    parse_machine,
+    read_machine,
+)
+from dfopt_models.measure.memory import AccessOrder, FlushLevel, Memory, TimedPass
 from dfopt_models.measure.model_from_runs import model_from_runs
 from dfopt_models.measure.penalties import (
     NO_PENALTIES,
@@ -12,12 +26,25 @@ from dfopt_models.measure.penalties import (
 
 __all__ = [
     "NO_PENALTIES",
+    "AccessOrder",
+    "Estimate",
+    "FlushLevel",
     "JobRun",
+    "MachineCosts",
+    "MachineRun",
     "MeasuredPenalties",
+    "MeasurementError",
+    "Memory",
+    "TimedPass",
+    "machine_text",
+    "measure_run",
     "model_from_runs",
+    "parse_machine",
     "parse_penalties",
     "penalties_text",
+    "read_machine",
     "read_penalties",
     "runs_from_dispatches",
     "runs_from_stays",
+    "verify_flush",
 ]

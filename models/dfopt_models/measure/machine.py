@@ -1,0 +1,278 @@
+"""Costs of a machine's caches, estimated from timed passes.
+
+Every estimate is a *cold pass* less a *warm pass* of the same lines: read them until they are in
+the cache, read them once more (warm), send them away, and read them again (cold). A pass counts
+only if the thread kept its CPU throughout, in the preparation too. A flush is verified: the lines
+must come back as slowly as lines do that are surely at that level. Where more than half of the
+passes do not count, or a flush is not verified, there is no estimate but an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median, quantiles
+
+from dfopt.errors import DfoptError
+from dfopt_models.measure.memory import AccessOrder, FlushLevel, Memory, TimedPass
+
+MOVED, WRITTEN = "moved", "written by the other CPU"
+"""The levels that are no flush: the thread moved, or the other CPU has changed the lines."""
+
+LEAST_VERIFIED = 0.95
+"""At least this share of the lines must come back from the level that a flush is for."""
+
+MOST_REJECTED = 0.5
+"""At most this share of the passes may be rejected."""
+
+WARMING = 2
+"""Passes that bring the lines into the cache before the warm pass."""
+
+LEAST_RISE = 1.2
+"""The next level must take longer than a warm pass by this factor, or they cannot be told apart."""
+
+
+class MeasurementError(DfoptError):
+    """A measurement that cannot be trusted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """What one run measured.
+
+    Parameters
+    ----------
+    level, order
+        Where the lines were, and in which order they were read.
+    lines
+        Lines of the victim.
+    median
+        Nanoseconds a line above a warm pass.
+    quartiles
+        The first and the third quartile of the same.
+    passes, rejected
+        Passes that counted, and passes that did not.
+    """
+
+    level: str
+    order: AccessOrder
+    lines: int
+    median: float
+    quartiles: tuple[float, float]
+    passes: int
+    rejected: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineRun:
+    """All estimates of one run.
+
+    Parameters
+    ----------
+    reads
+        t_r by level and order.
+    fills
+        By the number of lines: the same after a move, in random order.
+    write_back
+        Nanoseconds to write a dirty line back: what a sweep takes longer than over clean lines.
+    write_back_rejected, write_back_passes
+        Passes of that measurement.
+    """
+
+    reads: tuple[Estimate, ...]
+    fills: tuple[Estimate, ...]
+    write_back: float
+    write_back_passes: int
+    write_back_rejected: int
+
+    @property
+    def rejected(self) -> float:
+        """The share of all passes that were rejected."""
+        estimates = (*self.reads, *self.fills)
+        lost = self.write_back_rejected + sum(estimate.rejected for estimate in estimates)
+        kept = self.write_back_passes + sum(estimate.passes for estimate in estimates)
+        return lost / (lost + kept)
+
+
+def measure_run(memory: Memory, *, lines: int, passes: int, sizes: Sequence[int]) -> MachineRun:
+    """Return what one run measures.
+
+    Parameters
+    ----------
+    memory
+        The machine, or a model of one.
+    lines
+        Lines of the victim; they must fit into the cache.
+    passes
+        Passes that must count for each estimate.
+    sizes
+        Numbers of lines of which a move is measured.
+
+    Raises
+    ------
+    MeasurementError
+        When a flush is not verified, or too many passes are rejected.
+    """
+    reads = []
+    for level in memory.levels:
+        verify_flush(memory, level, lines=lines, passes=passes)
+        reads += [
+            cold_pass(memory, level.name, lines, order, passes, lambda size=level.sweep: (  # type: ignore[misc]
+                memory.sweep(size),
+            ))
+            for order in AccessOrder
+        ]  # fmt: skip
+    fills = []
+    if memory.has_other_cpu:
+        for order in AccessOrder:
+            reads.append(cold_pass(memory, MOVED, lines, order, passes, lambda: (memory.move(),)))
+            reads.append(
+                cold_pass(
+                    memory,
+                    WRITTEN,
+                    lines,
+                    order,
+                    passes,
+                    lambda: (memory.move(), memory.write(lines), memory.move()),
+                )
+            )
+        fills = [
+            cold_pass(memory, MOVED, size, AccessOrder.RANDOM, passes, lambda: (memory.move(),))
+            for size in sizes
+        ]
+    write_back, kept, rejected = _write_back(memory, passes)
+    return MachineRun(
+        reads=tuple(reads),
+        fills=tuple(fills),
+        write_back=write_back,
+        write_back_passes=kept,
+        write_back_rejected=rejected,
+    )
+
+
+def cold_pass(  # noqa: PLR0913, PLR0917 - one for each part of a measurement
+    memory: Memory,
+    level: str,
+    lines: int,
+    order: AccessOrder,
+    passes: int,
+    prepare: Callable[[], Sequence[TimedPass]],
+) -> Estimate:
+    """Return what a line takes above a warm pass after a preparation.
+
+    Raises
+    ------
+    MeasurementError
+        When more than half of the passes are rejected.
+    """
+
+    def once() -> float | None:
+        # Changed lines are in no other cache, so that a move finds none of them there.
+        before = [memory.write(lines)]
+        before += [memory.read(lines, order) for _ in range(WARMING)]
+        warm = memory.read(lines, order)
+        between = prepare()
+        cold = memory.read(lines, order)
+        if any(one.is_interrupted for one in (*before, warm, *between, cold)):
+            return None
+        return (cold.nanoseconds - warm.nanoseconds) / lines
+
+    found, rejected = _accepted(once, passes, f"{level}, {order}, {lines:,} lines")
+    first, _, third = quantiles(found, n=4)
+    return Estimate(
+        level=level,
+        order=order,
+        lines=lines,
+        median=median(found),
+        quartiles=(first, third),
+        passes=len(found),
+        rejected=rejected,
+    )
+
+
+def verify_flush(memory: Memory, level: FlushLevel, *, lines: int, passes: int) -> float:
+    """Return the share of lines that come back from the level that a flush is for.
+
+    A dependent probe after the flush is compared with a set of lines that fits into this level and
+    into none before it.
+
+    Raises
+    ------
+    MeasurementError
+        When the share is too low, the levels cannot be told apart, or passes are rejected.
+    """
+    what = f"{level.name}, {AccessOrder.RANDOM}"
+
+    def warm() -> float | None:
+        timed = [memory.read(lines, AccessOrder.RANDOM) for _ in range(WARMING + 1)]
+        return _per_line(timed, lines)
+
+    def probe() -> float | None:
+        memory.read(lines, AccessOrder.RANDOM)
+        return _per_line([memory.sweep(level.sweep), memory.read(lines, AccessOrder.RANDOM)], lines)
+
+    def reference() -> float | None:
+        # The set goes round, so that each read finds its line where the whole set is.
+        return _per_line([memory.chase(level.set_size, lines)], lines)
+
+    memory.chase(level.set_size, level.set_size)
+    near, probed, far = (
+        median(_accepted(one, passes, what)[0]) for one in (warm, probe, reference)
+    )
+    if far < near * LEAST_RISE:
+        raise MeasurementError(
+            f"{level.name} cannot be told from the cache: {far:.2f} ns a line against {near:.2f}; "
+            "measure on a machine whose caches are known"
+        )
+    share = (probed - near) / (far - near)
+    if share < LEAST_VERIFIED:
+        raise MeasurementError(
+            f"the flush to {level.name} is not verified: only {max(0.0, share):.0%} of the lines "
+            f"come back from there ({probed:.1f} ns a line; {near:.1f} in the cache, {far:.1f} "
+            f"there), and {LEAST_VERIFIED:.0%} must; try again when the machine is quieter"
+        )
+    return share
+
+
+def _write_back(memory: Memory, passes: int) -> tuple[float, int, int]:
+    """Return what a dirty line adds to a sweep that evicts it, and the numbers of passes."""
+    lines = memory.cache_lines
+    size = memory.levels[0].sweep
+
+    def swept(dirty: bool) -> Callable[[], float | None]:
+        def once() -> float | None:
+            memory.sweep(size)
+            load = memory.write(lines) if dirty else memory.read(lines, AccessOrder.SEQUENTIAL)
+            evicting = memory.sweep(size)
+            return _per_line([load, evicting], lines)
+
+        return once
+
+    clean, few = _accepted(swept(False), passes, "write-back, clean lines")
+    dirty, more = _accepted(swept(True), passes, "write-back, dirty lines")
+    return max(0.0, median(dirty) - median(clean)), len(clean) + len(dirty), few + more
+
+
+def _per_line(timed: Sequence[TimedPass], lines: int) -> float | None:
+    """Return the nanoseconds a line of the last pass; None if any was interrupted."""
+    if any(one.is_interrupted for one in timed):
+        return None
+    return timed[-1].nanoseconds / lines
+
+
+def _accepted(once: Callable[[], float | None], passes: int, what: str) -> tuple[list[float], int]:
+    """Return the values of passes that count, and how many did not."""
+    found: list[float] = []
+    rejected = 0
+    while len(found) < passes:
+        value = once()
+        if value is None:
+            rejected += 1
+        else:
+            found.append(value)
+        if rejected > passes * MOST_REJECTED / (1 - MOST_REJECTED):
+            raise MeasurementError(
+                f"{what}: {rejected} of {rejected + len(found)} passes were interrupted by other "
+                "work, more than half; measure when the machine is quieter"
+            )
+    return found, rejected
