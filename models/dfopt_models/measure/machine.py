@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median, quantiles
 
 from dfopt.errors import DfoptError
@@ -117,11 +118,9 @@ def measure_run(memory: Memory, *, lines: int, passes: int, sizes: Sequence[int]
     for level in memory.levels:
         verify_flush(memory, level, lines=lines, passes=passes)
         reads += [
-            cold_pass(memory, level.name, lines, order, passes, lambda size=level.sweep: (  # type: ignore[misc]
-                memory.sweep(size),
-            ))
+            cold_pass(memory, level.name, lines, order, passes, partial(_flush, memory, level))
             for order in AccessOrder
-        ]  # fmt: skip
+        ]
     fills = []
     if memory.has_other_cpu:
         for order in AccessOrder:
@@ -209,11 +208,15 @@ def verify_flush(memory: Memory, level: FlushLevel, *, lines: int, passes: int) 
 
     def probe() -> float | None:
         memory.read(lines, AccessOrder.RANDOM)
-        return _per_line([memory.sweep(level.sweep), memory.read(lines, AccessOrder.RANDOM)], lines)
+        return _per_line([*_flush(memory, level), memory.read(lines, AccessOrder.RANDOM)], lines)
 
     def reference() -> float | None:
-        # The set goes round, so that each read finds its line where the whole set is.
-        return _per_line([memory.chase(level.set_size, lines)], lines)
+        # The set goes round, so that each read finds its line where the whole set is. Other work
+        # may have sent it further away meanwhile, but nothing is further away than memory.
+        whole = (
+            () if level is memory.levels[-1] else (memory.chase(level.set_size, level.set_size),)
+        )
+        return _per_line([*whole, memory.chase(level.set_size, lines)], lines)
 
     memory.chase(level.set_size, level.set_size)
     near, probed, far = (
@@ -232,6 +235,12 @@ def verify_flush(memory: Memory, level: FlushLevel, *, lines: int, passes: int) 
             f"there), and {LEAST_VERIFIED:.0%} must; try again when the machine is quieter"
         )
     return share
+
+
+def _flush(memory: Memory, level: FlushLevel) -> tuple[TimedPass]:
+    if level.has_random_flush:
+        return (memory.chase(level.set_size, level.set_size),)
+    return (memory.sweep(level.sweep),)
 
 
 def _write_back(memory: Memory, passes: int) -> tuple[float, int, int]:

@@ -43,14 +43,18 @@ class FlushLevel:
     name
         Such as ``"L3"`` or ``"memory"``.
     sweep
-        Lines that the flush reads, in the order of their addresses.
+        Lines that evict all others if they are read in the order of their addresses.
     set_size
         Lines of a set that fits there and in no level before it.
+    has_random_flush
+        Whether the flush reads such a set in random order, and not a sweep. Caches that resist
+        streams do not resist this; but it takes long where the set is large.
     """
 
     name: str
     sweep: int
     set_size: int
+    has_random_flush: bool = False
 
 
 class Memory(Protocol):

@@ -30,7 +30,7 @@ PAGE_LINES = 64
 CACHES = Path("/sys/devices/system/cpu")
 
 SWEEPS, MEMORY_SWEEPS = 8, 2
-"""A flush reads this number of times the cache before the level; the last cache is large."""
+"""A sweep reads this number of times the cache before the level; the last cache is large."""
 
 SETS = 4
 """A set at a level has this number of times the lines of the cache before it."""
@@ -68,6 +68,7 @@ class ThisMachine:
                 name=name,
                 sweep=(MEMORY_SWEEPS if name == "memory" else SWEEPS) * lines,
                 set_size=SETS * lines,
+                has_random_flush=name != "memory",
             )
             for name, lines in zip(names, before, strict=False)
         )

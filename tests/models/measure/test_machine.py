@@ -137,6 +137,13 @@ def test_a_cache_that_resists_the_flush_is_found_out() -> None:
     assert verify_flush(memory, level, lines=LINES, passes=PASSES) == pytest.approx(1.0)
 
 
+def test_a_flush_in_random_order_is_not_resisted() -> None:
+    memory = SimulatedMemory(resists=True)
+    level = FlushLevel(name="far", sweep=1024, set_size=512, has_random_flush=True)
+    memory.levels = (level, *memory.levels)
+    assert verify_flush(memory, level, lines=LINES, passes=PASSES) == pytest.approx(1.0)
+
+
 def test_levels_that_are_alike_are_found_out() -> None:
     with pytest.raises(MeasurementError, match="memory cannot be told from the cache"):
         measured(SimulatedMemory(miss=0.1))
