@@ -180,7 +180,12 @@ class Dispatching:
     def _find_heads_and_tails(self) -> None:
         """Find the earliest switch to each task, and the least time after its end."""
         count = len(self.tasks)
-        self.head, self.tail = self.release.copy(), np.zeros(count, dtype=np.int64)
+        self.head = self.release.copy()
+        # After a task its CPU ends, or another one runs there.
+        self.tail = self.finish[self.state_of].copy()
+        for task, state in enumerate(self.state_of):
+            others = np.delete(self.switch[state] + self.exec, task)
+            self.tail[task] = min(self.tail[task], others.min(initial=self.tail[task]))
         before = {
             task: [other for other in range(count) if self.before[task] >> other & 1]
             for task in range(count)

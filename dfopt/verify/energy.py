@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfopt.problem.instance import Instance, Objective, Task
-from dfopt.problem.switch_costs import start_cost, switch_cost
+from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
 
 MOST_TASKS = 200
 """Instances with more tasks have no bound of this kind: the spans are too many."""
@@ -58,7 +58,7 @@ def heads_and_tails(instance: Instance) -> tuple[Integers, Integers, Integers]:
     order = list(TopologicalSorter(dict(enumerate(before))).static_order())
     releases = [task.release for task in tasks]
     heads = _latest(order, before, lengths, releases, instance.cpus)
-    tails = _latest(order[::-1], after, lengths, [0] * len(tasks), instance.cpus)
+    tails = _latest(order[::-1], after, lengths, _least_departures(instance, tasks), instance.cpus)
     return np.array(lengths), np.array(heads), np.array(tails)
 
 
@@ -75,6 +75,23 @@ def _least_times(instance: Instance, tasks: list[Task]) -> list[int]:
                 if place != number
             ),
             start_cost(instance, 0, task),
+        )
+        for number, task in enumerate(tasks)
+    ]
+
+
+def _least_departures(instance: Instance, tasks: list[Task]) -> list[int]:
+    """Return for each task what comes at least after it: what ends its CPU, or another task."""
+    return [
+        min(
+            (
+                finish_cost(instance, task),
+                *(
+                    switch_cost(instance.penalty, task, other) + other.exec
+                    for place, other in enumerate(tasks)
+                    if place != number
+                ),
+            )
         )
         for number, task in enumerate(tasks)
     ]

@@ -150,7 +150,8 @@ def timed_tables(search: Search) -> TimedTables:
     state_of_task = np.array(state_of)
     arrival = _arrivals(switch, state_of_task, np.array(starts))
     length = exec_times + arrival
-    head, tail = _heads_and_tails(before, release, length)
+    departure = _departures(switch + exec_times, finish, state_of_task)
+    head, tail = _heads_and_tails(before, release, departure, length)
     shares = _shares(instance, examples, switch, state_of_task, np.array(starts), finish)
     return TimedTables(
         exec=exec_times,
@@ -198,6 +199,14 @@ def _arrivals(switch: Integers, state_of: Integers, starts: Integers) -> Integer
     return least
 
 
+def _departures(after: Integers, finish: Integers, state_of: Integers) -> Integers:
+    """Return the least time after each task: what ends its CPU, or another task with its switch."""
+    least = finish[state_of]
+    for task, state in enumerate(state_of):
+        least[task] = np.delete(after[state], task).min(initial=least[task])
+    return least
+
+
 def _reversed(before: list[list[int]]) -> list[list[int]]:
     after: list[list[int]] = [[] for _ in before]
     for task, others in enumerate(before):
@@ -226,9 +235,9 @@ def members_of(words: Integers) -> set[int]:
 
 
 def _heads_and_tails(
-    before: list[list[int]], release: Integers, length: Integers
+    before: list[list[int]], release: Integers, departure: Integers, length: Integers
 ) -> tuple[Integers, Integers]:
-    head, tail = release.copy(), np.zeros_like(release)
+    head, tail = release.copy(), departure.copy()
     order = list(TopologicalSorter(dict(enumerate(before))).static_order())
     for task in order:
         for other in before[task]:
