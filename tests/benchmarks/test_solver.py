@@ -84,7 +84,7 @@ ROWS = {  # family, tasks, CPUs, fragments or types; "own": following one's own 
     ),
     "matrix-100-8-6-own-total": Row(
         draw=partial(matrix, tasks=100, cpus=8, types=6, objective=TOTAL),
-        limit_s=30, proven=0, gap=1,
+        limit_s=30, proven=8, gap=0.05,
     ),
     "matrix-100000-64-3-max": Row(
         draw=partial(own_type_free, tasks=100_000, cpus=64, types=3), limit_s=20, proven=8, gap=1
