@@ -16,7 +16,7 @@ from tests.plot.worked_example import INSTANCE
 
 COMMANDS = (
     "solve", "verify", "info", "bench", "compare", "import", "schema", "generate", "trace",
-    "simulate", "model", "plot",
+    "simulate", "measure", "model", "plot",
 )  # fmt: skip
 
 

@@ -256,7 +256,8 @@ def _found(
     return Contention(
         cpus=cpus,
         uses=uses,
-        misses=tuple(misses),
+        # A lock that is always held may be rounded to a little more than that.
+        misses=tuple(min(1.0, share) for share in misses),
         spinning=max(0.0, equations.spinning(cpus, think, holds, uses)),
         work=equations.work(think, holds, uses),
     )
