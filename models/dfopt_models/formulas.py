@@ -11,6 +11,7 @@ the formula is what they return for symbols. Or a test compares :meth:`Formula.v
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -20,6 +21,8 @@ from dfopt_models.errors import ModelError
 
 if TYPE_CHECKING:
     from sympy import Eq, Expr, Symbol
+
+SUBSTACK = re.compile(r"\\substack\{([^{}]*)\}")
 
 MODELS: Mapping[str, tuple[str, str]] = {
     "response-time": ("dfopt_models.response_time.formulas", "RESPONSE_TIME"),
@@ -111,7 +114,9 @@ class Formula:
             if quantity.latex is not None
         }
         equation = self.build()
-        return " = ".join(latex(side, symbol_names=named) for side in (equation.lhs, equation.rhs))
+        text = " = ".join(latex(side, symbol_names=named) for side in (equation.lhs, equation.rhs))
+        # The limits of a double sum stand beside each other: not everything knows substacks.
+        return SUBSTACK.sub(lambda limits: limits[1].replace(r"\\", ", "), text)
 
     def value(self, numbers: Mapping[str, float]) -> float:
         """Return the right side with numbers in place of the symbols of these names.

@@ -18,6 +18,7 @@ COMMANDS = (
     "solve", "verify", "info", "bench", "compare", "import", "schema", "generate", "trace",
     "simulate", "measure", "model", "plot",
 )  # fmt: skip
+GROUPS = (["generate"], ["plot"], ["trace"], ["simulate"], ["measure"], ["model"])
 
 
 def test_help_names_every_command(run: Run) -> None:
@@ -33,16 +34,30 @@ def test_help_names_every_command(run: Run) -> None:
     [
         *([name] for name in COMMANDS),
         *(["generate", family] for family in ("zipf", "uniform", "tight", "matrix")),
-        *(["plot", picture] for picture in ("schedule", "foresight", "gap", "crossover")),
-        *(["model", answer] for answer in ("response-time", "crossover")),
+        *(
+            ["plot", picture]
+            for picture in (
+                "schedule", "foresight", "frontier", "gap", "crossover", "crossover-plane",
+                "machine-use", "claim", "headroom", "trade", "waste", "contention", "batching",
+                "counters", "queueing",
+            )
+        ),
+        *(
+            ["model", answer]
+            for answer in (
+                "response-time", "crossover", "contention", "batching", "counters", "queueing",
+                "from-trace",
+            )
+        ),
+        ["measure", "machine"],
         *(["trace", verb] for verb in ("convert", "to-instance", "from-result", "label")),
     ],
     ids=" ".join,
-)
+)  # fmt: skip
 def test_every_command_helps_with_an_example(run: Run, command: list[str]) -> None:
     code, out, _ = run(*command, "--help")
     assert code == 0
-    if command not in (["generate"], ["plot"], ["trace"], ["simulate"], ["model"]):
+    if command not in GROUPS:
         assert f"Example: dfopt {' '.join(command)} " in " ".join(out.split())
     assert all(len(line) <= 80 for line in out.splitlines())
     assert "\nArgs" not in out
