@@ -37,12 +37,30 @@ def test_schemas_are_installed() -> None:
     assert [file.name for file in schemas.iterdir() if file.name.endswith(".json")]
 
 
-def test_wheel_holds_the_packages_alone() -> None:
-    files = metadata.files("dfopt") or []
-    if any(file.suffix == ".pth" for file in files):
+@pytest.fixture
+def files() -> list[metadata.PackagePath]:
+    """The files of the wheel."""
+    installed = metadata.files("dfopt") or []
+    if any(file.suffix == ".pth" for file in installed):
         pytest.skip("an editable install: only the wheel can tell")
+    return installed
+
+
+def test_wheel_holds_the_packages_alone(files: list[metadata.PackagePath]) -> None:
     folders = {file.parts[0] for file in files}
     assert folders - {".."} == PACKAGES | {f"dfopt-{metadata.version('dfopt')}.dist-info"}
+
+
+@pytest.mark.parametrize("folder", ["dfopt", "models/dfopt_models", "cli/dfopt_cli"])
+def test_wheel_holds_every_file(files: list[metadata.PackagePath], folder: str) -> None:
+    package = ROOT / folder
+    sources = {
+        file.relative_to(package.parent).as_posix()
+        for file in package.rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts
+    }
+    assert sources
+    assert sources <= {file.as_posix() for file in files}
 
 
 def test_citation_names_this_version() -> None:
