@@ -57,6 +57,7 @@ wheel-test: venv  ## run the tests against the built wheel, with the sources gon
 	python=$$PWD/$(BIN)/python; tree=$$work/tree; mkdir "$$tree"; \
 	$$python -m hatchling build --target sdist --directory "$$work"; \
 	tar -xzf "$$work"/dfopt-*.tar.gz -C "$$tree" --strip-components 1; \
+	git ls-files dfopt models cli > "$$tree/sources.txt"; \
 	if [ -e ../shared ]; then ln -s "$$(cd ../shared && pwd)" "$$work/shared"; fi; \
 	cd "$$tree"; \
 	$$python -m hatchling build --target wheel --directory "$$work"; \
