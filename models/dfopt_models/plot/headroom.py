@@ -8,6 +8,7 @@ import numpy as np
 
 from dfopt_models.growth import GrowthPath
 from dfopt_models.plot.style import (
+    BESIDE,
     LINE_WIDTH,
     begin,
     explain,
@@ -27,7 +28,7 @@ ROUNDING = 1e-12
 """An excess below this counts as none."""
 
 STYLES = {"response_time": "-", "perfect_affinity": "--", "zero_yield": ":"}
-NONE = "no waste: as it is, there is none"
+NONE = "no waste (the same)"
 """What the legend says where the dotted curves hide behind the solid ones."""
 
 MEANINGS = {"-": "as it is", "--": "perfect affinity", ":": "no waste"}
@@ -77,5 +78,5 @@ def plot_headroom(
     axes.set_xlim(1.0, LARGEST)
     label(axes, f"speed × cache, {path.meaning}", "response time ÷ ideal − 1")
     hidden = all(comparison.case.waste == 0 for comparison, _ in compared)
-    explain(axes, compared, MEANINGS | ({":": NONE} if hidden else {}), loc="upper left")
+    explain(axes, compared, MEANINGS | ({":": NONE} if hidden else {}), **BESIDE)
     return axes

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dfopt.plot.colours import INK, PAPER, mixed
 from dfopt_models.plot.style import (
+    BESIDE,
     LINE_WIDTH,
     begin,
     explain,
@@ -63,5 +64,5 @@ def plot_product_spread(
     axes.set_ylim(bottom=LEAST)
     axes.set_xlim(1.0, LARGEST)
     label(axes, "speed × cache", "spread of the relative response time")
-    explain(axes, compared, MEANINGS, loc="lower right")
+    explain(axes, compared, MEANINGS, **BESIDE)
     return axes

@@ -37,6 +37,9 @@ LINE_WIDTH = 1.6
 LARGEST_WRITTEN_OUT = 1.1e5
 """On axes that end here or before, powers of ten are written without exponents."""
 
+BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+"""Where a legend stands that would hide curves."""
+
 POINTS = 401
 """Points on a curve."""
 

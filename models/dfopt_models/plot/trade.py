@@ -10,6 +10,7 @@ import numpy as np
 from dfopt.plot.colours import PAPER
 from dfopt_models.growth import GrowthPath, growth_text
 from dfopt_models.plot.style import (
+    BESIDE,
     LINE_WIDTH,
     begin,
     explain,
@@ -79,8 +80,9 @@ def plot_trade(
         point = comparison.case.reallocations, comparison.case.waste
         axes.plot(*point, "o", color=colour, markeredgecolor=PAPER, clip_on=False, zorder=4)
     axes.set_xlim(0.0, right)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_ylim(0.0, 1.1 * top)
     label(axes, "reallocations", "waste, processor-seconds")
     meanings = {s: f"machine: s × c = {growth_text(product)}" for s, product in styles.items()}
-    explain(axes, compared, meanings, marker="o", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    explain(axes, compared, meanings, marker="o", **BESIDE)
     return axes
