@@ -80,7 +80,8 @@ class Thread:
     cpu
         The CPU where it runs or ran last; None before the first time.
     run_time
-        The time for which it executed, without penalties, up to the last time it stopped.
+        The time for which it executed, without penalties, up to the last time it stopped. While it
+        runs, :meth:`KernelInterface.executed` knows more.
     ready_at
         When it became ready.
     woken_at
@@ -229,6 +230,9 @@ class KernelInterface(Protocol):
 
     def idle(self) -> list[int]:
         """Return the idle CPUs, the one first that has been idle for longest."""
+
+    def executed(self, thread: Thread) -> int:
+        """Return the time for which a thread has executed until now, also while it runs."""
 
     def preempt(self, cpu: int) -> None:
         """Let a CPU choose anew after the current event; an idle CPU is asked to pick.

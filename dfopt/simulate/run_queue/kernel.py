@@ -190,6 +190,14 @@ class Kernel:
         """Return the idle CPUs, the one first that has been idle for longest."""
         return list(self.resting)
 
+    def executed(self, thread: Thread) -> int:
+        """Return the time for which a thread has executed until now."""
+        cpu = thread.cpu
+        if cpu is None or self.running[cpu] is not thread:
+            return thread.run_time
+        # While a penalty is paid, the burst begins in the future.
+        return thread.run_time + max(0, self.now - self._cpus[cpu].begins)
+
     # What actions of threads ask for.
 
     def spawn(self, new: NewThread, parent: Thread | None) -> None:
@@ -462,6 +470,7 @@ class Cpu:
                 counters.waited += waited
                 counters.longest_wait = waited if waited > longest else longest
             self._running[number] = thread
+            self.begins = now  # it has executed nothing since
             if number in kernel.resting:
                 del kernel.resting[number]
             time_slice = (policy.slice(thread, number) if self._has_slices else 0) or FOREVER

@@ -113,6 +113,32 @@ def test_policies_see_what_comes_next() -> None:
     assert seen == [("t0", A, USER), ("t1", UNMANAGED, KERNEL), ("t0", B, DISK)]
 
 
+class Watching(FirstComeFirstServed):
+    """Looks at what the threads have executed, at every tick and at every choice."""
+
+    name: ClassVar[str] = "watching"
+    tick_interval = 3
+
+    def begin(self) -> None:
+        self.seen: list[tuple[int, list[int]]] = []
+
+    def tick(self) -> None:
+        self.seen.append((self.engine.now, [*map(self.engine.executed, self.engine.threads)]))
+
+    def slice(self, thread: Thread, cpu: int) -> int:
+        self.tick()
+        return super().slice(thread, cpu)
+
+
+def test_the_progress_of_a_running_thread_can_be_asked_for() -> None:
+    policy = Watching(time_slice=0)
+    run([Burst(2, A, 4), Burst(3, A, 1)], [Burst(2)], policy=policy)
+    # The penalty of 4 is no progress; t0 goes on with its second burst at 6, t1 runs from 9 on.
+    assert policy.seen == [
+        (0, [0]), (3, [0, 0]), (6, [2, 0]), (9, [5, 0]), (9, [5, 0]),
+    ]  # fmt: skip
+
+
 class Locked(FirstComeFirstServed):
     """Takes one lock for every pick."""
 
