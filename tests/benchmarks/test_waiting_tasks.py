@@ -28,36 +28,41 @@ def test_waiting_tasks(
     shape: tuple[int, int, int], least_proven: int, report: Callable[[Table], None]
 ) -> None:
     rows: list[list[object]] = []
+    beaten: list[str] = []
     proven = 0
+    tasks, cpus, fragments = shape
     for instance in twenty(*shape):
         result = solve(instance, stop=TimeLimit(LIMIT_S), workers=WORKERS)
-        proven += result.status is Status.OPTIMAL
         checked = verify(instance, result)
+        assert checked.ok
+        assert result.objective is not None
+        assert result.lower_bound is not None
         textbook = [
             solve_by_textbook(instance, LIMIT_S, workers=WORKERS, seed=seed) for seed in range(RUNS)
         ]
         best = min((value for value, _ in textbook if value is not None), default=None)
         bound = max(value for _, value in textbook)
-        assert checked.ok
-        assert result.objective is not None
-        assert result.lower_bound is not None
-        assert result.lower_bound >= bound
-        assert best is None or result.objective <= best
+        if result.lower_bound < bound or (best is not None and best < result.objective):
+            beaten.append(instance.name)
+        proven += result.status is Status.OPTIMAL
         rows.append(
             [
                 instance.name, result.lower_bound, result.objective, checked.bound_checked,
                 result.wall_time_s, bound, best,
             ]
         )  # fmt: skip
-    tasks, cpus, fragments = shape
-    report(
-        Table(
-            name=f"waiting-tasks-{tasks}",
-            title=f"Waiting tasks, n = {tasks}, m = {cpus}, d = {fragments}",
-            command="python -m pytest tests/benchmarks/test_waiting_tasks.py",
-            columns=COLUMNS,
-            rows=rows,
-            notes=[f"{proven} of {len(rows)} proven"],
+        report(
+            Table(
+                name=f"waiting-tasks-{tasks}",
+                title=f"Waiting tasks, n = {tasks}, m = {cpus}, d = {fragments}",
+                command="python -m pytest tests/benchmarks/test_waiting_tasks.py",
+                columns=COLUMNS,
+                rows=list(rows),
+                notes=[
+                    f"{proven} of {len(rows)} proven; "
+                    f"the textbook model has a better bound or schedule on {len(beaten)}"
+                ],
+            )
         )
-    )
+    assert not beaten
     assert proven >= least_proven
