@@ -94,7 +94,11 @@ def cheapest_order(
     if size - 1 > MOST_NODES:
         raise MethodError(f"orders of {size - 1} nodes have too many beginnings to check")
     nodes = range(1, size)
-    cost = np.array([[NONE if value is None else value for value in row] for row in orders.cost])
+    # Whatever costs more than the budget can hold is left out before numbers exceed 64 bits.
+    cost = np.array(
+        [[NONE if value is None else min(value, NONE) for value in row] for row in orders.cost],
+        dtype=np.int64,
+    )
     is_arc = cost < NONE
     weight = sum(map(abs, (*orders.leaving, *orders.entering))) + orders.spare
     weight += sum(weight for *_, weight in orders.cuts)
@@ -148,7 +152,8 @@ def _least_to_come(orders: Beginnings, is_arc: Flags) -> Integers:
     import numpy as np
 
     size = len(is_arc)
-    reduced = np.where(is_arc, np.array(orders.reduced), NONE)
+    few_bits = [[min(value, NONE) for value in row] for row in orders.reduced]
+    reduced = np.where(is_arc, np.array(few_bits, dtype=np.int64), NONE)
     positions = np.arange(size)[:, None]
     earliest = np.array([len(nodes) for nodes in orders.before]) + 1
     follow = [sum(node in nodes for nodes in orders.before) for node in range(size)]

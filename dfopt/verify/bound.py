@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 
+from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import (
     Branching,
@@ -48,6 +49,9 @@ class BoundCheck:
 def check_bound(instance: Instance, result: Result) -> BoundCheck:
     """Check that no schedule is better than the lower bound of ``result``."""
     bound, certificate = result.lower_bound, result.certificate
+    malformed = list(_malformed_numbers(bound, certificate))
+    if malformed:
+        return BoundCheck(problems=malformed)
     if bound is None:
         return _check_lack_of_room(instance, certificate)
     if bound <= 0:
@@ -66,13 +70,30 @@ def check_bound(instance: Instance, result: Result) -> BoundCheck:
             f"the lower bound {bound} rests on a complete search by {solver}, "
             "which is not repeated here"
         )
-        return check
-    try:
-        check.problems += _errors(instance, certificate, bound)
-    except MethodError as error:
-        check.unchecked.append(f"the lower bound {bound} is not checked: {error}")
+    else:
+        try:
+            check.problems += _errors(instance, certificate, bound)
+        except MethodError as error:
+            check.unchecked.append(f"the lower bound {bound} is not checked: {error}")
     check.checked = not check.problems and not check.unchecked
     return check
+
+
+def _malformed_numbers(bound: object, certificate: Certificate | None) -> Iterator[str]:
+    """Yield the numbers with which nothing can be proven, whatever read them."""
+    if bound is not None and (not isinstance(bound, int) or bound > LARGEST_TOTAL):
+        yield f"lower_bound: is {described(bound)}, not an integer of at most 2^62"
+    if not _is_exact(certificate):
+        yield "certificate: has a number that is not an integer"
+
+
+def _is_exact(value: object) -> bool:
+    """Return whether all numbers in a certificate are integers: others are not added up exactly."""
+    if isinstance(value, tuple):
+        return all(map(_is_exact, value))
+    if is_dataclass(value):
+        return all(_is_exact(getattr(value, column.name)) for column in fields(value))
+    return value is None or isinstance(value, int | str)
 
 
 def _check_lack_of_room(instance: Instance, certificate: Certificate | None) -> BoundCheck:

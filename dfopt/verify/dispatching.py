@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import MethodError
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
@@ -114,6 +115,11 @@ class Dispatching:
         self.starts = np.array(sorted(numbers[row] for row in starts))
         table = np.array([*rows, *numbers], dtype=np.int64)
         self.switch, self.finish = table[:, :count], table[:, count]
+        # No schedule in which nothing waits needlessly ends later than this.
+        latest = int(self.release.max()) + sum(map(int, self.exec)) + int(self.finish.max())
+        latest += sum(map(int, self.switch.max(axis=0)))
+        if max(latest, bound) * (instance.cpus + 2) > LARGEST_TOTAL:
+            raise MethodError("the times are too large to add them up in 64 bits")
         names = [task.id for task in self.tasks]
         self.before = [
             sum(1 << other for other, name in enumerate(names) if name in task.after)

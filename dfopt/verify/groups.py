@@ -37,16 +37,18 @@ from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyG
 
 LARGEST_TABLE = 20_000_000
+MOST_ENDS = 2_000_000
 MOST_GROUPS = 20_000
 MOST_CHOICES = 200_000
 LARGEST_PRICE = 2**50
-"""At most these numbers of table entries, of groups to choose from, of steps of choosing, and the
-largest price of everything."""
+"""At most these numbers of table entries, of ways to use the machine, of groups to choose from, of
+steps of choosing, and the largest price of everything."""
 
 NEVER = 2**60
 """More than any price."""
 
 TOO_LARGE = "the groups of fragments are too many to be checked"
+EXPENSIVE = f"all prices of groups together are more than {LARGEST_PRICE}, too many bits to check"
 
 
 Uses = tuple[int, int, int]
@@ -109,12 +111,14 @@ def _may_be_met(
         return True  # nothing is needed, or a price is missing or negative
     total = sum(prices[size] * count for size, count in counts.items())
     if total > LARGEST_PRICE:
-        raise MethodError(TOO_LARGE)
+        raise MethodError(EXPENSIVE)
     groups = _GroupPrices(capacity, counts, prices, machine, need)
+    total += sum(map(mul, machine, groups.available))
+    if total > LARGEST_PRICE:  # a group could be as expensive as one that there is not
+        raise MethodError(EXPENSIVE)
     least = groups.least()
     if least is None:
         return False
-    total += sum(map(mul, machine, groups.available))
     excess = total - need.wanted * least
     return excess >= 0 and (need.wanted == 1 or groups.has_choice(least, excess))
 
@@ -180,7 +184,7 @@ class _GroupPrices:
                 yield (0, -room % k), [(room, 0, 0)]
             return
         # All other groups have a fragment, a task and a CPU at least.
-        others = max(0, need.wanted - 1)
+        others, ways = max(0, need.wanted - 1), 0
         ends: dict[tuple[int, int], list[Uses]] = {}
         for cpus in range(1, need.cpus - others + 1):
             for longer in range(max(0, cpus - self.available[2]), min(cpus, self.available[1]) + 1):
@@ -188,7 +192,11 @@ class _GroupPrices:
                 if fragments > sum(self._counts) - others:
                     continue
                 most = min(cpus * k, self._tasks - others)
-                for tasks in range(max(fragments, cpus * k - spare), most + 1):
+                least = max(fragments, cpus * k - spare)
+                ways += max(0, most + 1 - least)
+                if ways > MOST_ENDS:
+                    raise MethodError(TOO_LARGE)
+                for tasks in range(least, most + 1):
                     uses = (cpus * k - tasks, longer, cpus - longer)
                     ends.setdefault((fragments, tasks), []).append(uses)
         yield from ends.items()

@@ -15,6 +15,9 @@ from dfopt.errors import MethodError
 MOST_ENTRIES = 3_000_000
 """At most this number of table entries are computed for a proof by weights."""
 
+MOST_STEPS = 20_000_000
+"""At most this number of steps, which take some ten seconds."""
+
 Table = dict[tuple[int, int], int]
 """For a number of tasks and what they cost, the largest worth."""
 
@@ -52,7 +55,7 @@ class LimitedCosts:
         self._cheap_first = sorted(range(len(costs)), key=costs.__getitem__)
         self._most = max(limits.values(), default=-1)
         self._tables: dict[int, Table] = {0: {(0, 0): 0}}
-        self._entries = 0
+        self._entries = self._steps = 0
 
     def most_tasks(self, types: int) -> int:
         """Return how many tasks of a set of types a CPU runs at most."""
@@ -90,9 +93,16 @@ class LimitedCosts:
             weight, each = self.weights[last], self.costs[last]
             table = {}
             for (number, cost), worth in self._table(support ^ 1 << last).items():
-                for more in range(1, min(self.sizes[last], self.capacity - number) + 1):
-                    if cost + more * each > self._most:
-                        break
+                most = min(self.sizes[last], self.capacity - number)
+                if each:
+                    most = min(most, (self._most - cost) // each)
+                self._steps += most
+                if self._steps > MOST_STEPS:
+                    raise MethodError(
+                        f"tables of what CPUs can run take more than {MOST_STEPS} steps, "
+                        "too many to check"
+                    )
+                for more in range(1, most + 1):
                     entry = number + more, cost + more * each
                     if worth + more * weight > table.get(entry, worth + more * weight - 1):
                         table[entry] = worth + more * weight

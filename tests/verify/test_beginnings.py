@@ -115,3 +115,23 @@ def test_it_ends_when_it_is_told_to() -> None:
     with pytest.raises(KeyboardInterrupt):
         cheapest_order(beginnings_of(tours, [], weights, {}), 100, check)
     assert looks == 20
+
+
+def test_expensive_arcs_do_not_make_the_others_inexact() -> None:
+    names = ("a", "b", "c")
+    instance = Instance(
+        cpus=1,
+        # 512 times the scale is more than 2^63, too much for a signed integer of 64 bits.
+        penalty=PenaltyMatrix(types=names, switch=((0, 1, 512), (2, 0, 1), (2, 2, 0))),
+        objective=Objective.TOTAL_PENALTY,
+        tasks=tuple(Task(id=name, type=name) for name in names),
+    )
+    weights = ArcWeights(
+        leaving=(3928438959256499, 2581560781943690, 1680315547604874, 2702879731611111),
+        entering=(3144114134770187, 6879291154079369, 6390003319953347, 4392600044132089),
+        scale=18014398509482196,
+        beginnings=True,
+    )
+    orders = beginnings_of(Tours(instance, names), [], weights, {})
+    assert cheapest_order(orders, 2 * weights.scale) == [1, 2, 3]
+    assert cheapest_order(orders, 2 * weights.scale - 1) is None

@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations_with_replacement, pairwise, permutations
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,15 @@ import dfopt.verify.enumeration as enumeration_module
 import dfopt.verify.weights as weights_module
 from dfopt.files import fingerprint
 from dfopt.problem.cache_state import Leaves
-from dfopt.problem.certificate import Certificate, DualWeights, Exhaustive, TaskClass
+from dfopt.problem.certificate import (
+    Certificate,
+    Counting,
+    DualWeights,
+    Exhaustive,
+    Supports,
+    SupportWeights,
+    TaskClass,
+)
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.result import Result, Status, StopReason
@@ -214,6 +223,29 @@ def test_certificate_is_refused_for_its_form_alone(certificate: DualWeights, pro
     instance = Instance(cpus=2, penalty=penalty, cold_start=True, tasks=tasks)
     found = certified(instance, certificate, 2).problems
     assert any(problem in text for text in found) if problem else not found
+
+
+@pytest.mark.parametrize("bound", [float("nan"), 1.5, 2**70])
+def test_only_integers_of_64_bits_are_bounds(bound: Any) -> None:
+    instance = Instance(
+        cpus=2, penalty=PenaltyG(fill=1, write_back=1), tasks=(Task(id="a", df="A", count=2),)
+    )
+    for certificate in (Exhaustive(), Counting(argument="arrivals")):
+        assert any(
+            "lower_bound" in text for text in certified(instance, certificate, bound).problems
+        )
+
+
+@pytest.mark.parametrize("weight", [0.5, float("nan")])
+def test_weights_that_are_no_integers_prove_nothing(weight: Any) -> None:
+    # Nothing is less than NaN, and nothing is more.
+    instance = Instance(
+        cpus=2,
+        penalty=PenaltyMatrix(types=("a",), switch=((0,),)),
+        tasks=(Task(id="a", type="a"),),
+    )
+    proof = SupportWeights(bin_weights=(weight, 0), set_weights=((("a",), weight),))
+    assert not certified(instance, Supports(proof=proof, threshold=0), 1).bound_checked
 
 
 @pytest.mark.parametrize("objective", [Objective.TOTAL_PENALTY, Objective.MAX_PENALTY])

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 import dfopt.verify.groups as groups_module
+from dfopt.errors import MethodError
 from dfopt.generate import tight
 from dfopt.problem.cache_state import CacheState
 from dfopt.problem.certificate import FullGroups
@@ -117,3 +118,19 @@ def test_groups_are_for_the_penalty_g_without_execution_times() -> None:
     long = replace(free, penalty=PenaltyG(fill=1, write_back=0), objective=Objective.MAKESPAN)
     for instance in (f, free, long):
         assert not certified(instance, FullGroups(threshold=0), 1).ok
+
+
+def test_groups_do_not_vanish_because_they_are_expensive() -> None:
+    instance = Instance(
+        cpus=2,
+        penalty=PenaltyG(fill=3, write_back=1),
+        tasks=tuple(
+            Task(id=df, df=df, count=count) for df, count in (("A", 3), ("B", 3), ("C", 2))
+        ),
+        cold_start=True,
+    )
+    assert optimum(instance) == 8
+    for price in (1, 2**50, 2**60, 2**61, 2**80):
+        prices = FullGroups(sizes=((3, 0), (2, 0)), plain=price, room=price)
+        with contextlib.suppress(MethodError):
+            assert false_groups(instance, prices, 9)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dfopt.verify.limited_costs as limited_costs_module
 import dfopt.verify.supports as supports_module
 from dfopt.errors import MethodError
 from dfopt.files import result_from_document, result_to_document
@@ -190,3 +191,22 @@ def test_what_is_accepted_is_true(data: st.DataObject, instance: Instance) -> No
             if false_supports(instance, certificate, bound):
                 break
             assert not has_schedule_below(instance, bound)
+
+
+def test_large_tables_of_limited_costs_are_not_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limited_costs_module, "MOST_STEPS", 1000)
+    instance = Instance(
+        cpus=2,
+        penalty=PenaltyMatrix(types=("a", "b"), switch=((1, 2), (2, 1))),
+        capacity="unlimited",
+        tasks=(Task(id="x", type="a", count=1000), Task(id="y", type="b", count=1000)),
+    )
+    weights = SupportWeights(
+        bin_weights=(0, 0),
+        set_weights=((("a",), 1),),
+        counted_weights=(("a", 1),),
+        least_costs=(("a", 1), ("b", 1)),
+    )
+    check = checked(weights, instance=instance, bound=1000)
+    assert not check.checked
+    assert "too many to check" in check.unchecked[0]
