@@ -1,14 +1,6 @@
 """Run queues: threads are ready, run, and wait, and a policy decides which of them runs where."""
 
-from dfopt.simulate.run_queue.contract import (
-    NOBODY,
-    KernelInterface,
-    Policy,
-    SpinLock,
-    State,
-    Thread,
-    Why,
-)
+from dfopt.simulate.run_queue.contract import NOBODY, KernelInterface, Policy, State, Thread, Why
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies import POLICIES, policy_named
@@ -27,6 +19,7 @@ from dfopt.simulate.run_queue.simulation import (
     UnfitError,
     simulate_once,
 )
+from dfopt.simulate.run_queue.spin_lock import SpinLock
 from dfopt.simulate.run_queue.workload import UNMANAGED, Burst, NewThread, Workload, WorkloadKind
 from dfopt.simulate.run_queue.workloads import WORKLOADS
 

@@ -8,7 +8,6 @@ for what it needs. It may have spin locks (:class:`SpinLock`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from random import Random
 from typing import Any, ClassVar, Protocol
@@ -16,6 +15,7 @@ from typing import Any, ClassVar, Protocol
 from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.costs import Costs
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
+from dfopt.simulate.run_queue.spin_lock import SpinLock
 from dfopt.simulate.run_queue.workload import (
     UNMANAGED,
     Burst,
@@ -159,37 +159,6 @@ class Thread:
         return f"<Thread {self.name} {self.state.value}>"
 
 
-@dataclass(slots=True, eq=False)
-class SpinLock:
-    """A lock around a run queue. CPUs spin on it and get it in the order in which they come.
-
-    Attributes
-    ----------
-    free_at
-        When it is free again.
-    attempts, misses
-        The number of operations that wanted it, and the number of those that found it taken.
-    spun
-        The time for which CPUs have waited for it.
-    """
-
-    free_at: int = 0
-    attempts: int = 0
-    misses: int = 0
-    spun: int = 0
-
-    def acquire(self, now: int, hold: int) -> int:
-        """Return the end of an operation that comes now and holds the lock for a time."""
-        self.attempts += 1
-        begin = now
-        if self.free_at > now:
-            self.misses += 1
-            self.spun += self.free_at - now
-            begin = self.free_at
-        self.free_at = begin + hold
-        return self.free_at
-
-
 class KernelInterface(Protocol):
     """The part of the simulation that a policy may read, and the requests that it may make."""
 
@@ -252,8 +221,24 @@ class KernelInterface(Protocol):
             When there is no such CPU.
         """
 
-    def acquire(self, lock: SpinLock) -> None:
-        """Take a lock for one operation; the CPU at work waits for it."""
+    def acquire(self, lock: SpinLock, hold: int | None = None) -> None:
+        """Take a lock for one operation of the CPU at work.
+
+        The CPU asks for it once it has done what it was asked to do before, and spins until it
+        gets it. What the operation changes is changed at once.
+
+        Parameters
+        ----------
+        lock
+            The lock.
+        hold
+            How long it is held; None: the machine's ``lock_time``, with its distribution.
+
+        Raises
+        ------
+        DfoptError
+            When the time is negative, or no integer.
+        """
 
     def spend(self, time: int) -> None:
         """Let the CPU at work spend time on the policy, such as on looking at queues.
@@ -262,6 +247,18 @@ class KernelInterface(Protocol):
         ------
         DfoptError
             When the time is negative, or no integer.
+        """
+
+    def charge(self, cpu: int) -> None:
+        """Let another CPU do what comes next, in :meth:`Policy.tick` or a function called by time.
+
+        Without it CPU 0 is at work there. Elsewhere it is the CPU where something happens: where
+        the thread runs, or which serves the interrupt.
+
+        Raises
+        ------
+        DfoptError
+            When there is no such CPU.
         """
 
     def call_at(self, time: int, happening: Callable[[], None]) -> None:

@@ -14,16 +14,13 @@ A deadlock has at least this number of calls without a thread that acts in betwe
 """
 
 
-def not_ready(policy: Policy, thread: Thread, cpu: int) -> DfoptError:
-    """Return the error of a policy that picks a thread which cannot run."""
-    return DfoptError(
-        f"the policy {policy.name!r} lets {thread.name} run on CPU {cpu}, which is "
-        f"{thread.state.value}; pick ready threads only"
-    )
-
-
 def wrong_pick(policy: Policy, cpu: int, picked: object) -> DfoptError:
-    """Return the error of a policy that picks something that is no thread."""
+    """Return the error of a policy that picks something that is no thread, or cannot run."""
+    if isinstance(picked, Thread):
+        return DfoptError(
+            f"the policy {policy.name!r} lets {picked.name} run on CPU {cpu}, which is "
+            f"{picked.state.value}; pick ready threads only"
+        )
     return DfoptError(
         f"the policy {policy.name!r} picks {picked!r} for CPU {cpu}; return a thread, or None"
     )

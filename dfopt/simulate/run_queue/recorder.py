@@ -48,10 +48,12 @@ class Counters:
     busy
         By CPU: how long dispatches lasted.
     overhead
-        CPU time between dispatches, on switching and on spin locks: waiting for them, and holding
-        them.
+        CPU time between dispatches, on switching, waking up, interrupts and spin locks: waiting
+        for them, and holding them.
     spun
         CPU time inside dispatches, on spin locks.
+    interrupted
+        CPU time inside dispatches, on interrupts.
     lock_waits
         How often a thread was blocked on a lock of the program.
     inversions
@@ -73,6 +75,7 @@ class Counters:
     busy: list[int] = field(default_factory=list)
     overhead: int = 0
     spun: int = 0
+    interrupted: int = 0
     lock_waits: int = 0
     inversions: int = 0
     waits: int = 0

@@ -35,12 +35,19 @@ class Machine:
         The time for which an operation on a run queue holds its lock; 0: locks are always free.
     lock_distribution
         How that time varies; ``lock_time`` is its mean.
+    lock_doubling
+        With this number of CPUs spinning on it a lock is held for twice as long, and in
+        proportion with others; 0: those who spin slow nobody down.
+    wake_time
+        Time from when an idle CPU is called until it asks the policy for a thread.
     """
 
     cpus: int
     switch_time: int = 0
     lock_time: int = 0
     lock_distribution: LockDistribution = LockDistribution.CONSTANT
+    lock_doubling: int = 0
+    wake_time: int = 0
 
     def __post_init__(self) -> None:
         check_integer(self.cpus, "cpus", least=1)
@@ -51,6 +58,8 @@ class Machine:
         check_integer(self.switch_time, "switch_time")
         check_integer(self.lock_time, "lock_time")
         check_choice(self.lock_distribution, LockDistribution, "lock_distribution")
+        check_integer(self.lock_doubling, "lock_doubling")
+        check_integer(self.wake_time, "wake_time")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,12 +9,13 @@ from typing import Any
 
 from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
-from dfopt.simulate.run_queue.contract import Policy, SpinLock
+from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.costs import CacheCounts, Costs, LineCaches, penalty_costs
 from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies import policy_with
 from dfopt.simulate.run_queue.recorder import Counters
 from dfopt.simulate.run_queue.scenario import Scenario
+from dfopt.simulate.run_queue.spin_lock import SpinLock
 from dfopt.trace.trace import Trace, TraceHeader
 
 
@@ -203,6 +204,7 @@ class Run:
             "executed": counters.executed,
             "overhead": counters.overhead,
             "spun": counters.spun,
+            "interrupted": counters.interrupted,
             "idle_share": self.idle_share,
             "lock_waits": counters.lock_waits,
             "inversions": counters.inversions,

@@ -220,9 +220,10 @@ def check_counters(trace: Trace, kernel: Kernel) -> None:
         own = trace.cpu == cpu
         assert counters.busy[cpu] == int((trace.end - trace.start)[own].sum())
     assert counters.executed == sum(thread.run_time for thread in kernel.threads)
-    # Work is conserved: what lasted was executed, paid, or spun away.
-    paid = sum(counters.penalties)
-    assert sum(counters.busy) == counters.executed + paid + counters.spun
+    # Work is conserved: what lasted was executed, paid, spun away, or taken by interrupts.
+    spent = counters.executed + sum(counters.penalties) + counters.spun + counters.interrupted
+    assert sum(counters.busy) == spent
+    assert min(counters.spun, counters.interrupted, counters.overhead) >= 0
     assert cpus * counters.end >= sum(counters.busy) + counters.overhead
     assert counters.end >= max(trace.end, default=0)
 

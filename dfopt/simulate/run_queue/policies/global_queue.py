@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from dfopt.simulate.run_queue.contract import USER, SpinLock, Thread, TimeSliced, Why
+from dfopt.simulate.run_queue.contract import USER, Thread, TimeSliced, Why
 from dfopt.simulate.run_queue.policies.building_blocks.ready_queue import ReadyQueue
+from dfopt.simulate.run_queue.spin_lock import SpinLock
 
 
 class GlobalQueue(TimeSliced):

@@ -9,8 +9,9 @@ from collections import deque
 from collections.abc import Sequence
 from typing import ClassVar
 
-from dfopt.simulate.run_queue.contract import Policy, SpinLock, Thread, Why
+from dfopt.simulate.run_queue.contract import Policy, Thread, Why
 from dfopt.simulate.run_queue.policies.building_blocks.batches import Batch, BatchPolicy
+from dfopt.simulate.run_queue.spin_lock import SpinLock
 
 
 class UniSmash(Policy):

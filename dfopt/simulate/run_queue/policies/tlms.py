@@ -7,8 +7,9 @@ from functools import partial
 from typing import ClassVar
 
 from dfopt.checks import check_integer
-from dfopt.simulate.run_queue.contract import SpinLock, Thread, TimeSliced, Why
+from dfopt.simulate.run_queue.contract import Thread, TimeSliced, Why
 from dfopt.simulate.run_queue.policies.building_blocks.ready_queue import ReadyQueue
+from dfopt.simulate.run_queue.spin_lock import SpinLock
 
 
 class TwoLevelMultiScan(TimeSliced):

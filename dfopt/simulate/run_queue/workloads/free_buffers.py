@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from dfopt.simulate.run_queue.contract import SpinLock, Thread
+from dfopt.simulate.run_queue.contract import Thread
 from dfopt.simulate.run_queue.kernel import Kernel
+from dfopt.simulate.run_queue.spin_lock import SpinLock
 from dfopt.simulate.run_queue.workload import Pause
 
 

@@ -107,19 +107,19 @@ def test_inside_a_range_threads_go_in_the_order_in_which_they_came(policy, expec
 @ALL
 def test_each_cpu_has_a_lock(policy):
     done = run_threads(policy(), [user(5)], [user(5)], cpus=2, lock_time=1)
-    # Each thread enters a queue of its own, and is taken from it.
-    assert [lock.attempts for lock in done.policy.locks] == [2, 2]
+    # Each thread is in a queue of its own from the beginning, and is taken from it.
+    assert [lock.attempts for lock in done.policy.locks] == [1, 1]
 
 
 @ALL
 def test_empty_queues_are_not_locked(policy):
     done = run_threads(policy(), [user(5)], cpus=3, lock_time=1)
-    assert [lock.attempts for lock in done.policy.locks] == [2, 0, 0]
+    assert [lock.attempts for lock in done.policy.locks] == [1, 0, 0]
 
 
 @pytest.mark.parametrize(
     ("policy", "of_queue", "attempts"),
-    [(OneScan, True, 4), (TwoScans, False, 4), (TwoScans, True, 6), (ThreeScans, True, 8)],
+    [(OneScan, True, 2), (TwoScans, False, 2), (TwoScans, True, 4), (ThreeScans, True, 6)],
 )
 def test_a_count_of_the_whole_queue_locks_it_in_vain(policy, of_queue, attempts):
     done = run_threads(policy(count_of_queue=of_queue), [user(5)], [user(5)], lock_time=1)
@@ -128,10 +128,13 @@ def test_a_count_of_the_whole_queue_locks_it_in_vain(policy, of_queue, attempts)
 
 
 @pytest.mark.parametrize(
-    ("policy", "begin", "kernel_begins"), [(OneScan, 1, 12), (TwoScans, 4, 15), (ThreeScans, 7, 21)]
+    ("policy", "begin", "kernel_begins"),
+    [(OneScan, 1, 502), (TwoScans, 4, 505), (ThreeScans, 7, 511)],
 )
 def test_looking_at_a_queue_takes_time_in_each_scan(policy, begin, kernel_begins):
-    done = run_threads(policy(look_time=1), [user(10)], [user(50)], [user(50)], [kernel(5)], cpus=3)
+    programs = [[user(500)], [user(900)], [user(900)], [kernel(5)]]
+    arrivals = {1: 100, 2: 200, 3: 300}
+    done = run_threads(policy(look_time=1), *programs, cpus=3, arrivals=arrivals)
     # User mode is found in the last scan, in the first queue; kernel mode with three scans in
     # the second.
     assert order(done, 0) == f"t0@{begin} t3@{kernel_begins}"
@@ -139,9 +142,10 @@ def test_looking_at_a_queue_takes_time_in_each_scan(policy, begin, kernel_begins
 
 @ALL
 def test_idle_cpus_are_called_once_the_lock_is_free(policy):
-    done = run_threads(policy(), [user(5)], [user(5)], cpus=2, lock_time=2)
-    # In the queue at 2, and out of it at 4.
-    assert (order(done, 0), order(done, 1)) == ("t0@4", "t1@4")
+    arrivals = {0: 10, 1: 10}
+    done = run_threads(policy(), [user(5)], [user(5)], cpus=2, lock_time=2, arrivals=arrivals)
+    # Each CPU serves an interrupt. In the queue at 12, and out of it at 14.
+    assert (order(done, 0), order(done, 1)) == ("t0@14", "t1@14")
     assert [lock.misses for lock in done.policy.locks] == [0, 0]
 
 

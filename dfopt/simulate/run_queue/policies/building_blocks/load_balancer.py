@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dfopt.checks import check_integer
-from dfopt.simulate.run_queue.contract import Policy, SpinLock, Thread
+from dfopt.simulate.run_queue.contract import Policy, Thread
 from dfopt.simulate.run_queue.policies.building_blocks.priority_array import PriorityArray, RunQueue
+from dfopt.simulate.run_queue.spin_lock import SpinLock
 
 
 class BalancedQueues(Policy):
@@ -62,6 +63,7 @@ class BalancedQueues(Policy):
     def tick(self) -> None:
         """Rebalance all CPUs, one after the other."""
         for cpu in range(self.engine.cpus):
+            self.engine.charge(cpu)
             if self.balance(cpu):
                 self.engine.offer(cpu)
 
@@ -185,7 +187,10 @@ class BalancedQueues(Policy):
         self._has_idle_tick = False
         engine = self.engine
         for cpu in sorted(self._resting):
-            if engine.running[cpu] is None and self.balance(cpu):
+            if engine.running[cpu] is not None:
+                continue
+            engine.charge(cpu)
+            if self.balance(cpu):
                 engine.offer(cpu)
         if self._resting and any(queue.waiting for queue in self._queues):
             self.expect_idle_tick()

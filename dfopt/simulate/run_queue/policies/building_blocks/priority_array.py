@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from dfopt.simulate.run_queue.contract import SpinLock
+from dfopt.simulate.run_queue.spin_lock import SpinLock
 
 PRIORITIES = 140
 """Number of priorities; 0 is the most urgent. Those below 100 are for real-time threads."""

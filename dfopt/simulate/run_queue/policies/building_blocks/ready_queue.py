@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from dfopt.simulate.run_queue.contract import NOBODY, KernelInterface, SpinLock, Thread
+from dfopt.simulate.run_queue.contract import NOBODY, KernelInterface, Thread
+from dfopt.simulate.run_queue.spin_lock import SpinLock
 
 
 class ReadyQueue:
@@ -38,12 +39,9 @@ class ReadyQueue:
         self.count += 1
 
     def call(self, engine: KernelInterface, caller: Callable[[], None]) -> int:
-        """Call the idle CPUs, if there are any, once the thread is in and the lock is free."""
+        """Call the idle CPUs, if there are any; they hear of it when the lock is free."""
         if None in engine.running:
-            if self.lock.free_at > engine.now:
-                engine.call_at(self.lock.free_at, caller)
-            else:
-                caller()
+            caller()
         return NOBODY
 
     def holds(self, lists: int) -> bool:
