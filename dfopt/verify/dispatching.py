@@ -221,7 +221,9 @@ class Dispatching:
             parts = []
             for first in range(0, len(states.done), ROWS_AT_ONCE):
                 rows = states.rows(slice(first, first + ROWS_AT_ONCE))
-                parts.append(without_superfluous(self._following(rows), len(self.switch)))
+                # Bounds take the longest, so that they come last.
+                rows = without_superfluous(self._following(rows), len(self.switch))
+                parts.append(rows.rows(self._bounds(rows) < self.bound))
                 number += len(parts[-1].done)
                 if number > MOST_STATES:
                     raise MethodError(TOO_LARGE)
@@ -250,8 +252,8 @@ class Dispatching:
                 rows.load[:, cpu] += self.sizes[task]
                 rows.done |= 1 << task
                 rows.floor = begin
-                parts.append(self._hopeful(rows))
-        return DispatchedRows.joined(parts)
+                parts.append(rows.rows(rows.free[:, cpu] < self.bound))
+        return self._settled(DispatchedRows.joined(parts))
 
     def _ready_at(self, rows: DispatchedRows, task: int) -> Integers:
         """Return from when the switch to a task can begin on any CPU."""
@@ -260,11 +262,10 @@ class Dispatching:
         ready: Integers = np.maximum(latest, self.release[task])
         return ready
 
-    def _hopeful(self, rows: DispatchedRows) -> DispatchedRows:
-        """Return the rows that may lead to a schedule below the bound, and what counts of them."""
+    def _settled(self, rows: DispatchedRows) -> DispatchedRows:
+        """Return rows with what counts of them for schedules below the bound."""
         waiting = self.after[np.maximum(rows.awaited, 0)] & ~rows.done[:, None]
         rows.awaited = np.where((rows.awaited >= 0) & (waiting != 0), rows.awaited, NOTHING)
-        rows = rows.rows(self._bounds(rows) < self.bound)
         # An idle CPU waits at least until any task can start.
         far = np.iinfo(np.int64).max
         earliest = np.full(len(rows.done), far)
