@@ -16,6 +16,7 @@ from dfopt.problem.certificate import (
     Fork,
     FullGroups,
     HoldingCount,
+    LaterWeights,
     MeetingCount,
     OrderCut,
     Refutation,
@@ -169,13 +170,18 @@ def tour_certificates(draw: st.DrawFn, *, threshold: int | None) -> Tour:
         ArcFork, before=st.integers(0, 5), after=st.integers(0, 5), at_most=st.integers(0, 2)
     )
     weights = st.lists(any_integer, max_size=5).map(tuple)
+    cut_weights = st.lists(st.tuples(st.integers(0, 3), any_integer), max_size=2).map(tuple)
+    later = st.builds(
+        LaterWeights, length=st.integers(0, 5), leaving=weights, entering=weights, cuts=cut_weights
+    )
     leaves_of_tree = st.builds(
         ArcWeights,
         leaving=weights,
         entering=weights,
-        cuts=st.lists(st.tuples(st.integers(0, 3), any_integer), max_size=2).map(tuple),
+        cuts=cut_weights,
         scale=any_time,
         beginnings=st.booleans(),
+        later=st.lists(later, max_size=2).map(tuple),
     )
     return Tour(
         threshold=threshold,

@@ -30,6 +30,12 @@ MOST_BEGINNINGS = 10_000_000
 NONE = 1 << 61
 """The cost of what there is not."""
 
+AT_ONCE = 1 << 15
+"""At most this number of beginnings are bounded at once, so that they stay in the cache."""
+
+CUTS_AT_ONCE = 16
+"""After 16 cuts the beginnings that are dropped already are left out."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beginnings:
@@ -69,6 +75,7 @@ def cheapest_order(
     budget: int,
     check: Callable[[], None] = lambda: None,
     most: int = MOST_BEGINNINGS,
+    later: Callable[[int, Integers, Integers], Beginnings | None] = lambda *_: None,
 ) -> list[int] | None:
     """Return the cheapest order that costs at most ``budget``, times the scale; None without one.
 
@@ -82,6 +89,9 @@ def cheapest_order(
         Called often; what it raises ends the search.
     most
         At most this number of beginnings are looked at.
+    later
+        Given the number of nodes of the beginnings, their sets of nodes and their last nodes, it
+        returns the same arcs with the weights that take over from there; None if none do.
 
     Raises
     ------
@@ -100,25 +110,22 @@ def cheapest_order(
         dtype=np.int64,
     )
     is_arc = cost < NONE
-    weight = sum(map(abs, (*orders.leaving, *orders.entering))) + orders.spare
-    weight += sum(weight for *_, weight in orders.cuts)
-    dearest = int(cost[is_arc].max(initial=0)) + abs(budget)
-    if (weight + dearest) * (size + 2) > NONE // 2:
-        raise MethodError("the weights are too large to add them up in 64 bits")
-    # An arc takes the place of the weights at its ends.
-    change = cost - np.array(orders.leaving)[:, None] - np.array(orders.entering)[None, :]
-    to_come = _least_to_come(orders, is_arc)
+    largest = int(cost[is_arc].max(initial=0)) + abs(budget)
     before = [_mask(orders.before[node]) for node in range(size)]
+    weights = _WeightTables(orders, is_arc, budget, largest)
     lasts = np.array([node for node in nodes if is_arc[0, node]], dtype=np.int64)
     masks = np.left_shift(1, lasts - 1)
-    # The value of a beginning: what it costs, and the weights of all visits that follow.
-    values = sum(orders.leaving) + sum(orders.entering) + change[0, lasts]
+    values = cost[0, lasts]
     looked_at = len(masks)
     layers = []
     for position in range(1, size):
-        least = values + np.maximum(to_come[position, lasts], -orders.spare)
-        alive = least + _cuts_to_come(orders, masks, lasts, check) <= budget
+        alive, least = weights.left(position, masks, lasts, values, check)
         masks, lasts, values = masks[alive], lasts[alive], values[alive]
+        others = later(position, masks, lasts) if len(masks) else None
+        if others is not None:
+            weights = _WeightTables(others, is_arc, budget, largest)
+            alive, least = weights.left(position, masks, lasts, values, check)
+            masks, lasts, values = masks[alive], lasts[alive], values[alive]
         layers.append((masks, lasts, values))
         if position == size - 1:
             break
@@ -126,9 +133,10 @@ def cheapest_order(
         for node in nodes:
             check()
             bit, needed = 1 << node - 1, before[node]
-            may = np.flatnonzero((masks & (bit | needed) == needed) & is_arc[lasts, node])
+            promising = least + weights.along(position, node)[lasts] <= budget
+            may = np.flatnonzero(promising & (masks & (bit | needed) == needed))
             # Of the beginnings that agree, the first one after sorting is the cheapest.
-            following, cheap = masks[may] | bit, values[may] + change[lasts[may], node]
+            following, cheap = masks[may] | bit, values[may] + cost[lasts[may], node]
             ranked = np.lexsort((cheap, following))
             following, cheap = following[ranked], cheap[ranked]
             new = np.flatnonzero(np.diff(following, prepend=-1))
@@ -137,13 +145,78 @@ def cheapest_order(
             if looked_at > most:
                 raise MethodError(f"more than {most} beginnings of orders are too many to check")
         masks, lasts, values = (np.concatenate(parts) for parts in zip(*longer, strict=True))
-    values = np.where(is_arc[lasts, 0], values + change[lasts, 0], NONE)
+    values = np.where(is_arc[lasts, 0], values + cost[lasts, 0], NONE)
     if values.min(initial=NONE) > budget:
         return None
-    return _traced(layers, int(values.argmin()), change)
+    return _traced(layers, int(values.argmin()), cost)
 
 
-def _least_to_come(orders: Beginnings, is_arc: Flags) -> Integers:
+class _WeightTables:
+    """Weights in the form in which they bound many beginnings at once."""
+
+    def __init__(self, orders: Beginnings, is_arc: Flags, budget: int, largest: int) -> None:
+        import numpy as np
+
+        size = len(is_arc)
+        weight = sum(map(abs, (*orders.leaving, *orders.entering))) + orders.spare
+        weight += sum(weight for *_, weight in orders.cuts)
+        if (weight + largest) * (size + 2) > NONE // 2:
+            raise MethodError("the weights are too large to add them up in 64 bits")
+        self._budget, self._spare = budget, orders.spare
+        self._leaving = np.array(orders.leaving, dtype=np.int64)
+        self._visits = (self._leaving + np.array(orders.entering, dtype=np.int64))[1:]
+        self._all = orders.entering[0] + int(self._visits.sum())
+        few_bits = [[min(value, NONE) for value in row] for row in orders.reduced]
+        self._reduced = np.where(is_arc, np.array(few_bits, dtype=np.int64), NONE)
+        self._to_come = _least_to_come(orders, self._reduced)
+        # The largest weights first: they drop most of the beginnings.
+        self._cuts = [
+            (_mask(last_of), _mask(first_of), np.isin(np.arange(size), tails), weight)
+            for last_of, first_of, tails, weight in sorted(orders.cuts, key=lambda cut: -cut[3])
+        ]
+
+    def along(self, position: int, node: int) -> Integers:
+        """Return what a walk has at least in reduced costs that goes on to a node, by the last."""
+        import numpy as np
+
+        walk: Integers = self._reduced[:, node] + self._to_come[position + 1, node]
+        return np.clip(walk, -self._spare, NONE)
+
+    def left(
+        self,
+        position: int,
+        masks: Integers,
+        lasts: Integers,
+        values: Integers,
+        check: Callable[[], None],
+    ) -> tuple[Integers, Integers]:
+        """Return which beginnings the weights leave, and their bounds but for reduced costs."""
+        import numpy as np
+
+        to_come = np.maximum(self._to_come[position], -self._spare)
+        rows, bounds = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        bits = np.arange(len(self._visits))
+        for begin in range(0, len(masks), AT_ONCE):
+            alive = np.arange(begin, min(begin + AT_ONCE, len(masks)))
+            mask, last = masks[alive], lasts[alive]
+            least = values[alive] + self._leaving[last] + self._all
+            least -= (mask[:, None] >> bits & 1) @ self._visits
+            for number, (needed, ahead, is_tail, weight) in enumerate(self._cuts):
+                # The first of Y is still to come, and the last of X is, or the cut is not left.
+                is_open = (mask & ahead == 0) & ((mask & needed != needed) | is_tail[last])
+                least += weight * is_open
+                if number % CUTS_AT_ONCE == 0:
+                    check()
+                    promising = np.flatnonzero(least + to_come[last] <= self._budget)
+                    alive, least = alive[promising], least[promising]
+                    mask, last = mask[promising], last[promising]
+            promising = np.flatnonzero(least + to_come[last] <= self._budget)
+            rows.append(alive[promising])
+            bounds.append(least[promising])
+        return np.concatenate(rows), np.concatenate(bounds)
+
+
+def _least_to_come(orders: Beginnings, reduced: Integers) -> Integers:
     """Return the least reduced costs of a walk from each node to the end, by its position.
 
     Such a walk has as many nodes as an order has after that position. Each of them is where it can
@@ -151,9 +224,7 @@ def _least_to_come(orders: Beginnings, is_arc: Flags) -> Integers:
     """
     import numpy as np
 
-    size = len(is_arc)
-    few_bits = [[min(value, NONE) for value in row] for row in orders.reduced]
-    reduced = np.where(is_arc, np.array(few_bits, dtype=np.int64), NONE)
+    size = len(reduced)
     positions = np.arange(size)[:, None]
     earliest = np.array([len(nodes) for nodes in orders.before]) + 1
     follow = [sum(node in nodes for nodes in orders.before) for node in range(size)]
@@ -167,31 +238,15 @@ def _least_to_come(orders: Beginnings, is_arc: Flags) -> Integers:
     return least
 
 
-def _cuts_to_come(
-    orders: Beginnings, masks: Integers, lasts: Integers, check: Callable[[], None]
-) -> Integers:
-    """Return the weights of the cuts that have still to be crossed after beginnings."""
-    import numpy as np
-
-    total = np.zeros(len(masks), dtype=np.int64)
-    for last_of, first_of, tails, weight in orders.cuts:
-        check()
-        ahead = masks & _mask(first_of) == 0  # the first of these is still to come
-        needed = _mask(last_of)
-        open_ = masks & needed != needed  # the last of those too
-        total += weight * (ahead & (open_ | np.isin(lasts, tails)))
-    return total
-
-
 def _traced(
-    layers: Sequence[tuple[Integers, Integers, Integers]], row: int, change: Integers
+    layers: Sequence[tuple[Integers, Integers, Integers]], row: int, cost: Integers
 ) -> list[int]:
     """Return the nodes of a beginning in the last layer, in their order."""
     mask, last, value = (int(column[row]) for column in layers[-1])
     order = [last]
     for masks, lasts, values in reversed(layers[:-1]):
         mask ^= 1 << last - 1
-        fits = (masks == mask) & (values + change[lasts, last] == value)
+        fits = (masks == mask) & (values + cost[lasts, last] == value)
         row = int(fits.argmax())
         last, value = int(lasts[row]), int(values[row])
         order.append(last)

@@ -8,11 +8,11 @@ each of its tasks, so an order leaves it and enters it as often as that.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from itertools import pairwise
 
-from dfopt.problem.certificate import ArcFork, ArcWeights, OrderCut, Tour
+from dfopt.problem.certificate import ArcFork, ArcWeights, LaterWeights, OrderCut, Tour
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
 from dfopt.verify.beginnings import Beginnings, cheapest_order
@@ -183,15 +183,11 @@ def _false_arc_weights(  # noqa: PLR0911 - one for each error
     budget: int,
 ) -> str | None:
     """Return why weights do not exclude orders of at most ``budget``; None if they do."""
-    if len(weights.leaving) != tours.size or len(weights.entering) != tours.size:
-        return f": needs {tours.size} weights for leaving, and as many for entering"
     if weights.scale < 1:
         return f".scale: is {weights.scale}, but must be at least 1"
-    for number, weight in weights.cuts:
-        if not 0 <= number < len(cuts):
-            return f".cuts: there is no cut {number}"
-        if weight < 0:
-            return f".cuts: the weight {weight} is negative"
+    flaw = _odd_weights(tours, cuts, weights)
+    if flaw:
+        return flaw
     reduced = _reduced_costs(tours, cuts, weights)
     worth = _worth(tours, weights, ranges, reduced)
     limit = weights.scale * budget
@@ -201,9 +197,38 @@ def _false_arc_weights(  # noqa: PLR0911 - one for each error
         return f": the weights are {worth}, no more than orders may cost, {limit}"
     if max(tours.visits) > 1:
         return ".beginnings: is for tasks that are nodes of their own"
-    if cheapest_order(beginnings_of(tours, cuts, weights, ranges), limit) is not None:
+    by_length = {}
+    for position, others in enumerate(weights.later):
+        flaw = _odd_weights(tours, cuts, others)
+        if flaw:
+            return f".later[{position}]{flaw}"
+        by_length[others.length] = beginnings_of(tours, cuts, later_of(weights, others), ranges)
+    orders = beginnings_of(tours, cuts, weights, ranges)
+    found = cheapest_order(orders, limit, later=lambda length, *_: by_length.get(length))
+    if found is not None:
         return f": some order costs no more than {budget}"
     return None
+
+
+def _odd_weights(
+    tours: Tours, cuts: Sequence[CutArcs], weights: ArcWeights | LaterWeights
+) -> str | None:
+    """Return why these cannot be weights; None if they can."""
+    if len(weights.leaving) != tours.size or len(weights.entering) != tours.size:
+        return f": needs {tours.size} weights for leaving, and as many for entering"
+    for number, weight in weights.cuts:
+        if not 0 <= number < len(cuts):
+            return f".cuts: there is no cut {number}"
+        if weight < 0:
+            return f".cuts: the weight {weight} is negative"
+    return None
+
+
+def later_of(weights: ArcWeights, others: LaterWeights) -> ArcWeights:
+    """Return the weights that take over, in the form of the first ones."""
+    return replace(
+        weights, leaving=others.leaving, entering=others.entering, cuts=others.cuts, later=()
+    )
 
 
 def _reduced_costs(tours: Tours, cuts: Sequence[CutArcs], weights: ArcWeights) -> list[list[int]]:

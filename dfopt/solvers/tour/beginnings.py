@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from dfopt.errors import MethodError
 from dfopt.problem.instance import Instance
-from dfopt.solvers.tour.problem import START, TourProblem
-from dfopt.solvers.tour.proof import TourCase, leaf_of, order_cut
+from dfopt.solvers.tour.cut_program import CutProgram, Ranges
+from dfopt.solvers.tour.later_weights import SampledWeights
+from dfopt.solvers.tour.problem import START, Integers, TourProblem
+from dfopt.solvers.tour.proof import TourCase, TourWeights, leaf_of, order_cut
 from dfopt.solvers.tour.separation import Cut
 from dfopt.verify.beginnings import MOST_BEGINNINGS, MOST_NODES, Beginnings, cheapest_order
 from dfopt.verify.tours import CutArcs, Tours, beginnings_of
@@ -19,8 +21,17 @@ MOST_TRIED = MOST_BEGINNINGS
 SMALLER_GAP = 0.7
 """After a case with too many beginnings, only cases with 0.7 times its gap are tried."""
 
-SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-"""At first the bound is to rise by a twentieth of the gap, then by more."""
+SHARES = (0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0)
+"""At first the bound is to rise by a fifth of the gap, then by more."""
+
+HALVINGS = 3
+"""Between a threshold that leaves too many beginnings and the last one, 3 more are tried."""
+
+FEW = 20
+"""Fewer than 20 beginnings need no weights of their own."""
+
+FINEST = 1_000
+"""The scale of weights that samples of beginnings give is at least 1,000."""
 
 
 class BeginningsSearch:
@@ -42,15 +53,15 @@ class BeginningsSearch:
         self._tours = Tours(instance, problem.names)
         self._largest_gap = float("inf")
 
-    def raise_bound(self, case: TourCase, cuts: Sequence[Cut], best: int) -> list[int] | None:
+    def raise_bound(self, case: TourCase, program: CutProgram, best: int) -> list[int] | None:
         """Raise the bound of a case as far as its beginnings are few.
 
         Parameters
         ----------
         case
             Its weights learn a bound of at most ``best``.
-        cuts
-            All cuts that there are.
+        program
+            The linear program, with all cuts that there are.
         best
             What the best tour costs.
 
@@ -62,36 +73,87 @@ class BeginningsSearch:
         gap = best - case.weights.bound
         if not self._fits or gap > self._largest_gap:
             return None
-        orders = self._beginnings(case, cuts)
-        first = case.weights.bound
-        budgets = (
-            {first + int(share * (gap - 1)) for share in SHARES} if not case.ranges else {best - 1}
-        )
         try:
-            for budget in sorted(budgets):
-                order = cheapest_order(orders, case.weights.scale * budget, self._check, MOST_TRIED)
-                if order is not None:
-                    tour = [START, *order, self._problem.end]
-                    cost = self._problem.cost_of(tour)
-                    case.weights = replace(case.weights, bound=cost, beginnings=True)
+            if case.ranges:
+                return self._tried(case, program, best - 1)
+            case.weights = refined(case.weights)
+            first = case.weights.bound
+            for budget in sorted({first + int(share * (gap - 1)) for share in SHARES}):
+                tour = self._tried(case, program, budget)
+                if tour is not None:
                     return tour
-                case.weights = replace(case.weights, bound=budget + 1, beginnings=True)
         except MethodError:
             self._largest_gap = (best - case.weights.bound) * SMALLER_GAP
+            if not case.ranges:
+                return self._halved(case, program, budget)
         return None
 
-    def _beginnings(self, case: TourCase, cuts: Sequence[Cut]) -> Beginnings:
+    def _halved(self, case: TourCase, program: CutProgram, failed: int) -> list[int] | None:
+        """Try thresholds between the one that failed and the last one that did not."""
+        for _ in range(HALVINGS):
+            budget = (case.weights.bound + failed) // 2
+            if budget >= failed:
+                break
+            try:
+                tour = self._tried(case, program, budget)
+            except MethodError:
+                failed = budget
+                continue
+            if tour is not None:
+                return tour
+        return None
+
+    def _tried(self, case: TourCase, program: CutProgram, budget: int) -> list[int] | None:
+        """Refute a threshold, or return the best tour within it."""
+        weights = case.weights
+        rows = program.used_cuts
+        sampled = SampledWeights(program, weights.scale, budget)
+        found: dict[int, TourWeights] = {}
+
+        def later(length: int, masks: Integers, lasts: Integers) -> Beginnings | None:
+            if case.ranges or len(masks) < FEW:
+                return None
+            found[length] = sampled.weights(masks, lasts)
+            return self._beginnings(found[length], case.ranges, program.cuts)
+
+        try:
+            orders = self._beginnings(weights, case.ranges, program.cuts)
+            order = cheapest_order(orders, weights.scale * budget, self._check, MOST_TRIED, later)
+        finally:
+            if program.used_cuts != rows:
+                program.rebuild(rows)
+        if order is None:
+            case.weights = replace(weights, bound=budget + 1, beginnings=True, later=found)
+            return None
+        tour = [START, *order, self._problem.end]
+        case.weights = replace(
+            weights, bound=self._problem.cost_of(tour), beginnings=True, later=found
+        )
+        return tour
+
+    def _beginnings(self, weights: TourWeights, ranges: Ranges, cuts: Sequence[Cut]) -> Beginnings:
         """Return the beginnings of orders in a case."""
         used: dict[int, int] = {}
-        weights = leaf_of(case.weights, used)
+        leaf = leaf_of(replace(weights, later={}), used)
         arcs = []
         end = self._problem.end
         for number in used:
             cut = self._tours.cut(order_cut(cuts[number], end))
             assert isinstance(cut, CutArcs)
             arcs.append(cut)
-        ranges = {
-            (tail, 0 if head == end else head): limits
-            for (tail, head), limits in case.ranges.items()
+        limits = {
+            (tail, 0 if head == end else head): limits for (tail, head), limits in ranges.items()
         }
-        return beginnings_of(self._tours, arcs, weights, ranges)
+        return beginnings_of(self._tours, arcs, leaf, limits)
+
+
+def refined(weights: TourWeights) -> TourWeights:
+    """Return the same weights in a scale that is fine enough for others beside them."""
+    times = -(-FINEST // weights.scale)
+    return replace(
+        weights,
+        leaving=weights.leaving * times,
+        entering=weights.entering * times,
+        cuts={number: weight * times for number, weight in weights.cuts.items()},
+        scale=weights.scale * times,
+    )

@@ -16,7 +16,7 @@ from dfopt.problem.certificate import Tour
 from dfopt.solvers.tour.cut_program import Arc, CutProgram, TourRelaxation, reduced_costs
 from dfopt.solvers.tour.problem import START, TourProblem
 from dfopt.solvers.tour.proof import TourCase, TourWeights, tour_certificate, weights_of
-from dfopt.solvers.tour.separation import Cut, Floats
+from dfopt.solvers.tour.separation import Floats
 
 CANDIDATES = 8
 """At most 8 arcs are tried before a case is divided."""
@@ -49,7 +49,7 @@ class BranchAndCut:
         *,
         found: Callable[[Sequence[int]], None],
         proved: Callable[[int, Tour], None],
-        raise_bound: Callable[[TourCase, Sequence[Cut], int], Sequence[int] | None],
+        raise_bound: Callable[[TourCase, CutProgram, int], Sequence[int] | None],
         check: Callable[[], None],
     ) -> None:
         self.problem = problem
@@ -114,7 +114,7 @@ class BranchAndCut:
             self.improve(joined(relaxed.flow.round().astype(np.int64)))
             if case.weights.bound >= self.best:
                 return
-        better = self._raise_bound(case, self.program.cuts, self.best)
+        better = self._raise_bound(case, self.program, self.best)
         if better is not None:
             self.improve(better)
         if case.weights.bound >= self.best:

@@ -3,6 +3,7 @@
 import itertools
 import random
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -124,6 +125,21 @@ def test_a_tree_of_cases_is_proven() -> None:
         if isinstance((search := by_branch_and_cut(drawn(seed, tasks=14))).certificate, Tour)
     ]
     assert any(isinstance(tree.tree[0], ArcFork) for tree in trees if isinstance(tree, Tour))
+
+
+def test_weights_of_samples_are_in_proofs_that_the_checker_accepts() -> None:
+    instance = drawn(5, tasks=16, waiting=0.1)
+    search = by_branch_and_cut(instance)
+    assert isinstance(search.certificate, Tour)
+    (leaf,) = search.certificate.tree
+    assert isinstance(leaf, ArcWeights)
+    assert leaf.later
+    assert_proven(instance, search)
+    others = replace(leaf.later[0], entering=leaf.later[0].entering[1:])
+    wrong = replace(search.certificate, tree=(replace(leaf, later=(others,)),))
+    result = result_of(instance, search.schedule, lower_bound=search.lower_bound, certificate=wrong)
+    problems = verify(instance, result, require_certificate=True).problems
+    assert any("tree[0].later[0]: needs" in problem for problem in problems)
 
 
 def test_a_limit_leaves_a_bound_that_the_checker_accepts() -> None:
