@@ -9,8 +9,10 @@ from dfopt.files.strict_json import shown_place
 from dfopt.simulate import policy_source
 from dfopt.simulate.parameters import made
 from dfopt.simulate.run_queue.contract import Policy
+from dfopt.simulate.run_queue.policies.cfs import Cfs
 from dfopt.simulate.run_queue.policies.clairvoyant import Clairvoyant
 from dfopt.simulate.run_queue.policies.data_affinity import DataAffinity
+from dfopt.simulate.run_queue.policies.eevdf import Eevdf
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.policies.fixed_processor import FixedProcessor
 from dfopt.simulate.run_queue.policies.global_queue import GlobalQueue
@@ -20,6 +22,7 @@ from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
 from dfopt.simulate.run_queue.policies.minimum_intervening import MinimumIntervening
 from dfopt.simulate.run_queue.policies.patience import Patience
 from dfopt.simulate.run_queue.policies.random_choice import RandomChoice
+from dfopt.simulate.run_queue.policies.scx_simple import ScxSimple
 from dfopt.simulate.run_queue.policies.segregation import Segregation
 from dfopt.simulate.run_queue.policies.smash import (
     SharedSmash,
@@ -40,6 +43,9 @@ _ALL: tuple[type[Policy], ...] = (
     Patience,
     Clairvoyant,
     LinuxO1,
+    Cfs,
+    Eevdf,
+    ScxSimple,
     DataAffinity,
     GlobalQueue,
     OneScan,

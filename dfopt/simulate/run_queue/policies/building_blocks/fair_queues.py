@@ -1,0 +1,301 @@
+"""Run queues in virtual time, which fair schedulers share: weights, placement, idle pull."""
+
+from __future__ import annotations
+
+from bisect import insort
+from typing import ClassVar
+
+from dfopt.checks import check_integer
+from dfopt.simulate.run_queue.contract import Policy, Thread, Why
+
+NICE_0 = 1024
+"""The weight of a thread of nice 0."""
+
+NICE_STEP = 1.25
+"""Each step of nice divides the weight by this factor."""
+
+UNIT = NICE_0 << 10
+"""Virtual time that a thread of weight 1 gains in one unit of time; integers stay exact enough."""
+
+
+IDLE_FACTOR = 16
+"""CPUs with nothing to run balance more frequently by this factor."""
+
+CACHE_NICE_TRIES = 1
+"""After more failures in a row, balancing moves hot threads."""
+
+
+class FairEntity:
+    """The data that the scheduler keeps about a thread.
+
+    Attributes
+    ----------
+    weight
+        Its share of a CPU, relative to the weights of the others there.
+    vruntime
+        Its virtual run time: the time that it executed, divided by its weight.
+    deadline
+        The virtual time at which its time slice ends.
+    lag
+        The virtual time that its queue owed it when it went to sleep.
+    charged
+        The time it had executed when its virtual run time was last brought up to date.
+    home
+        The CPU in whose virtual time it counts.
+    """
+
+    __slots__ = ("charged", "deadline", "home", "lag", "vruntime", "weight")
+
+    def __init__(self, nice: int) -> None:
+        self.weight = max(1, round(NICE_0 / NICE_STEP**nice))
+        self.vruntime = 0
+        self.deadline = 0
+        self.lag = 0
+        self.charged = 0
+        self.home = 0
+
+    def virtual(self, time: int) -> int:
+        """Return the virtual time that it gains when it executes for a time."""
+        return time * UNIT // self.weight
+
+    def real(self, virtual: int) -> int:
+        """Return the time after which it has gained this virtual time, at least 1."""
+        return max(1, -(-virtual * self.weight // UNIT))
+
+
+class FairQueue:
+    """The threads that wait for a CPU, in the order of a key.
+
+    Attributes
+    ----------
+    waiting
+        Keys, numbers and threads, the least key first.
+    weight, moment
+        The sum of the weights of these threads, and the sum of weight times virtual run time.
+    clock
+        A virtual time which says where an empty queue goes on.
+    """
+
+    __slots__ = ("clock", "moment", "waiting", "weight")
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[int, int, Thread]] = []
+        self.weight = 0
+        self.moment = 0
+        self.clock = 0
+
+    def add(self, thread: Thread, key: int) -> None:
+        """Take a thread in."""
+        entity: FairEntity = thread.own
+        insort(self.waiting, (key, thread.number, thread))
+        self.weight += entity.weight
+        self.moment += entity.weight * entity.vruntime
+
+    def take(self, position: int) -> Thread:
+        """Return the thread at a position, and remove it."""
+        _, _, thread = self.waiting.pop(position)
+        entity: FairEntity = thread.own
+        self.weight -= entity.weight
+        self.moment -= entity.weight * entity.vruntime
+        return thread
+
+
+class FairQueues(Policy):
+    """A queue for each CPU; the rules that CFS and EEVDF have in common.
+
+    - A thread that wakes up goes to the CPU where it ran last if that is idle, else to another
+      idle CPU, else there or to the CPU of its waker, wherever less weight is.
+    - A new thread goes to the CPU with the least weight; of equal ones to its parent's.
+    - A CPU that has nothing to run pulls a thread from the queue with the most threads: the one
+      that ran longest ago, but none that ran within ``migration_cost``, whose data is hot.
+    - Every ``balance_interval`` each CPU pulls a thread in the same way from a CPU that has at
+      least two threads more. One with nothing to run tries 16 times as often. If it has found
+      nothing but hot threads twice in a row, the next try takes one.
+
+    Left out: groups of threads, the loads of the past (PELT), and locks of queues. Time slices end
+    exactly, and not at the next tick of a clock.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(
+        self, *, migration_cost: int = 500_000, balance_interval: int = 32_000_000
+    ) -> None:
+        check_integer(migration_cost, "migration_cost")
+        check_integer(balance_interval, "balance_interval")
+        self.migration_cost = migration_cost
+        self.tick_interval = balance_interval
+        self._has_idle_tick = False
+
+    def begin(self) -> None:
+        """Make the queues."""
+        self._queues = [FairQueue() for _ in range(self.engine.cpus)]
+        self._failed = [0] * self.engine.cpus
+
+    # What the scheduler decides.
+
+    def key(self, entity: FairEntity) -> int:
+        """Return what queues are sorted by."""
+        raise NotImplementedError
+
+    def place(self, entity: FairEntity, cpu: int, why: Why) -> None:
+        """Set the virtual times of a thread that comes to a CPU anew."""
+        raise NotImplementedError
+
+    def goes_on(self, entity: FairEntity, cpu: int, why: Why) -> None:
+        """Set the virtual times of a thread that has left its CPU and is ready."""
+        raise NotImplementedError
+
+    def leaves(self, entity: FairEntity) -> None:
+        """Remember what a thread takes along that has left the queue of its home."""
+
+    def choose(self, cpu: int) -> int:
+        """Return the position of the thread that runs next, in a queue that is not empty."""
+        raise NotImplementedError
+
+    def preempts(self, thread: Thread, running: FairEntity, cpu: int) -> bool:
+        """Return whether a thread that has come to a queue takes the CPU from the running one."""
+        raise NotImplementedError
+
+    # The virtual time of a CPU.
+
+    def charge(self, thread: Thread) -> FairEntity:
+        """Bring a thread's virtual run time up to date."""
+        entity: FairEntity = thread.own
+        executed = self.engine.executed(thread)
+        entity.vruntime += entity.virtual(executed - entity.charged)
+        entity.charged = executed
+        return entity
+
+    def current(self, cpu: int, *, without: FairEntity | None = None) -> FairEntity | None:
+        """Return the running thread's data, up to date; None if there is none or it is left out."""
+        running = self.engine.running[cpu]
+        if running is None or running.own is without:
+            return None
+        return self.charge(running)
+
+    def totals(self, cpu: int, *, without: FairEntity | None = None) -> tuple[int, int]:
+        """Return weight and moment of all threads that wait or run on a CPU."""
+        queue = self._queues[cpu]
+        running = self.current(cpu, without=without)
+        if running is None:
+            return queue.weight, queue.moment
+        return queue.weight + running.weight, queue.moment + running.weight * running.vruntime
+
+    # Callbacks.
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> int:
+        """Queue up, here or where there is room."""
+        if why in (Why.NEW, Why.WOKEN):
+            target = self.starts_at(thread, cpu) if why is Why.NEW else self.wakes_at(thread, cpu)
+            if why is Why.NEW:
+                thread.own = FairEntity(thread.nice)
+            self.place(thread.own, target, why)
+        else:
+            assert cpu is not None
+            target = cpu
+            self.goes_on(self.charge(thread), cpu, why)
+        self.enqueue(thread, target)
+        return target
+
+    def enqueue(self, thread: Thread, cpu: int) -> None:
+        """Put a thread into a queue, and let it take the CPU if it is to run at once."""
+        thread.own.home = cpu
+        self._queues[cpu].add(thread, self.key(thread.own))
+        running = self.current(cpu, without=thread.own)
+        if running is not None and self.preempts(thread, running, cpu):
+            self.engine.preempt(cpu)
+
+    def pick(self, cpu: int) -> Thread | None:
+        """Take the next one of this queue, or pull one from another."""
+        queue = self._queues[cpu]
+        if not queue.waiting and not self.pull(cpu, least=1):
+            self.expect_idle_tick()
+            return None
+        return queue.take(self.choose(cpu))
+
+    def blocked(self, thread: Thread, cpu: int) -> None:
+        """Remember its virtual times for its next wake-up."""
+        del cpu
+        self.leaves(self.charge(thread))
+
+    def tick(self) -> None:
+        """Balance all CPUs, one after the other."""
+        for cpu in range(self.engine.cpus):
+            self.balance(cpu)
+
+    # Where threads run.
+
+    def load(self, cpu: int) -> int:
+        """Return the number of threads that wait or run on a CPU."""
+        return len(self._queues[cpu].waiting) + (self.engine.running[cpu] is not None)
+
+    def is_free(self, cpu: int) -> bool:
+        """Return whether nothing runs or waits on a CPU."""
+        return self.engine.is_idle(cpu) and not self._queues[cpu].waiting
+
+    def weight(self, cpu: int) -> int:
+        """Return the weight of all threads that wait or run on a CPU."""
+        return self.totals(cpu)[0]
+
+    def starts_at(self, thread: Thread, cpu: int | None) -> int:
+        """Return the CPU of a new thread."""
+        del thread
+        return min(range(self.engine.cpus), key=lambda each: (self.weight(each), each != cpu))
+
+    def wakes_at(self, thread: Thread, waker_cpu: int | None) -> int:
+        """Return the CPU of a thread that wakes up."""
+        last = thread.cpu
+        assert last is not None
+        cpus = self.engine.cpus
+        for step in range(cpus):
+            if self.is_free((last + step) % cpus):
+                return (last + step) % cpus
+        if waker_cpu is None or self.weight(last) <= self.weight(waker_cpu):
+            return last
+        return waker_cpu
+
+    def balance(self, cpu: int) -> None:
+        """Pull a thread from a CPU that has at least two more; of hot ones only after failures."""
+        least = self.load(cpu) + 2
+        if all(self.load(other) < least for other in range(self.engine.cpus)):
+            self._failed[cpu] = 0
+        elif self.pull(cpu, least=least, even_hot=self._failed[cpu] > CACHE_NICE_TRIES):
+            self._failed[cpu] = 0
+            self.engine.offer(cpu)
+        else:
+            self._failed[cpu] += 1
+
+    def pull(self, cpu: int, *, least: int, even_hot: bool = False) -> bool:
+        """Pull a thread from the longest queue of a CPU with at least this number of threads."""
+        coldest = self.engine.now - (0 if even_hot else self.migration_cost)
+        others = [other for other in range(self.engine.cpus) if other != cpu]
+        for other in sorted(others, key=lambda other: -len(self._queues[other].waiting)):
+            queue = self._queues[other]
+            if not queue.waiting or self.load(other) < least:
+                continue
+            stops = [
+                coldest if thread.stopped_at is None else thread.stopped_at
+                for _, _, thread in queue.waiting
+            ]
+            if min(stops) <= coldest:
+                thread = queue.take(stops.index(min(stops)))
+                self.leaves(thread.own)
+                self.place(thread.own, cpu, Why.WOKEN)
+                self.enqueue(thread, cpu)
+                return True
+        return False
+
+    def expect_idle_tick(self) -> None:
+        """Let CPUs with nothing to run balance soon, if a thread waits."""
+        if self.tick_interval and not self._has_idle_tick and any(q.waiting for q in self._queues):
+            self._has_idle_tick = True
+            interval = max(1, self.tick_interval // IDLE_FACTOR)
+            self.engine.call_at(self.engine.now + interval, self._idle_tick)
+
+    def _idle_tick(self) -> None:
+        self._has_idle_tick = False
+        for cpu in self.engine.idle():
+            self.balance(cpu)
+        if self.engine.idle():
+            self.expect_idle_tick()

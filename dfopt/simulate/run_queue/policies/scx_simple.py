@@ -1,0 +1,61 @@
+"""scx_simple, the first example of sched_ext: one queue for all CPUs, in virtual time."""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+from typing import ClassVar
+
+from dfopt.simulate.run_queue.contract import Thread, TimeSliced, Why
+from dfopt.simulate.run_queue.policies.building_blocks.fair_queues import FairEntity
+
+
+class ScxSimple(TimeSliced):
+    """The ready thread with the least virtual run time runs, wherever a CPU is free.
+
+    The rules are those of ``scx_simple`` in its mode with virtual times (the examples of sched_ext
+    in the Linux kernel):
+
+    - A thread's virtual run time is the time that it executed, divided by its weight. A new one
+      begins with that of the thread which began to run last.
+    - A thread that becomes ready counts as at most one slice behind that clock, however long it
+      has slept.
+    - A thread that wakes up goes to its last CPU if that is idle, else to any idle one. Nothing is
+      preempted.
+
+    Parameters
+    ----------
+    time_slice
+        Time after which a thread goes back to the queue; 0: never.
+    """
+
+    name: ClassVar[str] = "scx-simple"
+
+    def __init__(self, time_slice: int = 20_000_000) -> None:
+        super().__init__(time_slice)
+        self._queue: list[tuple[int, int, Thread]] = []
+        self._arrivals = 0
+        self._clock = 0
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
+        """Queue up in virtual time."""
+        del cpu
+        if why is Why.NEW:
+            thread.own = FairEntity(thread.nice)
+            thread.own.vruntime = self._clock
+        entity: FairEntity = thread.own
+        entity.vruntime += entity.virtual(thread.run_time - entity.charged)
+        entity.charged = thread.run_time
+        entity.vruntime = max(entity.vruntime, self._clock - entity.virtual(self.time_slice))
+        self._arrivals += 1
+        heappush(self._queue, (entity.vruntime, self._arrivals, thread))
+        last = thread.cpu
+        return last if last is not None and self.engine.is_idle(last) else None
+
+    def pick(self, cpu: int) -> Thread | None:
+        """Take the one with the least virtual run time, and set the clock."""
+        del cpu
+        if not self._queue:
+            return None
+        vruntime, _, thread = heappop(self._queue)
+        self._clock = max(self._clock, vruntime)
+        return thread

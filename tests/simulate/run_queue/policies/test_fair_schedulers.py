@@ -1,0 +1,101 @@
+"""CFS, EEVDF and scx_simple: what they share, and what sets them apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from dfopt.simulate.run_queue.contract import Policy
+from dfopt.simulate.run_queue.policies.cfs import Cfs
+from dfopt.simulate.run_queue.policies.eevdf import Eevdf
+from dfopt.simulate.run_queue.policies.scx_simple import ScxSimple
+from dfopt.simulate.run_queue.steps import Sleep
+from dfopt.simulate.run_queue.workload import Burst, NewThread
+from tests.simulate.run_queue.hand_made import places, simulated, thread
+
+CFS = {"latency": 12, "min_granularity": 2, "wakeup_granularity": 3}
+EEVDF = {"time_slice": 3}
+
+
+@pytest.mark.parametrize(
+    ("policy", "parameters"),
+    [(Cfs, CFS), (Eevdf, EEVDF), (ScxSimple, {"time_slice": 4})],
+)
+@pytest.mark.parametrize("nice", [-5, 5])
+def test_threads_share_a_cpu_by_weight(
+    policy: type[Policy], parameters: dict[str, int], nice: int
+) -> None:
+    def make() -> list[NewThread]:
+        other = NewThread(name="other", steps=iter([Burst(4000)]), nice=nice)
+        return [thread("plain", Burst(4000)), other]
+
+    done = simulated(policy, make, **parameters)
+    trace = done.trace
+    names = [trace.tasks[task].name for task in trace.task.tolist()]
+    first = "plain" if nice > 0 else "other"
+    ends = max(end for name, end in zip(names, trace.end.tolist(), strict=True) if name == first)
+    # Five steps of 1.25 each; at the end of the first the second is about one slice off its share.
+    share = 4000 / 1.25**5
+    assert abs(ends - 4000 - share) < 24
+
+
+def beside_a_hog(sleeper: list[NewThread], *, is_first: bool) -> list[NewThread]:
+    """Return the thread and one that never sleeps, in this order or the other."""
+    hog = [thread("hog", Burst(100))]
+    return sleeper + hog if is_first else hog + sleeper
+
+
+def test_under_cfs_a_sleeper_has_a_credit_of_half_the_latency() -> None:
+    def make() -> list[NewThread]:
+        return beside_a_hog([thread("sleeper", Burst(1), Sleep(30), Burst(1))], is_first=True)
+
+    # At 31 the hog has a virtual time of 48, for it began at 18: a whole slice of 12 and half of
+    # one behind 0. The sleeper comes with 48 less 6.
+    assert places(simulated(Cfs, make, **CFS), "sleeper") == [(0, 0), (0, 31)]
+    # A difference of 6 is not more than 6, so the hog uses up the slice that it began at 25.
+    calm = simulated(Cfs, make, **CFS | {"wakeup_granularity": 6})
+    assert places(calm, "sleeper") == [(0, 0), (0, 37)]
+
+
+def test_under_eevdf_a_sleeper_keeps_its_lag() -> None:
+    def ran_first() -> list[NewThread]:
+        return beside_a_hog([thread("sleeper", Burst(1), Sleep(30), Burst(1))], is_first=True)
+
+    # It ran 1 and the hog 0, so its lag is minus a half. At 31 the hog has run 30: the sleeper's
+    # virtual time is 31, and it waits until the hog's slice ends at 33.
+    assert places(simulated(Eevdf, ran_first, **EEVDF), "sleeper") == [(0, 0), (0, 33)]
+
+    def ran_last() -> list[NewThread]:
+        return beside_a_hog([thread("sleeper", Burst(1), Sleep(28), Burst(1))], is_first=False)
+
+    # The hog ran 2 before it, so its lag is a half. At 31 the hog has run 30 and the sleeper's
+    # virtual time is 29: the hog has had more than its share.
+    assert places(simulated(Eevdf, ran_last, **EEVDF), "sleeper") == [(0, 2), (0, 31)]
+
+
+def test_under_scx_simple_nobody_is_preempted() -> None:
+    def make() -> list[NewThread]:
+        return beside_a_hog([thread("sleeper", Burst(1), Sleep(3), Burst(1))], is_first=True)
+
+    assert places(simulated(ScxSimple, make, time_slice=10), "sleeper") == [(0, 0), (0, 11)]
+
+
+@pytest.mark.parametrize(("policy", "parameters"), [(Cfs, CFS), (Eevdf, EEVDF)])
+def test_an_idle_cpu_pulls_at_once_what_is_cold_and_later_what_is_hot(
+    policy: type[Policy], parameters: dict[str, int]
+) -> None:
+    def make() -> list[NewThread]:
+        return [thread("long", Burst(20)), thread("short", Burst(1)), thread("third", Burst(5))]
+
+    # The third one shares CPU 0, and has not run yet when CPU 1 has nothing to do.
+    done = simulated(policy, make, cpus=2, **parameters, migration_cost=50)
+    assert places(done, "third") == [(1, 1)]
+
+    def later() -> list[NewThread]:
+        return [thread("long", Burst(90)), thread("short", Burst(40)), thread("third", Burst(80))]
+
+    # At 40 both threads of CPU 0 have run a moment ago: the third try takes one.
+    done = simulated(policy, later, cpus=2, **parameters, migration_cost=50, balance_interval=32)
+    assert {cpu for cpu, _ in places(done, "long") + places(done, "third")} == {0, 1}
+    # Without balancing it is never pulled.
+    done = simulated(policy, later, cpus=2, **parameters, migration_cost=50, balance_interval=0)
+    assert {cpu for cpu, _ in places(done, "long") + places(done, "third")} == {0}
