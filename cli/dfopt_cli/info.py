@@ -26,7 +26,8 @@ SHOWN_ELSEWHERE = {
     "take it",
     "dfopt-machine/1": "is a measured machine; 'dfopt compare' and 'dfopt trace to-instance' take "
     "it (--machine)",
-    "dfopt-penalties/1": "is a file of penalties; 'dfopt model from-trace' takes it",
+    "dfopt-penalties/1": "is a file of penalties; 'dfopt model' and 'dfopt compare' take it "
+    "(--penalties)",
     "dfopt-contention-model/1": "is a contention model; 'dfopt model contention' and 'dfopt plot "
     "contention' take it",
     "dfopt-batching-model/1": "is a batching model; 'dfopt model batching' and 'dfopt plot "

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dfopt.files import write_text
+from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import usage
-from dfopt_cli.options import OutputOption
+from dfopt_cli.measure_penalties import penalties
+from dfopt_cli.measure_runs import LEAST_RUNS, finished_runs
+from dfopt_cli.options import JsonOption, QuietOption
 from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import print_rich, say
+from dfopt_cli.printing import print_json, print_rich, say
 from dfopt_cli.tables import plain_table
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from dfopt_models.measure import MachineRun
+
 app = typer.Typer(no_args_is_help=True)
-
-
-@app.callback()
-def measure() -> None:
-    """Let the commands be sub-commands, also while there is one alone."""
 
 
 @app.command("machine")
 def machine(
     *,
-    output: OutputOption,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write the costs there.", show_default=False
+        ),
+    ] = None,
     lines: Annotated[
         int, typer.Option(min=64, metavar="N", help="Lines that are read and sent away.")
     ] = 4096,
@@ -32,7 +41,8 @@ def machine(
         int, typer.Option(min=3, metavar="N", help="Passes that must count for each figure.")
     ] = 25,
     runs: Annotated[
-        int, typer.Option(min=2, metavar="N", help="Runs, each with lines at other addresses.")
+        int,
+        typer.Option(min=LEAST_RUNS, metavar="N", help="Runs, each with lines at other addresses."),
     ] = 3,
     level: Annotated[
         str | None,
@@ -43,20 +53,33 @@ def machine(
             show_default=False,
         ),
     ] = None,
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LEVEL",
+            help="A level that is not measured; may be given several times.",
+            show_default=False,
+        ),
+    ] = None,
     order: Annotated[
         str, typer.Option(metavar="random|sequential", help="And in which order of the lines.")
     ] = "random",
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Measure what it costs on this machine to read lines and to write them back.
 
     By where the lines are (in the next cache, in memory, on the other CPU) and by the order in
     which they are read. No privileges are needed. A figure that cannot be trusted is an error:
-    where more than half of the passes were interrupted, or a flush did not flush.
+    where more than half of the passes were interrupted, or a flush did not flush. Ctrl-C keeps
+    the runs that have ended, if there are at least two.
 
     Example: dfopt measure machine -o machine.toml
     """
-    from dfopt_models.measure.machine import measure_run
-    from dfopt_models.measure.machine_document import machine_text
+    import tomli_w
+
+    from dfopt_models.measure.machine import levels_left, measure_run
+    from dfopt_models.measure.machine_document import machine_document
     from dfopt_models.measure.memory import AccessOrder
     from dfopt_models.measure.this_machine import ThisMachine, conditions
 
@@ -64,30 +87,55 @@ def machine(
         raise typer.BadParameter(
             f"{order!r} is none of {', '.join(AccessOrder)}", param_hint="--order"
         )
-    check_output(output)
+    if output is not None:
+        check_output(output)
     known = conditions()
-    found = []
     cache_lines = 0
-    for number in range(runs):
+
+    def once(number: int, show: Callable[[str], None] | None) -> MachineRun:
+        nonlocal cache_lines
         memory = ThisMachine(seed=number)
-        cache_lines = memory.cache_lines
-        if lines > cache_lines:
-            raise typer.BadParameter(
-                f"the cache has {cache_lines:,} lines; take fewer", param_hint="--lines"
-            )
-        sizes = [2**power for power in range(6, 20, 2) if 2**power <= cache_lines]
         try:
-            found.append(measure_run(memory, lines=lines, passes=passes, sizes=sizes))
+            cache_lines = memory.cache_lines
+            if lines > cache_lines:
+                raise typer.BadParameter(
+                    f"the cache has {cache_lines:,} lines; take fewer", param_hint="--lines"
+                )
+            left = usage(lambda: levels_left(memory, leave_out or ()), "--leave-out")
+            if level is not None and level not in left:
+                raise typer.BadParameter(
+                    f"{level!r} is not measured; there are {', '.join(left)}", param_hint="--level"
+                )
+            run = measure_run(
+                memory,
+                lines=lines,
+                passes=passes,
+                sizes=[2**power for power in range(6, 20, 2) if 2**power <= cache_lines],
+                leave_out=leave_out or (),
+                progress=show,
+            )
         finally:
             memory.close()
-        say(f"dfopt: run {number + 1} of {runs}: {found[-1].rejected:.0%} of the passes rejected")
-    text = usage(
-        lambda: machine_text(
-            found, lines=cache_lines, level=level, order=AccessOrder(order), conditions=known
-        ),
-        "--level",
+        if not quiet:
+            say(f"dfopt: run {number + 1} of {runs}: {run.rejected:.0%} of the passes rejected")
+        return run
+
+    found, are_all = finished_runs(runs, once, quiet=quiet)
+    document = machine_document(
+        found, lines=cache_lines, level=level, order=AccessOrder(order), conditions=known
     )
-    write_text(output, text)
+    if output is not None:
+        write_text(output, tomli_w.dumps(document))
+    if as_json:
+        print_json(document)
+    else:
+        print_rich(machine_table(found))
+    if not are_all:
+        raise typer.Exit(NOT_PROVEN)
+
+
+def machine_table(found: Sequence[MachineRun]) -> Table:
+    """Return what runs measured, a row for each level and order."""
     table = plain_table()
     for name in ("level", "order"):
         table.add_column(name, overflow="fold")
@@ -103,4 +151,7 @@ def machine(
             f"{low:.2f} to {high:.2f}",
             ", ".join(f"{one.median:.2f}" for one in estimates),
         )
-    print_rich(table)
+    return table
+
+
+app.command("penalties")(penalties)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from dfopt_cli.options import JsonOption, PathOption
 from dfopt_cli.printing import print_json, print_rich
 from dfopt_models.growth import GrowthPath
 
+if TYPE_CHECKING:
+    from dfopt_models.response_time import ResponseModel
+
 app = typer.Typer(no_args_is_help=True)
 
 ModelArgument = Annotated[
@@ -20,6 +23,24 @@ ModelArgument = Annotated[
     typer.Argument(
         metavar="MODEL",
         help="The parameters, a TOML file (- is standard input), or a name: mix-5.",
+        show_default=False,
+    ),
+]
+
+PenaltiesOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Take what reallocations cost from this dfopt-penalties/1, not from the model.",
+        show_default=False,
+    ),
+]
+
+MachineOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Take it from this dfopt-machine/1: without affinity the whole cache is read anew.",
         show_default=False,
     ),
 ]
@@ -38,6 +59,8 @@ def response_time(
     *,
     speed: Machines = None,
     cache: Machines = None,
+    penalties: PenaltiesOption = None,
+    machine: MachineOption = None,
     as_json: JsonOption = False,
     formula: FormulaOption = None,
 ) -> None:
@@ -49,12 +72,12 @@ def response_time(
 
     Example: dfopt model response-time mix-5 --speed 4 --cache 4
     """
-    from dfopt_models.response_time import read_model, response_time_document, response_time_table
+    from dfopt_models.response_time import response_time_document, response_time_table
     from dfopt_models.response_time.table import machines_of
 
     machines = usage(lambda: machines_of(speed or (), cache or ()))
+    parameters = model_with_costs(model, penalties, machine)
     with naming(model):
-        parameters = read_model(model)
         rows = response_time_table(parameters, machines)
         document = response_time_document(parameters, rows)
     if as_json:
@@ -70,6 +93,8 @@ def crossover(
     model: ModelArgument,
     *,
     path: PathOption = GrowthPath.EQUAL,
+    penalties: PenaltiesOption = None,
+    machine: MachineOption = None,
     as_json: JsonOption = False,
     formula: FormulaOption = None,
 ) -> None:
@@ -79,10 +104,10 @@ def crossover(
 
     Example: dfopt model crossover mix-5 --path limit
     """
-    from dfopt_models.response_time import crossover_document, crossover_table, read_model
+    from dfopt_models.response_time import crossover_document, crossover_table
 
+    parameters = model_with_costs(model, penalties, machine)
     with naming(model):
-        parameters = read_model(model)
         rows = crossover_table(parameters, path)
     if as_json:
         print_json(crossover_document(parameters, path, rows))
@@ -90,6 +115,31 @@ def crossover(
     from dfopt_cli.model_view import crossover_tables
 
     print_rich(*crossover_tables(parameters, path, rows))
+
+
+def model_with_costs(model: str, penalties: str | None, machine: str | None) -> ResponseModel:
+    """Return a model, with measured costs of reallocations where a file has them."""
+    from dfopt_models.response_time import read_model
+
+    if penalties is not None and machine is not None:
+        raise typer.BadParameter("give --penalties or --machine, not both")
+    with naming(model):
+        parameters = read_model(model)
+    if penalties is None and machine is None:
+        return parameters
+    from dfopt_models.measure import read_machine, read_penalties
+    from dfopt_models.measure.model_with_penalties import penalties_of_machine, with_penalties
+
+    if penalties is not None:
+        costs = read_penalties(penalties)
+        with naming(penalties):
+            return with_penalties(parameters, costs)
+    assert machine is not None
+    costs = penalties_of_machine(
+        read_machine(machine), reallocation_time=parameters.reallocation_time
+    )
+    with naming(machine):
+        return with_penalties(parameters, costs)
 
 
 @app.command(cls=FormulaCommand)

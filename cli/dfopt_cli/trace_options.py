@@ -130,6 +130,15 @@ class CostOptions:
             show_default=False,
         ),
     ] = None
+    penalties: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[JOB=]FILE",
+            help="g: take T_r from a job of this dfopt-penalties/1, its path length and its "
+            "penalty without affinity after its longest quantum; for traces in nanoseconds.",
+            show_default=False,
+        ),
+    ] = None
     lines: Annotated[
         str | None,
         typer.Option(
@@ -350,7 +359,8 @@ def cost_choice(options: CostOptions) -> ModelChoice:
     from dfopt.compare.cost_model_choice import ModelChoice, parse_lines
 
     lines, by_run_time = parsed(parse_lines, options.lines, "--lines") or (None, False)
-    options = with_machine(options)
+    is_measured = options.machine is not None or options.penalties is not None
+    options = with_penalties(with_machine(options))
     return usage(
         lambda: ModelChoice(
             penalty=options.penalty,
@@ -361,7 +371,7 @@ def cost_choice(options: CostOptions) -> ModelChoice:
             lines_by_run_time=by_run_time,
             leaves=None if options.leaves is None else Leaves(options.leaves),
             cold_start=options.cold_start,
-            time_unit=None if options.machine is None else "ns",
+            time_unit="ns" if is_measured else None,
         )
     )
 
@@ -381,6 +391,29 @@ def with_machine(options: CostOptions) -> CostOptions:
     if options.penalty == "g" or options.fill is not None:
         return replace(options, fill=fill) if options.fill is None else options
     return replace(options, read_line=read_line) if options.read_line is None else options
+
+
+def with_penalties(options: CostOptions) -> CostOptions:
+    """Return the options with a job's measured penalty where no other is given."""
+    if options.penalties is None:
+        return options
+    if options.penalty not in (None, "g"):
+        raise typer.BadParameter("--penalties is for the penalty g")
+    from dfopt_models.measure import read_penalties
+    from dfopt_models.measure.model_with_penalties import time_to_fill
+
+    job, equals, file = options.penalties.partition("=")
+    if not equals or "/" in job:
+        job, file = "", options.penalties
+    costs = read_penalties(file)
+    with naming(file):
+        fill = time_to_fill(costs, job or None)
+    return replace(
+        options,
+        penalty="g",
+        fill=fill if options.fill is None else options.fill,
+        write_back=0 if options.write_back is None else options.write_back,
+    )
 
 
 def model_instance(options: CostOptions) -> Instance | None:

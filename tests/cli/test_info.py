@@ -146,7 +146,7 @@ def test_initial_caches_are_shown(run: Run, tmp_path: Path) -> None:
         ("mix", "is a mix of jobs; 'dfopt simulate space-sharing' takes it"),
         ("response-model", "is a response-time model; 'dfopt model' and"),
         ("machine", "is a measured machine; 'dfopt compare' and"),
-        ("penalties", "is a file of penalties; 'dfopt model from-trace' takes it"),
+        ("penalties", "is a file of penalties; 'dfopt model' and"),
         ("contention-model", "is a contention model; 'dfopt model contention' and"),
         ("batching-model", "is a batching model; 'dfopt model batching' and"),
         ("queueing-model", "is a queueing model; 'dfopt model queueing' and"),

@@ -10,7 +10,7 @@ from dfopt_models.measure.machine import (
 )
 from dfopt_models.measure.machine_document import (
     MachineCosts,
-    machine_text,
+    machine_document,
     parse_machine,
     read_machine,
 )
@@ -36,7 +36,7 @@ __all__ = [
     "MeasurementError",
     "Memory",
     "TimedPass",
-    "machine_text",
+    "machine_document",
     "measure_run",
     "model_from_runs",
     "parse_machine",

@@ -9,7 +9,7 @@ passes do not count, or a flush is not verified, there is no estimate but an err
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median, quantiles
@@ -95,7 +95,15 @@ class MachineRun:
         return lost / (lost + kept)
 
 
-def measure_run(memory: Memory, *, lines: int, passes: int, sizes: Sequence[int]) -> MachineRun:
+def measure_run(  # noqa: PLR0913 - all but the first are options
+    memory: Memory,
+    *,
+    lines: int,
+    passes: int,
+    sizes: Sequence[int],
+    leave_out: Collection[str] = (),
+    progress: Callable[[str], None] | None = None,
+) -> MachineRun:
     """Return what one run measures.
 
     Parameters
@@ -108,37 +116,47 @@ def measure_run(memory: Memory, *, lines: int, passes: int, sizes: Sequence[int]
         Passes that must count for each estimate.
     sizes
         Numbers of lines of which a move is measured.
+    leave_out
+        Levels that are not measured.
+    progress
+        Called with the name of each level before it is measured.
 
     Raises
     ------
     MeasurementError
-        When a flush is not verified, or too many passes are rejected.
+        When a flush is not verified, too many passes are rejected, there is no such level to
+        leave out, or none is left.
     """
+    measured = levels_left(memory, leave_out)
+    say = progress or (lambda _: None)
     reads = []
     for level in memory.levels:
+        if level.name not in measured:
+            continue
+        say(level.name)
         verify_flush(memory, level, lines=lines, passes=passes)
         reads += [
-            cold_pass(memory, level.name, lines, order, passes, partial(_flush, memory, level))
+            cold_pass(memory, level.name, lines, order, passes, partial(flush, memory, level))
             for order in AccessOrder
         ]
+    preparations: dict[str, Callable[[], Sequence[TimedPass]]] = {
+        MOVED: lambda: (memory.move(),),
+        WRITTEN: lambda: (memory.move(), memory.write(lines), memory.move()),
+    }
+    for name, prepare in preparations.items():
+        if name in measured:
+            say(name)
+            reads += [
+                cold_pass(memory, name, lines, order, passes, prepare) for order in AccessOrder
+            ]
     fills = []
-    if memory.has_other_cpu:
-        for order in AccessOrder:
-            reads.append(cold_pass(memory, MOVED, lines, order, passes, lambda: (memory.move(),)))
-            reads.append(
-                cold_pass(
-                    memory,
-                    WRITTEN,
-                    lines,
-                    order,
-                    passes,
-                    lambda: (memory.move(), memory.write(lines), memory.move()),
-                )
-            )
+    if MOVED in measured:
+        say(f"{MOVED}, by the number of lines")
         fills = [
-            cold_pass(memory, MOVED, size, AccessOrder.RANDOM, passes, lambda: (memory.move(),))
+            cold_pass(memory, MOVED, size, AccessOrder.RANDOM, passes, preparations[MOVED])
             for size in sizes
         ]
+    say("write-back")
     write_back, kept, rejected = _write_back(memory, passes)
     return MachineRun(
         reads=tuple(reads),
@@ -147,6 +165,26 @@ def measure_run(memory: Memory, *, lines: int, passes: int, sizes: Sequence[int]
         write_back_passes=kept,
         write_back_rejected=rejected,
     )
+
+
+def levels_left(memory: Memory, leave_out: Collection[str]) -> tuple[str, ...]:
+    """Return the levels that a machine has, without those that are left out.
+
+    Raises
+    ------
+    MeasurementError
+        When there is no such level, or none is left.
+    """
+    levels = [level.name for level in memory.levels]
+    if memory.has_other_cpu:
+        levels += [MOVED, WRITTEN]
+    for name in leave_out:
+        if name not in levels:
+            raise MeasurementError(f"there is no level {name!r}; known are {', '.join(levels)}")
+    left = tuple(name for name in levels if name not in leave_out)
+    if not left:
+        raise MeasurementError("no level is left to measure; leave fewer of them out")
+    return left
 
 
 def cold_pass(  # noqa: PLR0913, PLR0917 - one for each part of a measurement
@@ -208,7 +246,7 @@ def verify_flush(memory: Memory, level: FlushLevel, *, lines: int, passes: int) 
 
     def probe() -> float | None:
         memory.read(lines, AccessOrder.RANDOM)
-        return _per_line([*_flush(memory, level), memory.read(lines, AccessOrder.RANDOM)], lines)
+        return _per_line([*flush(memory, level), memory.read(lines, AccessOrder.RANDOM)], lines)
 
     def reference() -> float | None:
         # The set goes round, so that each read finds its line where the whole set is. Other work
@@ -237,7 +275,8 @@ def verify_flush(memory: Memory, level: FlushLevel, *, lines: int, passes: int) 
     return share
 
 
-def _flush(memory: Memory, level: FlushLevel) -> tuple[TimedPass]:
+def flush(memory: Memory, level: FlushLevel) -> tuple[TimedPass]:
+    """Send the victim's lines to a level."""
     if level.has_random_flush:
         return (memory.chase(level.set_size, level.set_size),)
     return (memory.sweep(level.sweep),)

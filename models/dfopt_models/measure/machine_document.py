@@ -106,14 +106,14 @@ def parse_machine(text: str) -> MachineCosts:
     )
 
 
-def machine_text(
+def machine_document(
     runs: Sequence[MachineRun],
     *,
     lines: int,
     level: str | None = None,
     order: AccessOrder = AccessOrder.RANDOM,
     conditions: Mapping[str, str | float] = {},
-) -> str:
+) -> dict[str, Any]:
     """Return the document of what several runs measured.
 
     Parameters
@@ -132,8 +132,6 @@ def machine_text(
     MeasurementError
         When the level was not measured.
     """
-    import tomli_w
-
     reads = list(zip(*(run.reads for run in runs), strict=True))
     levels = list(dict.fromkeys(estimates[0].level for estimates in reads))
     wanted = level or (MOVED if MOVED in levels else levels[-1])
@@ -144,7 +142,7 @@ def machine_text(
         for estimates in reads
         if (estimates[0].level, estimates[0].order) == (wanted, order)
     )
-    document: dict[str, Any] = {
+    return {
         "format": str(FORMAT),
         "time_unit": "ps",
         "read_line": _picoseconds(median(one.median for one in chosen)),
@@ -159,7 +157,6 @@ def machine_text(
         ],
         "x-write-back-of-a-line": [_picoseconds(run.write_back) for run in runs],
     }
-    return tomli_w.dumps(document)
 
 
 def _table(estimates: Sequence[Estimate]) -> dict[str, Any]:

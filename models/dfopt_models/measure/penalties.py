@@ -137,6 +137,13 @@ def penalties_text(penalties: MeasuredPenalties, *, beside: Mapping[str, Any] = 
     """
     import tomli_w
 
+    return tomli_w.dumps(penalties_document(penalties, beside=beside))
+
+
+def penalties_document(
+    penalties: MeasuredPenalties, *, beside: Mapping[str, Any] = {}
+) -> dict[str, Any]:
+    """Return the same as a document."""
     jobs = [
         {"name": name, "penalties": [_entry(entry) for entry in table]}
         for name, table in penalties.jobs.items()
@@ -149,7 +156,7 @@ def penalties_text(penalties: MeasuredPenalties, *, beside: Mapping[str, Any] = 
     }
     if penalties.sources:
         document[SOURCES] = dict(penalties.sources)
-    return tomli_w.dumps(document)
+    return document
 
 
 def _entry(entry: PenaltiesOfQuantum) -> dict[str, float]:

@@ -10,7 +10,8 @@ import os
 import re
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +125,21 @@ class ThisMachine:
         """Go on on the other CPU."""
         self._at = 1 - self._at
         return _timed(self._bind)
+
+    @property
+    def cpu(self) -> int:
+        """The number of the CPU that the thread is bound to."""
+        return self._cpus[self._at]
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """Leave the CPU to others for the block, where there is another one."""
+        if self.has_other_cpu:
+            os.sched_setaffinity(0, {self._cpus[1 - self._at]})
+        try:
+            yield
+        finally:
+            self._bind()
 
     def _bind(self) -> None:
         os.sched_setaffinity(0, {self._cpus[self._at]})

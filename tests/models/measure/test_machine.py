@@ -4,6 +4,7 @@ import tomllib
 from collections import OrderedDict
 
 import pytest
+import tomli_w
 from jsonschema import Draft202012Validator
 
 from dfopt.errors import DfoptError
@@ -13,10 +14,11 @@ from dfopt_models.measure.machine import (
     WRITTEN,
     MachineRun,
     MeasurementError,
+    levels_left,
     measure_run,
     verify_flush,
 )
-from dfopt_models.measure.machine_document import machine_text, parse_machine
+from dfopt_models.measure.machine_document import machine_document, parse_machine
 from dfopt_models.measure.memory import AccessOrder, FlushLevel, TimedPass
 
 LINES, PASSES = 64, 5
@@ -144,6 +146,24 @@ def test_a_flush_in_random_order_is_not_resisted() -> None:
     assert verify_flush(memory, level, lines=LINES, passes=PASSES) == pytest.approx(1.0)
 
 
+def test_levels_may_be_left_out() -> None:
+    said: list[str] = []
+    run = measure_run(
+        SimulatedMemory(),
+        lines=LINES,
+        passes=PASSES,
+        sizes=SIZES,
+        leave_out=["memory", WRITTEN],
+        progress=said.append,
+    )
+    assert {estimate.level for estimate in run.reads} == {MOVED}
+    assert said == [MOVED, "moved, by the number of lines", "write-back"]
+    with pytest.raises(MeasurementError, match="there is no level 'L9'; known are memory, moved"):
+        levels_left(SimulatedMemory(), ["L9"])
+    with pytest.raises(MeasurementError, match="no level is left to measure"):
+        levels_left(SimulatedMemory(), ["memory", MOVED, WRITTEN])
+
+
 def test_levels_that_are_alike_are_found_out() -> None:
     with pytest.raises(MeasurementError, match="memory cannot be told from the cache"):
         measured(SimulatedMemory(miss=0.1))
@@ -165,8 +185,9 @@ def test_too_many_rejected_passes_are_an_error() -> None:
 
 def test_the_document() -> None:
     runs = [measured(SimulatedMemory(miss=miss)) for miss in (80.0, 84.0, 100.0)]
-    text = machine_text(runs, lines=128, conditions={"cpu": "simulated", "load": 0.5})
-    document = tomllib.loads(text)
+    document = machine_document(runs, lines=128, conditions={"cpu": "simulated", "load": 0.5})
+    text = tomli_w.dumps(document)
+    assert tomllib.loads(text) == document
     Draft202012Validator(schema("machine")).validate(document)
     costs = parse_machine(text)
     assert (costs.read_line, costs.write_back, costs.lines) == (84_000, 3000 * 128, 128)
@@ -179,10 +200,10 @@ def test_the_document() -> None:
     }
     assert document["x-read"][0]["medians_of_runs"] == [80_000, 84_000, 100_000]
     assert document["x-read"][0]["spread_of_runs"] == pytest.approx(20 / 84, abs=1e-4)
-    sequential = machine_text(runs, lines=128, level="memory", order=AccessOrder.SEQUENTIAL)
-    assert parse_machine(sequential).read_line == 8400
+    sequential = machine_document(runs, lines=128, level="memory", order=AccessOrder.SEQUENTIAL)
+    assert sequential["read_line"] == 8400
     with pytest.raises(MeasurementError, match="there is no level 'L9'; measured are memory"):
-        machine_text(runs, lines=128, level="L9")
+        machine_document(runs, lines=128, level="L9")
 
 
 TEXT = 'format = "dfopt-machine/1"\ntime_unit = "ps"\nread_line = 6900\nwrite_back = 0\nlines = 9\n'

@@ -1,0 +1,110 @@
+"""Penalties of several runs as one document of the format ``dfopt-penalties/1``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import mean, median
+from typing import Any
+
+from dfopt_models.measure.penalties import MeasuredPenalties
+from dfopt_models.measure.penalty_runs import PenaltyOfRun, spread_of
+from dfopt_models.measure.slices import AFTER
+from dfopt_models.response_time.penalties import PenaltiesOfQuantum
+
+SHARE_DIGITS, SECOND_DIGITS = 4, 10
+"""Digits behind the point of shares, and of seconds."""
+
+
+def penalties_of_runs(
+    runs: Sequence[Sequence[PenaltyOfRun]], *, switch_times: Sequence[float]
+) -> MeasuredPenalties:
+    """Return the penalties that several runs measured: the medians of theirs.
+
+    P^A is the mean over the jobs that ran in between. A penalty that is lost in the noise below 0
+    is 0.
+
+    Parameters
+    ----------
+    runs
+        The estimates of each run, in one order.
+    switch_times
+        Seconds until a CPU runs another process, by run.
+
+    Raises
+    ------
+    MeasurementError
+        When runs differ too much.
+    """
+    by_place: dict[tuple[str, float], dict[str, float]] = {}
+    for estimates in zip(*runs, strict=True):
+        first = estimates[0]
+        penalties = [one.penalty for one in estimates]
+        spread_of(penalties, quantum=first.quantum, what=_what(first))
+        places = by_place.setdefault((first.job, first.quantum), {})
+        places[first.preparation] = max(0.0, median(penalties))
+    jobs: dict[str, list[PenaltiesOfQuantum]] = {}
+    without = ""
+    for (job, quantum), found in sorted(by_place.items(), key=lambda entry: entry[0][1]):
+        after = [value for name, value in found.items() if name.startswith(AFTER)]
+        (without,) = (name for name in found if not name.startswith(AFTER))
+        jobs.setdefault(job, []).append(
+            PenaltiesOfQuantum(
+                quantum=quantum,
+                affinity=round(mean(after), SECOND_DIGITS),
+                no_affinity=round(found[without], SECOND_DIGITS),
+            )
+        )
+    others = dict.fromkeys(one.preparation for one in runs[0] if one.preparation.startswith(AFTER))
+    return MeasuredPenalties(
+        reallocation_time=round(median(switch_times), SECOND_DIGITS),
+        jobs={job: tuple(table) for job, table in jobs.items()},
+        sources={
+            "reallocation_time": f"measured: {len(runs)} runs, two processes that wake each other "
+            "through pipes",
+            "penalties": f"measured: {len(runs)} runs; affinity is {' and '.join(others)}, "
+            f"no_affinity is {without}",
+        },
+    )
+
+
+def extras_of_runs(
+    runs: Sequence[Sequence[PenaltyOfRun]],
+    *,
+    switch_times: Sequence[float],
+    conditions: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return what stands beside penalties in their file: how they were measured."""
+    return {
+        "x-conditions": dict(conditions)
+        | {"runs": len(runs), "rejected": round(max(map(rejected_share, runs)), SHARE_DIGITS)},
+        "x-reallocation-time-of-runs": [round(time, SECOND_DIGITS) for time in switch_times],
+        "x-measured": [_row(estimates) for estimates in zip(*runs, strict=True)],
+    }
+
+
+def rejected_share(run: Sequence[PenaltyOfRun]) -> float:
+    """Return the share of a run's slices that were rejected."""
+    lost = sum(one.rejected for one in run)
+    return lost / (lost + sum(one.slices for one in run))
+
+
+def _row(estimates: Sequence[PenaltyOfRun]) -> dict[str, Any]:
+    first = estimates[0]
+    penalties = [one.penalty for one in estimates]
+    return {
+        "job": first.job,
+        "quantum": first.quantum,
+        "between": first.preparation,
+        "penalty": round(median(penalties), SECOND_DIGITS),
+        "penalties_of_runs": [round(penalty, SECOND_DIGITS) for penalty in penalties],
+        "spread_of_runs": round(
+            spread_of(penalties, quantum=first.quantum, what=_what(first)), SECOND_DIGITS
+        ),
+        "slices": sum(one.slices for one in estimates),
+        "rejected": sum(one.rejected for one in estimates),
+        "estimate": "whole slices" if any(one.is_whole for one in estimates) else "warm-up",
+    }
+
+
+def _what(estimate: PenaltyOfRun) -> str:
+    return f"{estimate.job}, {estimate.quantum * 1e3:g} ms, {estimate.preparation}"
