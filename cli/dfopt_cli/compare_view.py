@@ -19,7 +19,7 @@ from dfopt.compare.cost_model import CostModel
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
 from dfopt_cli.frontier_view import frontier_tables
 from dfopt_cli.printing import printable
-from dfopt_cli.tables import counted, pairs, plain_table, share, times
+from dfopt_cli.tables import counted, duration, pairs, plain_table, share, times
 
 SHORT = {
     Cause.FIRST_LOAD: "first load",
@@ -101,8 +101,36 @@ def subject_table(comparison: Comparison) -> Table:
             "objective": f"{model.objective}{unit_of(comparison)}",
             "assumed": assumptions(model),
             "realised": paid,
+            **service_rows(comparison),
         }
     )
+
+
+def service_rows(comparison: Comparison) -> dict[str, str]:
+    """Return how tasks were served, in words; nothing where a document does not say it."""
+    service, unit = comparison.service, comparison.time_unit
+    if service is None:
+        return {}
+    rows = {}
+    latency, wait = service.wakeup_latency, service.wait
+    if latency is not None:
+        p50, p99, longest = (
+            printable(duration(time, unit)) for time in (latency.p50, latency.p99, latency.longest)
+        )
+        found = counted(latency.count, "wake-up")
+        rows["latency"] = f"p50 {p50}, p99 {p99}, longest {longest}, from {found} to running"
+    if wait is not None:
+        mean, p99 = (printable(duration(time, unit)) for time in (wait.mean, wait.p99))
+        rows["waits"] = f"mean {mean}, p99 {p99}, from ready to running, preemptions included"
+        if service.still_waiting:
+            rows["waits"] += f"; {counted(service.still_waiting, 'task')} still waiting at the end"
+    else:
+        rows["waits"] = f"not known: {service.problem or 'no dispatch is known to have been ready'}"
+    if service.fairness is not None:
+        index = f"Jain's index {service.fairness:.2f} of running / (running + waiting)"
+        rows["fairness"] = f"{index}, task by task"
+    rows["migrations"] = f"{service.migrations:,}"
+    return rows
 
 
 def unit_of(comparison: Comparison) -> str:
@@ -205,15 +233,24 @@ def causes_table(comparison: Comparison) -> Table:
     table.add_column("lost to")
     table.add_column("cost", justify="right")
     table.add_column("share", justify="right")
-    for cause, cost in by_size(comparison.causes):
+    for cause, cost in (*by_size(comparison.causes), written_back(comparison.causes)):
         if cost:
             table.add_row(str(cause), f"{cost:,}", share(cost, comparison.realised.total))
     return table
 
 
 def by_size(causes: Mapping[Cause, int]) -> list[tuple[Cause, int]]:
-    """Return causes with what was paid for them, the largest first."""
-    return sorted(causes.items(), key=lambda item: -item[1])
+    """Return what happened with what was paid for it, the largest first; write-backs are apart.
+
+    A write-back follows from any change of fragment, so it says nothing about what happened.
+    """
+    happened = [item for item in causes.items() if item[0] is not Cause.WRITE_BACK]
+    return sorted(happened, key=lambda item: -item[1])
+
+
+def written_back(causes: Mapping[Cause, int]) -> tuple[Cause, int]:
+    """Return what was paid for write-backs."""
+    return Cause.WRITE_BACK, causes.get(Cause.WRITE_BACK, 0)
 
 
 def fragments_table(comparison: Comparison) -> Table:
@@ -293,8 +330,13 @@ def window_cells(window: WindowResult) -> list[str | Text]:
 
 
 def main_cause(causes: Mapping[Cause, int], total: int | None = None) -> str:
-    """Return the cause that most was paid for, with its share if ``total`` is given."""
+    """Return what most was paid for, with its share of all costs if ``total`` is given.
+
+    Write-backs are named only if nothing else was paid for.
+    """
     cause, cost = by_size(causes)[0]
+    if not cost:
+        cause, cost = written_back(causes)
     if not cost:
         return ""
     return SHORT[cause] if total is None else f"{SHORT[cause]} {share(cost, total)}"

@@ -15,10 +15,17 @@ from dfopt_cli.compare_view import (
     main_cause,
     unit_of,
     window_cells,
+    written_back,
 )
-from dfopt_cli.frontier_view import explanation, frontiers_table
+from dfopt_cli.frontier_view import NOTHING, explanation, frontiers_table
 from dfopt_cli.printing import printable
-from dfopt_cli.tables import LARGE, pairs, plain_table
+from dfopt_cli.tables import LARGE, duration, pairs, plain_table, share
+
+SERVICE = {
+    "latency": "from woken up to running",
+    "wait": "the same, and from preempted to running",
+    "fairness": "Jain's index of running / (running + waiting), task by task; 1 if all are alike",
+}
 
 
 def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
@@ -30,30 +37,26 @@ def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
     policies = policies_of(comparisons)
     names = list(map(printable, policies or [comparison.name for comparison in comparisons]))
     several = any(len(comparison.windows) > 1 for comparison in comparisons)
-    apart = several or policies is not None
+    called = "trace" if policies is None else "policy"
     table = plain_table()
-    table.add_column("trace" if policies is None else "policy", overflow="fold")
+    table.add_column(called, overflow="fold")
     if several:
         table.add_column("window")
     for heading in ("realised", "bound", "ratio", "rolling", "ratio"):
         table.add_column(heading, justify="right")
-    if not apart:
-        add_loss_columns(table)
     for name, comparison in zip(names, comparisons, strict=True):
         first = name
         for window in comparison.windows:
             cells = [f"{window.realised:,}", *window_cells(window)]
             if several:
                 cells = [printable(window.window), *cells]
-            if not apart:
-                cells += loss_cells(comparison)
             table.add_row(first, *cells)
             first = ""
-    losses: list[Table | Text] = []
-    if policies is not None:
-        losses = [policies_table(names, comparisons), Text("")]
-    elif several:
-        losses = [losses_table(comparisons), Text("")]
+    losses: list[Table | Text] = [
+        losses_table(names, comparisons, called),
+        Text(""),
+        *service_tables(names, comparisons, called),
+    ]
     said = {name: EXPLANATION[name] for name in ("bound", "rolling", "ignored")}
     if policies is not None:
         said = {
@@ -64,12 +67,12 @@ def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
         table,
         Text(""),
         *losses,
-        pairs({**models(comparisons), **said}, style="dim"),
+        pairs({**models(comparisons), **said, **service_words(comparisons)}, style="dim"),
     ]
     if not any(comparison.frontier for comparison in comparisons):
         return order_free
     return [
-        frontiers_table(names, comparisons, "trace" if policies is None else "policy"),
+        frontiers_table(names, comparisons, called),
         Text(""),
         explanation(comparisons),
         Text(""),
@@ -79,20 +82,28 @@ def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
     ]
 
 
-def policies_table(names: Sequence[str], comparisons: Sequence[Comparison]) -> Table:
-    """Return one row a policy: its dispatches, what each paid on average, and why most."""
+def losses_table(names: Sequence[str], comparisons: Sequence[Comparison], called: str) -> Table:
+    """Return one row a trace: how often it changed fragments, what each paid, and why most."""
+    writes = any(written_back(comparison.causes)[1] for comparison in comparisons)
     table = plain_table()
-    table.add_column("policy", overflow="fold")
-    table.add_column("dispatches", justify="right")
-    table.add_column("cost of each", justify="right")
-    add_loss_columns(table)
+    table.add_column(called, overflow="fold")
+    headings = ("dispatches", "cost\nof each", "switches")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    table.add_column("mainly lost to")
+    if writes:
+        table.add_column("write-back", justify="right")
     for name, comparison in zip(names, comparisons, strict=True):
-        table.add_row(
-            name,
+        total = comparison.realised.total
+        cells = [
             f"{comparison.managed:,}",
-            average(comparison.realised.total / max(1, comparison.managed)),
-            *loss_cells(comparison),
-        )
+            average(total / max(1, comparison.managed)),
+            f"{comparison.realised.switches:,}",
+            main_cause(comparison.causes, total),
+        ]
+        if writes:
+            cells.append(share(written_back(comparison.causes)[1], total))
+        table.add_row(name, *cells)
     return table
 
 
@@ -101,26 +112,44 @@ def average(cost: float) -> str:
     return f"{cost:,.0f}" if cost >= LARGE else f"{cost:.3g}"
 
 
-def losses_table(comparisons: Sequence[Comparison]) -> Table:
-    """Return one row a trace: how often it changed fragments, and why most."""
+def service_tables(
+    names: Sequence[str], comparisons: Sequence[Comparison], called: str
+) -> list[Table | Text]:
+    """Return one row a trace: how its tasks were served, beside its cost."""
+    if all(comparison.service is None for comparison in comparisons):
+        return []
     table = plain_table()
-    table.add_column("trace", overflow="fold")
-    add_loss_columns(table)
-    for comparison in comparisons:
-        table.add_row(printable(comparison.name), *loss_cells(comparison))
-    return table
+    table.add_column(called, overflow="fold")
+    for heading in ("cost", "latency\np50", "latency\np99", "wait\nmean", "fairness", "migrations"):
+        table.add_column(heading, justify="right")
+    for name, comparison in zip(names, comparisons, strict=True):
+        service = comparison.service
+        latency = None if service is None else service.wakeup_latency
+        wait = None if service is None else service.wait
+        times: list[float | None] = [None, None] if latency is None else [latency.p50, latency.p99]
+        times = [*times, None if wait is None else wait.mean]
+        table.add_row(
+            name,
+            f"{comparison.realised.total:,}",
+            *(
+                NOTHING if time is None else printable(duration(time, comparison.time_unit))
+                for time in times
+            ),
+            NOTHING if service is None or service.fairness is None else f"{service.fairness:.2f}",
+            NOTHING if service is None else f"{service.migrations:,}",
+        )
+    return [table, Text("")]
 
 
-def add_loss_columns(table: Table) -> None:
-    """Add the columns that :func:`loss_cells` fills."""
-    table.add_column("switches", justify="right")
-    table.add_column("mainly lost to")
-
-
-def loss_cells(comparison: Comparison) -> tuple[str, str]:
-    """Return the number of switches, and the main cause with its share."""
-    total = comparison.realised.total
-    return f"{comparison.realised.switches:,}", main_cause(comparison.causes, total)
+def service_words(comparisons: Sequence[Comparison]) -> dict[str, str]:
+    """Return what the columns about service mean, and why some have no figure."""
+    found = [comparison.service for comparison in comparisons if comparison.service is not None]
+    if not found:
+        return {}
+    words = dict(SERVICE)
+    for problem in dict.fromkeys(service.problem for service in found if service.problem):
+        words[NOTHING] = problem
+    return words
 
 
 def models(comparisons: Sequence[Comparison]) -> dict[str, str]:

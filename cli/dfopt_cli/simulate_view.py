@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dfopt_cli.printing import printable
-from dfopt_cli.tables import counted, pairs, plain_table
+from dfopt_cli.tables import counted, duration, pairs, plain_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -20,25 +21,35 @@ NANOSECONDS = "ns"
 SCALES = ((1_000_000, "ms"), (1_000, "µs"))
 """Units for times in nanoseconds: the first one that is not longer than the simulation."""
 
-Figure = Callable[["Run"], float]
+Figure = Callable[["Run"], float | None]
+Column = tuple[Figure, Callable[[Sequence[float]], str]]
+"""A figure of a run, None where it is not known, and how its replications are shown."""
 
 LARGE, SMALL = 1000, 10
 """A figure has no decimal places from the first value on, and one from the second on."""
 
+UNKNOWN = "–"
+"""Stands where a figure is not known."""
+
 PENALTY_NOTE = "penalty: of all dispatches, and of each on average"
 RESPONSE_NOTE = "response: mean time from woken up to blocked again"
+SERVICE_NOTES = (
+    "latency: from woken up to running; wait: the same, and after preemptions",
+    "fairness: Jain's index of running / (running + waiting) of threads; 1: alike",
+    "these count dispatches with a fragment; where none has one, all dispatches",
+)
 
 
 def run_queue_tables(scenarios: Sequence[Scenario], runs: Sequence[Run]) -> list[RenderableType]:
     """Return what to print: for each scenario its policies side by side."""
     tables: list[RenderableType] = []
-    notes = [RESPONSE_NOTE]
+    notes = [RESPONSE_NOTE, *SERVICE_NOTES]
     for scenario in scenarios:
         own = [run for run in runs if run.scenario == scenario.name]
         if own:
             tables += [*scenario_tables(scenario, own), ""]
             if not counts_switches_only(scenario):
-                notes = [PENALTY_NOTE, RESPONSE_NOTE]
+                notes = [PENALTY_NOTE, RESPONSE_NOTE, *SERVICE_NOTES]
     return [*tables, *notes]
 
 
@@ -51,7 +62,14 @@ def scenario_tables(scenario: Scenario, runs: Sequence[Run]) -> list[RenderableT
     }
     if len(seeds) > 1:
         rows["replications"] = f"{len(seeds)}; ± 95 % confidence"
-    return [pairs(rows), "", policies_table(runs, only_switches=counts_switches_only(scenario))]
+    costs = cost_columns(runs, only_switches=counts_switches_only(scenario))
+    return [
+        pairs(rows),
+        "",
+        policies_table(runs, costs),
+        "",
+        policies_table(runs, service_columns(runs)),
+    ]
 
 
 def counts_switches_only(scenario: Scenario) -> bool:
@@ -61,25 +79,28 @@ def counts_switches_only(scenario: Scenario) -> bool:
     return scenario.penalty == COUNTING and scenario.caches is None
 
 
-def policies_table(runs: Sequence[Run], *, only_switches: bool) -> RenderableType:
-    """Return one row a policy, each figure as a mean over the replications."""
+def policies_table(runs: Sequence[Run], columns: Mapping[str, Column]) -> RenderableType:
+    """Return one row a policy, each figure as a mean over the replications.
+
+    A dash stands for a figure that is not known of all of them.
+    """
     table = plain_table()
     table.add_column("policy", overflow="fold")
-    end = max(run.counters.end for run in runs)
-    columns = columns_of(runs[0].time_unit, end, only_switches=only_switches)
     for heading in columns:
         table.add_column(heading, justify="right")
     for policy in dict.fromkeys(run.policy for run in runs):
         own = [run for run in runs if run.policy == policy]
-        table.add_row(
-            printable(policy),
-            *(replicated([figure(run) for run in own]) for figure in columns.values()),
-        )
+        cells = []
+        for figure, shown in columns.values():
+            known = [value for value in map(figure, own) if value is not None]
+            cells.append(shown(known) if len(known) == len(own) else UNKNOWN)
+        table.add_row(printable(policy), *cells)
     return table
 
 
-def columns_of(unit: str, end: int, *, only_switches: bool) -> dict[str, Figure]:
-    """Return the figures by heading, of two lines, for simulations that end by then."""
+def cost_columns(runs: Sequence[Run], *, only_switches: bool) -> dict[str, Column]:
+    """Return the figures about costs and work by heading, of two lines."""
+    unit, end = runs[0].time_unit, max(run.counters.end for run in runs)
     scales = SCALES if unit == NANOSECONDS else ()
     scale, shown = next((scale for scale in scales if end >= scale[0]), (1, printable(unit)))
     costs: dict[str, Figure] = {
@@ -93,7 +114,59 @@ def columns_of(unit: str, end: int, *, only_switches: bool) -> dict[str, Figure]
         f"response\n{shown}": lambda run: run.mean_response / scale,
         f"end\n{shown}": lambda run: run.counters.end / scale,
     }
-    return figures if only_switches else costs | figures
+    chosen = figures if only_switches else costs | figures
+    return {heading: (figure, replicated) for heading, figure in chosen.items()}
+
+
+def wait_figure(waits: str, name: str) -> Figure:
+    """Return a function from a run to a figure of its waits, or None."""
+
+    def of(run: Run) -> float | None:
+        found = getattr(run.service, waits, None)
+        return None if found is None else float(getattr(found, name))
+
+    return of
+
+
+def service_columns(runs: Sequence[Run]) -> dict[str, Column]:
+    """Return by heading how threads were served."""
+    unit = runs[0].time_unit
+    waits = (
+        ("wakeup_latency", "p50", "latency\np50"),
+        ("wakeup_latency", "p99", "latency\np99"),
+        ("wakeup_latency", "longest", "latency\nlongest"),
+        ("wait", "mean", "wait\nmean"),
+        ("wait", "p99", "wait\np99"),
+    )
+    times = partial(replicated_time, unit=unit)
+    columns: dict[str, Column] = {
+        heading: (wait_figure(kind, name), times) for kind, name, heading in waits
+    }
+    columns["fairness"] = (fairness_of, replicated)
+    if any(map(waiting_of, runs)):
+        columns["still\nwaiting"] = (waiting_of, replicated)
+    return columns
+
+
+def waiting_of(run: Run) -> int:
+    """Return the number of threads that still waited at the end."""
+    return 0 if run.service is None else run.service.still_waiting
+
+
+def fairness_of(run: Run) -> float | None:
+    """Return Jain's index, or None."""
+    return None if run.service is None else run.service.fairness
+
+
+def replicated_time(values: Sequence[float], *, unit: str) -> str:
+    """Return the mean of a time over the replications, with its confidence interval."""
+    from dfopt.simulate.statistics import confidence_interval
+
+    interval = confidence_interval(values)
+    shown = printable(duration(interval.mean, unit))
+    if interval.half_width is None:
+        return shown
+    return f"{shown}\n±{printable(duration(interval.half_width, unit))}"
 
 
 def replicated(values: Sequence[float]) -> str:

@@ -32,6 +32,7 @@ from dfopt.compare.windows.bound_and_roll import RollingCosts, WindowBounds
 from dfopt.compare.windows.cutting import WindowConditions, WindowedDispatches, check_room, cut
 from dfopt.problem.instance import Objective
 from dfopt.trace import Trace
+from dfopt.trace.service import service_of
 
 SECONDS = 20.0
 """Seconds that solvers may search for, by default."""
@@ -147,6 +148,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         quality=trace.quality,
         frontier=frontier,
         order_kept=None if by_worst else order_kept_of(dispatches, model),
+        service=service_of(trace),
     )
 
 

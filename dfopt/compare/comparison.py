@@ -9,6 +9,7 @@ from enum import StrEnum
 from dfopt.compare.attainable.frontier import WaitingFrontier
 from dfopt.compare.cost_model import CostModel
 from dfopt.trace import Quality
+from dfopt.trace.service import Service
 
 
 class Cause(StrEnum):
@@ -230,6 +231,9 @@ class Comparison:
     order_kept
         What other CPUs would have saved with the dispatches in their order; None if the objective
         is not the cost of all CPUs, or the document is older.
+    service
+        How tasks were served: wake-up latency, waits, fairness, migrations; None if the document is
+        older.
     """
 
     name: str
@@ -249,6 +253,7 @@ class Comparison:
     policy: str | None = None
     frontier: WaitingFrontier | None = None
     order_kept: OrderKept | None = None
+    service: Service | None = None
 
 
 def policies_of(comparisons: Sequence[Comparison]) -> list[str] | None:

@@ -27,6 +27,7 @@ from dfopt.files.fields import optional as or_null
 from dfopt.files.formats import Format, check_format
 from dfopt.files.streams import shown_name
 from dfopt.trace import Quality
+from dfopt.trace.service import Service, WaitFigures
 
 FORMAT = Format.COMPARISON
 
@@ -41,7 +42,7 @@ TRACE_KEYS = (
     "trace", "model", "cost_unit", "time_unit", "dispatches", "managed", "realised", "windows",
     "complete", "causes", "fragments", "cpus", "quality",
 )  # fmt: skip
-OPTIONAL_KEYS = ("policy", "frontier", "order_kept")
+OPTIONAL_KEYS = ("policy", "frontier", "order_kept", "service")
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
@@ -71,6 +72,7 @@ def _trace_document(comparison: Comparison) -> dict[str, Any]:
         },
         "frontier": None if comparison.frontier is None else _frontier(comparison.frontier),
         "order_kept": _order_kept_document(comparison.order_kept),
+        "service": None if comparison.service is None else comparison.service.to_document(),
         "windows": [_window_document(window) for window in comparison.windows],
         "complete": comparison.is_complete,
         "causes": _causes_document(comparison.causes),
@@ -186,6 +188,7 @@ def _comparison(value: object) -> Comparison:
         realised=at("realised", _realised, fields["realised"]),
         frontier=at("frontier", or_null(_read_frontier), fields.get("frontier")),
         order_kept=at("order_kept", or_null(_order_kept), fields.get("order_kept")),
+        service=at("service", or_null(_service), fields.get("service")),
         windows=each("windows", _window, fields["windows"]),
         causes=at("causes", _causes, fields["causes"]),
         fragments=each("fragments", _reader(FragmentResult, df=string), fields["fragments"]),
@@ -279,9 +282,18 @@ def _object(value: object, place: str) -> Mapping[str, Any]:
     return MappingProxyType(value)
 
 
+def _texts(value: object) -> tuple[str, ...]:
+    return each("", string, value)
+
+
 _integer_or_null = or_null(integer)
-NULLABLE = (_integer_or_null,)
+_number_or_null = or_null(number)
+_text_or_null = or_null(string)
+NULLABLE: list[Reader] = [_integer_or_null, _number_or_null, _text_or_null]
 """Readers that let null pass."""
+
+_waits_or_null = or_null(_reader(WaitFigures, mean=number))
+NULLABLE.append(_waits_or_null)
 
 _frontier_rows = _reader(
     FrontierRow,
@@ -296,4 +308,12 @@ _frontier_rows = _reader(
 )
 _window = _reader(WindowResult, extra=("ratio", "rolling_ratio", "difference"), window=_length)
 _order_kept = _reader(OrderKept, extra=("optimal",), best=_integer_or_null, bound=_integer_or_null)
+_service = _reader(
+    Service,
+    wakeup_latency=_waits_or_null,
+    wait=_waits_or_null,
+    fairness=_number_or_null,
+    problem=_text_or_null,
+    warnings=_texts,
+)
 _quality = _reader(Quality, first_unparsed=_integer_or_null, silent_cpus=_numbers)

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 FONT_SIZE = 9.0
 
+SHOWN = (*(cause for cause in Cause if cause is not Cause.WRITE_BACK), Cause.WRITE_BACK)
+"""The causes in the order of the bars: what happened, and then the write-backs that followed."""
+
 LARGE = 100
 """Ratios from 100 on have no decimal places."""
 
@@ -26,7 +29,7 @@ def causes_paid(comparison: Comparison) -> dict[Cause, int]:
     causes: Mapping[Cause, int] = comparison.causes
     if comparison.model.objective is Objective.MAX_PENALTY and comparison.cpus:
         causes = max(comparison.cpus, key=lambda cpu: cpu.cost).causes
-    return {cause: causes.get(cause, 0) for cause in Cause}
+    return {cause: causes.get(cause, 0) for cause in SHOWN}
 
 
 def draw_causes(  # noqa: PLR0913 - how a bar looks, by keyword
@@ -98,15 +101,19 @@ def cause_patches(paid: Iterable[Mapping[Cause, int]]) -> list[Patch]:
     colours = group_colours(map(str, Cause))
     return [
         Patch(color=colours[str(cause)], label=str(cause))
-        for cause in Cause
+        for cause in SHOWN
         if any(causes[cause] for causes in bars)
     ]
 
 
-def last_windows(comparisons: Sequence[Comparison]) -> str:
-    """Return the lengths of the last windows, as they stand in a legend."""
+def least_costs(comparisons: Sequence[Comparison]) -> tuple[str, str]:
+    """Return what rolling schedules and bounds are called in a legend, with their windows.
+
+    Each of them is for the dispatches of its own trace.
+    """
     windows = dict.fromkeys(comparison.windows[-1].window for comparison in comparisons)
-    return f" (window: {', '.join(windows)})"
+    of = f"of its own\ndispatches (window: {', '.join(windows)})"
+    return f"rolling schedule {of}", f"bound {of}"
 
 
 def ratio_text(ratio: float | None) -> str:

@@ -13,7 +13,7 @@ from dfopt.plot.cause_bars import (
     causes_paid,
     draw_causes,
     label_bars,
-    last_windows,
+    least_costs,
     ratio_text,
 )
 from dfopt.plot.colours import INK, PAPER
@@ -44,7 +44,9 @@ def plot_gap(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Ax
 
     Each trace has a bar, the first one on top; under ``max-penalty`` it shows the most expensive
     CPU. A triangle below the bar marks the bound and one above it the rolling schedule, both for
-    the trace's last window; the ratios of what was paid to both stand at the end of the bar.
+    the trace's last window; the ratios of what was paid to both stand at the end of the bar. Both
+    are for the trace's own dispatches. So the ratios of two traces say nothing about which of them
+    paid less.
 
     Parameters
     ----------
@@ -78,7 +80,7 @@ def plot_gap(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Ax
         axes.text(
             sum(causes.values()) + 0.012 * longest,
             row,
-            f"{ratio_text(window.rolling_ratio)} rolling\n{ratio_text(window.ratio)} bound",
+            f"{ratio_text(window.rolling_ratio)} its rolling\n{ratio_text(window.ratio)} its bound",
             va="center",
             fontsize=FONT_SIZE,
             color=INK,
@@ -90,9 +92,9 @@ def plot_gap(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Ax
     marks = [
         Line2D(
             [], [], color=INK, marker=marker, linewidth=0,
-            label=f"{name}{last_windows(comparisons)}", **MARK,
+            label=name, **MARK,
         )
-        for marker, name in (("v", "rolling schedule"), ("^", "bound"))
+        for marker, name in zip("v^", least_costs(comparisons), strict=True)
     ]  # fmt: skip
     axes.legend(
         handles=[*cause_patches(paid), *marks],

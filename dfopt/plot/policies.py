@@ -14,7 +14,7 @@ from dfopt.plot.cause_bars import (
     causes_paid,
     draw_causes,
     label_bars,
-    last_windows,
+    least_costs,
     ratio_text,
 )
 from dfopt.plot.colours import INK, PAPER, Colour, mixed, parsed
@@ -38,7 +38,7 @@ BAR_HEIGHT = 0.42
 THIN_HEIGHT = 0.17
 """Heights of bars, as parts of a row."""
 
-ROOM_FOR_RATIOS = 1.3
+ROOM_FOR_RATIOS = 1.36
 NARROWEST_SHARE = 0.08
 """Room for ratios, and width that is enough for a percentage, as parts of the longest bar."""
 
@@ -181,7 +181,7 @@ def draw_bars(ax: Axes, policies: Sequence[PolicyLine]) -> None:
         ax.text(
             max(sums[row], rolling[row]) + 0.012 * longest,
             row - 0.08,
-            f"{ratio_text(window.ratio)} bound",
+            f"{ratio_text(window.ratio)} its bound",
             va="center",
             fontsize=FONT_SIZE,
             color=INK,
@@ -215,12 +215,12 @@ def add_legend(ax: Axes, comparisons: Sequence[Comparison], causes: Sequence[Pat
     """Say above the bars what their colours mean."""
     from matplotlib.patches import Patch
 
-    length = last_windows(comparisons)
+    rolling, bound = least_costs(comparisons)
     ax.legend(
         handles=[
             *causes,
-            Patch(color=ROLLING, label=f"rolling schedule{length}"),
-            Patch(color=BOUND, label=f"bound{length}"),
+            Patch(color=ROLLING, label=rolling),
+            Patch(color=BOUND, label=bound),
         ],
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),

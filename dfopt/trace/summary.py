@@ -7,14 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dfopt.errors import DfoptError
 from dfopt.files import penalty_to_document
 from dfopt.trace.events import Integers
-from dfopt.trace.readiness import readiness_of
+from dfopt.trace.service import SHOWN_DIGITS, service_of
 from dfopt.trace.trace import UNMANAGED, Trace
-
-SHOWN_DIGITS = 6
-"""Decimal places of shares."""
 
 
 def trace_summary(trace: Trace) -> dict[str, Any]:
@@ -74,39 +70,18 @@ def _busy(trace: Trace) -> dict[str, Any] | None:
 
 def _waits(trace: Trace) -> dict[str, Any]:
     """Return how long dispatches waited; those with a fragment if there are any, otherwise all."""
-    counts = trace.fragment != UNMANAGED
-    if not counts.any():
-        counts[:] = True
-    found: dict[str, Any] = {"known": 0, "unknown": int(counts.sum())}
-    found |= dict.fromkeys(("mean", "median", "p99", "longest", "problem"))
-    found["warnings"] = []
-    if not (len(trace.wakeups.time) or len(trace.first_wakeups.time)):
-        return found | {"problem": "the trace has no wake-ups; record sched:sched_waking, too"}
-    try:
-        readiness = readiness_of(trace)
-    except DfoptError as error:
-        return found | {"problem": error.problem}
-    known = counts & readiness.known
-    found |= {
-        "known": int(known.sum()),
-        "unknown": int((counts & ~known).sum()),
-        "warnings": list(readiness.warnings),
+    service = service_of(trace)
+    wait = service.wait
+    return {
+        "known": 0 if wait is None else wait.count,
+        "unknown": service.unknown,
+        "mean": None if wait is None else wait.mean,
+        "median": None if wait is None else wait.p50,
+        "p99": None if wait is None else wait.p99,
+        "longest": None if wait is None else wait.longest,
+        "problem": service.problem,
+        "warnings": list(service.warnings),
     }
-    if not known.any():
-        return found
-    waits = (trace.start - np.maximum(readiness.ready_by, readiness.previous_end))[known]
-    waits.sort()
-    return found | {
-        "mean": round(float(waits.mean()), SHOWN_DIGITS),
-        "median": _percentile(waits, 50),
-        "p99": _percentile(waits, 99),
-        "longest": int(waits[-1]),
-    }
-
-
-def _percentile(ordered: Integers, percent: int) -> int:
-    """Return the smallest value that at least this part of all values do not exceed."""
-    return int(ordered[-(-len(ordered) * percent // 100) - 1])
 
 
 def _same_fragment_share(trace: Trace) -> float | None:

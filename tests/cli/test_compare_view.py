@@ -8,8 +8,15 @@ import pytest
 from rich.console import Console
 
 from dfopt.compare.attainable.frontier import WaitingFrontier
-from dfopt.compare.comparison import Comparison
-from dfopt_cli.compare_view import ORDER_FREE, balanced_cell, report
+from dfopt.compare.comparison import Cause, Comparison
+from dfopt.trace.service import Service, WaitFigures
+from dfopt_cli.compare_view import (
+    ORDER_FREE,
+    balanced_cell,
+    causes_table,
+    main_cause,
+    report,
+)
 from dfopt_cli.comparisons_view import side_by_side
 from tests.compare.examples import comparison, frontier, window
 
@@ -36,19 +43,45 @@ def test_policies_stand_side_by_side_under_their_names() -> None:
     lines = [line.split() for line in found.splitlines()]
     assert lines[0] == ["policy", "window", "realised", "bound", "ratio", "rolling", "ratio"]
     assert lines[1] == ["fcfs", "5", "12", "4", "3.00", "9", "1.33"]
-    assert [
-        "policy",
-        "dispatches",
-        "cost",
-        "of",
-        "each",
-        "switches",
-        "mainly",
-        "lost",
-        "to",
-    ] in lines
+    assert ["policy", "dispatches", "of", "each", "switches", "mainly", "lost", "to"] in lines
     assert ["linux-o1", "18", "0.667", "12", "revisited", "50.0%"] in lines
     assert "traces   chat-fcfs, made by hand" in found
+
+
+def test_what_happened_comes_before_write_backs() -> None:
+    paid = {Cause.WRITE_BACK: 7, Cause.SPLIT: 2, Cause.REVISITED: 3}
+    lines = printed([causes_table(comparison(causes=paid))]).splitlines()
+    assert [line.split("  ")[0] for line in lines[1:]] == [
+        "fragment revisited", "fragment split over CPUs", "write-back forced",
+    ]  # fmt: skip
+    text = shown(comparison(causes=paid), comparison(causes=paid, name="other"))
+    assert ["other", "18", "0.667", "12", "revisited", "25.0%", "58.3%"] in [
+        line.split() for line in text.splitlines()
+    ]
+    assert main_cause({Cause.WRITE_BACK: 7, Cause.SPLIT: 0}) == "write-back"
+
+
+def test_service_stands_beside_the_cost() -> None:
+    waits = WaitFigures(count=4, mean=2_500, p50=2_000, p99=7_000_000, longest=7_000_000)
+    service = Service(
+        wakeup_latency=waits, wait=waits, unknown=0, still_waiting=0, fairness=0.5, migrations=3
+    )
+    silent = Service(
+        wakeup_latency=None, wait=None, unknown=9, still_waiting=0, fairness=None, migrations=1,
+        problem="no wake-ups",
+    )  # fmt: skip
+    text = shown(
+        comparison(name="one", service=service, time_unit="ns"),
+        comparison(name="other", service=silent),
+    )
+    assert ["one", "12", "2", "µs", "7", "ms", "2.5", "µs", "0.50", "3"] in [
+        line.split() for line in text.splitlines()
+    ]
+    assert ["other", "12", "–", "–", "–", "–", "1"] in [line.split() for line in text.splitlines()]
+    assert "no wake-ups" in text
+    found = rows(printed(report(comparison(service=service, time_unit="ns"))))
+    assert found["latency"][:6] == ["p50", "2", "µs,", "p99", "7", "ms,"]
+    assert found["migrations"] == ["3"]
 
 
 def test_traces_of_one_policy_are_called_by_their_names() -> None:

@@ -17,7 +17,10 @@ from dfopt.files import schema
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
+from dfopt.trace.service import service_of
 from tests.compare.examples import causes, comparison, frontier, window
+from tests.trace.test_service import TWO_ON_ONE_CPU
+from tests.trace.traces import SMALL
 
 F_MODEL = CostModel(
     penalty=PenaltyF(read_line=2, write_back=500),
@@ -40,6 +43,8 @@ EXAMPLES = [
         causes=causes(same_type=12),
     ),
     comparison(frontier=frontier()),
+    comparison(service=service_of(TWO_ON_ONE_CPU)),
+    comparison(service=service_of(SMALL)),
     comparison(
         frontier=WaitingFrontier(rows=(UNKNOWN_WAITS,), left_out="no wake-ups", is_complete=False)
     ),

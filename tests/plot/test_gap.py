@@ -28,10 +28,11 @@ def legend(ax: Axes) -> list[str]:
 def test_a_bar_adds_up_to_what_was_paid() -> None:
     ax = plot_gap([comparison()])
     assert widths(ax) == [2, 6, 4]
-    assert texts(ax) == ["17%", "50%", "33%", "2.00 × rolling\n3.00 × bound"]
+    assert texts(ax) == ["17%", "50%", "33%", "2.00 × its rolling\n3.00 × its bound"]
     assert legend(ax) == [
         "first load", "fragment revisited", "fragment split over CPUs",
-        "rolling schedule (window: whole)", "bound (window: whole)",
+        "rolling schedule of its own\ndispatches (window: whole)",
+        "bound of its own\ndispatches (window: whole)",
     ]  # fmt: skip
     assert [label.get_text() for label in ax.get_yticklabels()] == ["made by hand"]
     assert {line.get_xdata()[0] for line in ax.lines} == {4, 6}
@@ -53,14 +54,14 @@ def test_the_first_trace_is_on_top() -> None:
 
 def test_where_only_the_bound_is_0_there_is_no_ratio() -> None:
     ax = plot_gap([comparison(windows=(window("5", bound=0, rolling=0),))])
-    assert texts(ax)[-1] == "∞ × rolling\n∞ × bound"
-    assert "bound (window: 5)" in legend(ax)
+    assert texts(ax)[-1] == "∞ × its rolling\n∞ × its bound"
+    assert "bound of its own\ndispatches (window: 5)" in legend(ax)
 
 
 def test_nothing_paid_is_drawn(tmp_path: Path) -> None:
     free = comparison(causes=causes(), windows=(window("whole", bound=0, rolling=0, realised=0),))
     save_picture(plot_gap([free]), tmp_path / "a.pdf")
-    assert texts(plot_gap([free])) == ["1.00 × rolling\n1.00 × bound"]
+    assert texts(plot_gap([free])) == ["1.00 × its rolling\n1.00 × its bound"]
 
 
 def test_axes_of_the_caller_are_used() -> None:
@@ -82,4 +83,4 @@ def test_long_names_take_two_lines() -> None:
 
 def test_large_ratios_have_no_decimal_places() -> None:
     ax = plot_gap([comparison(windows=(window("5", bound=1, rolling=2, realised=2634),))])
-    assert texts(ax)[-1] == "1,317 × rolling\n2,634 × bound"
+    assert texts(ax)[-1] == "1,317 × its rolling\n2,634 × its bound"

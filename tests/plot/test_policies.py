@@ -58,8 +58,8 @@ def test_bars_are_costs_by_cause() -> None:
     assert bars(ax, 0) == pytest.approx([2, 6, 4, 6, 4])
     assert bars(ax, 1) == pytest.approx([18, 9, 9])
     texts = [text.get_text() for text in ax.texts]
-    assert "3.00 × bound" in texts
-    assert "2.00 × bound" in texts
+    assert "3.00 × its bound" in texts
+    assert "2.00 × its bound" in texts
     assert "50%" in texts
     assert ax.get_xlabel() == "penalty on all CPUs (ns)"
 

@@ -16,6 +16,7 @@ from dfopt.simulate.run_queue.policies import policy_with
 from dfopt.simulate.run_queue.recorder import Counters
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.spin_lock import SpinLock
+from dfopt.trace.service import Service, service_of
 from dfopt.trace.trace import Trace, TraceHeader
 
 
@@ -141,6 +142,8 @@ class Run:
         At the policy's locks; None where it has none.
     caches
         In caches of lines; None where a penalty was paid.
+    service
+        How its threads were served: wake-up latency, waits, fairness.
     trace
         Name of the file its trace was written to.
     """
@@ -152,6 +155,7 @@ class Run:
     counters: Counters
     locks: LockCounts | None = None
     caches: CacheCounts | None = None
+    service: Service | None = None
     trace: str | None = None
 
     @property
@@ -215,6 +219,8 @@ class Run:
             document["locks"] = asdict(self.locks) | {"miss_ratio": self.locks.miss_ratio}
         if self.caches is not None:
             document["caches"] = {key: list(row) for key, row in asdict(self.caches).items()}
+        if self.service is not None:
+            document["service"] = self.service.to_document()
         if self.trace is not None:
             document["trace"] = self.trace
         return document
@@ -231,6 +237,7 @@ def run_of(simulation: Simulation, *, scenario: str, seed: int) -> Run:
         counters=simulation.counters,
         locks=_lock_counts(policy.locks),
         caches=simulation.caches,
+        service=service_of(simulation.trace),
     )
 
 

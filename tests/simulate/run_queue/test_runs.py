@@ -51,6 +51,8 @@ def test_traces_and_a_summary(tmp_path):
         found = compare_trace(trace, chosen_model(ModelChoice(), header=trace.header))
         assert found.realised.total == run.penalty
         assert found.realised.worst == max(run.counters.penalties)
+        assert found.service == run.service
+        assert run.service.wakeup_latency.count > 0
 
 
 def test_no_trace_is_written_over_another(tmp_path):

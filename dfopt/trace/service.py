@@ -1,0 +1,243 @@
+"""How a scheduler served the tasks of a trace: wake-up latency, waiting, fairness, migrations.
+
+These are the figures by which schedulers are compared, beside what their switches cost. They are
+defined here, once for recorded traces and for simulated ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from dfopt.errors import DfoptError
+from dfopt.trace.events import Flags, Integers, Numbers, Stop
+from dfopt.trace.readiness import readiness_of
+from dfopt.trace.trace import UNMANAGED, Trace
+
+SHOWN_DIGITS = 6
+"""Decimal places of means and shares."""
+
+NO_WAKEUPS = "the trace has no wake-ups; record sched:sched_waking, too"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitFigures:
+    """How long a number of waits lasted, in the trace's unit of time.
+
+    Parameters
+    ----------
+    count
+        The number of waits, at least 1.
+    mean
+        Their mean.
+    p50, p99
+        The smallest time that at least 50, or 99, of 100 waits do not exceed (nearest rank).
+    longest
+        The longest of them.
+    """
+
+    count: int
+    mean: float
+    p50: int
+    p99: int
+    longest: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """How a scheduler served the tasks that count: those with a fragment, or all if none has one.
+
+    Parameters
+    ----------
+    wakeup_latency
+        From the wake-up of a task, or the end of its last dispatch if that came later, to the start
+        of the dispatch that the wake-up caused. The fork of a new task counts as its wake-up if no
+        other one is known. None where no wake-up is known.
+    wait
+        From ready to running, for each dispatch of which it is known when it was ready. So it has
+        the wake-up latencies, and the times after a preemption. None where nothing is known.
+    unknown
+        The number of dispatches of which it is not known when they were ready.
+    still_waiting
+        The number of tasks that were ready at the end of the trace, and had not run since then. How
+        long they would have waited is not known, so only ``fairness`` counts their time.
+    fairness
+        Jain's index (Σ x)² / (n Σ x²) of what the n tasks got: x is the time for which a task ran,
+        divided by the time for which it ran or waited. It is 1 if all got the same share, and 1/n
+        if a single task got everything. None where nothing is known.
+    migrations
+        Dispatches of a task whose dispatch before ran on another CPU.
+    problem
+        Why nothing is known of waits, or None.
+    warnings
+        What a user needs to know before trusting waits, a line each.
+    """
+
+    wakeup_latency: WaitFigures | None
+    wait: WaitFigures | None
+    unknown: int
+    still_waiting: int
+    fairness: float | None
+    migrations: int
+    problem: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    def to_document(self) -> dict[str, Any]:
+        """Return it as the object ``service`` of documents."""
+        return asdict(self) | {"warnings": list(self.warnings)}
+
+
+def service_of(trace: Trace) -> Service:
+    """Return how the tasks of a trace were served.
+
+    Where a trace has no wake-ups, nothing is said about waits: only migrations are counted.
+
+    References
+    ----------
+    R. Jain, D. Chiu, W. Hawe, *A quantitative measure of fairness and discrimination for resource
+    allocation in shared computer systems*, 1984.
+    """
+    counts = _counted(trace)
+    migrations = _migrations(trace, counts)
+    try:
+        waits = _Waits(trace, counts)
+    except DfoptError as error:
+        return Service(
+            wakeup_latency=None,
+            wait=None,
+            unknown=int(counts.sum()),
+            still_waiting=0,
+            fairness=None,
+            migrations=migrations,
+            problem=error.problem,
+        )
+    still_waiting, since = _still_waiting(trace, counts)
+    return Service(
+        wakeup_latency=_figures(waits.time[waits.is_woken]),
+        wait=_figures(waits.time),
+        unknown=int(counts.sum()) - len(waits.time),
+        still_waiting=len(still_waiting),
+        fairness=_fairness(
+            len(trace.tasks),
+            np.concatenate([waits.task, still_waiting]),
+            np.concatenate([waits.ran, np.zeros(len(still_waiting), np.int64)]),
+            np.concatenate([waits.time, since]),
+        ),
+        migrations=migrations,
+        warnings=waits.warnings,
+    )
+
+
+def _counted(trace: Trace) -> Flags:
+    """Return which dispatches count: those with a fragment if there are any, otherwise all."""
+    counts: Flags = trace.fragment != UNMANAGED
+    if not counts.any():
+        counts[:] = True
+    return counts
+
+
+def _figures(waits: Integers) -> WaitFigures | None:
+    """Return the figures of waits; None if there are none."""
+    if not len(waits):
+        return None
+    ordered = np.sort(waits)
+    return WaitFigures(
+        count=len(ordered),
+        mean=round(float(ordered.mean()), SHOWN_DIGITS),
+        p50=_percentile(ordered, 50),
+        p99=_percentile(ordered, 99),
+        longest=int(ordered[-1]),
+    )
+
+
+def _percentile(ordered: Integers, percent: int) -> int:
+    """Return the smallest value that at least this part of all values do not exceed."""
+    return int(ordered[-(-len(ordered) * percent // 100) - 1])
+
+
+class _Waits:
+    """The waits that are known, of the dispatches that count.
+
+    Attributes
+    ----------
+    time
+        How long each dispatch waited.
+    ran
+        How long it ran then.
+    task
+        Its task.
+    is_woken
+        Whether it waited after a wake-up, and not after a preemption.
+    warnings
+        Of the ready times.
+
+    Raises
+    ------
+    DfoptError
+        When the trace has no wake-ups, or a task runs on two CPUs at once.
+    """
+
+    def __init__(self, trace: Trace, counts: Flags) -> None:
+        if not (len(trace.wakeups.time) or len(trace.first_wakeups.time)):
+            raise DfoptError(NO_WAKEUPS)
+        readiness = readiness_of(trace)
+        known = counts & readiness.known
+        ready = np.maximum(readiness.ready_by, readiness.previous_end)[known]
+        self.time = trace.start[known] - ready
+        self.ran = (trace.end - trace.start)[known]
+        self.task = trace.task[known]
+        self.is_woken = ~readiness.continues[known]
+        self.warnings = readiness.warnings
+
+
+def _still_waiting(trace: Trace, counts: Flags) -> tuple[Numbers, Integers]:
+    """Return the tasks that are ready at the end, and for how long they have been.
+
+    Of tasks that never ran, those count that were made in the trace. A task counts only if it has
+    been ready since the last gap: in a gap it may have run.
+    """
+    tasks, never = len(trace.tasks), np.iinfo(np.int64).min
+    last = np.full(tasks, -1, np.int64)
+    last[trace.task] = np.arange(len(trace))  # rows are ordered by start, so the last one stays
+    ran = last >= 0
+    stopped = np.where(ran, trace.end[last], never)
+    goes_on = np.zeros(tasks, bool)
+    if trace.stop is not None:
+        goes_on = ran & (trace.stop[last] == Stop.PREEMPTED)
+    woken = np.concatenate([trace.wakeups.woken, trace.first_wakeups.woken])
+    time = np.concatenate([trace.wakeups.time, trace.first_wakeups.time])
+    later = time >= stopped[woken]
+    since = np.full(tasks, np.iinfo(np.int64).max)
+    np.minimum.at(since, woken[later], time[later])
+    since[goes_on] = stopped[goes_on]
+    can_count = np.zeros(tasks, bool)
+    can_count[trace.first_wakeups.woken] = True
+    can_count[trace.forks.child] = True
+    can_count[ran] = counts[last[ran]]
+    end = int(trace.end.max(initial=0))
+    is_still_waiting = can_count & (since < end) & (since >= trace.gaps.end.max(initial=never))
+    still_waiting = np.flatnonzero(is_still_waiting).astype(np.int32)
+    return still_waiting, end - since[still_waiting]
+
+
+def _fairness(tasks: int, task: Numbers, ran: Integers, waited: Integers) -> float | None:
+    """Return Jain's index of the share of its time that each task ran; None without a task."""
+    # Not bincount with weights: its sums are floating-point.
+    runs, waits = np.zeros(tasks, np.int64), np.zeros(tasks, np.int64)
+    np.add.at(runs, task, ran)
+    np.add.at(waits, task, waited)
+    wanted = runs + waits
+    got = runs[wanted > 0] / wanted[wanted > 0]
+    if not got.any():
+        return None
+    return round(float(got.sum() ** 2 / (len(got) * (got**2).sum())), SHOWN_DIGITS)
+
+
+def _migrations(trace: Trace, counts: Flags) -> int:
+    """Return how many dispatches that count come from another CPU."""
+    order = np.argsort(trace.task, kind="stable")  # within a task the order of starts stays
+    task, cpu = trace.task[order], trace.cpu[order]
+    moved = (task[1:] == task[:-1]) & (cpu[1:] != cpu[:-1])
+    return int((moved & counts[order][1:]).sum())

@@ -1,0 +1,86 @@
+"""How tasks were served, computed by hand."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from dfopt.trace.service import WaitFigures, service_of
+from dfopt.trace.trace import UNMANAGED
+from tests.trace.traces import SMALL
+from tests.trace.woken import PREEMPTED, SLEEPS, woken_trace, woken_traces
+
+TWO_ON_ONE_CPU = woken_trace(
+    (0, 0, 10, "a", SLEEPS),
+    (0, 10, 20, "b", PREEMPTED),
+    (0, 20, 30, "a", SLEEPS),
+    (1, 25, 35, "b", SLEEPS),
+    first_wakeups=((0, None, "a"), (0, None, "b")),
+    wakeups=((14, None, "a"),),
+)
+"""a is woken at 14 and waits for 6; b waits for 10, is preempted at 20, and waits for 5 more."""
+
+
+def test_waits_by_hand() -> None:
+    found = service_of(TWO_ON_ONE_CPU)
+    assert found.wakeup_latency == WaitFigures(
+        count=3, mean=round(16 / 3, 6), p50=6, p99=10, longest=10
+    )
+    assert found.wait == WaitFigures(count=4, mean=21 / 4, p50=5, p99=10, longest=10)
+    assert (found.unknown, found.still_waiting, found.migrations) == (0, 0, 1)
+
+
+def test_fairness_is_jains_index_of_the_shares() -> None:
+    # a runs for 20 and waits for 6, b runs for 20 and waits for 15
+    a, b = 20 / 26, 20 / 35
+    assert service_of(TWO_ON_ONE_CPU).fairness == pytest.approx((a + b) ** 2 / 2 / (a**2 + b**2))
+
+
+def test_who_gets_nothing_counts_for_fairness() -> None:
+    """Of four tasks one runs all the time: Jain's index is a quarter."""
+    born = tuple((0, None, task) for task in "abcd")
+    found = service_of(woken_trace((0, 0, 100, "a", PREEMPTED), first_wakeups=born, cpus=1))
+    assert (found.fairness, found.still_waiting) == (0.25, 3)
+    assert found.wakeup_latency == WaitFigures(count=1, mean=0, p50=0, p99=0, longest=0)
+
+
+def test_who_may_have_run_in_a_gap_is_not_said_to_wait() -> None:
+    found = service_of(
+        woken_trace(
+            (0, 0, 10, "a", PREEMPTED),
+            (0, 40, 50, "b", SLEEPS),
+            first_wakeups=((0, None, "a"), (5, None, "b"), (45, None, "c")),
+            gaps=((0, 10, 40),),
+        )
+    )
+    assert found.still_waiting == 1  # c
+
+
+def test_without_wakeups_nothing_is_invented() -> None:
+    found = service_of(SMALL)
+    assert (found.wakeup_latency, found.wait, found.fairness) == (None, None, None)
+    assert "has no wake-ups" in (found.problem or "")
+    assert found.migrations == 1
+
+
+def test_dispatches_without_a_fragment_count_only_if_none_has_one() -> None:
+    fragment = TWO_ON_ONE_CPU.fragment.copy()
+    fragment[TWO_ON_ONE_CPU.task == 0] = UNMANAGED
+    found = service_of(replace(TWO_ON_ONE_CPU, fragment=fragment))
+    assert found.wait == WaitFigures(count=2, mean=7.5, p50=5, p99=10, longest=10)
+    assert found.fairness == 1
+    fragment[:] = UNMANAGED
+    alone = replace(TWO_ON_ONE_CPU, fragment=fragment)
+    assert service_of(alone) == service_of(TWO_ON_ONE_CPU)
+
+
+@given(woken_traces())
+def test_figures_are_within_their_limits(trace) -> None:
+    found = service_of(trace)
+    for waits in (found.wakeup_latency, found.wait):
+        if waits is not None:
+            assert 0 <= waits.p50 <= waits.p99 <= waits.longest
+            assert waits.mean <= waits.longest
+    if found.fairness is not None:
+        assert 0 < found.fairness <= 1
+    assert 0 <= found.migrations < len(trace)
