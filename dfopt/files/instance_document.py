@@ -36,6 +36,8 @@ PENALTY_KEYS = {
 OPTIONAL_PENALTY_KEYS = ("start", "finish")
 STATE_KEYS = ("df", "leaves", "type")
 TASK_KEYS = ("id", "df", "type", "lines", "leaves", "exec", "release", "after", "count", "size")
+DEFAULTS = {"leaves": Leaves.CLEAN, "exec": 0, "release": 0, "after": (), "size": 1}
+"""What is left out of the entry of a task or a cache state."""
 
 _leaves = choice(Leaves)
 _objective = choice(Objective)
@@ -205,11 +207,11 @@ def _given(holder: object, keys: Sequence[str]) -> Document:
 
 
 def _without_defaults(holder: Task | CacheState, keys: Sequence[str]) -> Document:
-    document = _given(holder, keys)
-    defaults = {"leaves": Leaves.CLEAN, "exec": 0, "release": 0, "after": (), "size": 1}
-    for key, default in defaults.items():
-        if key in document and document[key] == default:
-            del document[key]
+    document = {
+        key: value
+        for key in keys
+        if (value := getattr(holder, key)) is not None and value != DEFAULTS.get(key)
+    }
     if "leaves" in document:
         document["leaves"] = str(document["leaves"])
     if "after" in document:
