@@ -20,6 +20,7 @@ from dfopt.solvers.configuration.fragment_knapsack import (
     NEVER,
     Flags,
     FragmentTasks,
+    Integers,
     PricedTasks,
 )
 from dfopt.solvers.configuration.fragment_options import AllFragments, KnownOptions, all_options
@@ -118,6 +119,11 @@ class PricedFragments:
         )
         grid, tasks, fragments = data.cost_grid.costs, self._tasks, self._fragments
         options = self._known_options(known, changed)
+        self._held: dict[tuple[int, bytes], list[tuple[int, int]]] = {
+            key: held
+            for key, held in (known._held if known else {}).items()
+            if key[0] not in changed
+        }
         self.start, self.options = watched(
             lambda halt: all_options(grid, data.capacity, tasks, fragments, options, halt),
             data.work_on_options,
@@ -137,29 +143,35 @@ class PricedFragments:
         """Return the content that consists of some options, given with their fragments."""
         tasks: list[tuple[int, int]] = []
         tokens: list[int] = []
-        grid = self.data.cost_grid
         for number, option in options:
-            first, last = self.data.ranges[number]
-            fragment = FragmentTasks(
-                first,
-                last,
-                grid.rows[number],
-                bool(self._fragments.whole[number]),
-                int(self._fragments.visit[number]),
-            )
-            self.check()
-            row, token = self.options[option], int(self.options[option, 4])
-            numbers = watched(
-                functools.partial(option_content, grid.costs, self._tasks, fragment, row),
-                len(fragment.rows) * int(self._tasks.numbers[first:last].sum()) * int(row[2] + 1),
-                self.check,
-            )
-            tasks += [
-                (task_class, held)
-                for task_class, held in enumerate(numbers.tolist(), first)
-                if held
-            ]
-            if token >= 0:
-                tokens.append(token)
+            row = self.options[option]
+            # Contents of different sizes, and of one round, have most of their options in common.
+            key = number, row.tobytes()
+            if key not in self._held:
+                self._held[key] = self._tasks_of(number, row)
+            tasks += self._held[key]
+            if row[4] >= 0:
+                tokens.append(int(row[4]))
         fragments = tuple(number for number, _ in options)
         return CpuContent(tuple(tasks), tuple(sorted(tokens)), fragments)
+
+    def _tasks_of(self, number: int, option: Integers) -> list[tuple[int, int]]:
+        """Return the classes of the tasks that an option of a fragment stands for, and how many."""
+        grid = self.data.cost_grid
+        first, last = self.data.ranges[number]
+        fragment = FragmentTasks(
+            first,
+            last,
+            grid.rows[number],
+            bool(self._fragments.whole[number]),
+            int(self._fragments.visit[number]),
+        )
+        self.check()
+        numbers = watched(
+            functools.partial(option_content, grid.costs, self._tasks, fragment, option),
+            len(fragment.rows) * int(self._tasks.numbers[first:last].sum()) * int(option[2] + 1),
+            self.check,
+        )
+        return [
+            (task_class, held) for task_class, held in enumerate(numbers.tolist(), first) if held
+        ]

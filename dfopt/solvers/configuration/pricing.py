@@ -183,7 +183,11 @@ class PricedProblem:
             [PricedGroup(fragments, group, pattern) for pattern in problem.patterns()]
             for group in problem.data.groups
         ]
-        self.worth = problem.worth(prices)
+
+    @cached_property
+    def worth(self) -> int:
+        """The worth of everything, see :meth:`RemainingProblem.worth`."""
+        return self.problem.worth(self.prices)
 
     def without(self, column: Column) -> PricedProblem:
         """Return what is left once a CPU holds ``column``, at the same prices.

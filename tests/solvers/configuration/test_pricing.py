@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 import pytest
@@ -166,6 +166,26 @@ def test_pricing_is_exact_for_what_is_left() -> None:
         )
     assert opened >= 30
     assert different >= 100
+
+
+def test_contents_are_the_same_where_options_are_known() -> None:
+    """The next complement takes over what is known of the fragments that have not changed."""
+    compared = 0
+    for drawn, source in problems(200, seed=5):
+        whole = drawn_problem(drawn, source)
+        prices = drawn_prices(whole, source, cost=int(whole.data.limit is None))
+        offer = PricedProblem(whole, prices)
+        found = offer.groups[0][0].contents(whole.data.limit, 40)
+        if not found:
+            continue
+        column = Column(0, *source.choice(found))
+        after, anew = offer.without(column), PricedProblem(whole.without(column), prices)
+        assert after.worth == anew.worth
+        for known, fresh in zip(chain(*after.groups), chain(*anew.groups), strict=True):
+            contents = known.contents(whole.data.limit, 40)
+            assert contents == fresh.contents(whole.data.limit, 40)
+            compared += len(contents)
+    assert compared >= 80
 
 
 def test_all_costs_of_a_cpu_are_steps() -> None:
