@@ -7,13 +7,15 @@ from. A source that begins with ``assumed`` marks its number as an assumption.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from dfopt.errors import FileError
 from dfopt.files.fields import at, fields_of
 from dfopt.files.strict_json import shown_place
 from dfopt.files.strict_toml import described_toml
+
+T = TypeVar("T")
 
 Range = tuple[float, float]
 """The least and the greatest value that a parameter may have."""
@@ -45,6 +47,20 @@ def table_fields(value: object, known: Iterable[str], *, required: Iterable[str]
     return fields_of(value, tuple(known), required=tuple(required))
 
 
+def tables_of(place: str, read: Callable[[Any], T], values: object) -> tuple[T, ...]:
+    """Return what an array of tables holds; errors name the array and the position."""
+    tables = array(place, values)
+    return tuple(at(f"{place}[{position}]", read, table) for position, table in enumerate(tables))
+
+
+def array(place: str, values: object, what: str = "") -> list[Any]:
+    """Refuse anything but an array, of tables unless the text ``what`` says of what else."""
+    if not isinstance(values, list):
+        wanted = what or f"an array of tables [[{place}]]"
+        raise FileError(f"must be {wanted}, not {described_toml(values)}", place=place)
+    return values
+
+
 def numbers_of(fields: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Return the numbers of these names; errors name the key."""
     return {name: at(name, number, fields[name]) for name in names if name in fields}
@@ -62,7 +78,7 @@ def ranges_and_sources(value: Mapping[str, Any], names: Iterable[str]) -> dict[s
     names = tuple(names)
     return {
         "ranges": at(RANGES, lambda table: ranges_of(table, names), value.get(RANGES, {})),
-        "sources": at(SOURCES, sources_of, value.get(SOURCES, {})),
+        "sources": sources_in(value),
     }
 
 
@@ -72,8 +88,12 @@ def ranges_of(value: object, names: Iterable[str]) -> dict[str, Range]:
     return {name: at(name, _range, limits) for name, limits in fields.items()}
 
 
-def sources_of(value: object) -> dict[str, str]:
-    """Return a table of texts."""
+def sources_in(table: Mapping[str, Any]) -> dict[str, str]:
+    """Return where the numbers of a table come from, by their names."""
+    return at(SOURCES, _texts, table.get(SOURCES, {}))
+
+
+def _texts(value: object) -> dict[str, str]:
     if not isinstance(value, dict):
         raise FileError(f"must be a table of texts, not {described_toml(value)}")
     for name, text in value.items():

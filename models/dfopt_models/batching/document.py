@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dfopt.errors import DfoptError
 from dfopt.files.fields import Reader, at, each, integer, string
 from dfopt.files.formats import Format, check_format
-from dfopt.files.streams import shown_name
 from dfopt.files.strict_toml import parse_toml
 from dfopt_models.batching.model import COUNTS, PARAMETERS, BatchingModel
-from dfopt_models.parameter_fields import SOURCES, number, sources_of, table_fields
-from dfopt_models.parameter_files import parameter_name, parameter_text, shipped_parameters
+from dfopt_models.parameter_fields import number, sources_in, table_fields
+from dfopt_models.parameter_files import read_parameters, shipped_parameters
 
 FORMAT = Format.BATCHING_MODEL
 WHAT = "a batching model"
@@ -36,11 +34,7 @@ def read_batching(path: str | Path) -> BatchingModel:
     FileError, ModelError
         With file, place and remedy, when the file is not a valid model.
     """
-    text = parameter_text(path, FORMAT)
-    try:
-        return parse_batching(text, name=parameter_name(path))
-    except DfoptError as error:
-        raise error.in_file(shown_name(path)) from None
+    return read_parameters(path, FORMAT, parse_batching)
 
 
 def shipped_batching() -> tuple[str, ...]:
@@ -48,7 +42,7 @@ def shipped_batching() -> tuple[str, ...]:
     return shipped_parameters(FORMAT)
 
 
-def parse_batching(text: str, *, name: str = "model") -> BatchingModel:
+def parse_batching(text: str, name: str = "model") -> BatchingModel:
     """Return the batching model that a text describes.
 
     Parameters
@@ -76,5 +70,5 @@ def parse_batching(text: str, *, name: str = "model") -> BatchingModel:
         name=at("name", string, fields.get("name", name)),
         **{key: at(key, read, fields[key]) for key, read in readers.items() if key in fields},
         **lists,
-        sources=at(SOURCES, sources_of, document.get(SOURCES, {})),
+        sources=sources_in(document),
     )

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dfopt.errors import DfoptError, FileError
+from dfopt.errors import FileError
 from dfopt.files.fields import Reader, at, choice, each, integer, string
 from dfopt.files.formats import Format, check_format
-from dfopt.files.streams import shown_name
 from dfopt.files.strict_toml import parse_toml
 from dfopt_models.contention.locks import Holds
 from dfopt_models.contention.model import (
@@ -22,8 +21,8 @@ from dfopt_models.contention.model import (
     Scans,
     ThirdBand,
 )
-from dfopt_models.parameter_fields import SOURCES, number, sources_of, table_fields
-from dfopt_models.parameter_files import parameter_name, parameter_text, shipped_parameters
+from dfopt_models.parameter_fields import number, sources_in, table_fields
+from dfopt_models.parameter_files import read_parameters, shipped_parameters
 
 FORMAT = Format.CONTENTION_MODEL
 WHAT = "a contention model"
@@ -46,11 +45,7 @@ def read_contention(path: str | Path) -> ContentionModel:
     FileError, ModelError
         With file, place and remedy, when the file is not a valid model.
     """
-    text = parameter_text(path, FORMAT)
-    try:
-        return parse_contention(text, name=parameter_name(path))
-    except DfoptError as error:
-        raise error.in_file(shown_name(path)) from None
+    return read_parameters(path, FORMAT, parse_contention)
 
 
 def shipped_contention() -> tuple[str, ...]:
@@ -58,7 +53,7 @@ def shipped_contention() -> tuple[str, ...]:
     return shipped_parameters(FORMAT)
 
 
-def parse_contention(text: str, *, name: str = "model") -> ContentionModel:
+def parse_contention(text: str, name: str = "model") -> ContentionModel:
     """Return the contention model that a text describes.
 
     Parameters
@@ -91,7 +86,7 @@ def parse_contention(text: str, *, name: str = "model") -> ContentionModel:
     )
 
 
-def _lock(value: object) -> Lock:
+def _lock(value: Any) -> Lock:
     keys = ("hold", "think", "holds")
     fields = table_fields(value, (*keys, FITTED), required=())
     fitted = _fitted(fields, {"misses": number, "cpus": integer})
@@ -100,22 +95,22 @@ def _lock(value: object) -> Lock:
         **{key: at(key, readers[key], fields[key]) for key in keys if key in fields},
         misses=fitted.get("misses"),
         misses_of=fitted.get("cpus"),
-        sources=_sources(value),
+        sources=sources_in(value),
     )
 
 
-def _buffers(value: object) -> Buffers:
+def _buffers(value: Any) -> Buffers:
     readers: dict[str, Reader] = {"hold": number, "each": integer, "used": number}
     fields = table_fields(value, (*readers, "cpus", FITTED), required=())
     return Buffers(
         **{key: at(key, read, fields[key]) for key, read in readers.items() if key in fields},
         cpus=each("cpus", integer, fields.get("cpus", [])),
         slope=_fitted(fields, {"slope": number}).get("slope"),
-        sources=_sources(value),
+        sources=sources_in(value),
     )
 
 
-def _scans(value: object) -> Scans:
+def _scans(value: Any) -> Scans:
     fields = table_fields(value, ("chances", "look", FITTED), required=("chances",))
     fitted = _fitted(fields, {"slowdown": number, "cpus": integer})
     if fitted.get("cpus") == 0:
@@ -125,18 +120,18 @@ def _scans(value: object) -> Scans:
         look=at("look", number, fields["look"]) if "look" in fields else None,
         slowdown=fitted.get("slowdown"),
         slowdown_of=fitted.get("cpus"),
-        sources=_sources(value),
+        sources=sources_in(value),
     )
 
 
-def _third_band(value: object) -> ThirdBand:
+def _third_band(value: Any) -> ThirdBand:
     readers: dict[str, Reader] = {"cpus": integer, "first": number, "rest": number, "load": number}
     required = ("cpus", "first", "rest")
     fields = table_fields(value, (*readers, FITTED), required=required)
     return ThirdBand(
         **{key: at(key, read, fields[key]) for key, read in readers.items() if key in fields},
         ratio=_fitted(fields, {"ratio": number}).get("ratio"),
-        sources=_sources(value),
+        sources=sources_in(value),
     )
 
 
@@ -160,8 +155,3 @@ def _fitted(fields: Mapping[str, Any], readers: Mapping[str, Any]) -> dict[str, 
         return {key: at(key, reader, given[key]) for key, reader in readers.items()}
 
     return at(FITTED, read, fields[FITTED])
-
-
-def _sources(value: object) -> dict[str, str]:
-    assert isinstance(value, dict)
-    return at(SOURCES, sources_of, value.get(SOURCES, {}))

@@ -7,12 +7,11 @@ import math
 from pathlib import Path
 from typing import Any
 
-from dfopt.errors import DfoptError, FileError
+from dfopt.errors import FileError
 from dfopt.files import write_text
 from dfopt.files.fields import at, choice, integer, optional, string
 from dfopt.files.formats import Format, check_format
-from dfopt.files.streams import shown_name
-from dfopt.files.strict_toml import described_toml, parse_toml
+from dfopt.files.strict_toml import parse_toml
 from dfopt_models.counters.figures import CounterFigures
 from dfopt_models.counters.model import (
     AfterType,
@@ -22,8 +21,8 @@ from dfopt_models.counters.model import (
     WarmUpPoints,
 )
 from dfopt_models.counters.warm_up import Reading, WarmUpPoint
-from dfopt_models.parameter_fields import SOURCES, is_assumed, number, sources_of, table_fields
-from dfopt_models.parameter_files import parameter_name, parameter_text
+from dfopt_models.parameter_fields import is_assumed, number, sources_in, table_fields, tables_of
+from dfopt_models.parameter_files import read_parameters
 
 FORMAT = Format.COUNTERS_MODEL
 WHAT = "a model of counters"
@@ -47,14 +46,10 @@ def read_counters_model(path: str | Path) -> CountersModel:
     FileError, ModelError
         With file, place and remedy, when the file is not a valid model.
     """
-    text = parameter_text(path, FORMAT)
-    try:
-        return parse_counters_model(text, name=parameter_name(path))
-    except DfoptError as error:
-        raise error.in_file(shown_name(path)) from None
+    return read_parameters(path, FORMAT, parse_counters_model)
 
 
-def parse_counters_model(text: str, *, name: str = "model") -> CountersModel:
+def parse_counters_model(text: str, name: str = "model") -> CountersModel:
     """Return the model that a TOML document describes; ``name`` if it does not give one."""
     document = parse_toml(text, what=WHAT)
     check_format(document, FORMAT)
@@ -64,22 +59,10 @@ def parse_counters_model(text: str, *, name: str = "model") -> CountersModel:
     segregation = fields.get("segregation")
     return CountersModel(
         name=at("name", string, fields.get("name", name)),
-        types=_tables("type", _task_type, fields["type"]),
-        warm_up=_tables("warm_up", _warm_up, fields.get("warm_up", [])),
+        types=tables_of("type", _task_type, fields["type"]),
+        warm_up=tables_of("warm_up", _warm_up, fields.get("warm_up", [])),
         segregation=(None if segregation is None else at("segregation", _segregation, segregation)),
     )
-
-
-def _tables(place: str, read: Any, values: object) -> tuple[Any, ...]:
-    if not isinstance(values, list):
-        raise FileError(
-            f"must be an array of tables [[{place}]], not {described_toml(values)}", place=place
-        )
-    return tuple(at(f"{place}[{position}]", read, value) for position, value in enumerate(values))
-
-
-def _sources(value: dict[str, Any]) -> dict[str, str]:
-    return at(SOURCES, sources_of, value.get(SOURCES, {}))
 
 
 def _task_type(value: Any) -> CountedType:
@@ -87,8 +70,8 @@ def _task_type(value: Any) -> CountedType:
     fields = table_fields(value, known, required=known)
     return CountedType(
         name=at("name", string, fields["name"]),
-        after=_tables("after", _after_type, fields["after"]),
-        sources=_sources(value),
+        after=tables_of("after", _after_type, fields["after"]),
+        sources=sources_in(value),
         **{name: at(name, number, fields[name]) for name in TYPE_NUMBERS},
     )
 
@@ -102,7 +85,7 @@ def _after_type(value: Any) -> AfterType:
         ipc=at("ipc", number, fields["ipc"]),
         dispatches=at("dispatches", optional(integer), fields.get("dispatches")),
         standard_error=at("standard_error", optional(number), fields.get("standard_error")),
-        sources=_sources(value),
+        sources=sources_in(value),
     )
 
 
@@ -112,8 +95,8 @@ def _warm_up(value: Any) -> WarmUpPoints:
     return WarmUpPoints(
         type=at("type", string, fields["type"]),
         reading=at("reading", choice(Reading), fields["reading"]),
-        points=_tables("points", _point, fields["points"]),
-        sources=_sources(value),
+        points=tables_of("points", _point, fields["points"]),
+        sources=sources_in(value),
     )
 
 
@@ -139,7 +122,7 @@ def _segregation(value: Any) -> OwnCpu:
         harmful_type=at("harmful_type", string, fields["harmful_type"]),
         cpus=at("cpus", integer, fields["cpus"]),
         longest_queue=at("longest_queue", integer, fields["longest_queue"]),
-        sources=_sources(value),
+        sources=sources_in(value),
         **{name: at(name, number, fields[name]) for name in SHARES},
     )
 

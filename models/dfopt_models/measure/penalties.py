@@ -14,7 +14,7 @@ from dfopt.files.formats import Format, check_format
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_toml import parse_toml
 from dfopt_models.errors import ModelError
-from dfopt_models.parameter_fields import SOURCES, number, numbers_of, sources_of, table_fields
+from dfopt_models.parameter_fields import SOURCES, number, numbers_of, sources_in, table_fields
 from dfopt_models.response_time.case import check_parameter
 from dfopt_models.response_time.model import check_label
 from dfopt_models.response_time.penalties import (
@@ -121,7 +121,7 @@ def parse_penalties(text: str) -> MeasuredPenalties:
         jobs[name] = table
     if not jobs:
         raise FileError("is empty; give at least one table [[job]]", place="job")
-    sources = at(SOURCES, sources_of, document.get(SOURCES, {}))
+    sources = sources_in(document)
     return MeasuredPenalties(reallocation_time=reallocation_time, jobs=jobs, sources=sources)
 
 

@@ -9,14 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from dfopt.checks import check_integer
-from dfopt.errors import DfoptError, FileError
+from dfopt.errors import FileError
 from dfopt.files.fields import at, integer, string
 from dfopt.files.formats import Format, check_format
-from dfopt.files.streams import shown_name
-from dfopt.files.strict_toml import described_toml, parse_toml
+from dfopt.files.strict_toml import parse_toml
 from dfopt_models.errors import ModelError
-from dfopt_models.parameter_fields import RANGES, SOURCES, number, sources_of, table_fields
-from dfopt_models.parameter_files import parameter_name, parameter_text
+from dfopt_models.parameter_fields import (
+    RANGES,
+    array,
+    number,
+    sources_in,
+    table_fields,
+    tables_of,
+)
+from dfopt_models.parameter_files import read_parameters
 from dfopt_models.queueing.brackets import (
     check,
     crossings,
@@ -237,14 +243,10 @@ def read_queueing_model(path: str | Path) -> QueueingModel:
     FileError, ModelError
         With file, place and remedy, when the file is not a valid model.
     """
-    text = parameter_text(path, FORMAT)
-    try:
-        return parse_queueing_model(text, name=parameter_name(path))
-    except DfoptError as error:
-        raise error.in_file(shown_name(path)) from None
+    return read_parameters(path, FORMAT, parse_queueing_model)
 
 
-def parse_queueing_model(text: str, *, name: str = "model") -> QueueingModel:
+def parse_queueing_model(text: str, name: str = "model") -> QueueingModel:
     """Return the queueing model that a TOML document describes; ``name`` if it does not say it.
 
     Raises
@@ -260,32 +262,24 @@ def parse_queueing_model(text: str, *, name: str = "model") -> QueueingModel:
         required=("service", "reload", "cpus"),
     )
     _refuse_ranges(document)
-    programs = _array(fields.get("program", []), "program", "an array of tables [[program]]")
+    programs = array("program", fields.get("program", []))
     if len(programs) > MOST_PROGRAMS:
         raise FileError(f"has more than {MOST_PROGRAMS} programs", place="program")
     cache: SetCache | None = None
     cache_sources: dict[str, str] = {}
     if "cache" in fields:
         cache, cache_sources = at("cache", _cache, fields["cache"])
-    counts = _array(fields["cpus"], "cpus", "an array of numbers of CPUs, such as [2, 4]")
+    counts = array("cpus", fields["cpus"], "an array of numbers of CPUs, such as [2, 4]")
     return QueueingModel(
         name=at("name", string, fields.get("name", name)),
         service=at("service", number, fields["service"]),
         reload=at("reload", number, fields["reload"]),
         cpus=tuple(at(f"cpus[{place}]", integer, count) for place, count in enumerate(counts)),
         cache=cache,
-        programs=tuple(
-            at(f"program[{place}]", _program, program) for place, program in enumerate(programs)
-        ),
-        sources=at(SOURCES, sources_of, document.get(SOURCES, {})),
+        programs=tables_of("program", _program, programs),
+        sources=sources_in(document),
         cache_sources=cache_sources,
     )
-
-
-def _array(value: object, place: str, what: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise FileError(f"must be {what}, not {described_toml(value)}", place=place)
-    return value
 
 
 def _refuse_ranges(table: Mapping[str, Any]) -> None:
@@ -307,7 +301,7 @@ def _cache(value: object) -> tuple[SetCache, dict[str, str]]:
     if not math.isfinite(line_time):
         raise ModelError("must be finite", place="line_time")
     cache = SetCache(sets=fields["sets"], ways=fields["ways"], line_time=line_time)
-    return cache, at(SOURCES, sources_of, value.get(SOURCES, {}))
+    return cache, sources_in(value)
 
 
 def _program(value: object) -> CachedProgram:
@@ -328,5 +322,5 @@ def _program(value: object) -> CachedProgram:
         name=at("name", string, fields["name"]),
         lines=lines,
         penalty_no_affinity=penalty,
-        sources=at(SOURCES, sources_of, value.get(SOURCES, {})),
+        sources=sources_in(value),
     )

@@ -8,22 +8,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dfopt.errors import DfoptError, FileError
+from dfopt.errors import FileError
 from dfopt.files import write_text
 from dfopt.files.fields import at, each, is_free
 from dfopt.files.formats import Format, check_format
-from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import shown_place
 from dfopt.files.strict_toml import described_toml, parse_toml
 from dfopt_models.parameter_fields import (
     RANGES,
     SOURCES,
+    array,
     number,
     numbers_of,
     ranges_and_sources,
     table_fields,
+    tables_of,
 )
-from dfopt_models.parameter_files import parameter_name, parameter_text, shipped_parameters
+from dfopt_models.parameter_files import read_parameters, shipped_parameters
 from dfopt_models.response_time.case import JOB_NUMBERS, POLICY_NUMBERS, check_parameter
 from dfopt_models.response_time.measured import MEASURED_NUMBERS, Measured
 from dfopt_models.response_time.model import (
@@ -66,14 +67,10 @@ def read_model(path: str | Path) -> ResponseModel:
     FileError, ModelError
         With file, place and remedy, when the file is not a valid model.
     """
-    text = parameter_text(path, FORMAT)
-    try:
-        return parse_model(text, name=parameter_name(path))
-    except DfoptError as error:
-        raise error.in_file(shown_name(path)) from None
+    return read_parameters(path, FORMAT, parse_model)
 
 
-def parse_model(text: str, *, name: str = "model") -> ResponseModel:
+def parse_model(text: str, name: str = "model") -> ResponseModel:
     """Return the response-time model that a text describes.
 
     Parameters
@@ -96,20 +93,13 @@ def parse_model(text: str, *, name: str = "model") -> ResponseModel:
         ("format", "name", "baseline", "reallocation_time", "processors", "job"),
         required=("baseline", "reallocation_time", "job"),
     )
-    jobs = fields["job"]
-    if not isinstance(jobs, list):
-        raise FileError(
-            f"must be an array of tables [[job]], not {described_toml(jobs)}", place="job"
-        )
+    jobs = array("job", fields["job"])
     reallocation_time = at("reallocation_time", number, fields["reallocation_time"])
     return ResponseModel(
         name=fields.get("name", name),
         baseline=fields["baseline"],
         reallocation_time=reallocation_time,
-        jobs=tuple(
-            at(f"job[{position}]", partial(_job, reallocation_time), job)
-            for position, job in enumerate(jobs)
-        ),
+        jobs=tables_of("job", partial(_job, reallocation_time), jobs),
         **numbers_of(fields, ("processors",)),
         **extras,
     )
