@@ -14,7 +14,7 @@ from dfopt.trace.labels import label
 
 PROGRAMS = "comm:^([a-zA-Z]+)"
 F = CostModel(penalty=PenaltyF(read_line=2, write_back=5_000), lines=512, lines_by_run_time=True)
-WINDOWS = [parse_window(text) for text in ("5", "20", "100", "1ms", "10ms", "whole")]
+WINDOWS = [parse_window(text) for text in ("5", "100", "10ms", "whole")]
 
 TRACES = {
     "traces/dfbench_16t_6df.ftrace": "marks",

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt.compare import CostModel, compare_trace
@@ -100,6 +100,7 @@ def test_nothing_is_lost_or_doubled_or_miscounted(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
+@settings(max_examples=50)
 @given(workload=programs(), penalty=penalties(), machine=MACHINES)
 def test_no_policy_pays_less_than_the_optimum(
     policy: type[Policy], workload: Programs, penalty: Penalty, machine: Machine
@@ -116,6 +117,7 @@ def test_no_policy_pays_less_than_the_optimum(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
+@settings(max_examples=25)
 @given(workload=programs(), machine=MACHINES)
 def test_a_seed_says_all(policy: type[Policy], workload: Programs, machine: Machine) -> None:
     penalty = PenaltyF(read_line=1, write_back=3)

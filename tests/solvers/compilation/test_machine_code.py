@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dfopt.files import read_instance
+from dfopt.files import write_instance
 from dfopt.generate import zipf
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyF, PenaltyG
@@ -19,7 +19,6 @@ from dfopt.solvers.compilation.machine_code import MachineCode
 from dfopt.solvers.facade import solve
 from tests.patience import PATIENCE_S
 
-README_INSTANCE = Path(__file__).parents[3] / "instances/hackbench-4-groups-100.json"
 WITH_CUTS = zipf(tasks=24, cpus=3, fragments=8, seed=2, penalty=PenaltyG(fill=3, write_back=1))
 SMALL = zipf(tasks=14, cpus=3, fragments=5, seed=3, penalty=PenaltyF(read_line=1, write_back=20))
 
@@ -42,10 +41,12 @@ def test_a_small_instance_is_proven_without_any_machine_code(empty: Path) -> Non
         "result = dfopt.solve(dfopt.read_instance(sys.argv[1]))\n"
         "print(result.status.value, type(result.certificate).__name__)\n"
     )
+    path = empty / "small.json"
+    write_instance(WITH_CUTS, path)
     done = subprocess.run(
-        [sys.executable, "-c", program, README_INSTANCE], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program, path], capture_output=True, text=True, check=True
     )
-    warm = solve(read_instance(README_INSTANCE))
+    warm = solve(WITH_CUTS)
     assert done.stdout.split() == [warm.status.value, type(warm.certificate).__name__]
 
 

@@ -79,7 +79,7 @@ def three_cpus(seed: int, **options: object) -> Instance:
 def test_tight_instances_against_the_dynamic_program(
     objective: Objective, options: dict[str, object]
 ) -> None:
-    for seed in range(12):
+    for seed in range(6):
         instance = three_cpus(seed, objective=objective, **options)
         search = searched(instance, pack, prove)
         assert search.is_closed, instance
