@@ -62,18 +62,6 @@ suppress_warnings = ["ref.python"]
 add_module_names = False
 maximum_signature_line_length = 80
 
-# Every page's examples run in an empty folder of their own.
-doctest_global_setup = f"""
-import os, tempfile
-_examples = {str(DOCS / "examples")!r}
-_home, _folder = os.getcwd(), tempfile.TemporaryDirectory()
-os.chdir(_folder.name)
-"""
-doctest_global_cleanup = """
-os.chdir(_home)
-_folder.cleanup()
-"""
-
 PICTURES = DOCS / "_build" / "pictures"
 EXAMPLES = DOCS / "examples"
 
@@ -88,10 +76,7 @@ for parameters in resources.files("dfopt_models").joinpath("parameters").iterdir
 
 
 def draw_pictures(app: Sphinx) -> None:
-    """Draw the pictures that pages show anew; the examples are tested without them."""
-    if app.builder.name == "doctest":
-        app.config.suppress_warnings.append("image.not_readable")
-        return
+    """Draw the pictures that pages show anew."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     shop = read_instance(EXAMPLES / "shop.json")
     save_picture(plot_schedule(shop, solve(shop).schedule), PICTURES / "shop.svg")
