@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -16,7 +16,11 @@ from dfopt_models.errors import ModelError
 from dfopt_models.growth import GrowthPath
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from dfopt_models.response_time import ResponseModel
+
+Model = TypeVar("Model")
 
 ModelsArgument = Annotated[
     list[str],
@@ -55,11 +59,9 @@ def crossover_plane(models: ModelsArgument, *, output: PictureOption) -> None:
 
     Example: dfopt plot crossover-plane mix-5 -o plane.svg
     """
-    from dfopt.plot import save_picture
-    from dfopt_models.plot import plot_crossover_plane, plot_jobs
+    from dfopt_models.plot import plot_crossover_plane
 
-    parameters = models_to_compare(models, output)
-    save_picture(plot_jobs(plot_crossover_plane, parameters).axes[0], output)
+    draw_jobs(plot_crossover_plane, models, output)
 
 
 def machine_use(
@@ -100,11 +102,9 @@ def claim(models: ModelsArgument, *, output: PictureOption) -> None:
 
     Example: dfopt plot claim mix-5 -o claim.svg
     """
-    from dfopt.plot import save_picture
-    from dfopt_models.plot import plot_jobs, plot_product_spread
+    from dfopt_models.plot import plot_product_spread
 
-    parameters = models_to_compare(models, output)
-    save_picture(plot_jobs(plot_product_spread, parameters).axes[0], output)
+    draw_jobs(plot_product_spread, models, output)
 
 
 def headroom(
@@ -114,12 +114,10 @@ def headroom(
 
     Example: dfopt plot headroom mix-5 -o headroom.svg
     """
-    from dfopt.plot import save_picture
-    from dfopt_models.plot import plot_headroom, plot_jobs
+    from dfopt_models.plot import plot_headroom
 
     check_machines(path)
-    parameters = models_to_compare(models, output)
-    save_picture(plot_jobs(plot_headroom, parameters, path=path).axes[0], output)
+    draw_jobs(plot_headroom, models, output, path=path)
 
 
 def trade(
@@ -129,12 +127,10 @@ def trade(
 
     Example: dfopt plot trade mix-5 -o trade.svg
     """
-    from dfopt.plot import save_picture
-    from dfopt_models.plot import plot_jobs, plot_trade
+    from dfopt_models.plot import plot_trade
 
     check_machines(path)
-    parameters = models_to_compare(models, output)
-    save_picture(plot_jobs(plot_trade, parameters, path=path).axes[0], output)
+    draw_jobs(plot_trade, models, output, path=path)
 
 
 def waste(
@@ -144,11 +140,9 @@ def waste(
 
     Example: dfopt plot waste mix-5 -o waste.svg
     """
-    from dfopt.plot import save_picture
-    from dfopt_models.plot import plot_crossover_against_waste, plot_jobs
+    from dfopt_models.plot import plot_crossover_against_waste
 
-    parameters = models_to_compare(models, output)
-    save_picture(plot_jobs(plot_crossover_against_waste, parameters, path=path).axes[0], output)
+    draw_jobs(plot_crossover_against_waste, models, output, path=path)
 
 
 def contention(
@@ -170,15 +164,10 @@ def contention(
 
     Example: dfopt plot contention sohn-kim -o contention.svg
     """
-    from dfopt.plot import check_picture_name, save_picture
     from dfopt_models.contention import read_contention
     from dfopt_models.plot import plot_contention
 
-    check_picture_name(output)
-    check_output(output, *([model] if os.path.exists(model) else ()))
-    with naming(model):
-        parameters = read_contention(model)
-    save_picture(plot_contention(parameters).axes[0], output)
+    draw_model(model, read_contention, lambda found: plot_contention(found).axes[0], output)
 
 
 def batching(
@@ -200,15 +189,10 @@ def batching(
 
     Example: dfopt plot batching debattista -o batching.svg
     """
-    from dfopt.plot import check_picture_name, save_picture
     from dfopt_models.batching import read_batching
     from dfopt_models.plot import plot_batching
 
-    check_picture_name(output)
-    check_output(output, *([model] if os.path.exists(model) else ()))
-    with naming(model):
-        parameters = read_batching(model)
-    save_picture(plot_batching(parameters).axes[0], output)
+    draw_model(model, read_batching, lambda found: plot_batching(found).axes[0], output)
 
 
 def counters(
@@ -259,15 +243,39 @@ def queueing(
 
     Example: dfopt plot queueing short-jobs -o queueing.svg
     """
-    from dfopt.plot import check_picture_name, save_picture
     from dfopt_models.plot import plot_queueing
     from dfopt_models.queueing.model import read_queueing_model
 
+    draw_model(model, read_queueing_model, plot_queueing, output)
+
+
+def draw_model(
+    name: str, read: Callable[[str], Model], draw: Callable[[Model], Axes], output: str
+) -> None:
+    """Draw the model of this name or file."""
+    from dfopt.plot import save_picture
+
+    check_picture(output, [name])
+    with naming(name):
+        model = read(name)
+    save_picture(draw(model), output)
+
+
+def draw_jobs(draw: Callable[..., Axes], names: Sequence[str], output: str, **options: Any) -> None:
+    """Draw one picture for each job of some response-time models."""
+    from dfopt.plot import save_picture
+    from dfopt_models.plot import plot_jobs
+
+    models = models_to_compare(names, output)
+    save_picture(plot_jobs(draw, models, **options).axes[0], output)
+
+
+def check_picture(output: str, names: Sequence[str]) -> None:
+    """Refuse to draw in an unknown format, or over one of the files among these names."""
+    from dfopt.plot import check_picture_name
+
     check_picture_name(output)
-    check_output(output, *([model] if os.path.exists(model) else ()))
-    with naming(model):
-        parameters = read_queueing_model(model)
-    save_picture(plot_queueing(parameters), output)
+    check_output(output, *(name for name in names if os.path.exists(name)))
 
 
 def check_machines(path: GrowthPath) -> None:
@@ -279,11 +287,9 @@ def check_machines(path: GrowthPath) -> None:
 
 def models_to_compare(names: Sequence[str], output: str) -> list[ResponseModel]:
     """Return the models of these names or files, each with something to compare."""
-    from dfopt.plot import check_picture_name
     from dfopt_models.response_time import read_model
 
-    check_picture_name(output)
-    check_output(output, *(name for name in names if os.path.exists(name)))
+    check_picture(output, names)
     models = []
     for name in names:
         with naming(name):

@@ -90,7 +90,7 @@ def run_patiently(
     Raises
     ------
     InstanceError
-        When the patience is negative or no integer, or so long that times would be too large.
+        When the patience is negative or no integer, or makes times too large.
 
     References
     ----------

@@ -124,7 +124,7 @@ def _bound_by_heads(  # noqa: PLR0913, PLR0917
 
 @compiled_in_place
 def _fits_before_tails(tables: TimedTables, layer: Layer, row: int, below: int) -> bool:
-    """Return whether there is room for the tasks with tails: these end so long before ``below``."""
+    """Return whether all tasks with tails have room to end before ``below`` less their tails."""
     cpus = layer.state.shape[1]
     work = 0
     for cpu in range(cpus):

@@ -38,14 +38,15 @@ def reading(
 
 
 def gain(computing: Any, reading: Any, passes: Any) -> Any:
-    """Return how many times as fast threads run if they read once in so many passes."""
+    """Return how many times as fast threads run if they read once in ``passes`` passes."""
     return (computing + reading) / (computing + reading / passes)
 
 
 def flat(own_lines: Any, miss: Any, integers_of_a_line: Any, increment: Any, switch: Any) -> Any:
     """Return the time to read a successive line at which granularity changes nothing.
 
-    Of processes so long that making them takes no time; m/b is then the same at any granularity.
+    m/b is then the same at any granularity. The time to make a process is left out, as if
+    processes never ended.
     """
     return integers_of_a_line * own_lines * miss * increment / switch
 

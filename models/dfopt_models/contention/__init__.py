@@ -24,15 +24,8 @@ from dfopt_models.contention.locks import (
     own_lock_first,
     think_for,
 )
-from dfopt_models.contention.model import (
-    Buffers,
-    ContentionModel,
-    Lock,
-    Measurement,
-    Published,
-    Scans,
-    ThirdBand,
-)
+from dfopt_models.contention.model import ContentionModel, Measurement, Published
+from dfopt_models.contention.parts import Buffers, Lock, Scans, ThirdBand
 from dfopt_models.contention.scans import expected_looks, look_time, loss, third_band
 from dfopt_models.contention.table import (
     BufferRow,

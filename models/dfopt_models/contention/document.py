@@ -11,16 +11,8 @@ from dfopt.files.fields import Reader, at, choice, each, integer, string
 from dfopt.files.formats import Format, check_format
 from dfopt.files.strict_toml import parse_toml
 from dfopt_models.contention.locks import Holds
-from dfopt_models.contention.model import (
-    SPREADS,
-    Buffers,
-    ContentionModel,
-    Lock,
-    Measurement,
-    Published,
-    Scans,
-    ThirdBand,
-)
+from dfopt_models.contention.model import SPREADS, ContentionModel, Measurement, Published
+from dfopt_models.contention.parts import Buffers, Lock, Scans, ThirdBand
 from dfopt_models.parameter_fields import number, sources_in, table_fields
 from dfopt_models.parameter_files import read_parameters, shipped_parameters
 

@@ -121,5 +121,5 @@ def wait_with_priority(wait: Any, load: Any, first: Any) -> Any:
 
 
 def overflow(before: Any, offered: Any, servers: Any) -> Any:
-    """Return Erlang's loss formula for so many servers, from its value for one less."""
+    """Return Erlang's loss formula for ``servers`` servers, from its value for one less."""
     return offered * before / (servers + offered * before)

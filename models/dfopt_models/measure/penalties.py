@@ -16,7 +16,7 @@ from dfopt.files.strict_toml import parse_toml
 from dfopt_models.errors import ModelError
 from dfopt_models.parameter_fields import SOURCES, number, numbers_of, sources_in, table_fields
 from dfopt_models.response_time.case import check_parameter
-from dfopt_models.response_time.model import check_label
+from dfopt_models.response_time.parameters import check_label
 from dfopt_models.response_time.penalties import (
     PenaltiesOfQuantum,
     PenaltyTable,

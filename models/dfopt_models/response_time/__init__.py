@@ -32,7 +32,7 @@ from dfopt_models.response_time.document import (
 )
 from dfopt_models.response_time.machine_use import MachineUse, machine_uses, useful_share
 from dfopt_models.response_time.measured import Measured
-from dfopt_models.response_time.model import JobParameters, PolicyParameters, ResponseModel
+from dfopt_models.response_time.model import ResponseModel
 from dfopt_models.response_time.numeric import (
     exchange_rate,
     relative_along,
@@ -41,6 +41,7 @@ from dfopt_models.response_time.numeric import (
     response_time_along,
     waste_budget,
 )
+from dfopt_models.response_time.parameters import JobParameters, PolicyParameters
 from dfopt_models.response_time.penalties import PenaltiesOfQuantum, penalties_at
 from dfopt_models.response_time.product_spread import Region, largest_spread, product_spread
 from dfopt_models.response_time.ranges import possible_crossovers, relative_range_along

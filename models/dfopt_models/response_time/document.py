@@ -27,12 +27,8 @@ from dfopt_models.parameter_fields import (
 from dfopt_models.parameter_files import read_parameters, shipped_parameters
 from dfopt_models.response_time.case import JOB_NUMBERS, POLICY_NUMBERS, check_parameter
 from dfopt_models.response_time.measured import MEASURED_NUMBERS, Measured
-from dfopt_models.response_time.model import (
-    REPLICATED,
-    JobParameters,
-    PolicyParameters,
-    ResponseModel,
-)
+from dfopt_models.response_time.model import ResponseModel
+from dfopt_models.response_time.parameters import REPLICATED, JobParameters, PolicyParameters
 from dfopt_models.response_time.penalties import (
     PenaltiesOfQuantum,
     PenaltyTable,
