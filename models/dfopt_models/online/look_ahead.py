@@ -7,8 +7,8 @@ is free.
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 
 from dfopt_models.errors import ModelError
 
@@ -114,11 +114,6 @@ def expected_distinct(counts: Iterable[int], length: int) -> float:
     total = sum(counts)
     _check(tasks=total, length=length)
     return sum(1 - (1 - count / total) ** length for count in counts)
-
-
-def counted(sequence: Iterable[int]) -> Mapping[int, int]:
-    """Return how many tasks use each fragment."""
-    return Counter(sequence)
 
 
 def _check(**numbers: int) -> None:

@@ -1,5 +1,6 @@
 """Look-ahead of K tasks: no policy falls below the theorem, and one follows the law."""
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
@@ -12,7 +13,6 @@ from dfopt.compare.dispatches import dispatches_of
 from dfopt_models.errors import ModelError
 from dfopt_models.online.look_ahead import (
     changes_at_least,
-    counted,
     expected_distinct,
     look_ahead_law,
     mean_distinct,
@@ -101,7 +101,7 @@ def test_the_policy_follows_the_law(numbers: tuple[int, int, int]) -> None:
 def test_recorded_groups_come_in_runs(length: int, mean: float, independent: float) -> None:
     sequence = dispatches_of(hackbench(4), CostModel()).fragment.tolist()
     assert mean_distinct(sequence, length) == pytest.approx(mean, abs=0.005)
-    expected = expected_distinct(counted(sequence).values(), length)
+    expected = expected_distinct(Counter(sequence).values(), length)
     assert expected == pytest.approx(independent, abs=0.005)
 
 
