@@ -34,6 +34,9 @@ class CacheSizes:
         Lines of a second level that all CPUs share; 0: there is none.
     shared_hit
         Time to read a line from it.
+    sequential_miss
+        Time to read a line from memory right after the line before it, within a burst; None: as
+        for any other.
     """
 
     lines: int
@@ -41,6 +44,7 @@ class CacheSizes:
     write_back: int = 0
     shared_lines: int = 0
     shared_hit: int = 0
+    sequential_miss: int | None = None
 
     def __post_init__(self) -> None:
         check_integer(self.lines, "lines", least=1)
@@ -48,6 +52,8 @@ class CacheSizes:
         check_integer(self.write_back, "write_back")
         check_integer(self.shared_lines, "shared_lines")
         check_integer(self.shared_hit, "shared_hit")
+        if self.sequential_miss is not None:
+            check_integer(self.sequential_miss, "sequential_miss")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +132,8 @@ class LineCaches:
                 place="sizes",
             )
         capacity = [*[sizes.lines] * cpus, sizes.shared_lines]
-        times = (sizes.miss, sizes.shared_hit, sizes.write_back)
+        sequential = sizes.miss if sizes.sequential_miss is None else sizes.sequential_miss
+        times = (sizes.miss, sizes.shared_hit, sizes.write_back, sequential)
         try:
             self._lines = empty_lines(
                 self._memory, [min(lines, self._memory) for lines in capacity], times
@@ -138,7 +145,9 @@ class LineCaches:
                 place="sizes",
             ) from None
         # A line may be written back three times: by the cache that has it, for room, and at once.
-        longest = self._memory * (max(sizes.miss, sizes.shared_hit) + 3 * sizes.write_back)
+        longest = self._memory * (
+            max(sizes.miss, sizes.shared_hit, sequential) + 3 * sizes.write_back
+        )
         if longest > LARGEST_TOTAL:
             raise InstanceError(
                 f"and write_back let a burst pay up to {described(longest)}, more than 2^62; give "

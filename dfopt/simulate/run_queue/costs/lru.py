@@ -41,7 +41,8 @@ class Lines(NamedTuple):
         By cache: counts of what the bursts of its CPU did, the number of lines that it holds, and
         the number that it can hold.
     times
-        The times of a miss, of a hit in the shared cache, and of a write-back.
+        The times of a miss, of a hit in the shared cache, of a write-back, and of a miss right
+        after a miss of the line before.
     """
 
     links: Links
@@ -49,7 +50,7 @@ class Lines(NamedTuple):
     times: Integers
 
 
-def empty_lines(memory: int, capacity: list[int], times: tuple[int, int, int]) -> Lines:
+def empty_lines(memory: int, capacity: list[int], times: tuple[int, int, int, int]) -> Lines:
     """Return empty caches over a memory of ``memory`` lines."""
     # Zeros take no memory until they are touched, so only the ends get another value.
     links = np.zeros((4, len(capacity), memory + 1), np.int32)
@@ -77,10 +78,11 @@ def touch(lines: Lines, cpu: int, first: int, number: int, leaves: int) -> int:
     """
     links, ledger = lines.links, lines.ledger
     states, owner, counts = links[STATE, cpu], links[OWNER, 0], ledger[cpu]
-    miss, shared_hit, write_back = lines.times
+    miss, shared_hit, write_back, sequential_miss = lines.times
     shared = len(ledger) - 1
     has_shared = ledger[shared, CAPACITY] > 0
     time = 0
+    read = -2  # the last line that came from memory
     for line in range(first, first + number):
         state = states[line]
         if state == ABSENT:
@@ -97,7 +99,8 @@ def touch(lines: Lines, cpu: int, first: int, number: int, leaves: int) -> int:
                 time += shared_hit
                 move_to_front(links[OLDER, shared], links[NEWER, shared], line)
             else:
-                time += miss
+                time += sequential_miss if read == line - 1 else miss
+                read = line
                 if has_shared:
                     insert(links, ledger, shared, line)
             if insert(links, ledger, cpu, line):

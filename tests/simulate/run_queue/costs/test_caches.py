@@ -10,11 +10,16 @@ from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.costs import CacheSizes, LineCaches
 from dfopt.simulate.run_queue.workload import CLEAN, DIRTY, INVALIDATED, UNMANAGED, Burst
 
-MISS, WRITE_BACK, SHARED_HIT = 100, 1000, 10
+MISS, WRITE_BACK, SHARED_HIT, SEQUENTIAL = 100, 1000, 10, 40
 
 
 def caches(
-    lines: int, *, cpus: int = 1, shared: int = 0, fragments: tuple[int, ...] = (4, 4)
+    lines: int,
+    *,
+    cpus: int = 1,
+    shared: int = 0,
+    fragments: tuple[int, ...] = (4, 4),
+    sequential: int | None = None,
 ) -> LineCaches:
     sizes = CacheSizes(
         lines=lines,
@@ -22,6 +27,7 @@ def caches(
         write_back=WRITE_BACK,
         shared_lines=shared,
         shared_hit=SHARED_HIT,
+        sequential_miss=sequential,
     )
     return LineCaches(sizes, fragments, cpus)
 
@@ -44,6 +50,13 @@ def test_fragments_follow_each_other_in_memory() -> None:
     costs.begin(0, burst(fragment=1, lines=2))
     assert costs.begin(0, burst((4, 2))) == 0
     assert costs.begin(0, burst((3, 2))) == MISS
+
+
+def test_lines_that_are_read_in_a_row_cost_less() -> None:
+    costs = caches(8, sequential=SEQUENTIAL)
+    # The first line of each stretch, and the rest in a row; then line 1 is there already.
+    assert costs.begin(0, burst((1, 1), (4, 3))) == MISS + MISS + 2 * SEQUENTIAL
+    assert costs.begin(0, burst((0, 4))) == MISS + MISS + SEQUENTIAL
 
 
 def test_the_line_used_least_recently_makes_room() -> None:
@@ -172,7 +185,12 @@ class Naive:
         self.own: list[OrderedDict[int, bool]] = [OrderedDict() for _ in range(cpus)]
         self.second: OrderedDict[int, bool] = OrderedDict()
         self.lines, self.shared = lines, shared
+        self.read = -2
         self.counts: list[Counter[str]] = [Counter() for _ in range(cpus)]
+
+    def touch_all(self, cpu: int, first: int, number: int, leaves: int) -> int:
+        self.read = -2
+        return sum(self.touch(cpu, line, leaves) for line in range(first, first + number))
 
     def touch(self, cpu: int, line: int, leaves: int) -> int:
         own, counts, time = self.own[cpu], self.counts[cpu], 0
@@ -189,7 +207,8 @@ class Naive:
                 counts["shared_hits"] += 1
                 time += SHARED_HIT
             else:
-                time += MISS
+                time += SEQUENTIAL if self.read == line - 1 else MISS
+                self.read = line
             if self.shared:
                 self.second[line] = False
                 self.second.move_to_end(line)
@@ -234,14 +253,10 @@ stretches = st.integers(0, MEMORY - 1).flatmap(
 def test_it_agrees_with_the_naive_model(
     lines: int, shared: int, bursts: list[tuple[int, list[tuple[int, int]], int]]
 ) -> None:
-    costs = caches(lines, cpus=3, shared=shared, fragments=(MEMORY,))
+    costs = caches(lines, cpus=3, shared=shared, fragments=(MEMORY,), sequential=SEQUENTIAL)
     naive = Naive(lines, shared, 3)
     for cpu, extents, leaves in bursts:
-        expected = sum(
-            naive.touch(cpu, line, leaves)
-            for first, number in extents
-            for line in range(first, first + number)
-        )
+        expected = sum(naive.touch_all(cpu, *extent, leaves) for extent in extents)
         assert costs.begin(cpu, burst(*extents, leaves=leaves)) == expected
     counts = costs.counts()
     for name in ("touched", "misses", "shared_hits", "write_backs", "invalidations"):
