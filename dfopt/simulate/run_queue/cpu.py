@@ -164,15 +164,17 @@ class Cpu:
         else:
             self.choose()
 
-    def choose(self) -> None:
+    def choose(self) -> None:  # noqa: PLR0912 - in one piece, since nothing is done as often
         """Let the policy pick threads until one of them has a burst to run, or it picks none."""
         kernel, policy, counters = self._kernel, self._policy, self._counters
-        waiting, number = kernel.waiting, self.number
+        waiting, resting, number = kernel.waiting, kernel.resting, self.number
         self.is_called = False
         picked = 0
         while picked < STALLED:
             picked += 1
-            kernel.preempted.discard(number)  # it chooses anew at this moment
+            if kernel.preempted:
+                # It chooses anew at this moment.
+                kernel.preempted.discard(number)
             thread = policy.pick(number)
             if thread is None:
                 self._rest()
@@ -193,7 +195,8 @@ class Cpu:
                 counters.longest_wait = waited if waited > longest else longest
             self._running[number] = thread
             self._begins = now  # it has executed nothing since
-            kernel.resting.pop(number, None)
+            if number in resting:
+                del resting[number]
             time_slice = (policy.slice(thread, number) if self._has_slices else 0) or FOREVER
             if time_slice.__class__ is not int or time_slice < 0:
                 raise wrong_slice(policy, thread, time_slice)
@@ -219,19 +222,23 @@ class Cpu:
 
     def burst_ends(self) -> None:
         """Act on the end of a burst or a time slice, or on a thread that had to pay first."""
+        kernel = self._kernel
         thread = self._running[self.number]
         assert thread is not None
-        self._execute(thread, self._kernel.now)
+        self._execute(thread, kernel.now)
         is_taken = self._is_taken
         self._is_taken = False
         if thread.left:
             self._puts_back(thread, PREEMPTED if is_taken else EXPIRED)
-            self._choose_then()
-            return
-        if is_taken:  # in case it goes on with another burst
-            self._kernel.preempt(self.number)
-        if not self._goes_on(thread):
-            self._choose_then()
+        else:
+            if is_taken:  # in case it goes on with another burst
+                kernel.preempt(self.number)
+            if self._goes_on(thread):
+                return
+        if kernel.tasks:
+            self._work(self.choose)
+        else:
+            self.choose()
 
     def take_off(self) -> None:
         """Take the running thread off, as soon as it has paid and executed something."""
@@ -438,8 +445,10 @@ class Cpu:
 
     def _puts_back(self, thread: Thread, why: Why) -> None:
         """Let a thread leave the CPU although it could go on."""
-        self._stop(thread)
-        self._kernel.enter(thread, why, self.number)
+        kernel, number = self._kernel, self.number
+        thread.stopped_at = kernel.now
+        self._running[number] = None
+        kernel.enter(thread, why, number)
 
     def _leaves(self, thread: Thread, pause: Pause) -> None:
         if pause is YIELDED:
@@ -491,7 +500,10 @@ class Cpu:
             penalty = self._costs.go_on(self.number, burst)
         else:
             if is_open is not None:
-                self._end_gap()
+                if begins > self._row_end:
+                    self._end_gap()
+                else:
+                    self._close()
             if is_open is not thread and self._switch_time:
                 begins += self._switch_time
                 self._counters.overhead += self._switch_time
@@ -509,7 +521,9 @@ class Cpu:
             begins += penalty
         self._begins = begins
         left = thread.left
-        self._await(begins + (left if left < self._slice else self._slice))
+        ends = begins + (left if left < self._slice else self._slice)
+        self.due = number = next(self._numbers)
+        heappush(self._agenda, (ends, number, self))
 
     def _await(self, time: int) -> None:
         """Wait for the end of the burst, or of the time slice."""
@@ -539,7 +553,16 @@ class Cpu:
         assert thread is not None
         if end > LARGEST_TOTAL:
             raise endless()
-        fragment, lines, leaves = self._row_fragment, self._row_lines, self._row_leaves
-        start, stop = self._row_start, self._row_stop
-        self._note(packed(self.number, start, end, thread.number, fragment, lines, leaves, stop))
+        self._note(
+            packed(
+                self.number,
+                self._row_start,
+                end,
+                thread.number,
+                self._row_fragment,
+                self._row_lines,
+                self._row_leaves,
+                self._row_stop,
+            )
+        )
         self._row_thread = None

@@ -83,14 +83,16 @@ class Kernel(Requests):
             When threads wait for ever, the policy breaks its contract, or times are more than
             2^62.
         """
-        heap = self.agenda
+        heap, asked = self.agenda, self.asked
+        last = LARGEST_TOTAL * 2 if until is None else until
         self._start()
-        calls, since, is_cut = 0, 0, False
+        calls, since, events = 0, 0, 0
+        is_cut = False
         while heap:
-            if until is not None and heap[0][0] > until:
+            now, number, what = heappop(heap)
+            if now > last:
                 is_cut = True
                 break
-            now, number, what = heappop(heap)
             if what.__class__ is Cpu:
                 if what.due != number:
                     continue
@@ -104,14 +106,14 @@ class Kernel(Requests):
                     if not self._is_awaited(since):
                         break
                     calls, since = 0, now
-            self.events += 1
-            if self.asked:
+            events += 1
+            if asked:
                 self._settle()
             if not self.alive and not any(cpu.is_at_work for cpu in self._cpus):
                 break
+        self.events = events
         if is_cut:
-            assert until is not None
-            self.now = until
+            self.now = last
         self._end(is_cut=is_cut)
 
     def _start(self) -> None:

@@ -202,7 +202,8 @@ class Requests:
         self.waiting[thread.band] += 1
         target = self.policy.ready(thread, why, cpu)
         if target is None:
-            self.asked.extend(self.resting)
+            if self.resting:
+                self.asked.extend(self.resting)
         elif target in self.resting:
             self.asked.append(target)
         elif target not in self._cpu_numbers and target != NOBODY:

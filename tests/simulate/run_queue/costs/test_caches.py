@@ -87,6 +87,27 @@ def test_a_written_line_is_written_back_when_it_makes_room() -> None:
     assert costs.counts().write_backs == (1,)
 
 
+def test_two_fragments_that_do_not_fit_together() -> None:
+    costs = caches(4, fragments=(3, 3))
+    write, other, read = (
+        burst(fragment=0, lines=3, leaves=DIRTY),
+        burst(fragment=1, lines=3),
+        burst(fragment=0, lines=3),
+    )
+    paid = [costs.begin(0, each) for each in (write, other, read, other)]
+    # The second pushes two written lines out, the third the last one of them.
+    assert paid == [3 * MISS, 3 * MISS + 2 * WRITE_BACK, 3 * MISS + WRITE_BACK, 3 * MISS]
+
+
+@pytest.mark.parametrize(("shared", "again"), [(0, MISS), (4, SHARED_HIT)])
+def test_a_fragment_that_two_cpus_write_moves_between_them(shared: int, again: int) -> None:
+    costs = caches(2, cpus=2, shared=shared, fragments=(2,))
+    write = burst(fragment=0, lines=2, leaves=DIRTY)
+    paid = [costs.begin(cpu, write) for cpu in (0, 1, 1, 0)]
+    moved = 2 * (WRITE_BACK + again)
+    assert paid == [2 * MISS, moved, 0, moved]
+
+
 def test_a_write_makes_other_copies_invalid() -> None:
     costs = caches(4, cpus=3)
     for cpu in range(3):

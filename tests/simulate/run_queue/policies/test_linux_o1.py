@@ -55,6 +55,23 @@ def test_a_sleeper_that_has_used_up_its_slice_wakes_up_with_a_new_one() -> None:
     assert places(done, "a") == [(0, 0), (0, 200), (0, 400), (0, 600)]
 
 
+def test_slices_of_two_nice_values_alternate() -> None:
+    done = run(lambda: [thread("a", Burst(250)), thread("b", Burst(250), nice=10)])
+    # 100 and 50 in turn: a ends at 350, and b has the CPU for itself until 500.
+    assert [start for _, start in places(done, "a")] == [0, 150, 300]
+    assert [start for _, start in places(done, "b")] == [100, 250, 350]
+    assert done.counters.end == 500
+
+
+def test_who_sleeps_for_60_preempts() -> None:
+    done = run(
+        lambda: [thread("hog", Burst(300)), thread("sleeper", Burst(10), Sleep(60), Burst(5))]
+    )
+    # A sleep average of 60 times 10 is a bonus of 6, and 120 + 5 - 6 = 119 is before 125.
+    assert places(done, "sleeper") == [(0, 100), (0, 170)]
+    assert entity(done, "sleeper").priority == 119
+
+
 def test_an_epoch_begins_without_anybody_expired() -> None:
     queue = RunQueue(0)
     queue.expired_since, queue.best_expired = 5, HIGHEST

@@ -1,0 +1,107 @@
+"""The time of CPUs, by hand and in sum: waking up, the end at a given time, and what adds up."""
+
+from __future__ import annotations
+
+import pytest
+
+from dfopt.simulate.run_queue import read_scenario
+from dfopt.simulate.run_queue.kernel import Kernel
+from dfopt.simulate.run_queue.policies import POLICIES
+from dfopt.simulate.run_queue.scenario import Machine
+from dfopt.simulate.run_queue.simulation import simulate_once
+from dfopt.simulate.run_queue.spin_lock import SpinLock
+from dfopt.simulate.run_queue.steps import Channel, Receive, Send
+from dfopt.simulate.run_queue.work import CpuWork
+from dfopt.simulate.run_queue.workload import DIRTY, UNMANAGED, Burst
+from tests.simulate.run_queue.by_hand import rows, run
+from tests.simulate.run_queue.programs import check_counters, check_trace
+
+A, B = 0, 1
+
+
+def adds_up(kernel: Kernel) -> bool:
+    counters = kernel.counters
+    spent = counters.executed + sum(counters.penalties) + counters.spun + counters.interrupted
+    return sum(counters.busy) == spent
+
+
+def test_an_idle_cpu_takes_time_to_wake_up() -> None:
+    channel = Channel("c")
+    kernel = run(
+        [Receive(channel), Burst(3)],
+        [Burst(10), Send(channel), Burst(10)],
+        machine=Machine(cpus=2, wake_time=4),
+    )
+    # CPU 0 and CPU 1 are awake at 4. CPU 0 lets t0 wait for a message, and runs t1; CPU 1 finds
+    # nothing, then and when t1 had appeared. The message at 14 wakes CPU 1, which is awake at 18.
+    assert sorted(rows(kernel)) == [(0, 4, 24, "t1", UNMANAGED), (1, 18, 21, "t0", UNMANAGED)]
+    assert kernel.counters.overhead >= 4 + 4
+
+
+def test_nothing_happens_after_the_end() -> None:
+    # At 12 t0 has executed for 7 after a penalty of 5, and t1 pays a penalty of 20 from 0 on.
+    kernel = run([Burst(50, A, 5)], [Burst(50, B, 20)], machine=Machine(cpus=2), until=12)
+    assert rows(kernel) == [(0, 0, 12, "t0", A)]
+    counters = kernel.counters
+    assert (counters.end, counters.executed, counters.penalties) == (12, 7, [5, 0])
+    # A dispatch that has executed nothing is left out; the time on it is overhead.
+    assert (counters.busy, counters.overhead) == ([12, 0], 12)
+
+
+@pytest.mark.parametrize(("until", "overhead"), [(3, 3), (4, 4), (6, 4)])
+def test_a_switch_may_be_cut(until: int, overhead: int) -> None:
+    kernel = run([Burst(50)], machine=Machine(cpus=1, switch_time=4), until=until)
+    assert (kernel.counters.overhead, kernel.counters.end) == (overhead, until)
+    assert adds_up(kernel)
+
+
+def test_the_rest_of_a_dispatch_that_pays_again_may_be_cut() -> None:
+    # After 3 of penalty and 2 of execution, t0 wants 10 for the second fragment, until 15.
+    kernel = run([Burst(2, A, 3, DIRTY), Burst(5, B, 1)], until=9)
+    assert rows(kernel) == [(0, 0, 5, "t0", A)]
+    assert kernel.counters.penalties == [3]
+    assert (kernel.counters.overhead, kernel.counters.end) == (4, 9)
+
+
+WITH_LOCKS = ("linux-o1", "data-affinity", "global-queue", "tlms-3", "shared-smash")
+
+
+@pytest.mark.parametrize("policy", WITH_LOCKS)
+@pytest.mark.parametrize("until", [100_000_000, 101_234_567])
+def test_the_time_on_cpus_adds_up_with_interrupts_and_locks(
+    policy: str, until: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    holds: dict[SpinLock, list[tuple[int, int, int]]] = {}
+    take = CpuWork._take
+    asked: dict[SpinLock, list[int]] = {}
+    is_free = SpinLock.is_free
+
+    def noted_take(work: CpuWork, lock: SpinLock, hold: int, now: int) -> None:
+        take(work, lock, hold, now)
+        came = asked[lock].pop(0)
+        holds.setdefault(lock, []).append((came, now, lock.free_at))
+
+    def noted_is_free(lock: SpinLock, now: int) -> bool:
+        asked.setdefault(lock, []).append(now)
+        return is_free(lock, now)
+
+    monkeypatch.setattr(CpuWork, "_take", noted_take)
+    monkeypatch.setattr(SpinLock, "is_free", noted_is_free)
+    scenario = read_scenario(
+        "web-server",
+        {"until": until, "machine.lock_time": 50_000, "machine.lock_doubling": 3},
+    )
+    done = simulate_once(scenario, POLICIES[policy])
+    counters = done.counters
+    assert counters.end == until
+    check_trace(done.trace)
+    check_counters(done.trace, done.engine)
+    assert counters.interrupted > 0
+    for lock in done.engine.policy.locks:
+        free_at = 0
+        # First come, first served; and nobody waits while it is free.
+        for came, begins, ends in holds.get(lock, []):
+            assert begins == max(came, free_at)
+            free_at = ends
+    # A CPU cannot spin for longer than there is time.
+    assert sum(lock.spun for lock in done.engine.policy.locks) < done.engine.cpus * until
