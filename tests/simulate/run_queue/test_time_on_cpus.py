@@ -89,7 +89,7 @@ def test_the_time_on_cpus_adds_up_with_interrupts_and_locks(
     monkeypatch.setattr(SpinLock, "is_free", noted_is_free)
     scenario = read_scenario(
         "web-server",
-        {"until": until, "machine.lock_time": 50_000, "machine.lock_doubling": 3},
+        {"until": until, "machine.lock_time": 5_000, "machine.lock_doubling": 3},
     )
     done = simulate_once(scenario, POLICIES[policy])
     counters = done.counters
