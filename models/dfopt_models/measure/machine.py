@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from statistics import median, quantiles
 
 from dfopt.errors import DfoptError
@@ -139,6 +140,7 @@ def measure_run(  # noqa: PLR0913 - all but the first are options
             cold_pass(memory, level.name, lines, order, passes, partial(flush, memory, level))
             for order in AccessOrder
         ]
+    check_levels_differ(reads)
     preparations: dict[str, Callable[[], Sequence[TimedPass]]] = {
         MOVED: lambda: (memory.move(),),
         WRITTEN: lambda: (memory.move(), memory.write(lines), memory.move()),
@@ -185,6 +187,27 @@ def levels_left(memory: Memory, leave_out: Collection[str]) -> tuple[str, ...]:
     if not left:
         raise MeasurementError("no level is left to measure; leave fewer of them out")
     return left
+
+
+def check_levels_differ(reads: Sequence[Estimate]) -> None:
+    """Refuse a level whose lines take as long as those of the level behind it.
+
+    Where others fill a shared cache, a flush to it sends lines to memory, and so does what the
+    flush is verified by.
+
+    Raises
+    ------
+    MeasurementError
+        When two levels cannot be told apart.
+    """
+    random = [estimate for estimate in reads if estimate.order is AccessOrder.RANDOM]
+    for near, far in pairwise(random):
+        if far.median < near.median * LEAST_RISE:
+            raise MeasurementError(
+                f"{near.level} cannot be told from {far.level}: {near.median:.1f} ns a line "
+                f"against {far.median:.1f}; others fill {near.level}: measure when the machine is "
+                "quieter, or leave this level out"
+            )
 
 
 def cold_pass(  # noqa: PLR0913, PLR0917 - one for each part of a measurement
@@ -270,7 +293,8 @@ def verify_flush(memory: Memory, level: FlushLevel, *, lines: int, passes: int) 
         raise MeasurementError(
             f"the flush to {level.name} is not verified: only {max(0.0, share):.0%} of the lines "
             f"come back from there ({probed:.1f} ns a line; {near:.1f} in the cache, {far:.1f} "
-            f"there), and {LEAST_VERIFIED:.0%} must; try again when the machine is quieter"
+            f"there), and {LEAST_VERIFIED:.0%} must; try again when the machine is quieter, or "
+            "leave this level out"
         )
     return share
 

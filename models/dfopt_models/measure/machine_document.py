@@ -30,6 +30,10 @@ MOST_ROUNDING = 0.1
 """A cost in whole nanoseconds may differ from the measured one by at most this share."""
 
 
+MOST_SPREAD = 0.5
+"""Runs may differ by at most this share of their median, where it is the ``read_line``."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineCosts:
     """What a document says of a machine.
@@ -130,7 +134,7 @@ def machine_document(
     Raises
     ------
     MeasurementError
-        When the level was not measured.
+        When the level was not measured, or its time differs too much between runs.
     """
     reads = list(zip(*(run.reads for run in runs), strict=True))
     levels = list(dict.fromkeys(estimates[0].level for estimates in reads))
@@ -142,6 +146,7 @@ def machine_document(
         for estimates in reads
         if (estimates[0].level, estimates[0].order) == (wanted, order)
     )
+    _check_spread(chosen)
     return {
         "format": str(FORMAT),
         "time_unit": "ps",
@@ -157,6 +162,17 @@ def machine_document(
         ],
         "x-write-back-of-a-line": [_picoseconds(run.write_back) for run in runs],
     }
+
+
+def _check_spread(estimates: Sequence[Estimate]) -> None:
+    medians = [one.median for one in estimates]
+    if max(medians) - min(medians) > MOST_SPREAD * abs(median(medians)):
+        shown = ", ".join(f"{value:.2f}" for value in medians)
+        raise MeasurementError(
+            f"{estimates[0].level}, {estimates[0].order}: the runs give {shown} ns a line, which "
+            f"differ by more than {MOST_SPREAD:.0%}; measure when the machine is quieter, or "
+            "choose another level"
+        )
 
 
 def _table(estimates: Sequence[Estimate]) -> dict[str, Any]:

@@ -39,13 +39,16 @@ def with_penalties(model: ResponseModel, penalties: MeasuredPenalties) -> Respon
         When a job has no table, or reallocations would take all of its time.
     """
     name = "reallocation_time"
+    sources, ranges = dict(model.sources), dict(model.ranges)
+    if penalties.reallocation_time != model.reallocation_time or name in penalties.sources:
+        sources.pop(name, None)
+        ranges.pop(name, None)
     return replace(
         model,
         reallocation_time=penalties.reallocation_time,
         jobs=tuple(_job(job, penalties) for job in model.jobs),
-        ranges={key: limits for key, limits in model.ranges.items() if key != name},
-        sources={key: source for key, source in model.sources.items() if key != name}
-        | ({name: penalties.sources[name]} if name in penalties.sources else {}),
+        ranges=ranges,
+        sources=sources | ({name: penalties.sources[name]} if name in penalties.sources else {}),
     )
 
 

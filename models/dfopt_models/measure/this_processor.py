@@ -118,8 +118,8 @@ class ThisProcessor(ThisMachine):
             bytes_of_matrix = PRODUCT_SHARE * self.cache_lines * WORDS * 8 / 3
             size = max(BLOCK, int((bytes_of_matrix / 8) ** 0.5) // BLOCK * BLOCK)
             left, right, product = (np.full(size * size, 1e-3) for _ in range(3))
-            block = iter_round((size // BLOCK) ** 2)
-            return lambda: multiply_block(left, right, product, size, next(block))
+            step = iter_round((size // BLOCK) ** 3)
+            return lambda: multiply_block(left, right, product, size, next(step))
         return lambda: None
 
 

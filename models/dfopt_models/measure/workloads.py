@@ -32,14 +32,18 @@ def stream(words: Words, first: int, lines: int) -> int:
 
 
 @compiled
-def multiply_block(left: Floats, right: Floats, product: Floats, size: int, block: int) -> int:
-    """Add to one block of a product of two square matrices, whose rows follow each other."""
+def multiply_block(left: Floats, right: Floats, product: Floats, size: int, step: int) -> int:
+    """Add the product of two blocks to one of a third square matrix, whose rows follow each other.
+
+    All steps from 0 to the cube of the number of blocks in a row are one product of matrices.
+    """
     blocks = size // BLOCK
-    row, column = block // blocks * BLOCK, block % blocks * BLOCK
-    for middle in range(0, size, BLOCK):
-        for i in range(row, row + BLOCK):
-            for k in range(middle, middle + BLOCK):
-                factor = left[i * size + k]
-                for j in range(column, column + BLOCK):
-                    product[i * size + j] += factor * right[k * size + j]
-    return block
+    middle = step % blocks * BLOCK
+    column = step // blocks % blocks * BLOCK
+    row = step // (blocks * blocks) * BLOCK
+    for i in range(row, row + BLOCK):
+        for k in range(middle, middle + BLOCK):
+            factor = left[i * size + k]
+            for j in range(column, column + BLOCK):
+                product[i * size + j] += factor * right[k * size + j]
+    return step

@@ -169,6 +169,20 @@ def test_levels_that_are_alike_are_found_out() -> None:
         measured(SimulatedMemory(miss=0.1))
 
 
+def test_a_cache_that_others_fill_is_found_out() -> None:
+    # What is called a nearer level takes as long as memory.
+    memory = SimulatedMemory()
+    memory.levels = (FlushLevel(name="near", sweep=1024, set_size=512), *memory.levels)
+    with pytest.raises(MeasurementError, match=r"near cannot be told from memory: 80\.0 ns a line"):
+        measured(memory)
+
+
+def test_runs_that_differ_too_much_are_an_error() -> None:
+    runs = [measured(SimulatedMemory(miss=miss)) for miss in (50.0, 60.0, 100.0)]
+    with pytest.raises(MeasurementError, match=r"moved, random: the runs give 50.00, 60"):
+        machine_document(runs, lines=128)
+
+
 def test_interrupted_passes_are_rejected() -> None:
     # Every 50th step: some passes are lost, in the preparation too.
     run = measured(SimulatedMemory(interrupted=50))

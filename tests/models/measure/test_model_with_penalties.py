@@ -84,6 +84,13 @@ def test_penalties_of_a_machine() -> None:
     assert entry.affinity == 0
     assert found.sources["penalties"].startswith("assumed: ")
     assert found.reallocation_time == 2e-6
+    # The path length stays the model's own, and what its file says of it.
+    said = MEASURED.replace(
+        "[[job]]", 'x-source = { reallocation_time = "assumed: x" }\n[[job]]', 1
+    )
+    model = parse_model(said)
+    own = penalties_of_machine(costs, reallocation_time=model.reallocation_time)
+    assert with_penalties(model, own).sources == {"reallocation_time": "assumed: x"}
 
 
 def test_time_to_fill() -> None:
