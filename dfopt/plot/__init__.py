@@ -3,6 +3,7 @@
 from dfopt.plot.foresight import plot_foresight
 from dfopt.plot.frontier import plot_frontier
 from dfopt.plot.gantt import plot_schedule
+from dfopt.plot.gantt_of_trace import plot_trace
 from dfopt.plot.gap import plot_gap
 from dfopt.plot.picture import check_picture_name, save_picture
 from dfopt.plot.policies import plot_policies
@@ -14,5 +15,6 @@ __all__ = [
     "plot_gap",
     "plot_policies",
     "plot_schedule",
+    "plot_trace",
     "save_picture",
 ]

@@ -23,6 +23,7 @@ from dfopt.problem.timeline import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
 WIDTH = 10.0
@@ -72,7 +73,7 @@ def plot_schedule(instance: Instance, schedule: Schedule, *, ax: Axes | None = N
     task_width = None if is_to_scale(instance) else nominal_width(schedule)
     rows = timeline(instance, schedule, task_width=task_width)
     axes = new_axes(WIDTH, figure_height(len(rows))) if ax is None else ax
-    font_size = min(LARGEST_FONT, FONT_PER_ROW * size_in_points(axes)[1] / len(rows))
+    font_size = font_size_of(axes, len(rows))
     label_axes(axes, instance, schedule, task_width)
     label_rows(axes, instance, font_size)
     if ax is None:
@@ -90,6 +91,11 @@ def figure_height(rows: int) -> float:
         if rows <= most:
             return 1.6 + rows * pitch
     return min(40.0, 1.6 + rows * 0.16)
+
+
+def font_size_of(ax: Axes, rows: int) -> float:
+    """Return the size of letters that fit on bars, in points."""
+    return min(LARGEST_FONT, FONT_PER_ROW * size_in_points(ax)[1] / rows)
 
 
 def size_in_points(ax: Axes) -> tuple[float, float]:
@@ -125,7 +131,6 @@ def label_axes(ax: Axes, instance: Instance, schedule: Schedule, task_width: flo
 
 def label_rows(ax: Axes, instance: Instance, font_size: float) -> None:
     """Name the CPUs, from top to bottom, with what their caches hold at the start."""
-    shown = range(0, instance.cpus, -(-instance.cpus // MOST_TICKS))
     names = [
         f"CPU {cpu}, holds {shown_name(group_of(instance.penalty, state))}"
         if isinstance(state, CacheState)
@@ -134,7 +139,13 @@ def label_rows(ax: Axes, instance: Instance, font_size: float) -> None:
         else f"CPU {cpu}"
         for cpu, state in enumerate(instance.initial_states)
     ]
-    ax.set_ylim(instance.cpus - 0.5, -0.5)
+    name_rows(ax, names, font_size)
+
+
+def name_rows(ax: Axes, names: Sequence[str], font_size: float) -> None:
+    """Write the names of rows beside them, the first one on top; of many rows only some."""
+    shown = range(0, len(names), -(-len(names) // MOST_TICKS))
+    ax.set_ylim(len(names) - 0.5, -0.5)
     ax.set_yticks(
         shown, labels=[names[cpu] for cpu in shown], fontsize=max(4, font_size), parse_math=False
     )
@@ -196,8 +207,7 @@ def add_legend(brush: Brush, rows: Sequence[CpuTimeline]) -> None:
     """Add a legend below the axes: the kinds of penalty, and the groups if they are few."""
     from matplotlib.patches import Patch
 
-    ax = brush.ax
-    entries: list[tuple[str, Patch]] = []
+    entries: list[tuple[str, Artist]] = []
     if not brush.names_groups:
         entries += [(shown_name(name), Patch(color=c)) for name, c in brush.colours.items()]
     present = {charge.kind for row in rows for charge in row.charges}
@@ -207,15 +217,21 @@ def add_legend(brush: Brush, rows: Sequence[CpuTimeline]) -> None:
         for kind in ChargeKind
         if kind in present
     ]
+    draw_legend(brush, entries, has_ticks=bool(len(brush.ax.get_xticks())))
+
+
+def draw_legend(brush: Brush, entries: Sequence[tuple[str, Artist]], *, has_ticks: bool) -> None:
+    """Draw a legend of names and what stands for them below the axis and its label."""
     if not entries:
         return
+    ax = brush.ax
     names, patches = zip(*entries, strict=True)
     column = max(text_width(name, LARGEST_FONT) for name in names) + 4.5 * LARGEST_FONT
     set_plain_legend(
         ax,
         patches,
         names,
-        drop=LARGEST_FONT * (4 if len(ax.get_xticks()) else 2.7),  # below the axis and its label
+        drop=LARGEST_FONT * (4 if has_ticks else 2.7),  # below the axis and its label
         ncols=max(1, min(len(names), int(size_in_points(ax)[0] / column))),
         fontsize=LARGEST_FONT,
         borderpad=0,

@@ -27,8 +27,15 @@ class PermittedWait:
     unit: str = ""
 
 
-def parse_wait(text: str) -> PermittedWait:
+def parse_wait(text: str, what: str = "wait") -> PermittedWait:
     """Return the wait that a text such as ``1ms`` or ``500`` stands for.
+
+    Parameters
+    ----------
+    text
+        What a user wrote.
+    what
+        What it means, for errors.
 
     Raises
     ------
@@ -41,9 +48,9 @@ def parse_wait(text: str) -> PermittedWait:
         if length * NANOSECONDS.get(unit, 1) <= LARGEST_TOTAL:
             return PermittedWait(length=length, unit=unit)
     raise DfoptError(
-        f"{described(text)} is no wait; write a time from 0 on (500us, 1ms), or a number in the "
+        f"{described(text)} is no {what}; write a time from 0 on (500us, 1ms), or a number in the "
         "trace's own unit",
-        place="wait",
+        place=what,
     )
 
 
@@ -55,25 +62,39 @@ def wait_in(trace: Trace, wait: PermittedWait) -> int:
     MethodError
         When the trace's unit cannot express it, or the trace does not last longer.
     """
+    length = length_in(trace, wait)
+    lasts = int(trace.end.max()) - int(trace.start.min())
+    if length >= lasts:
+        own = trace.header.time_unit or "ns"
+        raise MethodError(
+            f"a wait of {wait.length}{wait.unit} is no limit in a trace that lasts {lasts:,} "
+            f"{own}; permit less"
+        )
+    return length
+
+
+def length_in(trace: Trace, wait: PermittedWait) -> int:
+    """Return a time in the trace's unit.
+
+    Raises
+    ------
+    MethodError
+        When the trace's unit cannot express it.
+    """
     own = trace.header.time_unit or "ns"
     named = f"{wait.length}{wait.unit}"
     length, rest = wait.length, 0
     if wait.unit:
         if own not in NANOSECONDS:
             raise MethodError(
-                f"nothing can wait for {named} in a trace whose times are in {described(own)}; "
+                f"{named} means nothing in a trace whose times are in {described(own)}; "
                 "give a number in this unit"
             )
         length, rest = divmod(wait.length * NANOSECONDS[wait.unit], NANOSECONDS[own])
     if rest:
         raise MethodError(
-            f"nothing can wait for {named} in a trace whose times are whole {own}; give a multiple "
+            f"{named} cannot be said in a trace whose times are whole {own}; give a multiple "
             f"of 1{own}"
-        )
-    lasts = int(trace.end.max()) - int(trace.start.min())
-    if length >= lasts:
-        raise MethodError(
-            f"a wait of {named} is no limit in a trace that lasts {lasts:,} {own}; permit less"
         )
     return length
 

@@ -1,0 +1,84 @@
+"""``dfopt plot trace``: a trace as a Gantt chart."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from dfopt_cli.failures import naming, parsed
+from dfopt_cli.options import PictureOption, with_option_groups
+from dfopt_cli.output_files import check_output
+from dfopt_cli.trace_files import labelled_if_possible, named, names_of, tell_source, tell_warnings
+from dfopt_cli.trace_options import (
+    CostOptions,
+    LabelOptions,
+    TraceArgument,
+    cost_choice,
+    model_instance,
+)
+
+
+@with_option_groups
+def trace(
+    trace_file: TraceArgument,
+    *,
+    output: PictureOption,
+    begin: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="TIME",
+            help="Draw from this time after the beginning of the trace: 500us, 10ms, or a number "
+            "in the trace's own unit.",
+        ),
+    ] = "0",
+    end: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="TIME",
+            help="Draw up to this time after the beginning of the trace; by default to its end.",
+            show_default=False,
+        ),
+    ] = None,
+    labels: LabelOptions,
+    costs: CostOptions,
+) -> None:
+    """Draw a recorded or simulated trace as a Gantt chart.
+
+    CPUs are rows, fragments colours. A dispatch begins hatched for as long as its switch costs, if
+    the trace or an option says what switches cost; lines lead along migrations. Where dispatches
+    are too short to be told apart, the height of a colour is its share of the time.
+
+    Example: dfopt plot trace traces/chat-linux-o1.jsonl.gz --from 20ms --to 22ms -o chat.svg
+    """
+    from dfopt.compare.attainable.permitted_wait import length_in, parse_wait
+    from dfopt.compare.cost_model_choice import with_costs
+    from dfopt.compare.realised import realised_costs
+    from dfopt.plot import check_picture_name, plot_trace, save_picture
+
+    check_picture_name(output)
+    check_output(output, trace_file)
+    limits = [
+        parsed(partial(parse_wait, what="time"), text, option)
+        for option, text in (("--from", begin), ("--to", end))
+    ]
+    choice, instance = cost_choice(costs), model_instance(costs)
+    subject, source = labelled_if_possible(trace_file, labels)
+    if labels.source is None:
+        tell_source(trace_file, source)
+    tell_warnings(trace_file, subject.quality.warnings)
+    subject = named(subject, *names_of([trace_file]))
+    with naming(trace_file):
+        subject, model = with_costs(subject, choice, instance=instance)
+        is_time = model is not None and not model.counts_switches
+        first, last = (None if limit is None else length_in(subject, limit) for limit in limits)
+        axes = plot_trace(
+            subject,
+            realised_costs(subject, model) if is_time and model is not None else None,
+            begin=first or 0,
+            end=last,
+        )
+    save_picture(axes, output)
