@@ -35,7 +35,7 @@ STANDARD_INPUT = "-"
 TOML = ".toml"
 CPUS = "machine.cpus"
 
-BARE_WORD = re.compile(r"[A-Za-z][\w./-]*")
+BARE_WORD = re.compile(r"([A-Za-z]|\.{0,2}/)[\w./:-]*")
 """A text that needs no quotes on the command line, unlike in TOML."""
 
 
@@ -85,8 +85,10 @@ def scenarios_of(
     from dfopt.simulate.run_queue.scenario_document import (
         read_scenario,
         scenario_of_trace,
+        scenario_of_workload,
         shipped_scenarios,
     )
+    from dfopt.simulate.run_queue.workloads.own_workload import PYTHON, is_own_workload
 
     listed = list(
         dict.fromkeys(
@@ -95,7 +97,12 @@ def scenarios_of(
             for scenario in (shipped_scenarios() if name == ALL else (name,))
         )
     )
-    recorded = [name for name in listed if is_recorded(name)]
+    own = [
+        name
+        for name in listed
+        if is_own_workload(name) and (name.endswith(PYTHON) or not Path(name).exists())
+    ]
+    recorded = [name for name in listed if name not in own and is_recorded(name)]
     if not recorded and (labels, costs) != (LabelOptions(), CostOptions()):
         raise typer.BadParameter(
             "the options about labels and costs are for recorded traces; change a scenario with "
@@ -113,6 +120,9 @@ def scenarios_of(
             with naming(name):
                 scenario = scenario_of_trace(trace, settings, name=names_of_recorded[name])
                 found.append(replace(scenario, file=shown_name(name)))
+        elif name in own:
+            with naming(name):
+                found.append(replace(scenario_of_workload(name, settings), file=shown_name(name)))
         else:
             with naming(name):
                 found.append(read_scenario(name, settings))

@@ -51,9 +51,9 @@ def policy_named(
         return policies[source]
     where, _, name = source.rpartition(":") if ":" in source else (source, "", "")
     if where.endswith(".py"):
-        return _policy_in(_module_of_file(where), name, where, base)
+        return _policy_in(module_of_file(where), name, where, base)
     if name:
-        return _policy_in(_module(where), name, where, base)
+        return _policy_in(module_named(where), name, where, base)
     nearest = difflib.get_close_matches(source, policies, n=1)
     known = ", ".join(policies)
     hint = f"did you mean {nearest[0]!r}? One" if nearest else f"known are {known}; one"
@@ -105,7 +105,8 @@ def _failed(policy: type[HasName], error: BaseException) -> DfoptError:
     )
 
 
-def _module(name: str) -> ModuleType:
+def module_named(name: str) -> ModuleType:
+    """Return a module that is imported as from the current folder."""
     here = os.getcwd()
     sys.path.insert(0, here)
     try:
@@ -117,10 +118,11 @@ def _module(name: str) -> ModuleType:
         sys.path.remove(here)
 
 
-def _module_of_file(path: str) -> ModuleType:
+def module_of_file(path: str) -> ModuleType:
+    """Return the module in a file of Python."""
     if not Path(path).is_file():
         raise DfoptError("there is no such file; check its name", file=path)
-    spec = importlib.util.spec_from_file_location(f"dfopt_policy_{Path(path).stem}", path)
+    spec = importlib.util.spec_from_file_location(f"dfopt_own_{Path(path).stem}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -25,12 +25,19 @@ from dfopt.files.formats import Format, check_format
 from dfopt.files.instance_document import PENALTY_KEYS, penalty_from_document, penalty_to_document
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document, described_json
-from dfopt.problem.penalties import PenaltyF
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.simulate.parameters import anything, made, readers_of
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.policies import POLICIES, policy_with
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.workloads import WORKLOADS
+from dfopt.simulate.run_queue.workloads.own_workload import (
+    in_folder as in_folder_of_workload,
+)
+from dfopt.simulate.run_queue.workloads.own_workload import (
+    is_own_workload,
+    own_workload,
+)
 from dfopt.simulate.run_queue.workloads.replay import Replay
 from dfopt.trace.trace import Trace
 
@@ -80,10 +87,10 @@ def scenario_from_document(document: Document, *, name: str = "scenario") -> Sce
     for key in ("workload", "machine", "penalty"):
         if key not in document:
             raise FileError("is missing; it is required", place=key)
-    kind = WORKLOADS[document["workload"]]
+    source = document["workload"]
     penalty = at("penalty", penalty_from_document, document["penalty"])
     parameters = document.get("parameters", {})
-    if kind is Replay and isinstance(penalty, PenaltyF):
+    if source == Replay.name and isinstance(penalty, PenaltyF):
         _check_lines(parameters)
     policies = document.get("policy", {})
     for policy, values in policies.items():
@@ -92,7 +99,7 @@ def scenario_from_document(document: Document, *, name: str = "scenario") -> Sce
     caches = document.get("caches")
     return Scenario(
         name=document.get("name", name),
-        workload=at("parameters", lambda values: made(kind, values), parameters),
+        workload=at("parameters", lambda values: _workload_made(source, values), parameters),
         machine=at("machine", lambda values: made(Machine, values), document["machine"]),
         penalty=penalty,
         caches=caches and at("caches", lambda values: made(CacheSizes, values), caches),
@@ -136,6 +143,35 @@ def scenario_of_trace(
     if header.source is not None:
         document["source"] = header.source
     return scenario_from_document(with_settings(document, settings or {}))
+
+
+def scenario_of_workload(source: str, settings: Mapping[str, object] | None = None) -> Scenario:
+    """Return a workload of a user's own as a scenario; every change of fragment costs 1.
+
+    Parameters
+    ----------
+    source
+        ``file.py``, ``file.py:Class`` or ``module:Class``.
+    settings
+        The number of CPUs (``machine.cpus``), and what else is not the default, such as the
+        penalty; see :func:`with_settings`.
+
+    Raises
+    ------
+    DfoptError
+        When there is no such workload, or a setting is missing or does not fit.
+    """
+    penalty = PenaltyG(fill=1, write_back=0)
+    document: Document = {
+        "workload": source,
+        "machine": {},
+        "penalty": penalty_to_document(penalty),
+    }
+    changed = with_settings(document, settings or {})
+    if "cpus" not in changed["machine"]:
+        raise FileError("is missing; say how many CPUs there are", place="machine.cpus")
+    name = own_workload(source, changed.get("parameters", {})).name
+    return scenario_from_document(changed, name=name)
 
 
 def with_settings(document: Document, settings: Mapping[str, object]) -> Document:
@@ -190,6 +226,12 @@ def _merged(base: Document, over: Document) -> Table:
     return merged(kept, over)
 
 
+def _workload_made(source: str, parameters: Table) -> Any:
+    """Return a workload of dfopt, or of a user."""
+    kind = WORKLOADS.get(source)
+    return own_workload(source, parameters) if kind is None else made(kind, parameters)
+
+
 def _check_lines(parameters: Table) -> None:
     if isinstance(parameters.get("trace"), str) and "lines" not in parameters:
         raise FileError(
@@ -204,11 +246,16 @@ def _check_lines(parameters: Table) -> None:
 
 def _workload(value: object) -> str:
     known = WORKLOADS
+    if isinstance(value, str) and is_own_workload(value):
+        return value
     if not isinstance(value, str) or value not in known:
         nearest = difflib.get_close_matches(str(value), known, n=1)
         hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
         words = ", ".join(map(repr, known))
-        raise FileError(f"must be one of {words}, not {described_json(value)}{hint}")
+        raise FileError(
+            f"must be one of {words}, not {described_json(value)}{hint}; one "
+            "of your own is file.py or module:Class"
+        )
     return value
 
 
@@ -244,6 +291,8 @@ def _checked(document: Document, folder: Path | None) -> Document:
     check_format(document, FORMAT)
     checked = TABLE(document)
     parameters = checked.get("parameters", {})
+    if folder is not None and "workload" in checked:
+        checked["workload"] = in_folder_of_workload(checked["workload"], folder)
     if folder is not None and isinstance(parameters.get("trace"), str):
         parameters["trace"] = str(folder / parameters["trace"])
     if folder is not None and isinstance(parameters.get("labels"), str):
