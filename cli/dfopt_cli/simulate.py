@@ -58,8 +58,8 @@ def run_queue(
         typer.Argument(
             metavar="SCENARIO",
             help="Names of scenarios that come with dfopt (all: every one), TOML "
-            "files, or recorded "
-            "traces, whose threads then run under the policies. The content says which it is.",
+            "files, recorded traces, whose threads then run under the policies, or a workload of "
+            "your own (file.py or module:Class; give --cpus).",
             show_default=False,
         ),
     ],
