@@ -49,7 +49,9 @@ def labelled_and_source(path: str, options: LabelOptions) -> Labelled:
     with naming_both(path):
         found = labelled(trace, source)
         if options.only is not None:
-            found = replace(found, trace=keep_only(found.trace, options.only))
+            is_chosen = found.source == "own"
+            kept = keep_only(found.trace, options.only, is_chosen=is_chosen)
+            found = replace(found, trace=kept)
     if options.labels_out is not None:
         save_labels(options.labels_out, found.trace, found.inferred)
     return found

@@ -53,7 +53,7 @@ class LabelOptions:
             metavar="TIDS|REGEX",
             show_default=False,
             help="Manage only these threads: numbers with commas, or a regular expression for the "
-            "name of the thread (comm).",
+            "name of the thread (comm). A trace without comms keeps its own labels.",
         ),
     ] = None
     labels_out: Annotated[

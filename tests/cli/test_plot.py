@@ -71,3 +71,17 @@ def test_an_output_is_needed(run: Run, instance_file: Path, result_file: Path) -
     code, _, err = run("plot", "schedule", instance_file, result_file)
     assert code == 2
     assert "--output" in err
+
+
+def test_a_part_of_a_trace_is_drawn(run: Run, tmp_path: Path, trace: Path) -> None:
+    path = tmp_path / "trace.svg"
+    arguments = ("plot", "trace", trace, "-o", path)
+    assert run(*arguments, "--from", "5ns", "--to", "35") == (0, "", "")
+    assert "time since the trace begins (ns)" in path.read_text()
+    code, _, err = run(*arguments, "--from", "1us")
+    assert (code, err) == (
+        1,
+        f"dfopt: {trace}: nothing ran from 1,000 on; choose another part of the trace, which "
+        "lasts 50 ns\n",
+    )
+    assert run(*arguments, "--to", "soon")[0] == 2

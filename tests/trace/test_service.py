@@ -1,10 +1,12 @@
 """How tasks were served, computed by hand."""
 
+import io
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 
+from dfopt.trace.readers.dfopt_trace import read_dfopt_trace
 from dfopt.trace.service import WaitFigures, service_of
 from dfopt.trace.trace import UNMANAGED
 from tests.trace.traces import SMALL
@@ -54,6 +56,19 @@ def test_who_may_have_run_in_a_gap_is_not_said_to_wait() -> None:
         )
     )
     assert found.still_waiting == 1  # c
+
+
+BY_HAND = b"""{"format": "dfopt-trace/1", "cpus": 1, "time_unit": "us"}
+{"first_wakeup": 0, "task": "a"}
+{"cpu": 0, "start": 3, "end": 10, "task": "a", "df": "x", "stop": "sleeps"}
+{"wakeup": 12, "task": "a"}
+{"cpu": 0, "start": 13, "end": 20, "task": "a", "df": "x", "stop": "sleeps"}
+"""
+
+
+def test_a_trace_written_by_hand_has_latencies() -> None:
+    found = service_of(read_dfopt_trace(io.BytesIO(BY_HAND)))
+    assert found.wakeup_latency == WaitFigures(count=2, mean=2, p50=1, p99=3, longest=3)
 
 
 def test_without_wakeups_nothing_is_invented() -> None:

@@ -82,7 +82,7 @@ def report_unknown(unknown: Sequence[tuple[int, str]], named: int, file: str) ->
     )
 
 
-def keep_only(trace: Trace, chosen: str) -> Trace:
+def keep_only(trace: Trace, chosen: str, *, is_chosen: bool = False) -> Trace:
     """Return a trace in which the dispatches of all other tasks are not managed.
 
     Parameters
@@ -91,14 +91,32 @@ def keep_only(trace: Trace, chosen: str) -> Trace:
         With labels.
     chosen
         Numbers of threads with commas between them, such as ``12,13.2``, or a regular
-        expression that is searched for in the comm of each dispatch.
+        expression that is searched for in the comm of each dispatch, or in the name of its task
+        if the trace has no comms.
+    is_chosen
+        Whether the trace came with its labels, as a simulated one does. Without comms, and without
+        a task of such a name, it then stays as it is, with a warning.
 
     Raises
     ------
     FileError
-        When the expression is invalid, when the trace has no comms or no such thread, or when no
-        dispatch is left managed.
+        When the expression is invalid, when the trace has no such thread, or when no dispatch is
+        left managed.
     """
+    if trace.comm is None and not TIDS.fullmatch(chosen):
+        expression = compiled_pattern(chosen)
+        if not any(expression.search(task.name) for task in trace.tasks):
+            if not is_chosen:
+                raise FileError(
+                    f"has no comms, and no task whose name fits {chosen!r}; give the numbers of "
+                    "threads, or to each trace its own source of labels (own for simulated ones)"
+                )
+            warnings.warn(
+                f"has no comms to choose {chosen!r} by; all its own labels are kept",
+                DfoptWarning,
+                stacklevel=2,
+            )
+            return trace
     kept = _by_tid(trace, chosen.split(",")) if TIDS.fullmatch(chosen) else _by_comm(trace, chosen)
     fragment = np.where(kept, trace.fragment, np.int32(UNMANAGED))
     if (fragment == UNMANAGED).all():
@@ -121,7 +139,9 @@ def _by_tid(trace: Trace, wanted: list[str]) -> Flags:
 def _by_comm(trace: Trace, pattern: str) -> Flags:
     expression = compiled_pattern(pattern)
     if trace.comm is None:
-        raise FileError("has no comms to look at; give the numbers of threads")
+        fits = [bool(expression.search(task.name)) for task in trace.tasks]
+        by_name: Flags = np.array(fits, bool)[trace.task]
+        return by_name
     # One more at the end, for dispatches without a comm.
     is_kept = np.array([*(bool(expression.search(comm)) for comm in trace.comms), False], bool)
     kept: Flags = is_kept[trace.comm]

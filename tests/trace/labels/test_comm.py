@@ -1,6 +1,6 @@
 import pytest
 
-from dfopt.errors import FileError
+from dfopt.errors import DfoptWarning, FileError
 from dfopt.trace.labels import keep_only, label_by_comm
 from tests.trace.labels.made import labels, made
 from tests.trace.traces import trace_from_rows
@@ -40,8 +40,19 @@ def test_a_trace_without_comms():
     trace = trace_from_rows([(0, 0, 10, "1", "x", None, None)])
     with pytest.raises(FileError, match="has no comms"):
         label_by_comm(trace, "a")
-    with pytest.raises(FileError, match="has no comms"):
+    with pytest.raises(FileError, match="has no comms, and no task whose name fits 'a'"):
         keep_only(trace, "a")
+
+
+def test_without_comms_the_names_of_tasks_are_searched():
+    rows = [(0, 0, 10, "room1", "x", None, None), (0, 10, 20, "room2", "y", None, None)]
+    assert labels(keep_only(trace_from_rows(rows), "m2$")) == [None, "y"]
+
+
+def test_a_trace_that_came_with_labels_keeps_them():
+    trace = trace_from_rows([(0, 0, 10, "1", "x", None, None)])
+    with pytest.warns(DfoptWarning, match="all its own labels are kept"):
+        assert keep_only(trace, "hackbench", is_chosen=True) is trace
 
 
 @pytest.mark.parametrize(
