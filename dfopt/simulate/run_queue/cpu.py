@@ -14,11 +14,9 @@ from heapq import heappush
 from itertools import chain
 from typing import Any
 
-from dfopt.checks import LARGEST_TOTAL
 from dfopt.simulate.run_queue.contract import DISK, KERNEL, USER, Policy, State, Thread, Why
 from dfopt.simulate.run_queue.policy_errors import (
     STALLED,
-    endless,
     stalled,
     wrong_pick,
     wrong_slice,
@@ -225,10 +223,15 @@ class Cpu:
         kernel = self._kernel
         thread = self._running[self.number]
         assert thread is not None
-        self._execute(thread, kernel.now)
+        now = kernel.now
+        executed = now - self._begins
+        thread.left = left = thread.left - executed
+        thread.run_time += executed
+        self._slice -= executed
+        self._begins = self._row_end = now
         is_taken = self._is_taken
         self._is_taken = False
-        if thread.left:
+        if left:
             self._puts_back(thread, PREEMPTED if is_taken else EXPIRED)
         else:
             if is_taken:  # in case it goes on with another burst
@@ -259,8 +262,10 @@ class Cpu:
 
     def progress(self) -> int:
         """Return the time for which its thread has executed since that was last noted."""
-        # While a penalty is paid, the burst begins in the future.
-        return max(0, (self._began if self._is_suspended else self._kernel.now) - self._begins)
+        if not self.is_at_work:
+            # While a penalty is paid, the burst begins in the future.
+            return max(0, self._kernel.now - self._begins)
+        return max(0, self._began - self._begins) if self._is_suspended else 0
 
     def stop(self) -> None:
         """Close the open dispatch at the end of the simulation.
@@ -430,7 +435,11 @@ class Cpu:
                 return True
             pause = step.perform(kernel, thread)
             if pause is not None:
-                self._leaves(thread, pause)
+                if pause is YIELDED:
+                    thread.look_ahead()
+                    self._puts_back(thread, YIELDS)
+                else:
+                    self._blocks(thread)
                 return False
             if kernel.tasks:
                 self._work(self._proceed)
@@ -450,11 +459,7 @@ class Cpu:
         self._running[number] = None
         kernel.enter(thread, why, number)
 
-    def _leaves(self, thread: Thread, pause: Pause) -> None:
-        if pause is YIELDED:
-            thread.look_ahead()
-            self._puts_back(thread, YIELDS)
-            return
+    def _blocks(self, thread: Thread) -> None:
         self._stop(thread)
         if self._row_thread is thread:
             self._row_stop = SLEEPS
@@ -549,15 +554,13 @@ class Cpu:
 
     def _close(self) -> None:
         """End the dispatch."""
-        thread, end = self._row_thread, self._row_end
+        thread = self._row_thread
         assert thread is not None
-        if end > LARGEST_TOTAL:
-            raise endless()
         self._note(
             packed(
                 self.number,
                 self._row_start,
-                end,
+                self._row_end,
                 thread.number,
                 self._row_fragment,
                 self._row_lines,

@@ -84,13 +84,15 @@ class Kernel(Requests):
             2^62.
         """
         heap, asked = self.agenda, self.asked
-        last = LARGEST_TOTAL * 2 if until is None else until
+        last = LARGEST_TOTAL if until is None else min(until, LARGEST_TOTAL)
         self._start()
         calls, since, events = 0, 0, 0
         is_cut = False
         while heap:
             now, number, what = heappop(heap)
             if now > last:
+                if last != until:
+                    raise endless()
                 is_cut = True
                 break
             if what.__class__ is Cpu:
@@ -212,8 +214,6 @@ class Kernel(Requests):
         """Close the open dispatches, and refuse an end at which threads still wait."""
         for cpu in self._cpus:
             cpu.stop()
-        if self.now > LARGEST_TOTAL:
-            raise endless()
         self.recorder.count(self.counters)
         self.counters.executed = sum(thread.run_time for thread in self.threads)
         self.counters.end = self.now

@@ -8,10 +8,9 @@ from heapq import heappush
 from itertools import count
 from typing import Any
 
-from dfopt.checks import LARGEST_TOTAL
 from dfopt.simulate.run_queue.contract import DISK, NOBODY, Policy, State, Thread, Why
 from dfopt.simulate.run_queue.costs import Costs
-from dfopt.simulate.run_queue.policy_errors import endless, wrong_call, wrong_cpu, wrong_time
+from dfopt.simulate.run_queue.policy_errors import wrong_call, wrong_cpu, wrong_time
 from dfopt.simulate.run_queue.recorder import Counters, Recorder, packed_wakeup
 from dfopt.simulate.run_queue.scenario import LockDistribution, Machine
 from dfopt.simulate.run_queue.spin_lock import SpinLock
@@ -180,14 +179,10 @@ class Requests:
 
         ``cpu`` is where the thread runs that wakes it; None for an interrupt.
         """
-        if self.now > LARGEST_TOTAL:
-            raise endless()
-        thread.woken_at = self.now
+        now = thread.woken_at = self.now
         waker = None if cpu is None else self.running[cpu]
         self._note_wakeup(
-            packed_wakeup(
-                self.now, NOBODY if waker is None else waker.number, thread.number, why is NEW
-            )
+            packed_wakeup(now, NOBODY if waker is None else waker.number, thread.number, why is NEW)
         )
         thread.look_ahead()
         if thread.wakes_by_disk:

@@ -65,7 +65,12 @@ ALL = [*POLICIES.values(), Chaotic]
 
 
 MACHINES = st.builds(
-    Machine, cpus=st.integers(1, 4), switch_time=st.just(1), lock_time=st.sampled_from([0, 2])
+    Machine,
+    cpus=st.integers(1, 4),
+    switch_time=st.just(1),
+    lock_time=st.sampled_from([0, 2]),
+    lock_doubling=st.sampled_from([0, 1]),
+    wake_time=st.sampled_from([0, 3]),
 )
 
 

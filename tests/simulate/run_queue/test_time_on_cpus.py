@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 
 from dfopt.simulate.run_queue import read_scenario
+from dfopt.simulate.run_queue.contract import Thread, Why
 from dfopt.simulate.run_queue.kernel import Kernel
 from dfopt.simulate.run_queue.policies import POLICIES
+from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine
 from dfopt.simulate.run_queue.simulation import simulate_once
 from dfopt.simulate.run_queue.spin_lock import SpinLock
-from dfopt.simulate.run_queue.steps import Channel, Receive, Send
+from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep
 from dfopt.simulate.run_queue.work import CpuWork
 from dfopt.simulate.run_queue.workload import DIRTY, UNMANAGED, Burst
 from tests.simulate.run_queue.by_hand import rows, run
@@ -36,6 +40,30 @@ def test_an_idle_cpu_takes_time_to_wake_up() -> None:
     # nothing, then and when t1 had appeared. The message at 14 wakes CPU 1, which is awake at 18.
     assert sorted(rows(kernel)) == [(0, 4, 24, "t1", UNMANAGED), (1, 18, 21, "t0", UNMANAGED)]
     assert kernel.counters.overhead >= 4 + 4
+
+
+class Progress(FirstComeFirstServed):
+    """Each operation takes 10; the progress of t1 is noted at every tick."""
+
+    name: ClassVar[str] = "progress"
+    tick_interval = 5
+
+    def begin(self) -> None:
+        self.seen: dict[int, int] = {}
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
+        self.engine.spend(10)
+        super().ready(thread, why, cpu)
+
+    def tick(self) -> None:
+        self.seen[self.engine.now] = self.engine.executed(self.engine.threads[1])
+
+
+def test_a_thread_makes_no_progress_during_an_interrupt_or_before_it_begins() -> None:
+    # t0 blocks at 5, and t1 runs until the timer comes at 17; that takes until 27, and t1 goes on.
+    policy = Progress(time_slice=0)
+    run([Burst(5), Sleep(12), Burst(1)], [Burst(20)], policy=policy)
+    assert policy.seen == {5: 0, 10: 5, 15: 10, 20: 12, 25: 12, 30: 15, 35: 20}
 
 
 def test_nothing_happens_after_the_end() -> None:
