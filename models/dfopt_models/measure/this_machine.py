@@ -28,6 +28,10 @@ WORDS = LINE // 8
 PAGE_LINES = 64
 """Lines of a page: a random order stays within a page until it is read, to spare the TLB."""
 
+STRETCH_PAGES = 64
+"""Pages of a stretch, within which a random order stays too: what walks through tables of pages
+cost is then the same for few lines and for many."""
+
 CACHES = Path("/sys/devices/system/cpu")
 
 SWEEPS, MEMORY_SWEEPS = 8, 2
@@ -152,15 +156,20 @@ class ThisMachine:
 
     def _chain(self, lines: int) -> Chain:
         """Return lines, each of which says in its first word where the next one begins."""
-        order = np.arange(lines)
-        pages = [order[first : first + PAGE_LINES] for first in range(0, lines, PAGE_LINES)]
-        self._draws.shuffle(pages)
+        stretches = self._shuffled(np.arange(lines), STRETCH_PAGES * PAGE_LINES)
+        pages = [page for stretch in stretches for page in self._shuffled(stretch, PAGE_LINES)]
         for page in pages:
             self._draws.shuffle(page)
         order = np.concatenate(pages)
         chain = np.zeros(lines * WORDS, np.int64)
         chain[order * WORDS] = np.roll(order, -1) * WORDS
         return chain
+
+    def _shuffled(self, numbers: Chain, length: int) -> list[Chain]:
+        """Return parts of this length, in random order."""
+        parts = [numbers[first : first + length] for first in range(0, len(numbers), length)]
+        self._draws.shuffle(parts)
+        return parts
 
 
 def cache_sizes(cpu: int, folder: Path = CACHES) -> list[int]:
