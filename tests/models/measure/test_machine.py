@@ -133,7 +133,7 @@ def test_filling_takes_as_long_as_there_are_lines() -> None:
 
 def test_a_cache_that_resists_the_flush_is_found_out() -> None:
     memory = SimulatedMemory(resists=True)
-    with pytest.raises(MeasurementError, match="flush to memory is not verified: only 0.0%"):
+    with pytest.raises(MeasurementError, match=r"flush to memory is not verified: only 0\.0%"):
         measured(memory)
     level = FlushLevel(name="memory", sweep=16 * 1024, set_size=512)
     assert verify_flush(memory, level, lines=LINES, passes=PASSES) == pytest.approx(1.0)
