@@ -134,7 +134,6 @@ def service_columns(runs: Sequence[Run]) -> dict[str, Column]:
     waits = (
         ("wakeup_latency", "p50", "latency\np50"),
         ("wakeup_latency", "p99", "latency\np99"),
-        ("wakeup_latency", "longest", "latency\nlongest"),
         ("wait", "mean", "wait\nmean"),
         ("wait", "p99", "wait\np99"),
     )
