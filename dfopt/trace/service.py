@@ -199,6 +199,8 @@ def _still_waiting(trace: Trace, counts: Flags) -> tuple[Numbers, Integers]:
     been ready since the last gap: in a gap it may have run.
     """
     tasks, never = len(trace.tasks), np.iinfo(np.int64).min
+    if not len(trace):
+        return np.empty(0, np.int32), np.empty(0, np.int64)
     last = np.full(tasks, -1, np.int64)
     last[trace.task] = np.arange(len(trace))  # rows are ordered by start, so the last one stays
     ran = last >= 0

@@ -71,6 +71,11 @@ def test_a_trace_written_by_hand_has_latencies() -> None:
     assert found.wakeup_latency == WaitFigures(count=2, mean=2, p50=1, p99=3, longest=3)
 
 
+def test_a_trace_in_which_nothing_ran() -> None:
+    found = service_of(woken_trace(first_wakeups=((0, None, "a"),)))
+    assert (found.wakeup_latency, found.fairness, found.still_waiting) == (None, None, 0)
+
+
 def test_without_wakeups_nothing_is_invented() -> None:
     found = service_of(SMALL)
     assert (found.wakeup_latency, found.wait, found.fairness) == (None, None, None)
