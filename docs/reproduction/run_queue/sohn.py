@@ -142,7 +142,7 @@ def scaling_rows(runs: Runs) -> Iterator[Row]:
             published="figure 8",
             simulated=f"{one} times its throughput",
             verdict=verdict(holds=one.is_clearly(below=True)),
-            criterion="less than 1 by more than twice the standard error",
+            criterion="less than 1 with its 95 % interval",
         )
         better = runs.relative(TWO, cpus, ONE)
         yield Row(
@@ -150,7 +150,7 @@ def scaling_rows(runs: Runs) -> Iterator[Row]:
             published="figure 8",
             simulated=f"{better} times its throughput",
             verdict=verdict(holds=better.is_clearly(below=False)),
-            criterion="more than 1 by more than twice the standard error",
+            criterion="more than 1 with its 95 % interval",
         )
 
 
@@ -167,8 +167,7 @@ def table_1_rows(runs: Runs, sort: str) -> Iterator[Row]:
             published=f"{published}",
             simulated=f"{found}",
             verdict=verdict(holds=same_side and abs(found.mean - published) <= POINTS),
-            criterion=f"on the same side of 1 by more than twice the standard error, and within "
-            f"{POINTS}",
+            criterion=f"on the same side of 1 with its 95 % interval, and within {POINTS}",
         )
 
 
@@ -214,7 +213,7 @@ def buffer_rows(runs: Runs) -> Iterator[Row]:
         published="by 0.03, to 0.98",
         simulated=f"{steeper} times, {each:.3f}",
         verdict=verdict(holds=steeper.is_clearly(below=False)),
-        criterion="steeper by more than twice the standard error",
+        criterion="steeper with its 95 % interval",
     )
 
 

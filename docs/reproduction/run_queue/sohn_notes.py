@@ -87,10 +87,8 @@ def notes(runs: Runs) -> Iterator[str]:
         f"{by_law(MOST, original.think).spinning:.0%} of "
         f"the CPUs that spin; {original.miss_ratio:.1%}, {two.miss_ratio:.1%} and "
         f"{original.spinning:.0%} are simulated. A mixture of long computing and fast switching "
-        "misses one lock less often than equal times. And a CPU that puts a thread back and "
-        "takes the next one uses the lock twice, with no other CPU in between. For both reasons "
-        "the lock must be held for longer to give the same misses; then more CPUs spin, and two "
-        "scans miss more."
+        "misses one lock less often than equal times. So the lock must be held for longer to "
+        "give the same misses; then more CPUs spin, and two scans miss more."
     )
     steps = [by_law(cpus, think).miss for cpus in ALL_CPUS]
     across = [by_law(cpus, think, cpus).miss for cpus in ALL_CPUS]

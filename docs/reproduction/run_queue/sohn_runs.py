@@ -5,6 +5,8 @@ from dataclasses import astuple, dataclass, replace
 from functools import cache
 from statistics import fmean, stdev
 
+from scipy.stats import t as student
+
 from dfopt.problem.penalties import PenaltyG
 from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
@@ -23,8 +25,8 @@ VARIANTS: dict[str, tuple[str, dict[str, int]]] = {
     SCANS_ALWAYS_LOCK: (THREE, {"count_of_queue": True}),
 }
 
-LOCK_TIME = 76_000
-PIPE_TIME = 127_000
+LOCK_TIME = 61_000
+PIPE_TIME = 100_000
 """Both fitted, by sohn_fit.py; in nanoseconds."""
 
 LOOK_TIME = 3_000
@@ -32,6 +34,9 @@ TIME_SLICE = 20_000_000
 LONG_SLICE = 100_000_000
 
 USERS_PER_CPU = 5
+ROUND_TRIPS, FORKS, OPENS = 25, 1, 1
+"""In a job of Cswitch, Fexec and Read."""
+
 COMPUTE_TIME = 200_000_000
 SHARES = {"share_cswitch": 16, "share_fexec": 8, "share_read": 12, "share_compute": 2}
 BLOCK_TIME = 1_500_000
@@ -60,7 +65,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Ratio:
-    """A mean of ratios, one for each seed, with twice its standard error."""
+    """A mean of ratios, one for each seed, with half its 95 % interval by Student's t."""
 
     mean: float
     error: float
@@ -76,7 +81,8 @@ class Ratio:
 def ratio(above: Sequence[float], below: Sequence[float]) -> Ratio:
     """Return the ratio of what was measured with the same seeds."""
     values = [one / other for one, other in zip(above, below, strict=True)]
-    return Ratio(fmean(values), 2 * stdev(values) / len(values) ** 0.5)
+    quantile = float(student.ppf(0.975, len(values) - 1))
+    return Ratio(fmean(values), quantile * stdev(values) / len(values) ** 0.5)
 
 
 def mean_of(found: Sequence[Measured]) -> Measured:
@@ -90,9 +96,9 @@ def mix(cpus: int, *, lists: BufferLists | None = None) -> Aim:
         users=USERS_PER_CPU * cpus,
         jobs=NEVER_ENDING,
         **SHARES,
-        round_trips=25,
-        forks=1,
-        opens=1,
+        round_trips=ROUND_TRIPS,
+        forks=FORKS,
+        opens=OPENS,
         compute_time=COMPUTE_TIME,
         pipe_time=PIPE_TIME,
         block_time=BLOCK_TIME,
