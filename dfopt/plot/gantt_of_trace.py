@@ -123,7 +123,7 @@ def plot_trace(
     Raises
     ------
     DfoptError
-        When nothing ran in this part.
+        When nothing ran in this part, or it ends before it begins.
     """
     window = window_of(trace, costs, begin, end)
     axes = new_axes(WIDTH, figure_height(trace.cpus)) if ax is None else ax
@@ -165,6 +165,10 @@ def plot_trace(
 
 def window_of(trace: Trace, costs: Integers | None, begin: int, end: int | None) -> TraceWindow:
     """Return the part of a trace that is to be drawn."""
+    if end is not None and end <= begin:
+        raise DfoptError(
+            f"the part from {begin:,} to {end:,} ends before it begins; let it end later"
+        )
     origin = int(trace.start.min(initial=np.iinfo(np.int64).max)) if len(trace) else 0
     last = int(trace.end.max(initial=origin)) - origin
     until = last if end is None else min(end, last)
