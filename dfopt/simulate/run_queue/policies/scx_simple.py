@@ -43,8 +43,7 @@ class ScxSimple(TimeSliced):
             thread.own = FairEntity(thread.nice)
             thread.own.vruntime = self._clock
         entity: FairEntity = thread.own
-        entity.vruntime += entity.virtual(thread.run_time - entity.charged)
-        entity.charged = thread.run_time
+        entity.charge(thread.run_time)
         entity.vruntime = max(entity.vruntime, self._clock - entity.virtual(self.time_slice))
         self._arrivals += 1
         heappush(self._queue, (entity.vruntime, self._arrivals, thread))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import insort
-from typing import ClassVar
 
 from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.contract import Policy, Thread, Why
@@ -53,6 +52,11 @@ class FairEntity:
         self.lag = 0
         self.charged = 0
         self.home = 0
+
+    def charge(self, executed: int) -> None:
+        """Bring the virtual run time up to date with what the thread has executed in all."""
+        self.vruntime += self.virtual(executed - self.charged)
+        self.charged = executed
 
     def virtual(self, time: int) -> int:
         """Return the virtual time that it gains when it executes for a time."""
@@ -116,8 +120,6 @@ class FairQueues(Policy):
     exactly, and not at the next tick of a clock.
     """
 
-    name: ClassVar[str]
-
     def __init__(
         self, *, migration_cost: int = 500_000, balance_interval: int = 32_000_000
     ) -> None:
@@ -162,9 +164,7 @@ class FairQueues(Policy):
     def charge(self, thread: Thread) -> FairEntity:
         """Bring a thread's virtual run time up to date."""
         entity: FairEntity = thread.own
-        executed = self.engine.executed(thread)
-        entity.vruntime += entity.virtual(executed - entity.charged)
-        entity.charged = executed
+        entity.charge(self.engine.executed(thread))
         return entity
 
     def current(self, cpu: int, *, without: FairEntity | None = None) -> FairEntity | None:
@@ -288,7 +288,11 @@ class FairQueues(Policy):
 
     def expect_idle_tick(self) -> None:
         """Let CPUs with nothing to run balance soon, if a thread waits."""
-        if self.tick_interval and not self._has_idle_tick and any(q.waiting for q in self._queues):
+        if (
+            self.tick_interval
+            and not self._has_idle_tick
+            and any(queue.waiting for queue in self._queues)
+        ):
             self._has_idle_tick = True
             interval = max(1, self.tick_interval // IDLE_FACTOR)
             self.engine.call_at(self.engine.now + interval, self._idle_tick)
