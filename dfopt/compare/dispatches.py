@@ -12,6 +12,7 @@ from dfopt.errors import DfoptError
 from dfopt.problem.cache_state import Leaves
 from dfopt.trace import Trace
 from dfopt.trace.events import Flags, Integers, Numbers
+from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, UNMANAGED
 
 Rows = NDArray[np.intp]
@@ -150,12 +151,3 @@ def _previous(cpu: Numbers, start: Integers, gap_cpu: Numbers, gap_end: Integers
         after = np.searchsorted(start[own], gap_end[gap_cpu == number])
         previous[own[after[after < len(own)]]] = UNKNOWN
     return previous
-
-
-def latest_of_same(key: Numbers) -> Rows:
-    """Return for each entry the index of the latest earlier entry that equals it, or -1."""
-    order = np.argsort(key, kind="stable")
-    same = key[order][1:] == key[order][:-1]
-    latest = np.full(len(key), -1, np.intp)
-    latest[order[1:][same]] = order[:-1][same]
-    return latest

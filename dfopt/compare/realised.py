@@ -9,9 +9,10 @@ import numpy as np
 
 from dfopt.compare.comparison import Cause, CpuResult, FragmentResult, Realised
 from dfopt.compare.cost_model import CostModel, TypeCosts
-from dfopt.compare.dispatches import NOTHING, Dispatches, Rows, dispatches_of, latest_of_same
+from dfopt.compare.dispatches import NOTHING, Dispatches, Rows, dispatches_of
 from dfopt.trace import Trace
 from dfopt.trace.events import Flags, Integers, Numbers
+from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.trace import UNMANAGED
 
 CAUSES = tuple(Cause)

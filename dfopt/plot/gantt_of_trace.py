@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dfopt.errors import DfoptError
 from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed
 from dfopt.plot.gantt import (
     LARGEST_FONT,
@@ -33,8 +32,11 @@ from dfopt.plot.gantt_bars import (
 )
 from dfopt.plot.names import shown_name
 from dfopt.plot.picture import lay_out, new_axes
+from dfopt.plot.time_columns import SWITCHING, TimeColumns, draw_shares, explain_columns
+from dfopt.plot.trace_window import TraceWindow, window_of
 from dfopt.problem.timeline import Charge, ChargeKind, CpuTimeline, TaskRun
-from dfopt.trace.events import Flags, Integers, Numbers
+from dfopt.trace.events import Flags, Integers
+from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.time_units import NANOSECONDS, UNITS
 from dfopt.trace.trace import UNMANAGED, Trace
 
@@ -44,14 +46,10 @@ if TYPE_CHECKING:
 
 NO_FRAGMENT = "no fragment"
 UNLABELLED: Colour = (0.8, 0.8, 0.8)
-SWITCHING: Colour = mixed(INK, PAPER, 0.25)
 
 DOTS: Colour = mixed(INK, PAPER, 0.55)
 GAPS = "...."
 """The hatching of times about which nothing is known."""
-
-COLUMN = 1.6
-"""Width in points of the columns into which a row is divided where its dispatches are short."""
 
 DISTINCT_COLOURS = 24
 """At most this many fragments have colours of their own, and stand in the legend."""
@@ -60,33 +58,6 @@ MOST_LINES = 150
 """With more migrations than this there are only marks where threads arrive, and no lines."""
 
 MOST_TICKS = 8
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceWindow:
-    """The part of a trace that is drawn; times count from the beginning of the trace.
-
-    Parameters
-    ----------
-    begin, end
-        The limits, in the trace's unit.
-    rows
-        The dispatches of the trace that lie in it, at least in part.
-    start, stop
-        When each of them begins and ends, inside the window.
-    paid
-        Until when each of them pays for its switch.
-    group
-        What each of them has its colour from: a fragment, or ``NO_FRAGMENT``.
-    """
-
-    begin: int
-    end: int
-    rows: Integers
-    start: Integers
-    stop: Integers
-    paid: Integers
-    group: tuple[str, ...]
 
 
 def plot_trace(
@@ -163,37 +134,6 @@ def plot_trace(
     return axes
 
 
-def window_of(trace: Trace, costs: Integers | None, begin: int, end: int | None) -> TraceWindow:
-    """Return the part of a trace that is to be drawn."""
-    if end is not None and end <= begin:
-        raise DfoptError(
-            f"the part from {begin:,} to {end:,} ends before it begins; let it end later"
-        )
-    origin = int(trace.start.min(initial=np.iinfo(np.int64).max)) if len(trace) else 0
-    last = int(trace.end.max(initial=origin)) - origin
-    until = last if end is None else min(end, last)
-    start, stop = trace.start - origin, trace.end - origin
-    rows = np.flatnonzero((stop > begin) & (start < until))
-    if not len(rows):
-        unit = trace.header.time_unit or "in its unit"
-        upto = "on" if end is None else f"to {end:,}"
-        raise DfoptError(
-            f"nothing ran from {begin:,} {upto}; choose another part of the trace, which lasts "
-            f"{last:,} {unit}"
-        )
-    paid = start if costs is None else start + costs
-    names = (*trace.fragments, NO_FRAGMENT)  # UNMANAGED, which is -1, means the last
-    return TraceWindow(
-        begin=begin,
-        end=until,
-        rows=rows,
-        start=np.clip(start[rows], begin, until),
-        stop=np.clip(stop[rows], begin, until),
-        paid=np.clip(np.minimum(paid, stop)[rows], begin, until),
-        group=tuple(names[number] for number in trace.fragment[rows].tolist()),
-    )
-
-
 def label_axes(ax: Axes, trace: Trace, window: TraceWindow, migrations: int) -> None:
     """Write the name of the trace, what happened in the window, and the unit of time."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
@@ -242,45 +182,6 @@ def fragment_changes(trace: Trace) -> Flags:
     return changes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimeColumns:
-    """The columns of a chart, and on which CPUs they are dense.
-
-    Parameters
-    ----------
-    edges
-        The time where each column begins, and where the last one ends.
-    is_dense
-        By CPU and column: whether several dispatches start there.
-    """
-
-    edges: Integers
-    is_dense: Flags
-
-    @classmethod
-    def of(cls, brush: Brush, trace: Trace, window: TraceWindow) -> TimeColumns:
-        """Return the columns of a window."""
-        length = window.end - window.begin
-        count = max(1, min(length, round(length * brush.points_per_unit / COLUMN)))
-        edges = window.begin + length * np.arange(count + 1, dtype=np.int64) // count
-        column = np.clip(np.searchsorted(edges, window.start, "right") - 1, 0, count - 1)
-        starts = np.zeros((trace.cpus, count), np.int64)
-        np.add.at(starts, (trace.cpu[window.rows], column), 1)
-        return cls(edges=edges, is_dense=starts > 1)
-
-    def plain_parts(self, cpu: int, start: int, stop: int) -> Iterator[tuple[int, int]]:
-        """Yield the parts of a stretch of time that lie outside of dense columns."""
-        edges, dense = self.edges, self.is_dense[cpu]
-        first = max(0, int(np.searchsorted(edges, start, "right")) - 1)
-        last = min(len(dense), int(np.searchsorted(edges, stop, "left")))
-        if not dense[first:last].any():
-            yield start, stop
-            return
-        for column in range(first, last):
-            if not dense[column]:
-                yield max(start, int(edges[column])), min(stop, int(edges[column + 1]))
-
-
 def timeline_of(trace: Trace, window: TraceWindow, columns: TimeColumns, cpu: int) -> CpuTimeline:
     """Return what a CPU does outside of dense columns."""
     own = np.flatnonzero(trace.cpu[window.rows] == cpu)
@@ -320,56 +221,6 @@ def name_of(trace: Trace, row: int) -> str:
     if trace.comm is not None and trace.comm[row] >= 0:
         return trace.comms[int(trace.comm[row])]
     return trace.tasks[int(trace.task[row])].name
-
-
-def draw_shares(brush: Brush, trace: Trace, window: TraceWindow, columns: TimeColumns) -> None:
-    """Draw in each dense column the share of every group, and of switches, one above the other."""
-    from matplotlib.collections import PolyCollection
-
-    group = np.array(window.group)
-    corners, colours = [], []
-    for cpu in np.flatnonzero(columns.is_dense.any(axis=1)).tolist():
-        dense = np.flatnonzero(columns.is_dense[cpu])
-        left, right = columns.edges[dense], columns.edges[dense + 1]
-        own = trace.cpu[window.rows] == cpu
-        low = np.full(len(dense), cpu + BAR_HEIGHT / 2)  # rows grow downwards
-        for name, colour in (*brush.colours.items(), (None, SWITCHING)):
-            chosen = own if name is None else own & (group == name)
-            begins = window.start if name is None else window.paid
-            ends = window.paid if name is None else window.stop
-            used = time_within(begins[chosen], ends[chosen], left, right)
-            high = low - BAR_HEIGHT * used / np.maximum(right - left, 1)
-            for number in np.flatnonzero(used).tolist():
-                sides = (int(left[number]), int(right[number]))
-                corners.append(
-                    [
-                        (sides[0], low[number]),
-                        (sides[0], high[number]),
-                        (sides[1], high[number]),
-                        (sides[1], low[number]),
-                    ]
-                )
-                colours.append(colour)
-            low = high
-    # Without smoothing, so that no white line stands between columns.
-    brush.ax.add_collection(
-        PolyCollection(corners, facecolors=colours, linewidths=0, antialiased=False)
-    )
-
-
-def time_within(begins: Integers, ends: Integers, left: Integers, right: Integers) -> Integers:
-    """Return for how long stretches that do not overlap, in their order, cover each column."""
-    if not len(begins):
-        return np.zeros(len(left), np.int64)
-    before = np.concatenate([[0], np.cumsum(ends - begins)])
-
-    def covered(time: Integers) -> Integers:
-        last = np.searchsorted(begins, time, "right") - 1
-        inside = np.clip(time, begins[last], ends[last]) - begins[last]
-        found: Integers = np.where(last < 0, 0, before[last] + inside)
-        return found
-
-    return covered(right) - covered(left)
 
 
 def label_dispatches(brush: Brush, rows: Sequence[CpuTimeline]) -> None:
@@ -415,15 +266,6 @@ def migrations(trace: Trace, window: TraceWindow) -> list[Migration]:
             strict=True,
         )
     ]
-
-
-def latest_of_same(key: Numbers) -> Integers:
-    """Return for each entry the index of the latest earlier entry that equals it, or -1."""
-    order = np.argsort(key, kind="stable")
-    same = key[order][1:] == key[order][:-1]
-    latest = np.full(len(key), -1, np.int64)
-    latest[order[1:][same]] = order[:-1][same]
-    return latest
 
 
 def draw_migrations(
@@ -511,13 +353,3 @@ def legend_entries(  # noqa: PLR0913 - what the chart has
             yield "switch penalties, as a share", Patch(color=SWITCHING)
     if has_moved:
         yield "migration", Line2D([], [], color=INK, marker="|", linewidth=0.6, markersize=7)
-
-
-def explain_columns(ax: Axes) -> None:
-    """Say below the axis what the heights of colours mean."""
-    ax.set_xlabel(
-        f"{ax.get_xlabel()}; where dispatches are too short to be told apart, "
-        "heights are shares of the time",
-        fontsize=LARGEST_FONT,
-        parse_math=False,
-    )

@@ -13,6 +13,7 @@ import numpy as np
 
 from dfopt.errors import DfoptError
 from dfopt.trace.events import Flags, Integers, Numbers, Stop
+from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.readiness import readiness_of
 from dfopt.trace.trace import UNMANAGED, Trace
 
@@ -239,7 +240,6 @@ def _fairness(tasks: int, task: Numbers, ran: Integers, waited: Integers) -> flo
 
 def _migrations(trace: Trace, counts: Flags) -> int:
     """Return how many dispatches that count come from another CPU."""
-    order = np.argsort(trace.task, kind="stable")  # within a task the order of starts stays
-    task, cpu = trace.task[order], trace.cpu[order]
-    moved = (task[1:] == task[:-1]) & (cpu[1:] != cpu[:-1])
-    return int((moved & counts[order][1:]).sum())
+    before = latest_of_same(trace.task)
+    moved = (before >= 0) & (trace.cpu[before] != trace.cpu)
+    return int((moved & counts).sum())

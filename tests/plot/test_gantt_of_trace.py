@@ -12,7 +12,7 @@ from dfopt.errors import DfoptError
 from dfopt.plot import plot_trace
 from dfopt.plot.colours import Colour, group_colours
 from dfopt.plot.gantt_bars import BAR_HEIGHT, shade, tint
-from dfopt.plot.gantt_of_trace import SWITCHING
+from dfopt.plot.time_columns import SWITCHING
 from dfopt.trace import Trace
 from tests.trace.traces import SMALL, trace_from_rows
 

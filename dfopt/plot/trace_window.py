@@ -1,0 +1,71 @@
+"""The part of a trace that a chart shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dfopt.errors import DfoptError
+from dfopt.trace.events import Integers
+from dfopt.trace.trace import Trace
+
+NO_FRAGMENT = "no fragment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceWindow:
+    """The part of a trace that is drawn; times count from the beginning of the trace.
+
+    Parameters
+    ----------
+    begin, end
+        The limits, in the trace's unit.
+    rows
+        The dispatches of the trace that lie in it, at least in part.
+    start, stop
+        When each of them begins and ends, inside the window.
+    paid
+        Until when each of them pays for its switch.
+    group
+        What each of them has its colour from: a fragment, or ``NO_FRAGMENT``.
+    """
+
+    begin: int
+    end: int
+    rows: Integers
+    start: Integers
+    stop: Integers
+    paid: Integers
+    group: tuple[str, ...]
+
+
+def window_of(trace: Trace, costs: Integers | None, begin: int, end: int | None) -> TraceWindow:
+    """Return the part of a trace that is to be drawn."""
+    if end is not None and end <= begin:
+        raise DfoptError(
+            f"the part from {begin:,} to {end:,} ends before it begins; let it end later"
+        )
+    origin = int(trace.start.min(initial=np.iinfo(np.int64).max)) if len(trace) else 0
+    last = int(trace.end.max(initial=origin)) - origin
+    until = last if end is None else min(end, last)
+    start, stop = trace.start - origin, trace.end - origin
+    rows = np.flatnonzero((stop > begin) & (start < until))
+    if not len(rows):
+        unit = trace.header.time_unit or "in its unit"
+        upto = "on" if end is None else f"to {end:,}"
+        raise DfoptError(
+            f"nothing ran from {begin:,} {upto}; choose another part of the trace, which lasts "
+            f"{last:,} {unit}"
+        )
+    paid = start if costs is None else start + costs
+    names = (*trace.fragments, NO_FRAGMENT)  # UNMANAGED, which is -1, means the last
+    return TraceWindow(
+        begin=begin,
+        end=until,
+        rows=rows,
+        start=np.clip(start[rows], begin, until),
+        stop=np.clip(stop[rows], begin, until),
+        paid=np.clip(np.minimum(paid, stop)[rows], begin, until),
+        group=tuple(names[number] for number in trace.fragment[rows].tolist()),
+    )
