@@ -6,13 +6,20 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, median
 from typing import Any
 
+from dfopt_models.measure.machine import MeasurementError
 from dfopt_models.measure.penalties import MeasuredPenalties
-from dfopt_models.measure.penalty_runs import PenaltyOfRun, spread_of
+from dfopt_models.measure.penalty_runs import PenaltyOfRun
 from dfopt_models.measure.slices import AFTER
 from dfopt_models.response_time.penalties import PenaltiesOfQuantum
 
 SHARE_DIGITS, SECOND_DIGITS = 4, 10
 """Digits behind the point of shares, and of seconds."""
+
+MOST_SPREAD = 0.5
+"""Runs may differ by at most this share of the penalty ..."""
+
+LEAST_SHARE = 0.002
+"""... or by this share of the interval, which moves no response time by more."""
 
 
 def penalties_of_runs(
@@ -65,6 +72,31 @@ def penalties_of_runs(
             f"no_affinity is {without}",
         },
     )
+
+
+def spread_of(penalties: Sequence[float], *, quantum: float, what: str) -> float:
+    """Return by how much runs differ, in seconds.
+
+    Raises
+    ------
+    MeasurementError
+        When they differ by too much, or agree that a penalty is below 0.
+    """
+    middle, spread = median(penalties), max(penalties) - min(penalties)
+    least = LEAST_SHARE * quantum
+    shown = ", ".join(f"{penalty * 1e6:.1f}" for penalty in penalties)
+    if spread > max(MOST_SPREAD * abs(middle), least):
+        raise MeasurementError(
+            f"{what}: the runs give {shown} microseconds, which differ by more than "
+            f"{MOST_SPREAD:.0%} and by more than {LEAST_SHARE:.1%} of the interval; measure when "
+            "the machine is quieter, or take more slices"
+        )
+    if middle < -least:
+        raise MeasurementError(
+            f"{what}: the runs give {shown} microseconds, and a penalty cannot be below 0; "
+            "measure when the machine is quieter, or take more slices"
+        )
+    return spread
 
 
 def extras_of_runs(

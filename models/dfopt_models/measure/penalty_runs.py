@@ -55,12 +55,6 @@ FLUSHED_LINES = 4096
 MOST_LEFT = 0.1
 """A warm-up is over where at most this share of it comes in the third quarter of a slice."""
 
-MOST_SPREAD = 0.5
-"""Runs may differ by at most this share of the penalty ..."""
-
-LEAST_SHARE = 0.002
-"""... or by this share of the interval, which moves no response time by more."""
-
 LEAST_SLICES = 10
 """At least this many slices in a run of a program."""
 
@@ -126,20 +120,18 @@ def kernel_run(  # noqa: PLR0913 - all but the first are options
         When the flush is not verified, or a kernel cannot be measured.
     """
     verify_flushes(processor, interventions, passes=slices)
-    found = []
-    for job in jobs:
-        for quantum in quanta:
-            if progress:
-                progress(f"{job}, {quantum * 1e3:g} ms")
-            found += kernel_penalties(
-                processor,
-                job,
-                quantum=quantum,
-                interventions=interventions,
-                slices=slices,
-                seed=seed,
-            )
-    return found
+
+    def measure(job: str, quantum: float) -> list[PenaltyOfRun]:
+        return kernel_penalties(
+            processor,
+            job,
+            quantum=quantum,
+            interventions=interventions,
+            slices=slices,
+            seed=seed,
+        )
+
+    return _of_each(jobs, quanta, measure, progress)
 
 
 def kernel_penalties(  # noqa: PLR0913 - all but two are options
@@ -254,13 +246,11 @@ def program_run(  # noqa: PLR0913 - all but two are options
         When the flush is not verified, or a program cannot be measured.
     """
     verify_flushes(processor, interventions, passes=passes)
-    found = []
-    for job in jobs:
-        for quantum in quanta:
-            if progress:
-                progress(f"{job}, {quantum * 1e3:g} ms")
-            found += program_penalties(host, job, quantum=quantum, interventions=interventions)
-    return found
+
+    def measure(job: str, quantum: float) -> list[PenaltyOfRun]:
+        return program_penalties(host, job, quantum=quantum, interventions=interventions)
+
+    return _of_each(jobs, quanta, measure, progress)
 
 
 def program_penalties(
@@ -295,6 +285,22 @@ def program_penalties(
         )
         for name, run in runs.items()
     ]
+
+
+def _of_each(
+    jobs: Sequence[str],
+    quanta: Sequence[float],
+    measure: Callable[[str, float], list[PenaltyOfRun]],
+    progress: Callable[[str], None] | None,
+) -> list[PenaltyOfRun]:
+    """Return what is measured of each job with each quantum."""
+    found = []
+    for job in jobs:
+        for quantum in quanta:
+            if progress:
+                progress(f"{job}, {quantum * 1e3:g} ms")
+            found += measure(job, quantum)
+    return found
 
 
 def verify_flushes(processor: Processor, interventions: Interventions, *, passes: int) -> None:
@@ -333,31 +339,6 @@ def switch_time(processor: Processor, *, passes: int) -> float:
             found.append(timed.nanoseconds / SWITCHES)
         _check_rejected("switches", rejected, len(found), passes)
     return median(found) / NANOSECONDS
-
-
-def spread_of(penalties: Sequence[float], *, quantum: float, what: str) -> float:
-    """Return by how much runs differ, in seconds.
-
-    Raises
-    ------
-    MeasurementError
-        When they differ by too much, or agree that a penalty is below 0.
-    """
-    middle, spread = median(penalties), max(penalties) - min(penalties)
-    least = LEAST_SHARE * quantum
-    shown = ", ".join(f"{penalty * 1e6:.1f}" for penalty in penalties)
-    if spread > max(MOST_SPREAD * abs(middle), least):
-        raise MeasurementError(
-            f"{what}: the runs give {shown} microseconds, which differ by more than "
-            f"{MOST_SPREAD:.0%} and by more than {LEAST_SHARE:.1%} of the interval; measure when "
-            "the machine is quieter, or take more slices"
-        )
-    if middle < -least:
-        raise MeasurementError(
-            f"{what}: the runs give {shown} microseconds, and a penalty cannot be below 0; "
-            "measure when the machine is quieter, or take more slices"
-        )
-    return spread
 
 
 def _units(processor: Processor, kernel: str, quantum: float) -> int:
