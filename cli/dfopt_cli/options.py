@@ -6,13 +6,18 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
 
 import typer
 
 from dfopt_models.growth import GrowthPath
 
+if TYPE_CHECKING:
+    from dfopt.problem.cache_domains import CacheDomains
+
 Result = TypeVar("Result")
+
+STANDARD_INPUT = "-"
 
 Method = Literal["auto", "exhaustive", "dp", "cp-sat", "configuration"]
 
@@ -55,6 +60,16 @@ JsonOption = Annotated[
 
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
+DomainsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DOMAINS",
+        help="The CPUs that share a last-level cache, such as '0-3;4-7', or a file with the output "
+        "of lscpu -p=CPU,CACHE.",
+        show_default=False,
+    ),
+]
+
 PathOption = Annotated[
     GrowthPath,
     typer.Option(
@@ -62,6 +77,21 @@ PathOption = Annotated[
         help="How speed and cache grow: alike, one of them alone, or caches without limit.",
     ),
 ]
+
+
+def domains_of(text: str | None) -> CacheDomains | None:
+    """Return the cache domains that an option names, itself or by a file."""
+    from dfopt.files.streams import opened
+    from dfopt.problem.cache_domains import cache_domains
+    from dfopt_cli.failures import naming
+
+    if text is None:
+        return None
+    if text != STANDARD_INPUT and not text.strip("0123456789-,; "):
+        with naming("--domains"):
+            return cache_domains(text)
+    with naming(text), opened(text) as stream:
+        return cache_domains(stream.read().decode("utf-8", "replace").strip())
 
 
 def with_option_groups(command: Callable[..., Result]) -> Callable[..., Result]:

@@ -26,6 +26,7 @@ from dfopt_cli.trace_options import CostOptions, LabelOptions, cost_choice, mode
 
 if TYPE_CHECKING:
     from dfopt.compare.cost_model_choice import ModelChoice
+    from dfopt.problem.cache_domains import CacheDomains
     from dfopt.problem.instance import Instance
     from dfopt.simulate.run_queue.scenario import Scenario
     from dfopt.trace import Trace
@@ -39,13 +40,16 @@ BARE_WORD = re.compile(r"([A-Za-z]|\.{0,2}/)[\w./:-]*")
 """A text that needs no quotes on the command line, unlike in TOML."""
 
 
-def settings_of(texts: Sequence[str], *, cpus: int | None = None) -> dict[str, object]:
-    """Return the values that ``KEY=VALUE`` set, and ``--cpus``.
+def settings_of(
+    texts: Sequence[str], *, cpus: int | None = None, domains: CacheDomains | None = None
+) -> dict[str, object]:
+    """Return the values that ``KEY=VALUE`` set, ``--cpus`` and ``--domains``.
 
     Any other text is wrong usage, and so are two values for one key.
     """
     settings: dict[str, object] = {}
-    given = [("--cpus", CPUS, cpus)] if cpus is not None else []
+    options = (("--cpus", CPUS, cpus), ("--domains", "machine.domains", domains))
+    given = [option for option in options if option[-1] is not None]
     for option, key, value in [*given, *(("--set", *_setting(text)) for text in texts)]:
         if settings.setdefault(key, value) != value:
             raise typer.BadParameter(

@@ -9,7 +9,13 @@ import typer
 from dfopt.errors import DfoptError
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import naming, termination_as_interrupt
-from dfopt_cli.options import JsonOption, QuietOption, with_option_groups
+from dfopt_cli.options import (
+    DomainsOption,
+    JsonOption,
+    QuietOption,
+    domains_of,
+    with_option_groups,
+)
 from dfopt_cli.output_files import check_output, output_folder
 from dfopt_cli.printing import print_json, print_rich, printable, say
 from dfopt_cli.scenarios import scenarios_of, settings_of
@@ -100,6 +106,7 @@ def run_queue(
             min=1, help="Number of CPUs; the same as --set machine.cpus=N.", show_default=False
         ),
     ] = None,
+    domains: DomainsOption = None,
     replications: ReplicationsOption = 1,
     seed: SeedOption = 0,
     workers: WorkersOption = None,
@@ -121,7 +128,7 @@ def run_queue(
     from dfopt_cli.progress import live_line, replication_status
     from dfopt_cli.simulate_view import run_queue_tables
 
-    values = settings_of(settings or [], cpus=cpus)
+    values = settings_of(settings or [], cpus=cpus, domains=domains_of(domains))
     subjects = scenarios_of(scenarios, values, labels, costs)
     folder = output_folder(output)
     line = live_line(replication_status, quiet=quiet, hint=HINT)

@@ -164,6 +164,23 @@ def test_settings_that_are_none(run, small, setting, message):
     assert message in " ".join(said.replace("│", " ").split())
 
 
+def test_cache_domains(run, small, tmp_path):
+    file = tmp_path / "cpus.txt"
+    file.write_text("# CPU,,L2,L3\n0,,0,0\n1,,1,0\n")
+    arguments = (*RUN_QUEUE, small, "--policy", "fcfs", "--json", "--cpus", "2", "--domains")
+    for domains in ("0-1", "1;0", file):
+        assert run(*arguments, domains)[0] == 0
+    for domains, message in [
+        ("0-2", "small.toml: machine.domains: are of 3 CPUs, and there are 2"),
+        ("0;0", "--domains: [1].cpus: names CPU 0 a second time"),
+        ("0-", "--domains: '0-' is no list of CPUs"),
+        ("none.txt", "none.txt: there is no such file"),
+    ]:
+        code, printed, said = run(*arguments, domains)
+        assert (code, printed) == (1, "")
+        assert message in said
+
+
 def test_what_a_policy_prints_is_no_figure(run, tmp_path):
     file = tmp_path / "newest.py"
     file.write_text("print('loaded')\n" + OWN.replace("return", "print('picks'); return"))

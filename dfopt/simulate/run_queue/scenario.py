@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from dfopt.checks import check_choice, check_integer
 from dfopt.errors import InstanceError
+from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.instance import LARGEST_CPU_COUNT
 from dfopt.problem.penalties import Penalty
 from dfopt.simulate.run_queue.costs import CacheSizes
@@ -40,6 +41,8 @@ class Machine:
         proportion with others; 0: those who spin slow nobody down.
     wake_time
         Time from when an idle CPU is called until it asks the policy for a thread.
+    domains
+        The CPUs that share a last-level cache; None: all CPUs are alike.
     """
 
     cpus: int
@@ -48,6 +51,7 @@ class Machine:
     lock_distribution: LockDistribution = LockDistribution.CONSTANT
     lock_doubling: int = 0
     wake_time: int = 0
+    domains: CacheDomains | None = None
 
     def __post_init__(self) -> None:
         check_integer(self.cpus, "cpus", least=1)
@@ -60,6 +64,10 @@ class Machine:
         check_choice(self.lock_distribution, LockDistribution, "lock_distribution")
         check_integer(self.lock_doubling, "lock_doubling")
         check_integer(self.wake_time, "wake_time")
+        if self.domains is not None:
+            if not isinstance(self.domains, CacheDomains):
+                raise InstanceError("must be cache domains", place="domains")
+            self.domains.check_cpus(self.cpus)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from dfopt.files.fields import (
     Table,
     at,
     boolean,
+    each,
     integer,
     merged,
     string,
@@ -25,6 +26,7 @@ from dfopt.files.formats import Format, check_format
 from dfopt.files.instance_document import PENALTY_KEYS, penalty_from_document, penalty_to_document
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document, described_json
+from dfopt.problem.cache_domains import CacheDomains, cache_domains, cpu_ranges, cpus_of
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.simulate.parameters import anything, made, readers_of
 from dfopt.simulate.run_queue.costs import CacheSizes
@@ -259,6 +261,25 @@ def _workload(value: object) -> str:
     return value
 
 
+def _cpus(value: object) -> tuple[int, ...]:
+    return cpus_of(value) if isinstance(value, str) else each("", integer, value)
+
+
+DOMAIN: Reader = table({"cpus": _cpus, "name": string}, ("cpus",))
+
+
+def _domains(value: object) -> CacheDomains:
+    if isinstance(value, CacheDomains):
+        return value
+    if isinstance(value, str):
+        return cache_domains(value)
+    domains = each("", DOMAIN, value)
+    return CacheDomains(
+        tuple(domain["cpus"] for domain in domains),
+        tuple(domain.get("name", cpu_ranges(sorted(domain["cpus"]))) for domain in domains),
+    )
+
+
 READERS: dict[str, Reader] = {
     "format": string,
     "name": string,
@@ -269,7 +290,7 @@ READERS: dict[str, Reader] = {
     "cold_start": boolean,
     "description": string,
     "source": string,
-    "machine": table(readers_of(Machine)),
+    "machine": table({**readers_of(Machine), "domains": _domains}),
     # What belongs together is checked once a document has been merged with its base.
     "penalty": table(
         {"kind": string, **{key: anything for keys in PENALTY_KEYS.values() for key in keys}}

@@ -9,6 +9,7 @@ from jsonschema import Draft202012Validator
 
 from dfopt.errors import DfoptError
 from dfopt.files import schema
+from dfopt.problem.cache_domains import cache_domains
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.simulate.parameters import parameters_of
 from dfopt.simulate.run_queue.costs import CacheSizes
@@ -98,6 +99,45 @@ def test_caches_and_other_penalties(file):
     scenario = read_scenario(file)
     assert scenario.penalty == PenaltyG(fill=10, write_back=20)
     assert scenario.caches == CacheSizes(lines=8, miss=5)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        'domains = "0;1"',
+        '[[machine.domains]]\ncpus = "0"\n[[machine.domains]]\ncpus = [1]',
+        '[[machine.domains]]\ncpus = [0]\nname = "0"\n[[machine.domains]]\ncpus = "1"\nname = "1"',
+    ],
+)
+def test_cache_domains_of_a_machine(file, written):
+    file.write_text(SMALL.replace("switch_time = 3", written))
+    assert read_scenario(file).machine == Machine(cpus=2, domains=cache_domains("0;1"))
+    one = cache_domains("0-1")
+    assert read_scenario(file, {"machine.domains": one}).machine.domains == one
+    assert read_scenario(file, {"machine.domains": "0-1"}).machine.domains == one
+    Draft202012Validator(schema("scenario")).validate(tomllib.loads(file.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ('domains = "0-2"', "machine.domains: are of 3 CPUs, and there are 2"),
+        ('domains = "a"', "machine.domains: 'a' is no list of CPUs"),
+        ('domains = [{cpus = "0"}, {cpus = [0]}]', r"machine.domains\[1\].cpus: names CPU 0 a sec"),
+        ('domains = [{cpus = "0-1", cpu = 1}]', r"machine.domains\[0\].cpu: unknown key"),
+        ("domains = [{}]", r"machine.domains\[0\].cpus: is missing"),
+        ("domains = 1", "machine.domains: must be an array"),
+    ],
+)
+def test_cache_domains_that_are_wrong(file, written, message):
+    file.write_text(SMALL.replace("switch_time = 3", written))
+    with pytest.raises(DfoptError, match=message):
+        read_scenario(file)
+
+
+def test_a_machine_takes_cache_domains_only():
+    with pytest.raises(DfoptError, match="domains: must be cache domains"):
+        Machine(cpus=2, domains="0;1")
 
 
 def test_a_base_by_name_or_file(file):

@@ -1,0 +1,86 @@
+"""Cache domains, as users write them and as lscpu prints them."""
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dfopt.errors import InstanceError
+from dfopt.problem.cache_domains import CacheDomains, cache_domains, cpu_ranges, cpus_of
+
+COMMENT = "# The following is the parsable format, which can be fed to other\n# programs.\n"
+
+
+def test_a_list_of_cpus_for_each_domain():
+    domains = cache_domains("0-1, 6;2-5")
+    assert domains.members == ((0, 1, 6), (2, 3, 4, 5))
+    assert domains.domain_of == (0, 0, 1, 1, 1, 1, 0)
+    assert (domains.cpus, domains.names, str(domains)) == (7, ("0-1,6", "2-5"), "0-1,6;2-5")
+    assert pickle.loads(pickle.dumps(domains)).domain_of == domains.domain_of
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "# CPU,,L1d,L1i,L2,L3\n0,,0,0,0,0\n1,,1,1,1,8\n2,,2,2,2,0\n",
+        "# CPU,Core,Socket,Node,,L2,L3\n0,0,0,0,,0,0\n1,1,0,0,,1,8\n2,2,0,0,,2,0\n",
+        "# CPU,L1d:L1i:L2:L3\n0,0:0:0:0\n1,1:1:1:8\n2,2:2:2:0\n",
+    ],
+)
+def test_what_lscpu_prints(printed):
+    assert cache_domains(COMMENT + printed).members == ((0, 2), (1,))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "'' is no list of CPUs"),
+        ("0-1;", "'' is no list of CPUs"),
+        ("3-2", "'3-2' is no list of CPUs"),
+        ("0-9999999", "'0-9999999' is no list of CPUs"),
+        ("0-1;1-2", "[1].cpus: names CPU 1 a second time"),
+        ("0;2", "leave CPU 1 out"),
+        ("# CPU,Core\n0,0\n", "have no columns for CPU and caches"),
+        ("# Core,L3\n0,0\n", "have no columns for CPU and caches"),
+        ("# CPU,L3\n", "are empty"),
+        ("# CPU,L3\n0,-\n", "hold the line '0,-'"),
+        ("# CPU,L3\n0\n", "hold the line '0'"),
+        ("# CPU,L3\n1,0\n", "leave CPU 0 out"),
+    ],
+)
+def test_what_is_no_description(text, message):
+    with pytest.raises(InstanceError) as error:
+        cache_domains(text)
+    assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("members", "names", "message"),
+    [
+        ((), (), "are empty"),
+        (((0,), ()), (), r"\[1\].cpus: is empty"),
+        (((0,), (-1,)), (), r"\[1\].cpus: must be at least 0"),
+        (((10**6,),), (), "at most 1000000 CPUs"),
+        (((0,), (1,)), ("a",), "need a name each"),
+        (((0,), (1,)), ("a", "a"), "need a name each"),
+        (((0,),), (7,), "name: must be a string"),
+    ],
+)
+def test_domains_that_are_none(members, names, message):
+    with pytest.raises(InstanceError, match=message):
+        CacheDomains(members, names)
+
+
+def test_domains_of_another_number_of_cpus():
+    with pytest.raises(InstanceError, match="domains: are of 2 CPUs, and there are 3; give"):
+        cache_domains("0;1").check_cpus(3)
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=12))
+def test_what_is_written_is_read(owners):
+    members = [[cpu for cpu, owner in enumerate(owners) if owner == one] for one in range(4)]
+    domains = CacheDomains(tuple(tuple(cpus) for cpus in members if cpus))
+    assert cache_domains(str(domains)) == domains
+    assert all(cpus_of(cpu_ranges(cpus)) == cpus for cpus in domains.members)
+    assert all(cpu in domains.members[domains.domain_of[cpu]] for cpu in range(len(owners)))
