@@ -65,8 +65,14 @@ class Thread:
         Its number, in the order in which threads appear.
     name, kind, application, nice
         See :class:`~dfopt.simulate.run_queue.workload.NewThread`.
+    weight
+        Its share of a CPU, relative to others; if the workload does not say, that of ``nice``.
+    cpus_allowed
+        The CPUs of this machine where it may run; None: all.
     parent
         The thread that made it; None for those that were there from the beginning.
+    waker
+        The thread that last woke it, or made it; None for interrupts and the beginning.
     state
         What it does now.
     fragment
@@ -99,6 +105,7 @@ class Thread:
         "band",
         "burst",
         "cpu",
+        "cpus_allowed",
         "fragment",
         "kind",
         "left",
@@ -114,7 +121,9 @@ class Thread:
         "steps",
         "stopped_at",
         "waits_for",
+        "waker",
         "wakes_by_disk",
+        "weight",
         "woken_at",
     )
 
@@ -124,7 +133,10 @@ class Thread:
         self.kind = new.kind
         self.application = new.application
         self.nice = new.nice
+        self.weight = new.real_weight
+        self.cpus_allowed: frozenset[int] | None = None
         self.parent = parent
+        self.waker: Thread | None = None
         self.steps = new.steps
         self.state = State.BLOCKED
         # What it does first, unless that is a burst; it has been taken out of the steps.
@@ -142,6 +154,10 @@ class Thread:
         self.wakes_by_disk = False
         # Any: only the policy knows what it remembers.
         self.own: Any = None
+
+    def may_run_on(self, cpu: int) -> bool:
+        """Return whether it is allowed to run on a CPU."""
+        return self.cpus_allowed is None or cpu in self.cpus_allowed
 
     def look_ahead(self) -> None:
         """Find out what it is going to do next."""
@@ -287,6 +303,9 @@ class Policy:
     tick_interval: int = 0
     """Time between two calls of :meth:`tick`; 0: it is never called."""
 
+    obeys_cpus_allowed: ClassVar[bool] = False
+    """Whether it looks where threads may run; if not, it is unfit for threads that are bound."""
+
     engine: KernelInterface
     """The simulation; set before :meth:`begin`."""
 
@@ -304,7 +323,9 @@ class Policy:
         Called before :attr:`engine` is set. When all policies are simulated, those are left out
         that return a reason.
         """
-        del workload, cpus
+        del cpus
+        if workload.restricts_cpus and not self.obeys_cpus_allowed:
+            return "some threads may not run on all CPUs, which it does not look at"
         return None
 
     def begin(self) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from dfopt.simulate.run_queue.contract import DISK, KERNEL, USER, Policy, State, Thread, Why
 from dfopt.simulate.run_queue.policy_errors import (
     STALLED,
+    forbidden_cpu,
     stalled,
     wrong_pick,
     wrong_slice,
@@ -200,6 +201,9 @@ class Cpu:
                 raise wrong_slice(policy, thread, time_slice)
             self._slice = time_slice
             if thread.cpu != number:
+                # Where it has run before it may run.
+                if thread.cpus_allowed is not None and number not in thread.cpus_allowed:
+                    raise forbidden_cpu(policy, number, thread)
                 thread.cpu = number
                 if self._row_thread is thread:
                     # It has run elsewhere since.

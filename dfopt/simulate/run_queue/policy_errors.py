@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.contract import Policy, State, Thread
+from dfopt.simulate.run_queue.workload import NewThread
 
 STALLED = 1_000_000
 """An endless loop has at least this number of dispatches, or calls of the policy, at one moment.
@@ -23,6 +24,24 @@ def wrong_pick(policy: Policy, cpu: int, picked: object) -> DfoptError:
         )
     return DfoptError(
         f"the policy {policy.name!r} picks {picked!r} for CPU {cpu}; return a thread, or None"
+    )
+
+
+def forbidden_cpu(policy: Policy, cpu: int, thread: Thread) -> DfoptError:
+    """Return the error of a policy that lets a thread run where it may not."""
+    allowed = ", ".join(map(str, sorted(thread.cpus_allowed or ())))
+    return DfoptError(
+        f"the policy {policy.name!r} lets {thread.name} run on CPU {cpu}, but it may run on "
+        f"{allowed} only; look at cpus_allowed in pick()"
+    )
+
+
+def no_cpu(new: NewThread, cpus: int) -> DfoptError:
+    """Return the error of a thread that may run on no CPU of the machine."""
+    allowed = ", ".join(map(str, sorted(new.cpus_allowed or ())))
+    return DfoptError(
+        f"the thread {new.name} may run on CPU {allowed} only, but there are only 0 to "
+        f"{cpus - 1}; allow one of them"
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from dfopt.simulate.run_queue.contract import DISK, NOBODY, Policy, State, Thread, Why
 from dfopt.simulate.run_queue.costs import Costs
-from dfopt.simulate.run_queue.policy_errors import wrong_call, wrong_cpu, wrong_time
+from dfopt.simulate.run_queue.policy_errors import no_cpu, wrong_call, wrong_cpu, wrong_time
 from dfopt.simulate.run_queue.recorder import Counters, Recorder, packed_wakeup
 from dfopt.simulate.run_queue.scenario import LockDistribution, Machine
 from dfopt.simulate.run_queue.spin_lock import SpinLock
@@ -165,7 +165,15 @@ class Requests:
 
     def spawn(self, new: NewThread, parent: Thread | None) -> None:
         """Make a thread."""
+        for setting in self.workload.settings:
+            new = setting.applied(new)
         thread = Thread(len(self.threads), new, parent, self.now)
+        if new.cpus_allowed is not None:
+            allowed = frozenset(new.cpus_allowed).intersection(self._cpu_numbers)
+            if not allowed:
+                raise no_cpu(new, self.cpus)
+            if len(allowed) < self.cpus:
+                thread.cpus_allowed = allowed
         self.threads.append(thread)
         self.alive += parent is not None
         self.wake(thread, None if parent is None else parent.cpu, NEW)
@@ -180,7 +188,7 @@ class Requests:
         ``cpu`` is where the thread runs that wakes it; None for an interrupt.
         """
         now = thread.woken_at = self.now
-        waker = None if cpu is None else self.running[cpu]
+        thread.waker = waker = None if cpu is None else self.running[cpu]
         self._note_wakeup(
             packed_wakeup(now, NOBODY if waker is None else waker.number, thread.number, why is NEW)
         )

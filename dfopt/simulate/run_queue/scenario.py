@@ -12,7 +12,7 @@ from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.instance import LARGEST_CPU_COUNT
 from dfopt.problem.penalties import Penalty
 from dfopt.simulate.run_queue.costs import CacheSizes
-from dfopt.simulate.run_queue.workload import WorkloadKind
+from dfopt.simulate.run_queue.workload import ThreadSetting, WorkloadKind
 
 
 class LockDistribution(StrEnum):
@@ -89,6 +89,8 @@ class Scenario:
         Whether the first fragment on a CPU is paid for.
     caches
         Caches of lines. With them a burst pays for lines that it misses instead of the penalty.
+    threads
+        Values of its threads that replace those of the workload, one after the other.
     policies
         Parameters of policies that differ from their defaults, by the policy's name.
     time_unit
@@ -107,6 +109,7 @@ class Scenario:
     penalty: Penalty
     cold_start: bool = True
     caches: CacheSizes | None = None
+    threads: tuple[ThreadSetting, ...] = ()
     policies: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     time_unit: str = "ns"
     until: int | None = None

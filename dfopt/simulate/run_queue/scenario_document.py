@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,11 @@ from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document, described_json
 from dfopt.problem.cache_domains import CacheDomains, cache_domains, cpu_ranges, cpus_of
 from dfopt.problem.penalties import PenaltyF, PenaltyG
-from dfopt.simulate.parameters import anything, made, readers_of
+from dfopt.simulate.parameters import anything, made, parameters_of, readers_of
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.policies import POLICIES, policy_with
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
+from dfopt.simulate.run_queue.workload import ThreadSetting
 from dfopt.simulate.run_queue.workloads import WORKLOADS
 from dfopt.simulate.run_queue.workloads.own_workload import (
     in_folder as in_folder_of_workload,
@@ -44,6 +46,8 @@ from dfopt.simulate.run_queue.workloads.replay import Replay
 from dfopt.trace.trace import Trace
 
 FORMAT = Format.SCENARIO
+
+THREAD = "thread"
 
 LABELS = ("time_unit", "description", "source")
 
@@ -105,6 +109,10 @@ def scenario_from_document(document: Document, *, name: str = "scenario") -> Sce
         machine=at("machine", lambda values: made(Machine, values), document["machine"]),
         penalty=penalty,
         caches=caches and at("caches", lambda values: made(CacheSizes, values), caches),
+        threads=tuple(
+            at(f"{THREAD}[{number}]", lambda values: made(ThreadSetting, values), setting)
+            for number, setting in enumerate(document.get(THREAD, ()))
+        ),
         policies=policies,
         **{key: document[key] for key in ("cold_start", "until", *LABELS) if key in document},
     )
@@ -297,6 +305,7 @@ READERS: dict[str, Reader] = {
     ),
     "caches": table(readers_of(CacheSizes)),
     "parameters": table_by_name(anything),
+    THREAD: partial(each, "", table(dict.fromkeys(parameters_of(ThreadSetting), anything))),
     "policy": table_by_name(table_by_name(anything)),
 }
 KEYS = tuple(READERS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Any
 
@@ -67,7 +67,7 @@ def simulate_once(
     DfoptError
         When the policy breaks its contract, or threads wait for each other for ever.
     """
-    workload = scenario.workload.build(Random(seed))
+    workload = replace(scenario.workload.build(Random(seed)), settings=scenario.threads)
     machine = scenario.machine
     own = policy_with(policy, scenario.policies.get(policy.name, {}))
     own.scenario = scenario

@@ -6,9 +6,10 @@ This file holds data only. The program of a thread is an iterator of bursts and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
 from enum import Enum
+from fnmatch import fnmatchcase
 from random import Random
 from typing import Any, ClassVar, Protocol
 
@@ -17,6 +18,15 @@ from dfopt.errors import InstanceError
 
 MOST_URGENT, LEAST_URGENT = -20, 19
 """The least and the greatest nice value."""
+
+NICE_0 = 1024
+"""The weight of a thread of nice 0."""
+
+NICE_STEP = 1.25
+"""Each step of nice divides the weight by this factor."""
+
+LARGEST_WEIGHT = 1 << 20
+"""No thread has more weight."""
 
 UNMANAGED = -1
 """The fragment of a burst that uses no fragment; such a burst leaves the cache as it is."""
@@ -101,6 +111,12 @@ class NewThread:
         -20 (urgent) to 19.
     arrival
         When it appears, if no other thread makes it.
+    weight
+        Its share of a CPU under fair policies, relative to the weights of the others there, 1 to
+        2^20. None: that of its nice value, which is 1024 for nice 0 and a fifth less for each
+        step.
+    cpus_allowed
+        The CPUs where it may run; None: all. CPUs that the machine does not have do not count.
     """
 
     name: str
@@ -109,12 +125,72 @@ class NewThread:
     application: int = 0
     nice: int = 0
     arrival: int = 0
+    weight: int | None = None
+    cpus_allowed: Collection[int] | None = None
 
     def __post_init__(self) -> None:
-        check_integer(self.nice, "nice", least=MOST_URGENT)
-        if self.nice > LEAST_URGENT:
-            raise InstanceError(f"must be at most {LEAST_URGENT}, not {self.nice}", place="nice")
         check_integer(self.arrival, "arrival")
+        check_rights(self.nice, self.weight, self.cpus_allowed)
+
+    @property
+    def real_weight(self) -> int:
+        """Its weight, or that of its nice value."""
+        return self.weight or max(1, round(NICE_0 / NICE_STEP**self.nice))
+
+
+def check_rights(
+    nice: int | None, weight: int | None, cpus_allowed: Collection[int] | None
+) -> None:
+    """Refuse a wrong nice value, weight or set of CPUs; None is always right.
+
+    Raises
+    ------
+    InstanceError
+        With the name of what is wrong.
+    """
+    if nice is not None:
+        _check_between(nice, MOST_URGENT, LEAST_URGENT, "nice")
+    if weight is not None:
+        _check_between(weight, 1, LARGEST_WEIGHT, "weight")
+    if cpus_allowed is not None:
+        if not cpus_allowed:
+            raise InstanceError("is empty; name at least one CPU", place="cpus_allowed")
+        for cpu in cpus_allowed:
+            check_integer(cpu, "cpus_allowed")
+
+
+def _check_between(value: int, least: int, most: int, place: str) -> None:
+    check_integer(value, place, least=least)
+    if value > most:
+        raise InstanceError(f"must be at most {most}, not {value}", place=place)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadSetting:
+    """What a scenario says about threads of its workload.
+
+    Parameters
+    ----------
+    match
+        Their name or their kind, where ``*`` stands for any characters and ``?`` for one.
+    nice, weight, cpus_allowed
+        See :class:`NewThread`; None: as the workload says.
+    """
+
+    match: str
+    nice: int | None = None
+    weight: int | None = None
+    cpus_allowed: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        check_rights(self.nice, self.weight, self.cpus_allowed)
+
+    def applied(self, thread: NewThread) -> NewThread:
+        """Return a thread with these values, if it is one of those that are meant."""
+        if not (fnmatchcase(thread.name, self.match) or fnmatchcase(thread.kind, self.match)):
+            return thread
+        values = {key: getattr(self, key) for key in ("nice", "weight", "cpus_allowed")}
+        return replace(thread, **{key: value for key, value in values.items() if value is not None})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,11 +205,20 @@ class Workload:
         Names of the data fragments; bursts refer to them by number.
     sizes
         The number of lines of each fragment. Together they are the memory that caches of lines see.
+    settings
+        What replaces the values of threads when they appear, one setting after the other.
     """
 
     threads: tuple[NewThread, ...]
     fragments: tuple[str, ...] = ()
     sizes: tuple[int, ...] = ()
+    settings: tuple[ThreadSetting, ...] = ()
+
+    @property
+    def restricts_cpus(self) -> bool:
+        """Whether some thread may not run everywhere; threads made later count by settings."""
+        rights: tuple[NewThread | ThreadSetting, ...] = (*self.threads, *self.settings)
+        return any(part.cpus_allowed is not None for part in rights)
 
 
 class WorkloadKind(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dfopt.problem.penalties import Penalty, PenaltyG
 from dfopt.simulate.run_queue.contract import Policy
@@ -36,9 +36,9 @@ class HandMade:
         )
 
 
-def thread(name: str, *steps: Burst | Step, arrival: int = 0) -> NewThread:
-    """Return a thread that does these steps."""
-    return NewThread(name=name, steps=iter(steps), arrival=arrival)
+def thread(name: str, *steps: Burst | Step, **values: Any) -> NewThread:
+    """Return a thread that does these steps, with values of :class:`NewThread`."""
+    return NewThread(name=name, steps=iter(steps), **values)
 
 
 def simulated(  # noqa: PLR0913 - options, all by keyword

@@ -13,6 +13,7 @@ from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.contract import DISK, KERNEL, USER, Policy, SpinLock, Thread, Why
 from dfopt.simulate.run_queue.costs import penalty_costs
 from dfopt.simulate.run_queue.kernel import Kernel
+from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine
 from dfopt.simulate.run_queue.steps import (
@@ -24,8 +25,15 @@ from dfopt.simulate.run_queue.steps import (
     Release,
     Send,
     Sleep,
+    Spawn,
 )
-from dfopt.simulate.run_queue.workload import UNMANAGED, Burst, Workload
+from dfopt.simulate.run_queue.workload import (
+    UNMANAGED,
+    Burst,
+    NewThread,
+    ThreadSetting,
+    Workload,
+)
 from tests.simulate.run_queue.by_hand import rows, run
 
 A, B = 0, 1
@@ -192,6 +200,50 @@ def test_times_that_cannot_be_spent_are_refused(time: float) -> None:
     policy.look_time = time
     with pytest.raises(DfoptError, match=r"'looks' spends a time of .* at 0; name an integer"):
         run([Burst(5)], policy=policy)
+
+
+def test_a_thread_knows_who_woke_or_made_it() -> None:
+    wakers: list[tuple[str, str | None]] = []
+
+    class Noting(FirstComeFirstServed):
+        name: ClassVar[str] = "noting"
+
+        def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
+            wakers.append((thread.name, thread.waker and thread.waker.name))
+            super().ready(thread, why, cpu)
+
+    channel = Channel("c")
+    child = NewThread(name="child", steps=iter([Burst(1), Send(channel)]))
+    run([Receive(channel), Sleep(3), Burst(1)], [Spawn(child)], policy=Noting(time_slice=0))
+    # A timer comes as an interrupt, which no thread has sent.
+    assert wakers == [("t0", None), ("t1", None), ("child", "t1"), ("t0", "child"), ("t0", None)]
+
+
+def test_weights_follow_from_nice_unless_they_are_given() -> None:
+    assert [NewThread(name="t", steps=iter(()), nice=nice).real_weight for nice in (0, 1, -1)] == [
+        1024, 819, 1280,
+    ]  # fmt: skip
+    assert NewThread(name="t", steps=iter(()), nice=3, weight=7).real_weight == 7
+
+
+def test_cpus_that_are_not_there_do_not_count() -> None:
+    def bound(*cpus: int) -> Kernel:
+        spawn = Spawn(NewThread(name="bound", steps=iter([Burst(1)]), cpus_allowed=cpus))
+        return run([spawn, Burst(1)], machine=Machine(cpus=2))
+
+    assert bound(0, 1, 2).threads[1].cpus_allowed is None
+    with pytest.raises(DfoptError, match="bound may run on CPU 2, 3 only, but there are only 0"):
+        bound(2, 3)
+    with pytest.raises(DfoptError, match=r"'fcfs' lets bound run on CPU 1, .* may run on 0 only"):
+        bound(0, 2)
+
+
+@pytest.mark.parametrize("restricts", [True, False])
+def test_policies_that_do_not_look_where_threads_may_run_are_unfit(*, restricts: bool) -> None:
+    setting = ThreadSetting(match="t*", nice=3, cpus_allowed=(1,) if restricts else None)
+    workload = Workload(threads=(), settings=(setting,))
+    assert (POLICIES["fcfs"]().unfit(workload, 2) is not None) == restricts
+    assert POLICIES["eevdf"]().unfit(workload, 2) is None
 
 
 class Broken(FirstComeFirstServed):

@@ -178,6 +178,21 @@ def test_settings(file):
     assert scenario.policies["fcfs"] == {"time_slice": 9}
 
 
+def test_what_a_file_says_about_threads(file):
+    file.write_text(
+        SMALL + '[[thread]]\nmatch = "*"\nnice = 5\ncpus_allowed = [1]\n'
+        '[[thread]]\nmatch = "*-sender"\nweight = 9\nnice = -3\n'
+    )
+    scenario = read_scenario(file)
+    Draft202012Validator(schema("scenario")).validate(tomllib.loads(file.read_text()))
+    threads = simulate_once(scenario, POLICIES["eevdf"]).engine.threads
+    seen = {(thread.nice, thread.weight, thread.cpus_allowed) for thread in threads}
+    bound = frozenset({1})
+    # Nice 5 has the weight 1024 / 1.25^5.
+    assert seen == {(5, 336, bound), (-3, 9, bound)}
+    assert read_scenario(file, {"thread": []}).threads == ()
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -190,6 +205,12 @@ def test_settings(file):
         ({"policy.fcfs.time_slice": "a"}, "policy.fcfs.time_slice: must be an integer, not 'a'"),
         ({"machine": 5}, "machine: must be a table, not 5"),
         ({"until": -1}, "until: must be at least 0"),
+        ({"thread": [{"nice": 3}]}, "thread[0].match: is missing"),
+        ({"thread": [{"match": "a", "wieght": 3}]}, "thread[0].wieght: unknown key; did you mean"),
+        ({"thread": [{"match": "a", "nice": 20}]}, "thread[0].nice: must be at most 19, not 20"),
+        ({"thread": [{"match": "a", "weight": 0}]}, "thread[0].weight: must be at least 1, not 0"),
+        ({"thread": [{"match": "a", "cpus_allowed": []}]}, "thread[0].cpus_allowed: is empty"),
+        ({"thread": 3}, "thread: must be an array"),
     ],
 )
 def test_settings_that_are_wrong(file, settings, message):

@@ -21,6 +21,7 @@ class ScxSimple(TimeSliced):
       has slept.
     - A thread that wakes up goes to its last CPU if that is idle, else to any idle one. Nothing is
       preempted.
+    - A CPU passes over threads that may not run there (``cpus_allowed``).
 
     Parameters
     ----------
@@ -29,6 +30,7 @@ class ScxSimple(TimeSliced):
     """
 
     name: ClassVar[str] = "scx-simple"
+    obeys_cpus_allowed: ClassVar[bool] = True
 
     def __init__(self, time_slice: int = 20_000_000) -> None:
         super().__init__(time_slice)
@@ -40,7 +42,7 @@ class ScxSimple(TimeSliced):
         """Queue up in virtual time."""
         del cpu
         if why is Why.NEW:
-            thread.own = FairEntity(thread.nice)
+            thread.own = FairEntity(thread.weight)
             thread.own.vruntime = self._clock
         entity: FairEntity = thread.own
         entity.charge(thread.run_time)
@@ -52,9 +54,15 @@ class ScxSimple(TimeSliced):
 
     def pick(self, cpu: int) -> Thread | None:
         """Take the one with the least virtual run time, and set the clock."""
-        del cpu
-        if not self._queue:
-            return None
-        vruntime, _, thread = heappop(self._queue)
-        self._clock = max(self._clock, vruntime)
-        return thread
+        passed = []
+        picked = None
+        while self._queue and picked is None:
+            entry = heappop(self._queue)
+            if entry[-1].may_run_on(cpu):
+                vruntime, _, picked = entry
+                self._clock = max(self._clock, vruntime)
+            else:
+                passed.append(entry)
+        for entry in passed:
+            heappush(self._queue, entry)
+        return picked

@@ -64,6 +64,9 @@ class Segregation(TimeSliced):
 
     def unfit(self, workload: Workload, cpus: int) -> str | None:
         """Say that there is no class to set apart, or no CPU for it."""
+        bound = super().unfit(workload, cpus)
+        if bound is not None:
+            return bound
         kinds = {thread.kind for thread in workload.threads}
         missing = [kind for kind in self._of_kind if kind not in kinds]
         if missing:

@@ -8,7 +8,7 @@ from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.policies.cfs import Cfs
 from dfopt.simulate.run_queue.policies.eevdf import Eevdf
 from dfopt.simulate.run_queue.policies.scx_simple import ScxSimple
-from dfopt.simulate.run_queue.steps import Sleep
+from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep
 from dfopt.simulate.run_queue.workload import Burst, NewThread
 from tests.simulate.run_queue.hand_made import places, simulated, thread
 
@@ -20,21 +20,23 @@ EEVDF = {"time_slice": 3}
     ("policy", "parameters"),
     [(Cfs, CFS), (Eevdf, EEVDF), (ScxSimple, {"time_slice": 4})],
 )
-@pytest.mark.parametrize("nice", [-5, 5])
+@pytest.mark.parametrize(
+    ("values", "ratio"), [({"nice": -5}, 1.25**5), ({"nice": 5, "weight": 256}, 1 / 4)]
+)
 def test_threads_share_a_cpu_by_weight(
-    policy: type[Policy], parameters: dict[str, int], nice: int
+    policy: type[Policy], parameters: dict[str, int], values: dict[str, int], ratio: float
 ) -> None:
     def make() -> list[NewThread]:
-        other = NewThread(name="other", steps=iter([Burst(4000)]), nice=nice)
-        return [thread("plain", Burst(4000)), other]
+        return [thread("plain", Burst(4000)), thread("other", Burst(4000), **values)]
 
     done = simulated(policy, make, **parameters)
     trace = done.trace
     names = [trace.tasks[task].name for task in trace.task.tolist()]
-    first = "plain" if nice > 0 else "other"
+    first = "plain" if ratio < 1 else "other"
     ends = max(end for name, end in zip(names, trace.end.tolist(), strict=True) if name == first)
-    # Five steps of 1.25 each; at the end of the first the second is about one slice off its share.
-    share = 4000 / 1.25**5
+    # Five steps of 1.25 each, or a weight that comes before nice. At the end of the first the
+    # second is about one slice off its share.
+    share = 4000 * min(ratio, 1 / ratio)
     assert abs(ends - 4000 - share) < 24
 
 
@@ -99,3 +101,37 @@ def test_an_idle_cpu_pulls_at_once_what_is_cold_and_later_what_is_hot(
     # Without balancing it is never pulled.
     done = simulated(policy, later, cpus=2, **parameters, migration_cost=50, balance_interval=0)
     assert {cpu for cpu, _ in places(done, "long") + places(done, "third")} == {0}
+
+
+@pytest.mark.parametrize(
+    ("policy", "parameters"),
+    [(Cfs, CFS), (Eevdf, EEVDF), (ScxSimple, {"time_slice": 4})],
+)
+def test_threads_run_only_where_they_may(policy: type[Policy], parameters: dict[str, int]) -> None:
+    def make() -> list[NewThread]:
+        bound = {"cpus_allowed": [1]}
+        return [
+            thread("first", Burst(9), Sleep(5), Burst(9), **bound),
+            thread("second", Burst(30), **bound),
+            thread("third", Burst(30), **bound),
+            thread("free", Burst(3)),
+        ]
+
+    # CPU 0 has nothing to do from 3 on, and neither gets nor pulls one of the three.
+    done = simulated(policy, make, cpus=2, **parameters)
+    assert {cpu for name in ("first", "second", "third") for cpu, _ in places(done, name)} == {1}
+    assert done.counters.end == 9 + 9 + 30 + 30
+
+
+def test_a_thread_that_wakes_up_goes_to_a_cpu_where_it_may_run() -> None:
+    channel = Channel("c")
+
+    def make() -> list[NewThread]:
+        return [
+            thread("woken", Receive(channel), Burst(1), cpus_allowed=[1, 2]),
+            thread("waker", Burst(5), Send(channel), Burst(5), cpus_allowed=[0]),
+            thread("hog", Burst(20), cpus_allowed=[1]),
+        ]
+
+    # It ran on CPU 1, where the hog runs since, and its waker's CPU 0 is forbidden.
+    assert places(simulated(Eevdf, make, cpus=3, **EEVDF), "woken") == [(2, 5)]

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from bisect import insort
+from typing import ClassVar
 
 from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.contract import Policy, Thread, Why
-
-NICE_0 = 1024
-"""The weight of a thread of nice 0."""
-
-NICE_STEP = 1.25
-"""Each step of nice divides the weight by this factor."""
+from dfopt.simulate.run_queue.workload import NICE_0
 
 UNIT = NICE_0 << 10
 """Virtual time that a thread of weight 1 gains in one unit of time; integers stay exact enough."""
-
 
 IDLE_FACTOR = 16
 """CPUs with nothing to run balance more frequently by this factor."""
@@ -45,8 +40,8 @@ class FairEntity:
 
     __slots__ = ("charged", "deadline", "home", "lag", "vruntime", "weight")
 
-    def __init__(self, nice: int) -> None:
-        self.weight = max(1, round(NICE_0 / NICE_STEP**nice))
+    def __init__(self, weight: int) -> None:
+        self.weight = weight
         self.vruntime = 0
         self.deadline = 0
         self.lag = 0
@@ -116,9 +111,13 @@ class FairQueues(Policy):
       least two threads more. One with nothing to run tries 16 times as often. If it has found
       nothing but hot threads twice in a row, the next try takes one.
 
+    - A thread runs only where it may (``cpus_allowed``): other CPUs neither get nor pull it.
+
     Left out: groups of threads, the loads of the past (PELT), and locks of queues. Time slices end
     exactly, and not at the next tick of a clock.
     """
+
+    obeys_cpus_allowed: ClassVar[bool] = True
 
     def __init__(
         self, *, migration_cost: int = 500_000, balance_interval: int = 32_000_000
@@ -189,7 +188,7 @@ class FairQueues(Policy):
         if why in (Why.NEW, Why.WOKEN):
             target = self.starts_at(thread, cpu) if why is Why.NEW else self.wakes_at(thread, cpu)
             if why is Why.NEW:
-                thread.own = FairEntity(thread.nice)
+                thread.own = FairEntity(thread.weight)
             self.place(thread.own, target, why)
         else:
             assert cpu is not None
@@ -240,8 +239,8 @@ class FairQueues(Policy):
 
     def starts_at(self, thread: Thread, cpu: int | None) -> int:
         """Return the CPU of a new thread."""
-        del thread
-        return min(range(self.engine.cpus), key=lambda each: (self.weight(each), each != cpu))
+        allowed = filter(thread.may_run_on, range(self.engine.cpus))
+        return min(allowed, key=lambda each: (self.weight(each), each != cpu))
 
     def wakes_at(self, thread: Thread, waker_cpu: int | None) -> int:
         """Return the CPU of a thread that wakes up."""
@@ -249,11 +248,12 @@ class FairQueues(Policy):
         assert last is not None
         cpus = self.engine.cpus
         for step in range(cpus):
-            if self.is_free((last + step) % cpus):
-                return (last + step) % cpus
-        if waker_cpu is None or self.weight(last) <= self.weight(waker_cpu):
+            cpu = (last + step) % cpus
+            if self.is_free(cpu) and thread.may_run_on(cpu):
+                return cpu
+        if waker_cpu is None or not thread.may_run_on(waker_cpu):
             return last
-        return waker_cpu
+        return last if self.weight(last) <= self.weight(waker_cpu) else waker_cpu
 
     def balance(self, cpu: int) -> None:
         """Pull a thread from a CPU that has at least two more; of hot ones only after failures."""
@@ -275,11 +275,13 @@ class FairQueues(Policy):
             if not queue.waiting or self.load(other) < least:
                 continue
             stops = [
-                coldest if thread.stopped_at is None else thread.stopped_at
-                for _, _, thread in queue.waiting
+                (coldest if thread.stopped_at is None else thread.stopped_at, position)
+                for position, (_, _, thread) in enumerate(queue.waiting)
+                if thread.may_run_on(cpu)
             ]
-            if min(stops) <= coldest:
-                thread = queue.take(stops.index(min(stops)))
+            stopped, position = min(stops, default=(coldest + 1, 0))
+            if stopped <= coldest:
+                thread = queue.take(position)
                 self.leaves(thread.own)
                 self.place(thread.own, cpu, Why.WOKEN)
                 self.enqueue(thread, cpu)
