@@ -1,20 +1,13 @@
-"""A CPU: it lets the policy pick threads, runs them, and serves interrupts.
-
-A *dispatch* is a stretch in which one thread uses one fragment on one CPU: a row of the trace. It
-goes on when the same thread is picked again at once, and a new one begins when the thread changes
-to another fragment. The penalty is paid at its beginning and is never preempted; after it each
-dispatch executes for at least one unit of time. Time slices count execution alone.
-"""
+"""A CPU: it lets the policy pick threads, and lets them do what they do."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable
-from heapq import heappush
 from itertools import chain
 from typing import Any
 
 from dfopt.simulate.run_queue.contract import DISK, KERNEL, USER, Policy, State, Thread, Why
+from dfopt.simulate.run_queue.dispatching_cpu import CANCELLED
+from dfopt.simulate.run_queue.interruptible_cpu import InterruptibleCpu
 from dfopt.simulate.run_queue.policy_errors import (
     STALLED,
     forbidden_cpu,
@@ -22,14 +15,9 @@ from dfopt.simulate.run_queue.policy_errors import (
     wrong_pick,
     wrong_slice,
 )
-from dfopt.simulate.run_queue.recorder import packed
 from dfopt.simulate.run_queue.requests import Requests
-from dfopt.simulate.run_queue.work import CpuWork
-from dfopt.simulate.run_queue.workload import CLEAN, UNMANAGED, Burst, Pause
+from dfopt.simulate.run_queue.workload import Burst, Pause
 from dfopt.trace.events import Stop
-
-CANCELLED = -1
-"""The event number of a CPU that waits for no event."""
 
 FOREVER = 1 << 62
 """A time slice that never ends."""
@@ -38,119 +26,20 @@ FOREVER = 1 << 62
 READY, RUNNING, BLOCKED, ENDED = State.READY, State.RUNNING, State.BLOCKED, State.ENDED
 YIELDS, EXPIRED, PREEMPTED, CHANGED = Why.YIELDED, Why.EXPIRED, Why.PREEMPTED, Why.CHANGED
 YIELDED = Pause.YIELDED
-SLEEPS, GOES_ON, ENDS = int(Stop.SLEEPS), int(Stop.PREEMPTED), int(Stop.ENDS)
+SLEEPS, ENDS = int(Stop.SLEEPS), int(Stop.ENDS)
 
 
-class Cpu:
-    """A CPU of the kernel.
+class Cpu(InterruptibleCpu):
+    """A CPU of the kernel, whose methods are called at the kernel's time."""
 
-    Its methods are called at the kernel's time. Where callbacks have asked for work, it does that
-    first, and goes on when it is done; that is also when the CPUs are asked that they have named.
-
-    Parameters
-    ----------
-    number
-        Its number.
-    kernel
-        The kernel that it belongs to.
-
-    Attributes
-    ----------
-    due
-        Number of the event that it waits for, or :data:`CANCELLED`.
-    is_at_work
-        Whether it does something in the scheduler.
-    is_called
-        Whether it has been asked to choose since it has been at work.
-    pending
-        Interrupts that it has yet to serve.
-    """
-
-    __slots__ = (
-        "_agenda",
-        "_asks",
-        "_began",
-        "_begins",
-        "_costs",
-        "_counters",
-        "_has_slices",
-        "_hears_blocked",
-        "_hears_changes",
-        "_is_suspended",
-        "_is_taken",
-        "_kernel",
-        "_left_before",
-        "_note",
-        "_numbers",
-        "_pays_from",
-        "_penalty",
-        "_policy",
-        "_row_end",
-        "_row_fragment",
-        "_row_leaves",
-        "_row_lines",
-        "_row_start",
-        "_row_stop",
-        "_row_thread",
-        "_running",
-        "_served",
-        "_serves",
-        "_slice",
-        "_switch_time",
-        "_then",
-        "due",
-        "is_at_work",
-        "is_called",
-        "number",
-        "pending",
-    )
+    __slots__ = ("_has_slices", "_hears_blocked", "_hears_changes", "_policy")
 
     def __init__(self, number: int, kernel: Requests) -> None:
-        self.number = number
-        self._kernel = kernel
-        self._running = kernel.running
-        self._counters = kernel.counters
-        self._agenda = kernel.agenda
-        self._numbers = kernel.numbers
-        self._switch_time = kernel.machine.switch_time
-        self._costs = kernel.costs
-        # Looked up once, since it is called for every dispatch.
-        self._note = kernel.recorder.cells.extend
+        super().__init__(number, kernel)
         self._policy = policy = kernel.policy
         self._has_slices = type(policy).slice is not Policy.slice
         self._hears_blocked = type(policy).blocked is not Policy.blocked
         self._hears_changes = type(policy).changes is not Policy.changes
-        self.due = CANCELLED
-        # The time when the running burst began, or goes on, after its penalty.
-        self._begins = 0
-        # The penalty that it pays before that, and from when on.
-        self._penalty = 0
-        self._pays_from = 0
-        # The rest of the time slice at that time.
-        self._slice = 0
-        # Whether its thread leaves it at the end of the penalty.
-        self._is_taken = False
-        # The thread whose dispatch is open; it may have left the CPU and still be picked again.
-        self._row_thread: Thread | None = None
-        self._row_start = 0
-        self._row_end = 0
-        self._row_fragment = UNMANAGED
-        self._row_lines = 0
-        self._row_leaves = CLEAN
-        self._left_before = CLEAN
-        self._row_stop = GOES_ON
-        # Its work in the scheduler: since when, what comes then, who is asked then, whether it
-        # serves an interrupt, and whether a burst waits for that.
-        self.is_at_work = False
-        self.is_called = False
-        self.pending: deque[Callable[[], None]] = deque()
-        self._began = 0
-        self._serves = False
-        self._is_suspended = False
-        self._then: Callable[[], None] = self._idle
-        self._asks: list[int] = []
-        # The time that interrupts took since the open dispatch was left.
-        self._served = 0
 
     # What the kernel asks for.
 
@@ -264,129 +153,25 @@ class Cpu:
         self._puts_back(thread, PREEMPTED)
         self._choose_then()
 
-    def progress(self) -> int:
-        """Return the time for which its thread has executed since that was last noted."""
-        if not self.is_at_work:
-            # While a penalty is paid, the burst begins in the future.
-            return max(0, self._kernel.now - self._begins)
-        return max(0, self._began - self._begins) if self._is_suspended else 0
-
     def stop(self) -> None:
-        """Close the open dispatch at the end of the simulation.
-
-        A burst that has executed nothing is undone. If its dispatch has no other one it is left
-        out, and the CPU's time on it is overhead.
-        """
-        now, counters = self._kernel.now, self._counters
-        thread = self._running[self.number]
+        """Close the open dispatch at the end of the simulation."""
+        now, thread = self._kernel.now, self._running[self.number]
         if self.is_at_work:
             self._account(now)
         if thread is None or (self.is_at_work and not self._is_suspended):
             if self._row_thread is not None:
                 self._end_gap()
             return
-        if now > self._begins:
-            self._execute(thread, now)
-            self._close()
-            return
-        counters.penalties[self.number] -= self._penalty
-        counters.overhead += now - self._pays_from
-        counters.interrupted -= self._begins - self._penalty - self._pays_from
-        if self._row_end > self._row_start:
-            self._row_leaves = self._left_before
-            self._close()
+        self._cut(thread, now)
 
-    # Its work in the scheduler.
-
-    def serve(self) -> None:
-        """Do the work of an interrupt; a burst that runs waits meanwhile."""
-        self._is_suspended = self._running[self.number] is not None
-        self.due = CANCELLED
-        self._work(self._resume if self._is_suspended else self._idle, serves=True)
-
-    def _resume(self) -> None:
-        """Let the burst go on that has waited."""
-        thread, now = self._running[self.number], self._kernel.now
-        assert thread is not None
-        self._is_suspended = False
-        if self._is_taken:
-            self._await(max(now, self._begins + 1))
-        else:
-            self._await(self._begins + min(thread.left, self._slice))
-
-    def _idle(self) -> None:
-        """Go on being idle."""
-
-    def _work(self, then: Callable[[], None], *, serves: bool = False) -> None:
-        """Do the work that the callbacks have asked for, and then something."""
+    def _rest(self) -> None:
+        """Be idle, after the policy has looked for a thread."""
         kernel = self._kernel
-        tasks, self._asks = kernel.taken()
-        self.is_at_work = True
-        self._then = then
-        self._began = kernel.now
-        self._serves = serves
-        work = CpuWork(
-            tasks,
-            call_at=self._call_at,
-            doubling=kernel.machine.lock_doubling,
-            done=self._has_worked,
-        )
-        work.go_on(kernel.now)
-
-    def _call_at(self, time: int, work: CpuWork) -> None:
-        heappush(self._agenda, (time, next(self._numbers), work))
-
-    def _has_worked(self) -> None:
-        """Ask the CPUs that were named, serve interrupts that have come, and go on."""
-        kernel, then = self._kernel, self._then
-        self._account(kernel.now)
-        self.is_at_work = False
-        kernel.asked.extend(self._asks)
-        while self.pending:
-            kernel.settled = len(kernel.asked)
-            self.pending.popleft()()
-            if kernel.tasks:
-                self._work(then, serves=True)
-                return
-        kernel.settled = len(kernel.asked)
-        then()
-        if self.is_called and not self.is_at_work:
-            self.is_called = False
-            kernel.asked.append(self.number)
-
-    def _account(self, now: int) -> None:
-        """Note what the time of the work was that ends now."""
-        counters, time = self._counters, now - self._began
-        row = self._row_thread
-        if self._is_suspended:
-            self._begins += time
-            if self._pays_from > self._began:  # on the way to the dispatch
-                self._pays_from += time
-                self._row_start += time
-                counters.overhead += time
-            else:
-                counters.interrupted += time
-        elif row is None:
-            counters.overhead += time
-        else:
-            if self._serves:
-                self._served += time
-            if self._running[self.number] is row and self._then != self._start:
-                self._join_gap()
-
-    def _join_gap(self) -> None:
-        """Let the open dispatch last until now, with what has been done since it was left."""
-        counters, now = self._counters, self._kernel.now
-        counters.spun += now - self._row_end - self._served
-        counters.interrupted += self._served
-        self._served = 0
-        self._row_end = now
-
-    def _end_gap(self) -> None:
-        """Close the open dispatch, which ended when its thread left."""
-        self._counters.overhead += self._kernel.now - self._row_end
-        self._served = 0
-        self._close()
+        if self._row_thread is not None:
+            self._end_gap()
+        kernel.resting[self.number] = None
+        if kernel.tasks:
+            self._work(self._idle)
 
     # What its thread does.
 
@@ -446,7 +231,7 @@ class Cpu:
                     self._blocks(thread)
                 return False
             if kernel.tasks:
-                self._work(self._proceed)
+                self._work(self._proceed, joins=True)
                 return True
         self._ends(thread)
         return False
@@ -493,83 +278,3 @@ class Cpu:
         counters.responses += 1
         counters.responded += time
         counters.longest_response = time if time > longest else longest
-
-    # Its dispatches.
-
-    def _begin(self, thread: Thread, burst: Burst) -> None:
-        """Begin a burst, or its rest, and await its end, or that of the time slice."""
-        begins = self._kernel.now
-        is_open = self._row_thread
-        if is_open is thread and self._row_fragment == burst.fragment:
-            if begins > self._row_end:
-                self._join_gap()
-            self._left_before = so_far = self._row_leaves
-            leaves = burst.leaves
-            self._row_leaves = leaves if leaves > so_far else so_far
-            penalty = self._costs.go_on(self.number, burst)
-        else:
-            if is_open is not None:
-                if begins > self._row_end:
-                    self._end_gap()
-                else:
-                    self._close()
-            if is_open is not thread and self._switch_time:
-                begins += self._switch_time
-                self._counters.overhead += self._switch_time
-            self._row_thread = thread
-            self._row_start = self._row_end = begins
-            self._row_fragment = burst.fragment
-            self._row_lines = burst.lines
-            self._row_leaves = burst.leaves
-            penalty = self._costs.begin(self.number, burst)
-        self._row_stop = GOES_ON
-        self._pays_from = begins
-        self._penalty = penalty
-        if penalty:
-            self._counters.penalties[self.number] += penalty
-            begins += penalty
-        self._begins = begins
-        left = thread.left
-        ends = begins + (left if left < self._slice else self._slice)
-        self.due = number = next(self._numbers)
-        heappush(self._agenda, (ends, number, self))
-
-    def _await(self, time: int) -> None:
-        """Wait for the end of the burst, or of the time slice."""
-        self.due = number = next(self._numbers)
-        heappush(self._agenda, (time, number, self))
-
-    def _execute(self, thread: Thread, now: int) -> None:
-        """Note what its thread has executed up to now."""
-        executed = now - self._begins
-        thread.left -= executed
-        thread.run_time += executed
-        self._slice -= executed
-        self._begins = self._row_end = now
-
-    def _rest(self) -> None:
-        """Be idle, after the policy has looked for a thread."""
-        kernel = self._kernel
-        if self._row_thread is not None:
-            self._end_gap()
-        kernel.resting[self.number] = None
-        if kernel.tasks:
-            self._work(self._idle)
-
-    def _close(self) -> None:
-        """End the dispatch."""
-        thread = self._row_thread
-        assert thread is not None
-        self._note(
-            packed(
-                self.number,
-                self._row_start,
-                self._row_end,
-                thread.number,
-                self._row_fragment,
-                self._row_lines,
-                self._row_leaves,
-                self._row_stop,
-            )
-        )
-        self._row_thread = None
