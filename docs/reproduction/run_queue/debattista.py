@@ -1,7 +1,7 @@
 """Batches of fine-grained threads: Debattista, Vella and Cordina, section 7 and figure 5."""
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from typing import Any
 
 from batching import (
     ARRAY_SIZE,
@@ -29,7 +29,8 @@ from batching import (
     Grid,
     outcome,
 )
-from section import Calibrated, Row, Section, verdict
+from section import Calibrated, Row, Section, evidence
+from shares import grows
 from words import listed, table
 
 from dfopt_models.batching import BatchingModel
@@ -136,41 +137,44 @@ def uniprocessor_rows(grid: Grid) -> Iterator[Row]:
     lengths = grid.lengths
     at_1 = grid.speedups(UNIBATCH, [1], lengths)
     shown = by_length(lengths, at_1)
-    yield Row(
+    yield evidence(
         shape="unibatch-smash is faster from PROCESS_LENGTH 2 on",
         published="seen at 2, and at once from 1 to 4",
         simulated=f"speed-up at granularity 1: {shown}",
-        verdict=verdict(holds=at_1[0] < VISIBLE <= at_1[1]),
+        passes=lambda ratios: ratios[0] < VISIBLE <= ratios[1],
+        found=at_1,
+        without=same(UNI, at_1),
         criterion=f"at granularity 1 below {VISIBLE} at 1, and at least that at 2",
     )
-    yield Row(
+    by_g = [grid.speedups(UNIBATCH, [g], lengths) for g in SCALES]
+    yield evidence(
         shape="its gain grows with PROCESS_LENGTH",
         published='"very quickly reach larger and more sustained levels"',
         simulated=shown,
-        verdict=verdict(
-            holds=all(
-                before < after
-                for g in SCALES
-                for before, after in pairwise(grid.speedups(UNIBATCH, [g], lengths))
-            )
-        ),
+        passes=lambda rows: all(map(grows, rows)),
+        found=by_g,
+        without=same(UNI, by_g),
         criterion="speed-up rises with every step, at every granularity",
     )
     best = max(grid.speedups(UNIBATCH, FINE, lengths))
     low, high = AROUND_DOUBLE
-    yield Row(
+    yield evidence(
         shape="up to twice as fast at very fine granularity",
         published="up to 100 %",
         simulated=f"up to {best - 1:.0%} at granularities 1 and 8",
-        verdict=verdict(holds=low <= best <= high),
+        passes=lambda ratio: low <= ratio <= high,
+        found=best,
+        without=same(UNI, best),
         criterion=f"between {low - 1:.0%} and {high - 1:.0%}",
     )
     at_64 = grid.speedups(UNIBATCH, [64], grid.long_lengths())
-    yield Row(
+    yield evidence(
         shape="still faster at granularity 64, if PROCESS_LENGTH is 16 or more",
         published="improvements observed",
         simulated=by_length(grid.long_lengths(), at_64),
-        verdict=verdict(holds=min(at_64) >= VISIBLE),
+        passes=lambda ratios: min(ratios) >= VISIBLE,
+        found=at_64,
+        without=same(UNI, at_64),
         criterion=f"speed-up of at least {VISIBLE}",
     )
     last = lengths[-1]
@@ -178,21 +182,28 @@ def uniprocessor_rows(grid: Grid) -> Iterator[Row]:
         length: [grid.time(UNI, g, length) - grid.time(UNIBATCH, g, length) for g in SCALES]
         for length in lengths[1:]
     }
-    yield Row(
+    yield evidence(
         shape="the difference in time falls with granularity",
         published='"tails off"',
         simulated=f"at PROCESS_LENGTH {last}: "
         + by_granularity(f"{time / 1e6:.0f} ms" for time in saved[last]),
-        verdict=verdict(holds=all(a > b for row in saved.values() for a, b in pairwise(row))),
+        passes=lambda rows: all(grows(row[::-1]) for row in rows),
+        found=[*saved.values()],
+        without={
+            "uni-smash": [[[0.0] * len(SCALES)] * len(saved)],
+            "the same share": [[[grid.time(UNI, g, n) / 2 for g in SCALES] for n in saved]],
+        },
         criterion="falls with every step, at every PROCESS_LENGTH from 2 on",
     )
     relative = grid.speedups(UNIBATCH, SCALES, [last])
-    yield Row(
+    yield evidence(
         shape="the relative gain is largest at fine granularity",
         published='"up to 100 %" is said of "very fine granularities"',
         simulated=f"at PROCESS_LENGTH {last}: "
         + by_granularity(f"{ratio - 1:.0%}" for ratio in relative),
-        verdict=verdict(holds=max(relative) in relative[: len(FINE)]),
+        passes=lambda ratios: max(ratios[: len(FINE)]) > max(ratios[len(FINE) :]),
+        found=relative,
+        without=same(UNI, relative),
         criterion="the largest at granularity 1 or 8",
     )
 
@@ -207,33 +218,39 @@ def multiprocessor_rows(grid: Grid) -> Iterator[Row]:
             for length in lengths
             for g in granularities
         ]
-        yield Row(
+        yield evidence(
             shape="shared-smash is the slowest for all PROCESS_LENGTHs, at granularities "
             + listed(map(str, granularities)),
             published="clearly noted",
             simulated=f"takes {min(behind):.2f} to {max(behind):.2f} times as long as the slower "
             "of smpbatch-smash and wf-smash",
-            verdict=verdict(holds=min(behind) > 1),
+            passes=lambda ratios: min(ratios) > 1,
+            found=behind,
+            without=same("equally fast", behind),
             criterion="more than 1 everywhere",
         )
     spun = [(grid.outcomes[SHARED, g, 1].spun, grid.outcomes[SMPBATCH, g, 1].spun) for g in SCALES]
-    yield Row(
+    yield evidence(
         shape="at PROCESS_LENGTH 1 batches relieve the contention for the run queue",
         published='"due mainly to the … reduced contention"',
         simulated="time on locks, shared-smash and smpbatch-smash: "
         + by_granularity(f"{shared / 1e6:.2f} and {batch / 1e6:.2f} ms" for shared, batch in spun),
-        verdict=verdict(holds=all(one > MUCH_CONTENTION * other for one, other in spun)),
+        passes=lambda pairs: all(one > MUCH_CONTENTION * other for one, other in pairs),
+        found=spun,
+        without={SHARED: [[(shared, shared) for shared, _ in spun]]},
         criterion=f"more than {MUCH_CONTENTION} times less everywhere",
     )
     at_1 = {scheduler: grid.speedups(scheduler, SCALES, [1]) for scheduler in ON_SMP}
-    yield Row(
+    yield evidence(
         shape="at PROCESS_LENGTH 1 four processors are no faster than one, up to granularity 128",
         published="no speed-up of any SMP scheduler",
         simulated="; ".join(
             f"{name}: " + by_granularity(f"{ratio:.2f}" for ratio in ratios)
             for name, ratios in at_1.items()
         ),
-        verdict=verdict(holds=all(max(ratios) < VISIBLE for ratios in at_1.values())),
+        passes=lambda ratios: max(ratios) < VISIBLE,
+        found=[ratio for ratios in at_1.values() for ratio in ratios],
+        without={f"{CPUS} times as fast": [[CPUS]]},
         criterion=f"speed-ups below {VISIBLE}",
     )
     small = {
@@ -243,7 +260,7 @@ def multiprocessor_rows(grid: Grid) -> Iterator[Row]:
         ]
         for name in WITH_BATCHES
     }
-    yield Row(
+    yield evidence(
         shape="at PROCESS_LENGTH 1 smaller batches help at finer granularities, particularly "
         "wf-smash",
         published="when MAXBSIZE is reduced",
@@ -252,7 +269,9 @@ def multiprocessor_rows(grid: Grid) -> Iterator[Row]:
             f"{name}: " + by_granularity(f"{ratio:.2f}" for ratio in ratios)
             for name, ratios in small.items()
         ),
-        verdict=verdict(holds=max(small[WF]) > max(VISIBLE, *small[SMPBATCH])),
+        passes=lambda ratios: max(ratios[WF]) > max(VISIBLE, *ratios[SMPBATCH]),
+        found=small,
+        without={"batches of 32": [dict.fromkeys(small, [1.0] * len(SCALES))]},
         criterion=f"wf-smash at least {VISIBLE} times as fast somewhere, and more so than "
         "smpbatch-smash anywhere",
     )
@@ -260,14 +279,16 @@ def multiprocessor_rows(grid: Grid) -> Iterator[Row]:
         ratios = {
             name: grid.speedups(name, granularities, grid.long_lengths()) for name in WITH_BATCHES
         }
-        yield Row(
+        yield evidence(
             shape=f"more than {CPUS} times as fast on {CPUS} processors from PROCESS_LENGTH 16 on, "
             "at granularities " + listed(map(str, granularities)),
             published='"super scalar speedup" of both batch schedulers',
             simulated=listed(
                 f"{name} {min(found):.1f} to {max(found):.1f}" for name, found in ratios.items()
             ),
-            verdict=verdict(holds=min(map(min, ratios.values())) > CPUS),
+            passes=lambda ratios: min(ratios) > CPUS,
+            found=[ratio for found in ratios.values() for ratio in found],
+            without={f"{CPUS} times as fast": [[CPUS]]},
             criterion=f"speed-ups above {CPUS} everywhere",
         )
     lag = {
@@ -275,16 +296,15 @@ def multiprocessor_rows(grid: Grid) -> Iterator[Row]:
         / min(grid.time(name, 1, length) for name in WITH_BATCHES)
         for length in lengths
     }
-    short, long = (
-        [ratio for length, ratio in lag.items() if (length >= LONG) == is_long]
-        for is_long in (False, True)
-    )
-    yield Row(
+    shorter = sum(length < LONG for length in lengths)
+    yield evidence(
         shape="shared-smash falls further behind at large PROCESS_LENGTHs",
         published='"degrades even further" at 16 and 128',
         simulated="times as long as the faster batch scheduler at granularity 1: "
         + by_length(lengths, lag.values()),
-        verdict=verdict(holds=min(long) > max(short)),
+        passes=lambda ratios: min(ratios[shorter:]) > max(ratios[:shorter]),
+        found=[*lag.values()],
+        without=same("equally fast", [*lag.values()]),
         criterion=f"from {LONG} on more than at every shorter one",
     )
 
@@ -400,6 +420,15 @@ def lock_times() -> str:
         "writing back dirty lines takes time:\n\n"
         + table(["lock", "write-back", *SCHEDULERS[1:]], rows)
     )
+
+
+def same(name: str, found: Any) -> dict[str, list[Any]]:
+    """Return, by a name, that all ratios are 1."""
+
+    def ones(ratios: Any) -> Any:
+        return [ones(ratio) for ratio in ratios] if isinstance(ratios, list) else 1.0
+
+    return {name: [ones(found)]}
 
 
 def by_length(lengths: Iterable[int], ratios: Iterable[float]) -> str:

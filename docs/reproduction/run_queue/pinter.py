@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pinter_chat as chat
 import pinter_custom as custom
 from pinter_runs import MACHINE, SPAWN_TIMES
-from section import Calibrated, Row, Section, Verdict
+from section import Calibrated, Section, not_modelled
 from shares import percent
 
 
@@ -24,12 +24,7 @@ def section(quick: bool = False) -> Section:
         ),
         rows=(
             *chat.rows_of(chats),
-            Row(
-                shape="chat: throughput",
-                published="the printed numbers contradict the printed times",
-                simulated="—",
-                verdict=Verdict.NOT_MODELLED,
-            ),
+            not_modelled("chat: throughput", "the printed numbers contradict the printed times"),
             *custom.rows_of(customs),
         ),
         calibrated=calibrated(chats),

@@ -3,8 +3,8 @@
 from concurrent.futures import ProcessPoolExecutor
 from statistics import mean, pstdev
 
-from pinter_runs import NEW, SECOND, SPAWN_TIMES, VANILLA, Pair, simulated
-from section import Row, verdict
+from pinter_runs import NEW, SECOND, SPAWN_TIMES, VANILLA, VANILLA_TWICE, Pair, simulated
+from section import Row, constants, evidence
 from shares import between, grows, percent, percents, points, within
 
 from dfopt.simulate.run_queue.contract import Policy
@@ -139,53 +139,63 @@ def rows_of(chats: Chats) -> list[Row]:
     of_all = [gain for row in gains.values() for gain in row]
     steps = f"{' → '.join(map(str, MESSAGES))} messages"
     rows = [
-        Row(
+        evidence(
             shape=f"chat, {one} rooms: gain with {steps}"
             + (" (the last is fitted)" if one == ROOMS[0] else ""),
             published=percents(published[one]),
             simulated=percents(gains[one]),
             criterion="grows with every step",
-            verdict=verdict(holds=grows(gains[one])),
+            passes=grows,
+            found=gains[one],
+            without=constants(published[one]),
         )
         for one in rooms
     ]
     more = [row[-1] - row[0] for row in gains.values()]
     rows.append(
-        Row(
+        evidence(
             shape=f"chat: gain with {MESSAGES[-1]} messages above that with {MESSAGES[0]}",
             published=points([row[-1] - row[0] for row in published.values()]),
             simulated=points(more),
             criterion=f"at least {points([MORE])} in all rows",
-            verdict=verdict(holds=min(more) >= MORE),
+            passes=lambda found: min(found) >= MORE,
+            found=more,
+            without=VANILLA_TWICE,
         )
     )
     rows.append(
-        Row(
+        evidence(
             shape="chat: range of the gain",
             published="14–55 %",
             simulated=f"{100 * min(of_all):.0f}–{percent(max(of_all))}",
             criterion=f"all of it {between(GAIN)}",
-            verdict=verdict(holds=all(within(gain, GAIN) for gain in of_all)),
+            passes=lambda found: all(within(gain, GAIN) for gain in found),
+            found=of_all,
+            without=VANILLA_TWICE | constants([gain for row in published.values() for gain in row]),
         )
     )
     fewer = [chats.fewer(one) for one in rooms]
     rows.append(
-        Row(
+        evidence(
             shape=f"chat: fewer misses, {MESSAGES[-1]} messages (the first is fitted)",
             published=percents([1 - MISSES[one][1] / MISSES[one][0] for one in rooms]),
             simulated=percents(fewer),
             criterion=f"by about two thirds: {between(TWO_THIRDS)}",
-            verdict=verdict(holds=all(within(share, TWO_THIRDS) for share in fewer)),
+            passes=lambda found: all(within(share, TWO_THIRDS) for share in found),
+            found=fewer,
+            without=VANILLA_TWICE,
         )
     )
     before, after = chats.spreads()
     rows.append(
-        Row(
+        evidence(
             shape=f"chat: spread of runs, {rooms[0]} rooms, {MESSAGES[1]} messages",
             published="considerably smaller with data affinity",
             simulated=f"{percent(before, 1)} → {percent(after, 1)}",
             criterion="at most half",
-            verdict=verdict(holds=after <= before / 2),
+            passes=lambda spread: spread <= before / 2,
+            found=after,
+            without={"vanilla twice": [before]},
         )
     )
     return rows

@@ -18,6 +18,9 @@ VANILLA, NEW = LinuxO1, DataAffinity
 SPAWN_TIMES = (20_000, 18_000, 19_000, 21_000, 22_000)
 """Times to make a thread, by which runs differ."""
 
+VANILLA_TWICE = {"vanilla twice": [(0.0,)]}
+"""What vanilla gains in comparison with itself."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from debattista import section as debattista
 from pinter import section as pinter
-from section import Section, Verdict
+from section import EVIDENCE, Mark, Section
 from sohn import section as sohn
+from words import table
 from ziemba import section as ziemba
 
 PAGE = Path(__file__).parents[2] / "background" / "run-queue.md"
@@ -25,20 +26,18 @@ The schedulers of four papers run here on the workloads of these papers, and thi
 them with what was measured there. The machines are gone and their caches are models here. So \
 shapes can be compared: what wins, what grows with what, and by about how much. \
 `python docs/reproduction/run_queue/report.py` makes this page, with every number and every \
-verdict on it. Each shape is marked:
+verdict on it. There are three kinds of rows:
 
-- *reproduced*: the criterion beside it holds;
-- *not reproduced*: the criterion does not hold;
+- *evidence*, each with a criterion that can fail. The column *without it* says how many outcomes \
+that show nothing meet the same criterion: one and the same value everywhere, or the old scheduler \
+in place of the new. If none does, the shape is *reproduced* or *not reproduced*. If one does, \
+then to meet the criterion is *no evidence*;
+- *put in or fitted*: parameters were chosen so that this comes out. It is no evidence;
 - *not modelled*: the simulation has no counterpart of what was measured.
 
 No parameter is tuned silently. Those that a paper does not give are listed with what they were \
-fitted to. Everything that is not listed there follows from them.
+fitted to, and so are all that differ from the defaults of a workload.
 """
-
-
-def row(*cells: str) -> str:
-    """Return a row of a table."""
-    return f"| {' | '.join(cells)} |"
 
 
 def lines_of(section: Section) -> Iterator[str]:
@@ -47,30 +46,42 @@ def lines_of(section: Section) -> Iterator[str]:
     yield ""
     yield section.intro
     yield ""
-    yield row("shape", "published", "simulated", "criterion", "verdict")
-    yield row(*["---"] * 5)
-    for one in section.rows:
-        mark = f"*{one.verdict.value}*"
-        yield row(one.shape, one.published, one.simulated, one.criterion or "—", mark)
+    yield table(
+        ["shape", "published", "simulated", "criterion", "without it", "verdict"],
+        (
+            (row.shape, row.published, row.simulated, row.criterion, row.without, f"*{row.mark}*")
+            for row in section.rows
+            if row.mark in EVIDENCE
+        ),
+    )
     yield ""
-    if section.calibrated:
-        yield row("parameter", "value", "fitted to, or from")
-        yield row(*["---"] * 3)
-        for parameter in section.calibrated:
-            yield row(parameter.parameter, parameter.value, parameter.fitted_to)
+    fitted = [row for row in section.rows if row.mark is Mark.PUT_IN]
+    if fitted:
+        yield table(
+            ["put in or fitted", "published", "simulated", "criterion"],
+            ((row.shape, row.published, row.simulated, row.criterion) for row in fitted),
+        )
         yield ""
-    if section.notes:
-        yield section.notes
+    missing = [row for row in section.rows if row.mark is Mark.NOT_MODELLED]
+    if missing:
+        yield table(["not modelled", "published"], ((row.shape, row.published) for row in missing))
         yield ""
+    yield table(
+        ["parameter", "value", "fitted to, or from"],
+        ((one.parameter, one.value, one.fitted_to) for one in section.calibrated),
+    )
+    yield ""
+    yield section.notes
+    yield ""
 
 
 def summary(sections: list[Section]) -> Iterator[str]:
-    """Yield a table of how many shapes of each paper are reproduced."""
-    yield row("paper", *(verdict.value for verdict in Verdict))
-    yield row("---", *["---:"] * len(Verdict))
-    for section in sections:
-        found = [one.verdict for one in section.rows]
-        yield row(section.title, *(str(found.count(verdict)) for verdict in Verdict))
+    """Yield a table of how many rows of each paper have which mark."""
+    rows = [
+        [section.title, *(str(sum(row.mark is mark for row in section.rows)) for mark in Mark)]
+        for section in sections
+    ]
+    yield table(["paper", *Mark], rows)
     yield ""
 
 
