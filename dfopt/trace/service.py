@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dfopt.errors import DfoptError
 from dfopt.trace.events import Flags, Integers, Numbers, Stop
@@ -19,6 +20,9 @@ from dfopt.trace.trace import UNMANAGED, Trace
 
 SHOWN_DIGITS = 6
 """Decimal places of means and shares."""
+
+EVEN_WEIGHT = 1024
+"""The weight of tasks of which the trace says none: that of nice 0."""
 
 NO_WAKEUPS = "the trace has no wake-ups; record sched:sched_waking, too"
 
@@ -66,8 +70,11 @@ class Service:
         long they would have waited is not known, so only ``fairness`` counts their time.
     fairness
         Jain's index (Σ x)² / (n Σ x²) of what the n tasks got: x is the time for which a task ran,
-        divided by the time for which it ran or waited. It is 1 if all got the same share, and 1/n
-        if a single task got everything. None where nothing is known.
+        divided by the time for which it ran or waited, and by the share that was due to it. It is 1
+        if all got what was due to them, and 1/n if a single task got everything. Due are shares in
+        proportion to weights, none of them more than 1, by which the tasks together would have run
+        for as long as they did. So without weights the same share is due to all. None where nothing
+        is known.
     migrations
         Dispatches of a task whose dispatch before ran on another CPU.
     problem
@@ -121,7 +128,7 @@ def service_of(trace: Trace) -> Service:
         unknown=int(counts.sum()) - len(waits.time),
         still_waiting=len(still_waiting),
         fairness=_fairness(
-            len(trace.tasks),
+            np.array([task.weight or EVEN_WEIGHT for task in trace.tasks], np.float64),
             np.concatenate([waits.task, still_waiting]),
             np.concatenate([waits.ran, np.zeros(len(still_waiting), np.int64)]),
             np.concatenate([waits.time, since]),
@@ -225,17 +232,36 @@ def _still_waiting(trace: Trace, counts: Flags) -> tuple[Numbers, Integers]:
     return still_waiting, end - since[still_waiting]
 
 
-def _fairness(tasks: int, task: Numbers, ran: Integers, waited: Integers) -> float | None:
-    """Return Jain's index of the share of its time that each task ran; None without a task."""
+def _fairness(
+    weights: NDArray[np.float64], task: Numbers, ran: Integers, waited: Integers
+) -> float | None:
+    """Return Jain's index of the part that each task ran of what was due; None without a task."""
     # Not bincount with weights: its sums are floating-point.
-    runs, waits = np.zeros(tasks, np.int64), np.zeros(tasks, np.int64)
+    runs, waits = np.zeros(len(weights), np.int64), np.zeros(len(weights), np.int64)
     np.add.at(runs, task, ran)
     np.add.at(waits, task, waited)
     wanted = runs + waits
-    got = runs[wanted > 0] / wanted[wanted > 0]
-    if not got.any():
+    counts = wanted > 0
+    if not runs.any():
         return None
+    got = runs[counts] / wanted[counts] / _due(weights[counts], runs[counts], wanted[counts])
     return round(float(got.sum() ** 2 / (len(got) * (got**2).sum())), SHOWN_DIGITS)
+
+
+def _due(weights: NDArray[np.float64], runs: Integers, wanted: Integers) -> NDArray[np.float64]:
+    """Return the share of its time that is due to each task: ``min(1, level · weight)``."""
+    if (weights == weights[0]).all():
+        return np.ones(len(weights))
+    # The level rises until the tasks together run for as long as they did. The heaviest tasks get
+    # all that they want first.
+    order = np.argsort(-weights, kind="stable")
+    weight, want = weights[order], wanted[order].astype(np.float64)
+    satisfied = np.concatenate([[0.0], np.cumsum(want)[:-1]])
+    rest = np.cumsum((weight * want)[::-1])[::-1]
+    # Level if all tasks before this one are satisfied, and neither it nor those after it are.
+    levels = (runs.sum() - satisfied) / rest
+    fits = np.flatnonzero(levels * weight <= 1)
+    return np.minimum(1.0, weights * levels[fits[0]]) if len(fits) else np.ones(len(weights))
 
 
 def _migrations(trace: Trace, counts: Flags) -> int:

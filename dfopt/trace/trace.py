@@ -45,11 +45,15 @@ class TraceTask:
         The thread's number; None where the trace has names only.
     tgid
         The number of its process; None if the trace does not say.
+    weight
+        Its share of a CPU, relative to others; None if the trace does not say, which counts as
+        1024.
     """
 
     name: str
     tid: int | None = None
     tgid: int | None = None
+    weight: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -105,6 +105,21 @@ def test_events_may_stand_anywhere():
     assert (names[trace.forks.parent[0]], names[trace.forks.child[0]]) == ("a", "b")
 
 
+def test_comms_and_weights_as_written():
+    trace = read(
+        HEADER,
+        DISPATCH | {"comm": "bash"},
+        {"task": "b", "weight": 512},
+        DISPATCH | {"start": 25, "end": 30},
+    )
+    assert (trace.comm.tolist(), trace.comms) == ([0, -1], ("bash",))
+    assert [(task.name, task.weight) for task in trace.tasks] == [("a", None), ("b", 512)]
+    lines = written(trace).decode().splitlines()
+    assert lines[1] == '{"task": "b", "weight": 512}'
+    assert json.loads(lines[2]) == DISPATCH | {"comm": "bash"}
+    assert json.loads(lines[3]) == DISPATCH | {"start": 25, "end": 30}
+
+
 def test_events_are_written_in_order_of_time(monkeypatch):
     trace = read(
         HEADER,
@@ -245,6 +260,10 @@ BAD_LINES = [
     ({"first_wakeup": 1, "task": "a", "waker": 3}, "line 3, waker: must be a string"),
     ({"fork": 1, "task": "a"}, "line 3, parent: is missing"),
     (FORK | {"parent": "\ud800"}, "half a surrogate pair"),
+    (DISPATCH | {"comm": 3}, "line 3, comm: must be a string, not 3"),
+    ({"task": "a", "weight": 0}, "line 3, weight: must be at least 1, not 0"),
+    ({"task": 3, "weight": 1}, "line 3, task: must be a string, not 3"),
+    ({"weight": 1}, "line 3, task: is missing"),
 ]
 
 

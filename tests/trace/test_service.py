@@ -1,6 +1,7 @@
 """How tasks were served, computed by hand."""
 
 import io
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -104,3 +105,32 @@ def test_figures_are_within_their_limits(trace) -> None:
     if found.fairness is not None:
         assert 0 < found.fairness <= 1
     assert 0 <= found.migrations < len(trace)
+
+
+def weighted(*, a: int, b: int, rows: Sequence[tuple[int, int, int, str, int]]) -> float | None:
+    """Return the fairness of two tasks that are there from 0, with these weights."""
+    trace = woken_trace(*rows, first_wakeups=((0, None, "a"), (0, None, "b")))
+    weights = {"a": a, "b": b}
+    tasks = tuple(replace(task, weight=weights.get(task.name)) for task in trace.tasks)
+    return service_of(replace(trace, tasks=tasks)).fairness
+
+
+def test_what_is_due_to_a_task_follows_its_weight() -> None:
+    """a runs for a third of its time, and b for two thirds."""
+    rows = [(0, 0, 10, "b", PREEMPTED), (0, 10, 20, "a", PREEMPTED), (0, 20, 30, "b", PREEMPTED)]
+    # a waits at the beginning and at the end, b in the middle.
+    third, two_thirds = 1 / 3, 2 / 3
+    even = (third + two_thirds) ** 2 / 2 / (third**2 + two_thirds**2)
+    assert weighted(a=7, b=7, rows=rows) == pytest.approx(even)
+    assert weighted(a=512, b=1024, rows=rows) == 1
+    # Due are 1/6 and 5/6, so a got twice its share and b four fifths.
+    x, y = 2, 4 / 5
+    assert weighted(a=100, b=500, rows=rows) == pytest.approx((x + y) ** 2 / 2 / (x**2 + y**2))
+
+
+def test_nobody_is_due_more_than_all_of_the_time() -> None:
+    rows = [(0, 0, 10, "a", SLEEPS), (1, 0, 30, "b", SLEEPS)]
+    assert weighted(a=100, b=1, rows=rows) == 1
+    # Of the 30 that they run, all its 10 are due to b, and to a the other 20 of 30.
+    rows = [(0, 0, 10, "b", SLEEPS), (0, 10, 30, "a", SLEEPS)]
+    assert weighted(a=1, b=9, rows=rows) == 1

@@ -27,19 +27,19 @@ def validator(part):
 
 HEADERS, DISPATCHES, *OTHERS = (
     validator(part and f"#/$defs/{part}")
-    for part in ("", "dispatch", "gap", "wakeup", "first_wakeup", "fork")
+    for part in ("", "dispatch", "gap", "task", "wakeup", "first_wakeup", "fork")
 )
-KINDS = dict(zip(("gap", "wakeup", "first_wakeup", "fork"), OTHERS, strict=True))
+KINDS = dict(zip(("gap", "weight", "wakeup", "first_wakeup", "fork"), OTHERS, strict=True))
 FULL_HEADER = HEADER | {
     "name": "n", "time_unit": "ns", "source": "s", "policy": "p",
     "penalty": {"kind": "f", "read_line": 1, "write_back": 4},
     "objective": "makespan", "capacity": 2, "cold_start": True, "final_write_back": False,
 }  # fmt: skip
-FULL_DISPATCH = DISPATCH | {"lines": 3, "leaves": "dirty", "stop": "ends"}
+FULL_DISPATCH = DISPATCH | {"lines": 3, "leaves": "dirty", "stop": "ends", "comm": "c"}
 FIRST_WAKEUP = {"first_wakeup": 5, "task": "a", "waker": "b"}
 LINES = {
     "header": FULL_HEADER, "dispatch": FULL_DISPATCH, "gap": GAP, "wakeup": WAKEUP,
-    "first_wakeup": FIRST_WAKEUP, "fork": FORK,
+    "first_wakeup": FIRST_WAKEUP, "fork": FORK, "task": {"task": "a", "weight": 512},
 }  # fmt: skip
 
 BEYOND_THE_SCHEMA = ("before the start at", "but the header declares")

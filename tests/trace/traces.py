@@ -144,9 +144,20 @@ def traces_with_events(draw):
         )
         for _ in range(2)
     )
+    # What is said about tasks stands before all else, so names come in another order otherwise.
+    weighted = draw(st.integers(0, tasks))
+    comm = np.array([draw(st.integers(-1, 1)) for _ in range(count)], np.int32)
+    comms = Numbering()
+    comm = np.array([number if number < 0 else comms["ab"[number]] for number in comm], np.int32)
     return dataclasses.replace(
         trace,
         gaps=gaps,
+        comm=comm if len(comms) else None,
+        comms=comms.names,
+        tasks=tuple(
+            dataclasses.replace(task, weight=3 + number if number < weighted else None)
+            for number, task in enumerate(trace.tasks)
+        ),
         stop=given if (given >= 0).any() else None,
         wakeups=wakeups,
         first_wakeups=first_wakeups,

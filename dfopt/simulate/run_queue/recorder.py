@@ -13,10 +13,18 @@ from numpy.typing import NDArray
 
 from dfopt.errors import DfoptError
 from dfopt.simulate.run_queue.contract import Thread
-from dfopt.simulate.run_queue.workload import UNMANAGED
+from dfopt.simulate.run_queue.workload import NICE_0, UNMANAGED
 from dfopt.trace.events import Integers, Numbers
 from dfopt.trace.quality import Quality
-from dfopt.trace.trace import TaskForks, TaskWakeups, Trace, TraceHeader, TraceTask
+from dfopt.trace.trace import (
+    NOT_GIVEN,
+    Numbering,
+    TaskForks,
+    TaskWakeups,
+    Trace,
+    TraceHeader,
+    TraceTask,
+)
 
 COLUMNS = 8
 
@@ -148,6 +156,11 @@ class Recorder:
         if len(set(names)) < len(names):
             twice, _ = Counter(names).most_common(1)[0]
             raise DfoptError(f"two threads are called {twice!r}; give each a name of its own")
+        has_weights = any(thread.weight != NICE_0 for thread in threads)
+        kinds = Numbering()
+        comms = np.array(
+            [kinds[thread.kind] if thread.kind else NOT_GIVEN for thread in threads], np.int32
+        )
         time, waker, woken, is_new = (
             np.frombuffer(self.wakeups, np.int64).reshape(-1, WAKEUP_COLUMNS).T
         )
@@ -165,11 +178,16 @@ class Recorder:
             end=end.copy(),
             task=task.astype(np.int32),
             fragment=fragment.astype(np.int32),
-            tasks=tuple(TraceTask(name=name) for name in names),
+            tasks=tuple(
+                TraceTask(name=thread.name, weight=thread.weight if has_weights else None)
+                for thread in threads
+            ),
             fragments=tuple(fragments),
             lines=lines.copy(),
             leaves=leaves.astype(np.int8),
             stop=stop.astype(np.int8),
+            comm=comms[task] if kinds.names else None,
+            comms=kinds.names,
             wakeups=TaskWakeups(time=usual_time, waker=usual_waker, woken=usual_woken),
             first_wakeups=TaskWakeups(time=first_time, waker=first_waker, woken=first_woken),
             forks=TaskForks(time=fork_time, parent=parent, child=child),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any, BinaryIO
 
@@ -26,6 +27,7 @@ from dfopt.trace.readers.dfopt_trace_lines import (
     GAP_KEYS,
     GAP_REQUIRED,
     REQUIRED,
+    TASK_KEYS,
     checked_line,
     header_from_document,
     on_line,
@@ -96,7 +98,10 @@ class _LinesRead:
         self._tasks = Numbering()
         self._fragments = Numbering()
         self._reasons = Numbering()
-        # Chunks of cpu, start, end, task, fragment, lines, leaves, stop and the lines' numbers.
+        self._comms = Numbering()
+        self._weights: dict[int, int] = {}
+        # Chunks of cpu, start, end, task, fragment, lines, leaves, stop, comm and the
+        # numbers of the lines.
         self._dispatches: list[tuple[np.ndarray[Any, Any], ...]] = []
         # Chunks of cpu, start, end, reason, task and the numbers of the lines.
         self._gaps: list[tuple[np.ndarray[Any, Any], ...]] = []
@@ -132,6 +137,8 @@ class _LinesRead:
             chosen = [rows[place] for place in places]
             if meaning == "gap":
                 self._keep_gaps(chosen, numbers[places])
+            elif meaning == "task":
+                self._keep_tasks(chosen)
             else:
                 self._keep_events(chosen, meaning)
 
@@ -149,6 +156,7 @@ class _LinesRead:
         lines = _column(rows, shapes, "lines", _integers)
         leaves = _column(rows, shapes, "leaves", _numbered(_LEAVES_NUMBERS))
         stop = _column(rows, shapes, "stop", _numbered(STOPS))
+        comm = _column(rows, shapes, "comm", self._named_comms)
         # All values are checked now, so names may get their numbers.
         task = [self._tasks[name] for name in tasks]
         number = {None: UNMANAGED} | {
@@ -164,9 +172,25 @@ class _LinesRead:
                 lines,
                 leaves.astype(np.int8),
                 stop.astype(np.int8),
+                comm.astype(np.int32),
                 numbers,
             )
         )
+
+    def _named_comms(self, names: Iterable[object]) -> Integers:
+        comms = list(names)
+        if not _are_texts(comms):
+            raise _OddError
+        return np.array([self._comms[name] for name in comms], np.int64)  # type: ignore[index]
+
+    def _keep_tasks(self, rows: Sequence[Document]) -> None:
+        weights = [row["weight"] for row in rows]
+        names = [row["task"] for row in rows]
+        if not _are_texts(names) or not _integers(weights).all():
+            raise _OddError
+        self._weights |= {
+            self._tasks[name]: weight for name, weight in zip(names, weights, strict=True)
+        }
 
     def _keep_gaps(self, rows: Sequence[Document], numbers: Integers) -> None:
         stretches = [row["gap"] for row in rows]
@@ -203,8 +227,8 @@ class _LinesRead:
 
     def trace(self, header: TraceHeader, lines: int) -> Trace:
         """Return the trace; ``lines`` is the number of lines in its file."""
-        cpu, start, end, task, fragment, read, leaves, stop, numbers = _joined(
-            self._dispatches, "i4 i8 i8 i4 i4 i8 i1 i1 i8"
+        cpu, start, end, task, fragment, read, leaves, stop, comm, numbers = _joined(
+            self._dispatches, "i4 i8 i8 i4 i4 i8 i1 i1 i4 i8"
         )
         gap_cpu, gap_start, gap_end, reason, ran_last, gap_numbers = _joined(
             self._gaps, "i4 i8 i8 i4 i4 i8"
@@ -237,11 +261,16 @@ class _LinesRead:
             end=end,
             task=task,
             fragment=fragment,
-            tasks=self._tasks.tasks,
+            tasks=tuple(
+                replace(task, weight=self._weights[number]) if number in self._weights else task
+                for number, task in enumerate(self._tasks.tasks)
+            ),
             fragments=self._fragments.names,
             lines=read if (read != NOT_GIVEN).any() else None,
             leaves=leaves if (leaves != NOT_GIVEN).any() else None,
             stop=stop if (stop != NOT_GIVEN).any() else None,
+            comm=comm if (comm != NOT_GIVEN).any() else None,
+            comms=self._comms.names,
             gaps=gaps,
             wakeups=_wakeups(*self._event_columns("wakeup")),
             first_wakeups=_wakeups(*self._event_columns("first_wakeup")),
@@ -288,6 +317,8 @@ def _meaning(keys: tuple[str, ...]) -> str:
         return "dispatch"
     if set(GAP_REQUIRED) <= set(keys) <= set(GAP_KEYS):
         return "gap"
+    if set(keys) == set(TASK_KEYS):
+        return "task"
     for event, cause in EVENTS.items():
         if set(keys) == {event, "task", cause} or set(keys) == {event, "task"} != {"fork", "task"}:
             return event

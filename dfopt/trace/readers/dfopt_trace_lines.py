@@ -6,6 +6,7 @@ Each line is checked by itself, so that an error can name the exact mistake.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from dfopt.checks import check_integer
@@ -21,11 +22,14 @@ from dfopt.trace.trace import STOPS, Trace, TraceHeader
 FORMAT = Format.TRACE
 
 REQUIRED = ("cpu", "start", "end", "task", "df")
-DISPATCH_KEYS = (*REQUIRED, "lines", "leaves", "stop")
+DISPATCH_KEYS = (*REQUIRED, "lines", "leaves", "stop", "comm")
 GAP_REQUIRED = ("cpu", "gap", "reason")
 GAP_KEYS = (*GAP_REQUIRED, "task")
 EVENTS = {"wakeup": "waker", "first_wakeup": "waker", "fork": "parent"}
 """The keys that tell the time of an event, and for each the key of the task that caused it."""
+
+TASK_KEYS = ("task", "weight")
+"""The keys of what is said about a task."""
 
 GAP_ENDS = 2
 
@@ -108,7 +112,7 @@ def on_line(number: int, error: DfoptError) -> FileError:
 
 
 def checked_line(line: bytes, number: int, cpus: int) -> Document:
-    """Return the dispatch, gap or event on a line, without the keys of users (``x-``).
+    """Return the dispatch, gap, event or task on a line, without the keys of users (``x-``).
 
     Parameters
     ----------
@@ -139,6 +143,8 @@ def checked_line(line: bytes, number: int, cpus: int) -> Document:
 def _row(document: Document) -> Document:
     if "gap" in document:
         return _gap(document)
+    if "weight" in document and "cpu" not in document:
+        return _task(document)
     event = next((event for event in EVENTS if event in document), None)
     if event is None or "cpu" in document:
         return _dispatch(document)
@@ -155,6 +161,13 @@ def _event(document: Document, event: str) -> Document:
     return row
 
 
+def _task(document: Document) -> Document:
+    row = fields_of(document, TASK_KEYS, required=TASK_KEYS)
+    at("task", string, row["task"])
+    at("weight", partial(check_integer, place="", least=1), row["weight"])
+    return row
+
+
 def _dispatch(document: Document) -> Document:
     row = fields_of(document, DISPATCH_KEYS, required=REQUIRED, nullable=("df",))
     for key, read in (
@@ -165,6 +178,7 @@ def _dispatch(document: Document) -> Document:
         ("lines", integer),
         ("leaves", _leaves),
         ("stop", _stop),
+        ("comm", string),
     ):
         if key in row:
             at(key, read, row[key])

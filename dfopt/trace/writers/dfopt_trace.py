@@ -16,7 +16,7 @@ AT_ONCE = 20_000
 
 
 def write_dfopt_trace(trace: Trace, stream: BinaryIO) -> None:
-    """Write a trace; data that the format cannot express, such as comms and marks, is left out.
+    """Write a trace; data that the format cannot express, such as marks, is left out.
 
     Parameters
     ----------
@@ -27,6 +27,7 @@ def write_dfopt_trace(trace: Trace, stream: BinaryIO) -> None:
     """
     stream.write(f"{_json(header_to_document(trace))}\n".encode())
     tasks = [_json(task.name) for task in trace.tasks]
+    stream.write("".join(_task_lines(trace, tasks)).encode())
     fragments = [*map(_json, trace.fragments), "null"]  # UNMANAGED, which is -1, means the last
     others, times = _other_lines(trace, tasks)
     # They stand before the dispatches that start with them or after them.
@@ -76,12 +77,27 @@ def _ends(trace: Trace, rows: slice) -> list[str]:
                 f"{texts[number]}{end}"
                 for number, end in zip(column[rows].tolist(), ends, strict=True)
             ]
+    if trace.comm is not None:
+        texts = [*(f', "comm": {_json(comm)}' for comm in trace.comms), ""]
+        ends = [
+            f"{texts[number]}{end}"
+            for number, end in zip(trace.comm[rows].tolist(), ends, strict=True)
+        ]
     if trace.lines is not None:
         ends = [
             f', "lines": {lines}{end}' if lines != NOT_GIVEN else end
             for lines, end in zip(trace.lines[rows].tolist(), ends, strict=True)
         ]
     return ends
+
+
+def _task_lines(trace: Trace, tasks: list[str]) -> list[str]:
+    """Return the lines about tasks."""
+    return [
+        f'{{"task": {name}, "weight": {task.weight}}}\n'
+        for name, task in zip(tasks, trace.tasks, strict=True)
+        if task.weight is not None
+    ]
 
 
 def _other_lines(trace: Trace, tasks: list[str]) -> tuple[list[str], Integers]:

@@ -19,6 +19,7 @@ from dfopt.trace.events import Stop
 from dfopt.trace.readiness import readiness_of
 from dfopt.trace.trace import Trace, TraceHeader
 from tests.simulate.run_queue.by_hand import run, user
+from tests.simulate.run_queue.hand_made import simulated, thread
 from tests.simulate.run_queue.scenarios import small_chat, small_scenarios
 
 SLEEPS, PREEMPTED, ENDS = Stop.SLEEPS, Stop.PREEMPTED, Stop.ENDS
@@ -124,3 +125,15 @@ def test_waits_are_among_those_that_were_counted() -> None:
     start, previous_end = done.trace.start, readiness.previous_end
     waited = int((start - readiness.ready_by.clip(previous_end)).sum())
     assert 0 < waited <= done.counters.waited
+
+
+def test_kinds_and_weights_of_threads_are_in_the_trace() -> None:
+    def make() -> list[NewThread]:
+        return [thread("a", Burst(2), kind="web"), thread("b", Burst(3), weight=256)]
+
+    trace = simulated(FirstComeFirstServed, make, cpus=2).trace
+    assert trace.comm is not None
+    assert (trace.comm.tolist(), trace.comms) == ([0, -1], ("web",))
+    assert [task.weight for task in trace.tasks] == [1024, 256]
+    plain = simulated(FirstComeFirstServed, lambda: [thread("a", Burst(2), nice=0)]).trace
+    assert (plain.comm, plain.tasks[0].weight) == (None, None)
