@@ -3,8 +3,6 @@
 from hypothesis import strategies as st
 
 from dfopt.problem.certificate import (
-    ArcFork,
-    ArcWeights,
     Branching,
     Certificate,
     CompleteSearch,
@@ -16,19 +14,17 @@ from dfopt.problem.certificate import (
     Fork,
     FullGroups,
     HoldingCount,
-    LaterWeights,
     MeetingCount,
-    OrderCut,
     Refutation,
     Supports,
     SupportSplit,
     SupportWeights,
     TaskClass,
-    Tour,
     VisitCount,
 )
 from dfopt.problem.result import Progress, Result, Status, StopReason
 from dfopt.problem.schedule import CpuSchedule, Schedule
+from dfopt.problem.tour_certificate import ArcFork, ArcWeights, LaterWeights, OrderCut, Tour
 from tests.strategies import any_integer, any_time, leaves, texts
 
 

@@ -13,17 +13,13 @@ from dfopt.errors import FileError
 from dfopt.files import read_instance, read_result
 from dfopt.files.formats import UNNAMED, Format, document_format
 from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_reading
+from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import naming, termination_as_interrupt
 from dfopt_cli.options import JsonOption, QuietOption, with_option_groups
 from dfopt_cli.output_files import output_folder
 from dfopt_cli.printing import print_json, print_rich
-from dfopt_cli.trace_options import (
-    AttainableOptions,
-    LabelOptions,
-    ModelOptions,
-    WindowOptions,
-)
+from dfopt_cli.trace_options import AttainableOptions, LabelOptions, WindowOptions
 
 if TYPE_CHECKING:
     from dfopt.compare import Comparison

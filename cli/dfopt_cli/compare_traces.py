@@ -14,19 +14,13 @@ import typer
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.formats import Format, document_format
 from dfopt.problem.instance import Instance
+from dfopt_cli.cost_options import ModelOptions, model_choice, model_instance
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import naming
 from dfopt_cli.output_files import output_folder
 from dfopt_cli.printing import say
 from dfopt_cli.trace_files import labelled_trace, named, names_of, tell_warnings
-from dfopt_cli.trace_options import (
-    FrontierOptions,
-    LabelOptions,
-    ModelOptions,
-    WindowOptions,
-    model_choice,
-    model_instance,
-)
+from dfopt_cli.trace_options import FrontierOptions, LabelOptions, WindowOptions
 
 if TYPE_CHECKING:
     from dfopt.compare import Comparison, Window

@@ -10,6 +10,7 @@ import typer
 
 from dfopt.errors import DfoptError
 from dfopt_cli.compare_traces import Plan, compare_traces, planned, saved_among
+from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.failures import naming, termination_as_interrupt, with_options
 from dfopt_cli.model_plots import (
     batching,
@@ -35,13 +36,7 @@ from dfopt_cli.output_files import check_output
 from dfopt_cli.plot_trace import trace
 from dfopt_cli.printing import say
 from dfopt_cli.solved_files import read_solved
-from dfopt_cli.trace_options import (
-    FrontierOptions,
-    LabelOptions,
-    ModelOptions,
-    WindowOptions,
-    WorkOptions,
-)
+from dfopt_cli.trace_options import FrontierOptions, LabelOptions, WindowOptions, WorkOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,17 +7,12 @@ from typing import Annotated
 
 import typer
 
+from dfopt_cli.cost_options import CostOptions, cost_choice, model_instance
 from dfopt_cli.failures import naming, parsed
 from dfopt_cli.options import PictureOption, with_option_groups
 from dfopt_cli.output_files import check_output
 from dfopt_cli.trace_files import labelled_if_possible, named, names_of, tell_source, tell_warnings
-from dfopt_cli.trace_options import (
-    CostOptions,
-    LabelOptions,
-    TraceArgument,
-    cost_choice,
-    model_instance,
-)
+from dfopt_cli.trace_options import LabelOptions, TraceArgument
 
 
 @with_option_groups

@@ -15,6 +15,7 @@ from dfopt.errors import DfoptError
 from dfopt.files.formats import toml_format
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_toml import parse_toml
+from dfopt_cli.cost_options import CostOptions, cost_choice, model_instance
 from dfopt_cli.failures import naming
 from dfopt_cli.trace_files import (
     labelled_if_possible,
@@ -22,7 +23,7 @@ from dfopt_cli.trace_files import (
     tell_source,
     tell_warnings,
 )
-from dfopt_cli.trace_options import CostOptions, LabelOptions, cost_choice, model_instance
+from dfopt_cli.trace_options import LabelOptions
 
 if TYPE_CHECKING:
     from dfopt.compare.cost_model_choice import ModelChoice

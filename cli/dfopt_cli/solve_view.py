@@ -18,11 +18,11 @@ from dfopt.problem.certificate import (
     Exhaustive,
     FullGroups,
     Supports,
-    Tour,
 )
 from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import Result, Status, StopReason
+from dfopt.problem.tour_certificate import Tour
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import plain_table
 

@@ -9,6 +9,7 @@ import typer
 
 from dfopt.files import write_instance
 from dfopt.problem.instance import Objective
+from dfopt_cli.cost_options import ModelOptions, model_choice, model_instance
 from dfopt_cli.failures import naming, parsed
 from dfopt_cli.options import InstanceArgument, OutputOption, ResultArgument, with_option_groups
 from dfopt_cli.output_files import check_output
@@ -20,13 +21,7 @@ from dfopt_cli.trace_files import (
     names_of,
     tell_source,
 )
-from dfopt_cli.trace_options import (
-    LabelOptions,
-    ModelOptions,
-    TraceArgument,
-    model_choice,
-    model_instance,
-)
+from dfopt_cli.trace_options import LabelOptions, TraceArgument
 
 app = typer.Typer(no_args_is_help=True)
 

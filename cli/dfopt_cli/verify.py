@@ -12,10 +12,11 @@ from dfopt.files.formats import Format, document_format, may_be_trace
 from dfopt.problem.instance import Instance
 from dfopt.verify import Verification
 from dfopt.verify import verify as check
+from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.failures import naming
 from dfopt_cli.options import JsonOption, with_option_groups
 from dfopt_cli.printing import print_json, print_text, say
-from dfopt_cli.trace_options import LabelOptions, ModelOptions
+from dfopt_cli.trace_options import LabelOptions
 from dfopt_cli.verify_trace import proof_checked, schedule_checked
 
 PROOFS = {

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dfopt.verify import Verification
 from dfopt_cli.compare_traces import refuse_second_reading
+from dfopt_cli.cost_options import ModelOptions, model_choice, model_instance
 from dfopt_cli.failures import naming
 from dfopt_cli.tables import counted, duration
 from dfopt_cli.trace_files import (
@@ -14,7 +15,7 @@ from dfopt_cli.trace_files import (
     names_of,
     read_trace_file,
 )
-from dfopt_cli.trace_options import LabelOptions, ModelOptions, model_choice, model_instance
+from dfopt_cli.trace_options import LabelOptions
 
 if TYPE_CHECKING:
     from dfopt.compare.attainable.bound.proof_document import SavedProof

@@ -34,8 +34,8 @@ from dfopt.problem.certificate import (
     SupportSplit,
     SupportWeights,
     TaskClass,
-    Tour,
 )
+from dfopt.problem.tour_certificate import Tour
 
 CERTIFICATE_KEYS = {
     "dual-weights": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dfopt.files.branching_document import pair
 from dfopt.files.fields import at, boolean, each, fields_of, integer, signed_integer, string
 from dfopt.files.strict_json import Document
-from dfopt.problem.certificate import ArcFork, ArcWeights, LaterWeights, OrderCut, Tour
+from dfopt.problem.tour_certificate import ArcFork, ArcWeights, LaterWeights, OrderCut, Tour
 
 CUT_KEYS = ("within", "last_of", "first_of")
 ARC_KEYS = ("before", "after", "at_most")

@@ -29,12 +29,12 @@ from dfopt.problem.certificate import (
     FullGroups,
     SizeWeights,
     Supports,
-    Tour,
 )
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, StopReason
 from dfopt.problem.schedule import Schedule, evaluate
 from dfopt.problem.stop import FirstOf, StoppingCriterion
+from dfopt.problem.tour_certificate import Tour
 
 _log = logging.getLogger(__name__)
 

@@ -22,10 +22,10 @@ from dfopt.problem.certificate import (
     FullGroups,
     SizeWeights,
     Supports,
-    Tour,
 )
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.result import Result
+from dfopt.problem.tour_certificate import Tour
 from dfopt.verify.bound import check_bound
 from dfopt.verify.claims import backslides, contradictions
 from dfopt.verify.schedule import recompute

@@ -21,11 +21,11 @@ from dfopt.problem.certificate import (
     SizeWeights,
     Supports,
     TaskClass,
-    Tour,
 )
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.problem.result import Result
+from dfopt.problem.tour_certificate import Tour
 from dfopt.verify.branching import false_cases
 from dfopt.verify.counting import counted_bound
 from dfopt.verify.enumeration import has_schedule_below

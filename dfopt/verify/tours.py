@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from itertools import pairwise
 
-from dfopt.problem.certificate import ArcFork, ArcWeights, LaterWeights, OrderCut, Tour
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
+from dfopt.problem.tour_certificate import ArcFork, ArcWeights, LaterWeights, OrderCut, Tour
 from dfopt.verify.beginnings import Beginnings, cheapest_order
 
 DEPOT = 0

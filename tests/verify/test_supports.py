@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dfopt.verify.limited_costs as limited_costs_module
-import dfopt.verify.supports as supports_module
+import dfopt.verify.support_orders as orders_module
 from dfopt.errors import MethodError
 from dfopt.files import result_from_document, result_to_document
 from dfopt.problem.certificate import SupportProof, Supports, SupportSplit, SupportWeights
@@ -133,7 +133,7 @@ def test_weights_that_grow_with_every_task_cannot_be_checked() -> None:
 
 
 def test_too_many_supports_cannot_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supports_module, "MOST_SUPPORTS", 2)
+    monkeypatch.setattr(orders_module, "MOST_SUPPORTS", 2)
     assert "too many to check" in checked(WEIGHTS).unchecked[0]
 
 

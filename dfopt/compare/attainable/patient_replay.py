@@ -5,87 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from heapq import heappop, heappush
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
-from dfopt.checks import LARGEST_TOTAL
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
+from dfopt.compare.attainable.patient_choice import at_its_place, cpu_for, next_by_rule
+from dfopt.compare.attainable.replay_state import (
+    BLOCK,
+    EVICTING_BLOCK,
+    NEVER,
+    ReplayInput,
+    ReplayState,
+)
 from dfopt.compare.attainable.timed_schedule import TimedSchedule
 from dfopt.solvers.compilation.compiled import as_plain_python, compiled, compiled_in_place
 from dfopt.solvers.interruptible import wait_for
 from dfopt.trace.events import Flags, Integers
 
-NEVER = LARGEST_TOTAL
-"""A time after everything that happens."""
-
 PLAIN_DISPATCHES = 4_000
 """At most this number of dispatches are replayed as plain Python, without the compiler."""
-
-BLOCK, EVICTING_BLOCK = -1, -2
-"""Stand for the dispatch of an obstacle that is none."""
-
-
-class ReplayInput(NamedTuple):
-    """What a replay does not change. Plain Python takes lists in the place of arrays.
-
-    ``hurry_from`` says from when on a dispatch is urgent.
-
-    The followers of dispatch j, which start only after it, stand at the places from
-    ``first_follower[j]`` to just before ``first_follower[j + 1]``: the next dispatch of its task
-    ``lag`` after its start, and those that it wakes. ``obstacle_*`` are blocks and reserved places,
-    by CPU and time, and after those of each CPU one that begins ``NEVER``; so are ``cut_time``.
-    """
-
-    fragment: Integers
-    length: Integers
-    first_follower: Integers
-    follower: Integers
-    lag: Integers
-    obstacle_start: Integers
-    obstacle_end: Integers
-    obstacle_dispatch: Integers
-    cut_time: Integers
-    hurry_from: Integers
-
-
-class ReplayState(NamedTuple):
-    """The state of a replay.
-
-    By dispatch: ``ready``, its time as far as it is known; the number of dispatches ``missing``
-    that it waits for and that have not started; whether it ``is_queued``; its CPU and start.
-
-    By CPU: the next ``obstacle`` and the next ``cut``; ``free_at``, until when it is taken;
-    ``used_at``, when its last dispatch ended; the fragment ``held``; ``usable_until``, until when
-    a dispatch may run that starts now.
-
-    The queues are circular lists: ``behind`` and ``ahead`` are those of the fragments, whose ends
-    are the entries after all dispatches; ``younger`` and ``older`` are that of all together.
-
-    So that long queues are not looked through again and again: ``turn`` counts the dispatches as
-    they begin to wait. ``not_due`` holds the first of the common queue with which the patience has
-    not ended. For each CPU, nothing before ``untried`` in that queue can end by ``tried_until``.
-    """
-
-    ready: Integers
-    missing: Integers
-    is_queued: Integers
-    cpu_of: Integers
-    start_of: Integers
-    obstacle: Integers
-    cut: Integers
-    free_at: Integers
-    used_at: Integers
-    held: Integers
-    usable_until: Integers
-    behind: Integers
-    ahead: Integers
-    younger: Integers
-    older: Integers
-    turn: Integers
-    not_due: Integers
-    untried: Integers
-    tried_until: Integers
 
 
 def replayed(
@@ -211,7 +150,7 @@ def _replay(  # noqa: PLR0912, PLR0915 - one loop, event by event
             _queue(given, state, dispatch, queued)
             if given.hurry_from[dispatch] < NEVER:
                 heappush(urgent, (given.hurry_from[dispatch], dispatch))
-        dispatch, cpu = _at_its_place(given, state, now)
+        dispatch, cpu = at_its_place(given, state, now)
         usable = max(state.usable_until) if dispatch == NONE else -NEVER
         if usable > too_long_until:
             too_long_until = usable
@@ -222,7 +161,7 @@ def _replay(  # noqa: PLR0912, PLR0915 - one loop, event by event
             if state.is_queued[other]:
                 cpu = NONE
                 if now + given.length[other] <= usable:
-                    cpu = _cpu_for(given, state, other, now)
+                    cpu = cpu_for(given, state, other, now)
                 if cpu != NONE:
                     dispatch = other
                 elif now + given.length[other] > too_long_until:
@@ -234,7 +173,7 @@ def _replay(  # noqa: PLR0912, PLR0915 - one loop, event by event
         while unfit:
             heappush(urgent, unfit.pop())
         if dispatch == NONE:
-            dispatch, cpu = _chosen(given, state, now, patience)
+            dispatch, cpu = next_by_rule(given, state, now, patience)
         if dispatch != NONE:
             _start(given, state, dispatch, cpu, now)
             unstarted -= 1
@@ -320,124 +259,3 @@ def _lapses(given: ReplayInput, state: ReplayState, now: int) -> bool:
             state.obstacle[cpu] += 1
             lapses = True
     return lapses
-
-
-@compiled_in_place
-def _at_its_place(given: ReplayInput, state: ReplayState, now: int) -> tuple[int, int]:
-    """Return a dispatch that starts at its reserved place now, and its CPU; or ``NONE`` twice.
-
-    Pass over the obstacles that have begun. If nobody starts, find out for each CPU until when a
-    dispatch may run that starts now; -``NEVER`` if the CPU is not idle.
-    """
-    for cpu, _ in enumerate(state.held):
-        while given.cut_time[state.cut[cpu]] <= now:
-            state.held[cpu] = NONE
-            state.cut[cpu] += 1
-        while True:
-            index = state.obstacle[cpu]
-            dispatch = given.obstacle_dispatch[index]
-            if dispatch >= 0 and state.cpu_of[dispatch] != NONE:
-                # It ran earlier.
-                state.obstacle[cpu] += 1
-                continue
-            if given.obstacle_start[index] > now:
-                break
-            if dispatch >= 0:
-                if state.is_queued[dispatch]:
-                    return dispatch, cpu
-                break
-            state.obstacle[cpu] += 1
-            state.free_at[cpu] = max(state.free_at[cpu], given.obstacle_end[index])
-            if dispatch == EVICTING_BLOCK:
-                state.held[cpu] = NONE
-        is_idle = state.free_at[cpu] <= now
-        state.usable_until[cpu] = given.obstacle_start[state.obstacle[cpu]] if is_idle else -NEVER
-    return NONE, NONE
-
-
-@compiled_in_place
-def _cpu_for(given: ReplayInput, state: ReplayState, dispatch: int, now: int) -> int:
-    """Return the CPU for a dispatch that waits no longer, or ``NONE`` if it fits on none.
-
-    That is one that holds its fragment, else one that holds nothing, else the one that has not run
-    for longest.
-    """
-    finish, chosen = now + given.length[dispatch], NONE
-    for cpu, until in enumerate(state.usable_until):
-        if finish > until:
-            continue
-        if state.held[cpu] == given.fragment[dispatch]:
-            return cpu
-        if chosen == NONE or (
-            state.held[chosen] != NONE
-            and (state.held[cpu] == NONE or state.used_at[cpu] < state.used_at[chosen])
-        ):
-            chosen = cpu
-    return chosen
-
-
-@compiled_in_place
-def _first_fitting(given: ReplayInput, state: ReplayState, now: int, ready_by: int) -> int:
-    """Return the first of the common queue that some CPU has room for, or that is ready too late.
-
-    If there is neither, return what stands for the end of the queue.
-    """
-    end, latest = len(given.fragment), -NEVER
-    dispatch = end
-    for cpu, until in enumerate(state.usable_until):
-        if until < now:
-            continue
-        latest = max(latest, until)
-        if state.tried_until[cpu] != until:
-            state.tried_until[cpu], state.untried[cpu] = until, state.younger[end]
-        if state.turn[state.untried[cpu]] < state.turn[dispatch]:
-            dispatch = state.untried[cpu]
-    while (
-        dispatch != end
-        and now + given.length[dispatch] > latest
-        and state.ready[dispatch] <= ready_by
-    ):
-        dispatch = state.younger[dispatch]
-    for cpu, until in enumerate(state.usable_until):
-        if until >= now and state.turn[state.untried[cpu]] < state.turn[dispatch]:
-            state.untried[cpu] = dispatch
-    return dispatch
-
-
-@compiled_in_place
-def _chosen(given: ReplayInput, state: ReplayState, now: int, patience: int) -> tuple[int, int]:
-    """Return the dispatch that starts next by the rule, and its CPU; or ``NONE`` twice."""
-    end, held, usable_until = len(given.fragment), state.held, state.usable_until
-    is_idle, is_empty = False, False
-    for cpu, until in enumerate(usable_until):
-        if until > now:
-            is_idle = True
-            is_empty = is_empty or held[cpu] == NONE
-    if not is_idle:
-        return NONE, NONE
-    # Affinity first.
-    chosen, chosen_cpu = NONE, NONE
-    for cpu, until in enumerate(usable_until):
-        room = until - now
-        if room < 0 or held[cpu] == NONE:
-            continue
-        if chosen_cpu != NONE and state.used_at[cpu] <= state.used_at[chosen_cpu]:
-            continue
-        dispatch = state.behind[end + held[cpu]]
-        while dispatch < end and given.length[dispatch] > room:
-            dispatch = state.behind[dispatch]
-        if dispatch < end:
-            chosen, chosen_cpu = dispatch, cpu
-    if chosen_cpu != NONE:
-        return chosen, chosen_cpu
-    # Then CPUs that have nothing to lose, and dispatches that have waited for long.
-    dispatch = _first_fitting(given, state, now, NEVER if is_empty else now - patience)
-    while dispatch != end:
-        is_due = state.ready[dispatch] + patience <= now
-        if not is_due and not is_empty:
-            break
-        cpu = _cpu_for(given, state, dispatch, now)
-        if cpu != NONE and (is_due or held[cpu] == NONE):
-            return dispatch, cpu
-        dispatch = state.younger[dispatch]
-    return NONE, NONE

@@ -13,7 +13,8 @@ from dfopt.solvers.matrix.content_program import ContentProgram, Masks
 from dfopt.solvers.matrix.support_costs import UNREACHED
 from dfopt.solvers.matrix.support_program import SupportDuals
 from dfopt.solvers.matrix.support_search import Part
-from dfopt.verify.supports import Orders, worths
+from dfopt.verify.support_orders import Orders
+from dfopt.verify.supports import worths
 
 SCALES = (1_000, 100_000, 10_000_000)
 """Dual values are multiplied by one of these and rounded, tried in turn."""

@@ -15,12 +15,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import floor
 
-from dfopt.solvers.matrix.content_program import (
-    ContentMaster,
-    ContentProgram,
-    ContentSolution,
-    Masks,
-)
+from dfopt.solvers.matrix.content_master import ContentMaster, ContentSolution, solve_by_columns
+from dfopt.solvers.matrix.content_program import ContentProgram, Masks
 from dfopt.solvers.matrix.integral_plan import integral_plan
 from dfopt.solvers.matrix.support_program import TOLERANCE, Limits, SupportDuals
 from dfopt.solvers.matrix.support_search import Part, Plan, rounded_up
@@ -161,10 +157,10 @@ class ContentSearch:
         return True
 
     def _solved(self, limits: Limits, near: SupportDuals | None) -> ContentSolution | None:
-        solution = self.program.solve(limits, permitted=self.permitted, near=near)
+        solution = solve_by_columns(self.program, limits, permitted=self.permitted, near=near)
         if solution is None or solution.missing <= TOLERANCE:
             return solution
-        solution = self.program.solve(limits, permitted=self.permitted, minimises=False)
+        solution = solve_by_columns(self.program, limits, permitted=self.permitted, minimises=False)
         if solution is None or solution.missing <= TOLERANCE:
             return None
         return solution
@@ -217,7 +213,8 @@ class ContentSearch:
         for types, touching in self._candidates(node.solution):
             gains = []
             for half in Part(node.part.limits).split(types, touching, sum(self.program.cpus)):
-                solution = self.program.solve(
+                solution = solve_by_columns(
+                    self.program,
                     half.limits,
                     permitted=self.permitted,
                     near=node.solution.duals,

@@ -15,7 +15,8 @@ import numpy as np
 from ortools.linear_solver import pywraplp
 
 from dfopt.solvers.interruptible import wait_for
-from dfopt.solvers.matrix.content_program import ContentProgram, ContentSolution, Masks
+from dfopt.solvers.matrix.content_master import ContentSolution
+from dfopt.solvers.matrix.content_program import ContentProgram, Masks
 from dfopt.solvers.matrix.support_costs import UNREACHED
 from dfopt.solvers.matrix.support_program import Limits
 from dfopt.solvers.matrix.support_search import Plan

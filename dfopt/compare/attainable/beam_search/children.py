@@ -1,15 +1,33 @@
-"""Ways to go on from partial schedules: what each is worth, and lists of the best ones."""
+"""Ways to go on from partial schedules: what each is worth."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from dfopt.compare.attainable.beam_search.candidates import (
-    SOONEST_READY,
-    URGENT_LATEST,
     URGENT_READY,
     URGENT_ROW,
     ready_time,
+)
+from dfopt.compare.attainable.beam_search.child_lists import (
+    AT,
+    BEST,
+    CHILD_BUSY,
+    CHILD_COST,
+    CHILD_HASH,
+    CHILD_LONG,
+    CHILD_PASSED,
+    CHILD_SAFE,
+    CHILD_STARTS,
+    CHILD_UNLIKE,
+    GUIDE_FIRST,
+    GUIDE_ROW,
+    GUIDE_SECOND,
+    ON,
+    PARENT,
+    ROW,
+    SAFEST,
+    Scratch,
+    offer,
+    room,
 )
 from dfopt.compare.attainable.beam_search.layout import (
     ALWAYS,
@@ -37,7 +55,6 @@ from dfopt.compare.attainable.beam_search.layout import (
     NOW,
     OFFSET,
     PASSED,
-    PATIENCE,
     PREVIOUS,
     SINCE,
     START,
@@ -49,97 +66,10 @@ from dfopt.compare.attainable.beam_search.layout import (
     BeamStates,
     Factors,
     Section,
-    Table,
 )
 from dfopt.compare.attainable.beam_search.timeline import fitting, following
+from dfopt.compare.attainable.beam_search.waiting_prices import held_price, waiting_price
 from dfopt.solvers.compilation.compiled import compiled_in_place
-
-# Columns of Scratch.children: the partial schedule from which it comes, what is placed, on which
-# CPU and when; then as in BeamStates.
-PARENT, ROW, ON, AT, CHILD_PASSED, CHILD_COST, CHILD_HASH, CHILD_SAFE, CHILD_UNLIKE = range(9)
-CHILD_BUSY, CHILD_STARTS, CHILD_LONG = range(9, 12)
-CHILD_COLUMNS = 12
-
-# Columns of Scratch.guide: the first dispatch of the guide on a CPU that is left, its start, and
-# the start of the one after it.
-GUIDE_ROW, GUIDE_FIRST, GUIDE_SECOND = range(3)
-
-BEST, SAFEST = range(2)
-"""The lists of children: the best ones, and the best ones of those that are safe."""
-
-
-class Scratch(NamedTuple):
-    """What is known of the partial schedule that is gone on with, and the lists of children.
-
-    Parameters
-    ----------
-    fragments, choices, urgent
-        See :mod:`~dfopt.compare.attainable.beam_search.candidates`.
-    guide
-        Shape (m, 3).
-    gaps, free, ahead
-        Shape (m,): the time until the next block, when CPUs are free, what they have passed.
-    held
-        Shape (f,): the number of CPUs that hold each fragment.
-    child
-        Shape (CHILD_COLUMNS,): the one that is looked at.
-    children
-        Shape (2, n, CHILD_COLUMNS): those in the lists.
-    keys, slots
-        Shape (2, n): what they are worth, ascending, and their rows of ``children``.
-    lengths
-        Shape (2,): the numbers of children in the lists.
-    """
-
-    fragments: Table
-    choices: Table
-    urgent: Table
-    guide: Table
-    gaps: Table
-    free: Table
-    ahead: Table
-    held: Table
-    waiting: Factors
-    child: Table
-    children: Table
-    keys: Factors
-    slots: Table
-    lengths: Table
-
-
-@compiled_in_place
-def offer(scratch: Scratch, group: int, most: int, key: float) -> None:
-    """Put the child into a list, if it is good enough.
-
-    Of children with the same hash only the best one stays.
-    """
-    keys, slots, children, child = scratch.keys, scratch.slots, scratch.children, scratch.child
-    length = scratch.lengths[group]
-    if length == most and key >= keys[group, length - 1]:
-        return
-    position = -1
-    for i in range(length):
-        if children[group, slots[group, i], CHILD_HASH] == child[CHILD_HASH]:
-            if keys[group, i] <= key:
-                return
-            position = i
-            break
-    if position < 0:
-        if length == most:
-            position = length - 1
-        else:
-            position = length
-            slots[group, position] = length
-            scratch.lengths[group] = length + 1
-    slot = slots[group, position]
-    while position > 0 and keys[group, position - 1] > key:
-        keys[group, position] = keys[group, position - 1]
-        slots[group, position] = slots[group, position - 1]
-        position -= 1
-    keys[group, position] = key
-    slots[group, position] = slot
-    for column in range(CHILD_COLUMNS):
-        children[group, slot, column] = child[column]
 
 
 @compiled_in_place
@@ -249,16 +179,6 @@ def is_ahead_of_guide(scratch: Scratch, row: int) -> bool:
 
 
 @compiled_in_place
-def room(scratch: Scratch, width: int, reserve: int, key: float, is_safe: bool) -> bool:
-    """Return whether one of the lists has room for a child that is worth at least ``key``."""
-    if scratch.lengths[BEST] < width or key < scratch.keys[BEST, width - 1]:
-        return True
-    if not is_safe:
-        return False
-    return bool(scratch.lengths[SAFEST] < reserve or key < scratch.keys[SAFEST, reserve - 1])
-
-
-@compiled_in_place
 def hash_of(
     section: Section,
     partial: BeamStates,
@@ -278,89 +198,6 @@ def hash_of(
             of_last += rows[last, ALWAYS] % 1013
             code += (i + 1) * (scratch.free[i] % 1000003) * 999983 * (of_last + 17)
     return int(code)
-
-
-@compiled_in_place
-def hold(
-    section: Section,
-    partial: BeamStates,
-    scratch: Scratch,
-    side: int,
-    x: int,
-    row: int,
-    cpu: int,
-    change: int,
-) -> None:
-    """Note which fragments the CPUs hold in the child, or (with -1) forget it again."""
-    for i in range(len(scratch.free)):
-        last = row if i == cpu else partial.cpus[side, x, i, BEFORE]
-        if last >= 0 and section.rows[last, FRAGMENT] >= 0:
-            scratch.held[section.rows[last, FRAGMENT]] += change
-
-
-@compiled_in_place
-def price_of(section: Section, latest: int, time: int, factors: Factors, a: int) -> float:
-    """Return what it counts that a fragment waits which may start at ``latest`` at the latest."""
-    slack = max(latest - time, 0)
-    return float(section.weights[a] * factors[PATIENCE] / (factors[PATIENCE] + slack))
-
-
-@compiled_in_place
-def note_waiting(section: Section, scratch: Scratch, now: int, factors: Factors) -> None:
-    """Note what each fragment counts that waits at the latest start so far, and the sum."""
-    fragments = scratch.fragments
-    total = 0.0
-    for a in range(len(scratch.held)):
-        scratch.waiting[a] = 0.0
-        if fragments[a, SOONEST_READY] <= now:
-            scratch.waiting[a] = price_of(section, fragments[a, URGENT_LATEST], now, factors, a)
-        total += scratch.waiting[a]
-    scratch.waiting[len(scratch.held)] = total
-
-
-@compiled_in_place
-def held_price(
-    section: Section,
-    partial: BeamStates,
-    scratch: Scratch,
-    side: int,
-    x: int,
-    row: int,
-    cpu: int,
-) -> float:
-    """Return what those fragments count together that wait now and that the child holds."""
-    hold(section, partial, scratch, side, x, row, cpu, 1)
-    total = 0.0
-    for i in range(len(scratch.free)):
-        last = row if i == cpu else partial.cpus[side, x, i, BEFORE]
-        if last >= 0 and section.rows[last, FRAGMENT] >= 0:
-            a = section.rows[last, FRAGMENT]
-            total += scratch.waiting[a] / scratch.held[a]
-    hold(section, partial, scratch, side, x, row, cpu, -1)
-    return total
-
-
-@compiled_in_place
-def waiting_price(
-    section: Section,
-    partial: BeamStates,
-    scratch: Scratch,
-    side: int,
-    x: int,
-    row: int,
-    cpu: int,
-    then: int,
-    factors: Factors,
-) -> float:
-    """Return what it counts that fragments wait at a later time and that no CPU holds them."""
-    fragments = scratch.fragments
-    hold(section, partial, scratch, side, x, row, cpu, 1)
-    total = 0.0
-    for a in range(len(scratch.held)):
-        if not scratch.held[a] and fragments[a, SOONEST_READY] <= then:
-            total += price_of(section, fragments[a, URGENT_LATEST], then, factors, a)
-    hold(section, partial, scratch, side, x, row, cpu, -1)
-    return total
 
 
 @compiled_in_place

@@ -6,7 +6,7 @@ from dfopt.compare.attainable.beam_search.candidates import (
     CHOICES,
     survey,
 )
-from dfopt.compare.attainable.beam_search.children import (
+from dfopt.compare.attainable.beam_search.child_lists import (
     AT,
     BEST,
     CHILD_BUSY,
@@ -25,9 +25,8 @@ from dfopt.compare.attainable.beam_search.children import (
     ROW,
     SAFEST,
     Scratch,
-    consider,
-    note_waiting,
 )
+from dfopt.compare.attainable.beam_search.children import consider
 from dfopt.compare.attainable.beam_search.layout import (
     BEFORE,
     BUSY,
@@ -64,6 +63,7 @@ from dfopt.compare.attainable.beam_search.layout import (
     Table,
 )
 from dfopt.compare.attainable.beam_search.timeline import closing, fitting, following
+from dfopt.compare.attainable.beam_search.waiting_prices import note_waiting
 from dfopt.solvers.compilation.compiled import compiled, compiled_in_place
 
 

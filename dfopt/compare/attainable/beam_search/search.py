@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dfopt.compare.attainable.beam_search.candidates import CHOICES, OF_FRAGMENT
-from dfopt.compare.attainable.beam_search.children import CHILD_COLUMNS, Scratch
+from dfopt.compare.attainable.beam_search.child_lists import CHILD_COLUMNS, Scratch
 from dfopt.compare.attainable.beam_search.layout import (
     COUNTERS,
     NOTHING,
