@@ -10,8 +10,8 @@ from dfopt.checks import check_choice, check_integer
 from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.instance import LARGEST_CPU_COUNT
-from dfopt.problem.penalties import Penalty
-from dfopt.simulate.run_queue.costs import CacheSizes
+from dfopt.problem.penalties import Penalty, PenaltyMatrix
+from dfopt.simulate.run_queue.costs import CacheSizes, NearCaches
 from dfopt.simulate.run_queue.workload import ThreadSetting, WorkloadKind
 
 
@@ -43,6 +43,11 @@ class Machine:
         Time from when an idle CPU is called until it asks the policy for a thread.
     domains
         The CPUs that share a last-level cache; None: all CPUs are alike.
+    near_read_line
+        Under f: time to read a line that another CPU of the domain holds; None: as any other.
+    near_fill
+        Under g: time to fill the cache with what another CPU of the domain holds; None: as with
+        anything else.
     """
 
     cpus: int
@@ -52,6 +57,8 @@ class Machine:
     lock_doubling: int = 0
     wake_time: int = 0
     domains: CacheDomains | None = None
+    near_read_line: int | None = None
+    near_fill: int | None = None
 
     def __post_init__(self) -> None:
         check_integer(self.cpus, "cpus", least=1)
@@ -68,6 +75,14 @@ class Machine:
             if not isinstance(self.domains, CacheDomains):
                 raise InstanceError("must be cache domains", place="domains")
             self.domains.check_cpus(self.cpus)
+        for place in ("near_read_line", "near_fill"):
+            near = getattr(self, place)
+            if near is not None:
+                check_integer(near, place)
+                if self.domains is None:
+                    raise InstanceError(
+                        "needs to know which CPUs are near each other; give domains", place=place
+                    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,3 +135,45 @@ class Scenario:
     def __post_init__(self) -> None:
         if self.until is not None:
             check_integer(self.until, "until")
+        self._check_distances()
+
+    @property
+    def near(self) -> NearCaches | None:
+        """The CPUs that are near each other under the penalty; None: distances do not count."""
+        machine = self.machine
+        cost = machine.near_read_line if machine.near_fill is None else machine.near_fill
+        if machine.domains is None or cost is None:
+            return None
+        return NearCaches(machine.domains, cost)
+
+    def _check_distances(self) -> None:
+        penalty, machine = self.penalty, self.machine
+        for name, near, far in (
+            ("near_read_line", machine.near_read_line, "read_line"),
+            ("near_fill", machine.near_fill, "fill"),
+        ):
+            if near is None:
+                continue
+            place = f"machine.{name}"
+            if self.caches is not None:
+                raise InstanceError(
+                    "means nothing where caches of lines say what a burst pays; remove it",
+                    place=place,
+                )
+            if not hasattr(penalty, far):
+                is_matrix = isinstance(penalty, PenaltyMatrix)
+                why = "has a matrix, which knows no distances" if is_matrix else f"has no {far}"
+                raise InstanceError(
+                    f"means nothing to a penalty that {why}; remove it or change the penalty",
+                    place=place,
+                )
+            if near > getattr(penalty, far):
+                raise InstanceError(
+                    f"is {near}, more than the penalty's {far}; what is near costs at most as much",
+                    place=place,
+                )
+        if self.caches is not None and self.caches.far_hit is not None and machine.domains is None:
+            raise InstanceError(
+                "needs to know which CPUs share a cache; give machine.domains",
+                place="caches.far_hit",
+            )

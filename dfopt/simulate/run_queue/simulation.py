@@ -76,9 +76,13 @@ def simulate_once(
         raise UnfitError(why_unfit)
     caches = None
     if scenario.caches is not None:
-        caches = LineCaches(scenario.caches, workload.sizes, machine.cpus)
+        caches = LineCaches(scenario.caches, workload.sizes, machine.cpus, machine.domains)
     costs: Costs = caches or penalty_costs(
-        scenario.penalty, workload.fragments, machine.cpus, cold_start=scenario.cold_start
+        scenario.penalty,
+        workload.fragments,
+        machine.cpus,
+        cold_start=scenario.cold_start,
+        near=scenario.near,
     )
     kernel = Kernel(machine, workload, costs, own, seed=seed)
     kernel.run(scenario.until)
@@ -218,7 +222,9 @@ class Run:
         if self.locks is not None:
             document["locks"] = asdict(self.locks) | {"miss_ratio": self.locks.miss_ratio}
         if self.caches is not None:
-            document["caches"] = {key: list(row) for key, row in asdict(self.caches).items()}
+            document["caches"] = {
+                key: list(row) for key, row in asdict(self.caches).items() if row is not None
+            }
         if self.service is not None:
             document["service"] = self.service.to_document()
         if self.trace is not None:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from dfopt.simulate.run_queue.costs.caches import CacheCounts, CacheSizes, LineCaches
-from dfopt.simulate.run_queue.costs.penalties import Costs, penalty_costs
+from dfopt.simulate.run_queue.costs.penalties import Costs, NearCaches, penalty_costs
 
-__all__ = ["CacheCounts", "CacheSizes", "Costs", "LineCaches", "penalty_costs"]
+__all__ = ["CacheCounts", "CacheSizes", "Costs", "LineCaches", "NearCaches", "penalty_costs"]

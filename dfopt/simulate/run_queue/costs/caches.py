@@ -8,6 +8,7 @@ from itertools import accumulate
 
 from dfopt.checks import LARGEST_TOTAL, check_integer, described
 from dfopt.errors import InstanceError
+from dfopt.problem.cache_domains import CacheDomains
 from dfopt.simulate.run_queue.costs.penalties import EMPTY
 from dfopt.simulate.run_queue.workload import CLEAN, UNMANAGED, Burst
 
@@ -31,9 +32,12 @@ class CacheSizes:
     write_back
         Time to write a line back to memory.
     shared_lines
-        Lines of a second level that all CPUs share; 0: there is none.
+        Lines of a second level that all CPUs share, or those of a cache domain; 0: there is none.
     shared_hit
         Time to read a line from it.
+    far_hit
+        Time to read a line from the second level of another domain; None: such a line is read
+        from memory.
     sequential_miss
         Time to read a line from memory right after the line before it, within a burst; None: as
         for any other.
@@ -45,6 +49,7 @@ class CacheSizes:
     shared_lines: int = 0
     shared_hit: int = 0
     sequential_miss: int | None = None
+    far_hit: int | None = None
 
     def __post_init__(self) -> None:
         check_integer(self.lines, "lines", least=1)
@@ -54,6 +59,12 @@ class CacheSizes:
         check_integer(self.shared_hit, "shared_hit")
         if self.sequential_miss is not None:
             check_integer(self.sequential_miss, "sequential_miss")
+        if self.far_hit is not None:
+            check_integer(self.far_hit, "far_hit")
+            if not self.shared_lines:
+                raise InstanceError(
+                    "needs caches that CPUs share; give shared_lines", place="far_hit"
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +78,16 @@ class CacheCounts:
     misses
         Lines that were not in the CPU's own cache.
     shared_hits
-        Misses that were in the second level.
+        Misses that were in the CPU's second level.
+    far_hits
+        Misses that were read from another domain's second level; None where this has no time of
+        its own.
     write_backs
         Lines that any cache wrote back to memory because this CPU needed the room or the line, or
         flushed it.
     invalidations
-        Copies in other CPUs' caches that its writes made invalid.
+        Copies in other CPUs' caches, and in the second levels of other domains, that its writes
+        made invalid.
     """
 
     touched: tuple[int, ...]
@@ -80,6 +95,7 @@ class CacheCounts:
     shared_hits: tuple[int, ...]
     write_backs: tuple[int, ...]
     invalidations: tuple[int, ...]
+    far_hits: tuple[int, ...] | None = None
 
 
 class LineCaches:
@@ -91,7 +107,9 @@ class LineCaches:
     makes room. A burst that leaves its fragment dirty writes all its lines: other CPUs' copies
     become invalid. A written line goes back to memory when it has to make room, and when another
     CPU wants it; the CPU that causes this pays. The second level gets every line that is read from
-    memory, and is kept up to date without cost. A burst that leaves its fragment invalidated
+    memory, and is kept up to date without cost. With cache domains each of them has a second level
+    of its own, a write makes the copies in the others invalid, and a line that only another one
+    holds may have a time of its own. A burst that leaves its fragment invalidated
     writes its lines back at once, whatever comes next, and keeps them: that is how the penalty f
     charges it.
 
@@ -103,6 +121,8 @@ class LineCaches:
         The number of lines of each fragment. The fragments, one after the other, are the memory.
     cpus
         Number of CPUs.
+    domains
+        The CPUs that share a second level; None: all do.
 
     Attributes
     ----------
@@ -117,7 +137,13 @@ class LineCaches:
         its fragment or the memory does not have.
     """
 
-    def __init__(self, sizes: CacheSizes, fragments: Sequence[int], cpus: int) -> None:
+    def __init__(
+        self,
+        sizes: CacheSizes,
+        fragments: Sequence[int],
+        cpus: int,
+        domains: CacheDomains | None = None,
+    ) -> None:
         # Imported here, because loading the compiler takes longer than most other commands.
         from dfopt.simulate.run_queue.costs.lru import empty_lines, touch
 
@@ -131,12 +157,16 @@ class LineCaches:
                 "make the lines longer",
                 place="sizes",
             )
-        capacity = [*[sizes.lines] * cpus, sizes.shared_lines]
+        domain_of = domains.domain_of if domains is not None else [0] * cpus
+        levels = range(cpus, cpus + max(domain_of) + 1)
+        capacity = [*[sizes.lines] * cpus, *[sizes.shared_lines] * len(levels)]
+        shared = [*(levels[domain] for domain in domain_of), *levels]
+        far_hit = -1 if sizes.far_hit is None else sizes.far_hit
         sequential = sizes.miss if sizes.sequential_miss is None else sizes.sequential_miss
-        times = (sizes.miss, sizes.shared_hit, sizes.write_back, sequential)
+        times = (sizes.miss, sizes.shared_hit, sizes.write_back, sequential, far_hit)
         try:
             self._lines = empty_lines(
-                self._memory, [min(lines, self._memory) for lines in capacity], times
+                self._memory, [min(lines, self._memory) for lines in capacity], shared, times
             )
         except MemoryError:
             raise InstanceError(
@@ -146,7 +176,7 @@ class LineCaches:
             ) from None
         # A line may be written back three times: by the cache that has it, for room, and at once.
         longest = self._memory * (
-            max(sizes.miss, sizes.shared_hit, sequential) + 3 * sizes.write_back
+            max(sizes.miss, sizes.shared_hit, sequential, far_hit) + 3 * sizes.write_back
         )
         if longest > LARGEST_TOTAL:
             raise InstanceError(
@@ -155,6 +185,7 @@ class LineCaches:
                 place="miss",
             )
         self._touch = touch
+        self._has_far_hits = sizes.far_hit is not None
 
     def begin(self, cpu: int, burst: Burst) -> int:
         """Return the cost of a dispatch's first burst, and change the caches accordingly."""
@@ -183,9 +214,9 @@ class LineCaches:
 
     def counts(self) -> CacheCounts:
         """Return the counts so far."""
-        # In the order of the ledger's columns; the last row is the shared cache's.
-        misses, shared_hits, write_backs, invalidations, touched, *_ = (
-            tuple(column.tolist()) for column in self._lines.ledger[:-1].T
+        # In the order of the ledger's columns; the rows of the shared caches come last.
+        misses, shared_hits, write_backs, invalidations, touched, far_hits, *_ = (
+            tuple(column.tolist()) for column in self._lines.ledger[: len(self.held)].T
         )
         return CacheCounts(
             touched=touched,
@@ -193,6 +224,7 @@ class LineCaches:
             shared_hits=shared_hits,
             write_backs=write_backs,
             invalidations=invalidations,
+            far_hits=far_hits if self._has_far_hits else None,
         )
 
     def _extent(self, burst: Burst) -> tuple[tuple[int, int], ...]:

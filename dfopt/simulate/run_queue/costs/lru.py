@@ -19,7 +19,9 @@ ABSENT, HELD, WRITTEN = range(3)
 OLDER, NEWER, STATE, OWNER = range(4)
 """Tables of :attr:`Lines.links`."""
 
-MISSES, SHARED_HITS, WRITE_BACKS, INVALIDATIONS, TOUCHED, USED, CAPACITY = range(7)
+MISSES, SHARED_HITS, WRITE_BACKS, INVALIDATIONS, TOUCHED, FAR_HITS, USED, CAPACITY, SHARED = range(
+    9
+)
 """Columns of :attr:`Lines.ledger`."""
 
 Links = npt.NDArray[np.int32]
@@ -27,7 +29,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class Lines(NamedTuple):
-    """The lines that each cache holds: one cache for each CPU, then the shared one, perhaps empty.
+    """The lines that each cache holds: one cache for each CPU, then the shared ones, perhaps empty.
 
     There are few arrays, since each further array makes every call slower.
 
@@ -38,11 +40,13 @@ class Lines(NamedTuple):
         last column is the end, where the newest follows the oldest. ``STATE``: absent, held or
         written. ``OWNER``, in the first row: 1 plus the CPU whose cache has written it, or 0.
     ledger
-        By cache: counts of what the bursts of its CPU did, the number of lines that it holds, and
-        the number that it can hold.
+        By cache: counts of what the bursts of its CPU did, the number of lines that it holds, the
+        number that it can hold, and the cache that its CPU shares with others; of a shared cache
+        it is the cache itself.
     times
-        The times of a miss, of a hit in the shared cache, of a write-back, and of a miss right
-        after a miss of the line before.
+        The times of a miss, of a hit in the CPU's shared cache, of a write-back, of a miss right
+        after a miss of the line before, and of a hit in the shared cache of others; -1 if those
+        are not asked.
     """
 
     links: Links
@@ -50,13 +54,16 @@ class Lines(NamedTuple):
     times: Integers
 
 
-def empty_lines(memory: int, capacity: list[int], times: tuple[int, int, int, int]) -> Lines:
+def empty_lines(
+    memory: int, capacity: list[int], shared: list[int], times: tuple[int, int, int, int, int]
+) -> Lines:
     """Return empty caches over a memory of ``memory`` lines."""
     # Zeros take no memory until they are touched, so only the ends get another value.
     links = np.zeros((4, len(capacity), memory + 1), np.int32)
     links[OLDER, :, memory] = links[NEWER, :, memory] = memory
-    ledger = np.zeros((len(capacity), 7), np.int64)
+    ledger = np.zeros((len(capacity), 9), np.int64)
     ledger[:, CAPACITY] = capacity
+    ledger[:, SHARED] = shared
     return Lines(links=links, ledger=ledger, times=np.array(times, np.int64))
 
 
@@ -78,14 +85,13 @@ def touch(lines: Lines, cpu: int, first: int, number: int, leaves: int) -> int:
     """
     links, ledger = lines.links, lines.ledger
     states, owner, counts = links[STATE, cpu], links[OWNER, 0], ledger[cpu]
-    miss, shared_hit, write_back, sequential_miss = lines.times
-    shared = len(ledger) - 1
+    miss, shared_hit, write_back, sequential_miss, far_hit = lines.times
+    shared = counts[SHARED]
     has_shared = ledger[shared, CAPACITY] > 0
     time = 0
     read = -2  # the last line that came from memory
     for line in range(first, first + number):
-        state = states[line]
-        if state == ABSENT:
+        if states[line] == ABSENT:
             other = owner[line] - 1
             if other >= 0:
                 # Another CPU has written it: memory gets it first.
@@ -99,21 +105,21 @@ def touch(lines: Lines, cpu: int, first: int, number: int, leaves: int) -> int:
                 time += shared_hit
                 move_to_front(links[OLDER, shared], links[NEWER, shared], line)
             else:
-                time += sequential_miss if read == line - 1 else miss
-                read = line
+                if far_hit >= 0 and is_far(links, ledger, shared, line):
+                    counts[FAR_HITS] += 1
+                    time += far_hit
+                else:
+                    time += sequential_miss if read == line - 1 else miss
+                    read = line
                 if has_shared:
                     insert(links, ledger, shared, line)
             if insert(links, ledger, cpu, line):
                 counts[WRITE_BACKS] += 1
                 time += write_back
-            state = HELD
         else:
             move_to_front(links[OLDER, cpu], links[NEWER, cpu], line)
         if leaves != CLEAN:
-            if state != WRITTEN:
-                counts[INVALIDATIONS] += invalidate_others(links, ledger, cpu, line)
-                states[line] = WRITTEN
-                owner[line] = cpu + 1
+            write(links, ledger, cpu, line)
             if leaves == INVALIDATED:
                 states[line] = HELD
                 owner[line] = 0
@@ -143,16 +149,29 @@ def insert(links: Links, ledger: Integers, cache: int, line: int) -> bool:
 
 
 @compiled
-def invalidate_others(links: Links, ledger: Integers, cpu: int, line: int) -> int:
-    """Remove a line from the other CPUs' caches; return the number of caches that held it."""
-    found = 0
-    for other in range(len(ledger) - 1):
-        if other != cpu and links[STATE, other, line] != ABSENT:
+def write(links: Links, ledger: Integers, cpu: int, line: int) -> None:
+    """Note that a CPU has written a line, and remove it from all caches but this CPU's own two."""
+    if links[STATE, cpu, line] == WRITTEN:
+        return
+    shared = ledger[cpu, SHARED]
+    for other in range(len(ledger)):
+        if other not in (cpu, shared) and links[STATE, other, line] != ABSENT:
             links[STATE, other, line] = ABSENT
             unlink(links[OLDER, other], links[NEWER, other], line)
             ledger[other, USED] -= 1
-            found += 1
-    return found
+            ledger[cpu, INVALIDATIONS] += 1
+    links[STATE, cpu, line] = WRITTEN
+    links[OWNER, 0, line] = cpu + 1
+
+
+@compiled
+def is_far(links: Links, ledger: Integers, shared: int, line: int) -> bool:
+    """Return whether another shared cache holds a line."""
+    for other in range(len(ledger)):
+        is_shared = ledger[other, SHARED] == other
+        if is_shared and other != shared and links[STATE, other, line] != ABSENT:
+            return True
+    return False
 
 
 @compiled

@@ -1,14 +1,21 @@
 """The switch penalties f, g and matrix, dispatch by dispatch.
 
 The same functions as in :mod:`dfopt.problem.switch_costs`, for the current content of a cache.
+
+With cache domains data may come from near: a CPU reads a fragment at less cost if another CPU of
+its domain holds it. It does not matter how that CPU left it, and for that CPU nothing changes: what
+it has written it writes back itself, when it goes on to another fragment. Write-backs cost the same
+everywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from dfopt.errors import InstanceError
+from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.simulate.run_queue.workload import CLEAN, INVALIDATED, UNMANAGED, Burst
 
@@ -32,12 +39,40 @@ class Costs(Protocol):
         """Do the same for a burst that continues a dispatch on the same fragment."""
 
 
+@dataclass(frozen=True, slots=True)
+class NearCaches:
+    """CPUs that are near each other.
+
+    Parameters
+    ----------
+    domains
+        The CPUs that share a cache.
+    cost
+        Time to read a line under f, or to fill the cache under g, if another CPU of the domain
+        holds the fragment.
+    """
+
+    domains: CacheDomains
+    cost: int
+
+
 class _Penalties:
     """The parts that all penalties share."""
 
-    def __init__(self, cpus: int) -> None:
+    def __init__(self, cpus: int, near: NearCaches | None = None) -> None:
         self.held = [EMPTY] * cpus
         self.left = [CLEAN] * cpus
+        self._members: Sequence[Sequence[int]] = ()
+        self._near = 0
+        if near is not None:
+            domains = near.domains
+            self._members = [domains.members[domain] for domain in domains.domain_of]
+            self._near = near.cost
+
+    def is_near(self, cpu: int, fragment: int) -> bool:
+        """Return whether a CPU of the same domain holds a fragment; there must be domains."""
+        held = self.held
+        return any(held[other] == fragment for other in self._members[cpu])
 
     def go_on(self, cpu: int, burst: Burst) -> int:
         del cpu, burst
@@ -45,11 +80,13 @@ class _Penalties:
 
 
 class _CostsF(_Penalties):
-    def __init__(self, penalty: PenaltyF, cpus: int, *, cold_start: bool) -> None:
-        super().__init__(cpus)
+    def __init__(
+        self, penalty: PenaltyF, cpus: int, *, cold_start: bool, near: NearCaches | None
+    ) -> None:
+        super().__init__(cpus, near)
         self._read_line = penalty.read_line
         self._write_back = penalty.write_back
-        self._first_line = penalty.read_line if cold_start else 0
+        self._is_cold = cold_start
 
     def begin(self, cpu: int, burst: Burst) -> int:
         fragment = burst.fragment
@@ -59,10 +96,14 @@ class _CostsF(_Penalties):
         self.left[cpu] = burst.leaves
         if held == fragment:
             return self._write_back if left == INVALIDATED else 0
+        if held == EMPTY and not self._is_cold:
+            read_line = 0
+        elif self._members and self.is_near(cpu, fragment):
+            read_line = self._near
+        else:
+            read_line = self._read_line
         self.held[cpu] = fragment
-        if held == EMPTY:
-            return burst.lines * self._first_line
-        return burst.lines * self._read_line + (self._write_back if left else 0)
+        return burst.lines * read_line + (self._write_back if left else 0)
 
     def go_on(self, cpu: int, burst: Burst) -> int:
         if burst.leaves > self.left[cpu] and burst.fragment != UNMANAGED:
@@ -88,22 +129,36 @@ class _CostsBetween(_Penalties):
 
 
 class _CostsG(_Penalties):
-    def __init__(self, penalty: PenaltyG, cpus: int, *, cold_start: bool) -> None:
-        super().__init__(cpus)
-        self._switch = penalty.fill + penalty.write_back
-        self._start = self._switch if cold_start else 0
+    def __init__(
+        self, penalty: PenaltyG, cpus: int, *, cold_start: bool, near: NearCaches | None
+    ) -> None:
+        super().__init__(cpus, near)
+        self._fill = penalty.fill
+        self._write_back = penalty.write_back
+        self._is_cold = cold_start
 
     def begin(self, cpu: int, burst: Burst) -> int:
         fragment = burst.fragment
-        if fragment == UNMANAGED or self.held[cpu] == fragment:
+        held = self.held[cpu]
+        if fragment in (UNMANAGED, held):
             return 0
-        cost = self._start if self.held[cpu] == EMPTY else self._switch
+        if held == EMPTY and not self._is_cold:
+            cost = 0
+        elif self._members and self.is_near(cpu, fragment):
+            cost = self._near + self._write_back
+        else:
+            cost = self._fill + self._write_back
         self.held[cpu] = fragment
         return cost
 
 
 def penalty_costs(
-    penalty: Penalty, fragments: Sequence[str], cpus: int, *, cold_start: bool
+    penalty: Penalty,
+    fragments: Sequence[str],
+    cpus: int,
+    *,
+    cold_start: bool,
+    near: NearCaches | None = None,
 ) -> Costs:
     """Return the costs under a penalty.
 
@@ -117,6 +172,8 @@ def penalty_costs(
         Number of CPUs; their caches are empty.
     cold_start
         Whether the first fragment on a CPU is paid for.
+    near
+        The CPUs that are near each other, under f and g; None: distances do not count.
 
     Raises
     ------
@@ -125,9 +182,9 @@ def penalty_costs(
     """
     match penalty:
         case PenaltyF():
-            return _CostsF(penalty, cpus, cold_start=cold_start)
+            return _CostsF(penalty, cpus, cold_start=cold_start, near=near)
         case PenaltyG():
-            return _CostsG(penalty, cpus, cold_start=cold_start)
+            return _CostsG(penalty, cpus, cold_start=cold_start, near=near)
         case PenaltyMatrix(types=types):
             unknown = [name for name in fragments if name not in types]
             if unknown:

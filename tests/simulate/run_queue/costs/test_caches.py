@@ -7,19 +7,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.errors import InstanceError
+from dfopt.problem.cache_domains import cache_domains
 from dfopt.simulate.run_queue.costs import CacheSizes, LineCaches
 from dfopt.simulate.run_queue.workload import CLEAN, DIRTY, INVALIDATED, UNMANAGED, Burst
 
-MISS, WRITE_BACK, SHARED_HIT, SEQUENTIAL = 100, 1000, 10, 40
+MISS, WRITE_BACK, SHARED_HIT, SEQUENTIAL, FAR_HIT = 100, 1000, 10, 40, 60
 
 
-def caches(
+def caches(  # noqa: PLR0913 - options, all by keyword
     lines: int,
     *,
     cpus: int = 1,
     shared: int = 0,
     fragments: tuple[int, ...] = (4, 4),
     sequential: int | None = None,
+    domains: str = "",
+    far_hit: int | None = None,
 ) -> LineCaches:
     sizes = CacheSizes(
         lines=lines,
@@ -28,8 +31,9 @@ def caches(
         shared_lines=shared,
         shared_hit=SHARED_HIT,
         sequential_miss=sequential,
+        far_hit=far_hit,
     )
-    return LineCaches(sizes, fragments, cpus)
+    return LineCaches(sizes, fragments, cpus, cache_domains(domains) if domains else None)
 
 
 def burst(
@@ -199,12 +203,51 @@ def test_more_lines_than_this_computer_has_memory_for(monkeypatch: pytest.Monkey
         caches(4)
 
 
+def test_each_domain_has_a_second_level() -> None:
+    costs = caches(4, cpus=4, shared=8, domains="0,2;1,3")
+    line = burst((0, 1))
+    assert [costs.begin(cpu, line) for cpu in range(4)] == [MISS, MISS, SHARED_HIT, SHARED_HIT]
+    assert costs.counts().shared_hits == (0, 0, 1, 1)
+    assert costs.counts().far_hits is None
+
+
+def test_a_line_from_another_domain_has_a_time_of_its_own() -> None:
+    costs = caches(4, cpus=3, shared=8, domains="0-1;2", far_hit=FAR_HIT, sequential=SEQUENTIAL)
+    assert costs.begin(0, burst((0, 2))) == MISS + SEQUENTIAL
+    # Line 1 comes from the other domain; line 2 does not follow a line from memory.
+    assert costs.begin(2, burst((1, 3))) == FAR_HIT + MISS + SEQUENTIAL
+    # Now the second level of CPU 2 has it too.
+    assert costs.begin(1, burst((1, 2))) == SHARED_HIT + FAR_HIT
+    assert (costs.counts().far_hits, costs.counts().shared_hits) == ((0, 1, 1), (0, 1, 0))
+
+
+def test_a_write_makes_copies_in_other_domains_invalid() -> None:
+    costs = caches(1, cpus=3, shared=8, domains="0-1;2", far_hit=FAR_HIT)
+    line, other = burst((0, 1)), burst((1, 1))
+    assert [costs.begin(cpu, line) for cpu in range(3)] == [MISS, SHARED_HIT, FAR_HIT]
+    # The copies of CPU 1, of CPU 2 and of its second level; the writer's own second level stays.
+    assert costs.begin(0, burst((0, 1), leaves=DIRTY)) == 0
+    assert costs.counts().invalidations == (3, 0, 0)
+    # CPU 2 pays for the write-back of CPU 0, and then reads from the second level there.
+    assert costs.begin(2, line) == WRITE_BACK + FAR_HIT
+    assert costs.begin(2, other) == MISS
+    assert costs.begin(2, line) == SHARED_HIT
+
+
+def test_a_far_hit_needs_a_second_level() -> None:
+    with pytest.raises(InstanceError, match="far_hit: needs caches that CPUs share"):
+        CacheSizes(lines=1, miss=1, far_hit=1)
+
+
 class Naive:
     """The same, line by line, with ordered dictionaries: True is written."""
 
-    def __init__(self, lines: int, shared: int, cpus: int) -> None:
+    def __init__(self, lines: int, shared: int, domains: str, far_hit: int | None) -> None:
+        self.domain_of = cache_domains(domains).domain_of
+        cpus = len(self.domain_of)
         self.own: list[OrderedDict[int, bool]] = [OrderedDict() for _ in range(cpus)]
-        self.second: OrderedDict[int, bool] = OrderedDict()
+        self.seconds: list[OrderedDict[int, bool]] = [OrderedDict() for _ in range(cpus)]
+        self.far_hit = far_hit
         self.lines, self.shared = lines, shared
         self.read = -2
         self.counts: list[Counter[str]] = [Counter() for _ in range(cpus)]
@@ -215,7 +258,9 @@ class Naive:
 
     def touch(self, cpu: int, line: int, leaves: int) -> int:
         own, counts, time = self.own[cpu], self.counts[cpu], 0
+        second = self.seconds[self.domain_of[cpu]]
         others = [cache for cache in self.own if cache is not own]
+        far = [cache for cache in self.seconds if cache is not second]
         counts["touched"] += 1
         if line not in own:
             counts["misses"] += 1
@@ -224,27 +269,30 @@ class Naive:
                     other[line] = False
                     counts["write_backs"] += 1
                     time += WRITE_BACK
-            if line in self.second:
+            if line in second:
                 counts["shared_hits"] += 1
                 time += SHARED_HIT
+            elif self.far_hit is not None and any(line in cache for cache in far):
+                counts["far_hits"] += 1
+                time += self.far_hit
             else:
                 time += SEQUENTIAL if self.read == line - 1 else MISS
                 self.read = line
             if self.shared:
-                self.second[line] = False
-                self.second.move_to_end(line)
-                if len(self.second) > self.shared:
-                    self.second.popitem(last=False)
+                second[line] = False
+                second.move_to_end(line)
+                if len(second) > self.shared:
+                    second.popitem(last=False)
             own[line] = False
             if len(own) > self.lines and own.popitem(last=False)[1]:
                 counts["write_backs"] += 1
                 time += WRITE_BACK
         own.move_to_end(line)
         if leaves != CLEAN:
-            for other in others:
-                if line in other:
-                    del other[line]
-                    counts["invalidations"] += 1
+            copies = [other for other in others + far if line in other]
+            counts["invalidations"] += len(copies)
+            for other in copies:
+                del other[line]
             own[line] = leaves == DIRTY
             if leaves == INVALIDATED:
                 counts["write_backs"] += 1
@@ -262,6 +310,7 @@ stretches = st.integers(0, MEMORY - 1).flatmap(
 @given(
     lines=st.integers(1, 8),
     shared=st.integers(0, 10),
+    domains=st.sampled_from(["0-2", "0;1-2", "0-1;2", "0;2;1"]),
     bursts=st.lists(
         st.tuples(
             st.integers(0, 2),
@@ -272,15 +321,25 @@ stretches = st.integers(0, MEMORY - 1).flatmap(
     ),
 )
 def test_it_agrees_with_the_naive_model(
-    lines: int, shared: int, bursts: list[tuple[int, list[tuple[int, int]], int]]
+    lines: int, shared: int, domains: str, bursts: list[tuple[int, list[tuple[int, int]], int]]
 ) -> None:
-    costs = caches(lines, cpus=3, shared=shared, fragments=(MEMORY,), sequential=SEQUENTIAL)
-    naive = Naive(lines, shared, 3)
+    far_hit = FAR_HIT if shared and len(domains) % 2 else None
+    costs = caches(
+        lines,
+        cpus=3,
+        shared=shared,
+        fragments=(MEMORY,),
+        sequential=SEQUENTIAL,
+        domains="" if domains == "0-2" else domains,
+        far_hit=far_hit,
+    )
+    naive = Naive(lines, shared, domains, far_hit)
     for cpu, extents, leaves in bursts:
         expected = sum(naive.touch_all(cpu, *extent, leaves) for extent in extents)
         assert costs.begin(cpu, burst(*extents, leaves=leaves)) == expected
     counts = costs.counts()
-    for name in ("touched", "misses", "shared_hits", "write_backs", "invalidations"):
+    names = ["touched", "misses", "shared_hits", "write_backs", "invalidations"]
+    for name in [*names, "far_hits"] if far_hit else names:
         assert getattr(counts, name) == tuple(each[name] for each in naive.counts)
 
 
