@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from heapq import heappush
 
+from dfopt.simulate.run_queue.contract import NOBODY
 from dfopt.simulate.run_queue.dispatching_cpu import CANCELLED, DispatchingCpu
 from dfopt.simulate.run_queue.requests import Requests
 from dfopt.simulate.run_queue.work import CpuWork
@@ -24,8 +25,6 @@ class InterruptibleCpu(DispatchingCpu):
         Whether it does something in the scheduler.
     is_called
         Whether it has been asked to choose since it has been at work.
-    pending
-        Interrupts that it has yet to serve.
     """
 
     __slots__ = (
@@ -34,18 +33,19 @@ class InterruptibleCpu(DispatchingCpu):
         "_is_suspended",
         "_is_taken",
         "_joins",
+        "_pending",
         "_serves",
         "_then",
         "is_at_work",
         "is_called",
-        "pending",
     )
 
     def __init__(self, number: int, kernel: Requests) -> None:
         super().__init__(number, kernel)
         self.is_at_work = False
         self.is_called = False
-        self.pending: deque[Callable[[], None]] = deque()
+        # Interrupts that it has yet to serve.
+        self._pending: deque[Callable[[], None]] = deque()
         # Its work: since when, what comes then, and who is asked then.
         self._began = 0
         self._then: Callable[[], None] = self._idle
@@ -58,11 +58,27 @@ class InterruptibleCpu(DispatchingCpu):
         # Whether its thread leaves it at the end of the penalty.
         self._is_taken = False
 
-    def serve(self) -> None:
-        """Do the work of an interrupt; a burst that runs waits meanwhile."""
-        self._is_suspended = self._running[self.number] is not None
-        self.due = CANCELLED
-        self._work(self._resume if self._is_suspended else self._idle, serves=True)
+    def interrupt(self, happening: Callable[[], None]) -> None:
+        """Serve an interrupt, as soon as the work in the scheduler is done.
+
+        What happens in it happens at once; a burst that runs waits for as long as that takes.
+        """
+        if self.is_at_work:
+            self._pending.append(happening)
+            return
+        self._happens(happening)
+        if self._kernel.tasks:
+            self._is_suspended = self._running[self.number] is not None
+            self.due = CANCELLED
+            self._work(self._resume if self._is_suspended else self._idle, serves=True)
+
+    def _happens(self, happening: Callable[[], None]) -> None:
+        kernel = self._kernel
+        if kernel.machine.interrupt_time:
+            kernel.tasks.append(kernel.machine.interrupt_time)
+        kernel.charged = self.number
+        happening()
+        kernel.charged = NOBODY
 
     def progress(self) -> int:
         """Return the time for which its thread has executed since that was last noted."""
@@ -114,9 +130,9 @@ class InterruptibleCpu(DispatchingCpu):
         self._account(kernel.now)
         self.is_at_work = False
         kernel.asked.extend(self._asks)
-        while self.pending:
+        while self._pending:
             kernel.settled = len(kernel.asked)
-            self.pending.popleft()()
+            self._happens(self._pending.popleft())
             if kernel.tasks:
                 self._work(then, serves=True, joins=self._joins)
                 return

@@ -19,7 +19,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from dfopt.checks import LARGEST_TOTAL
-from dfopt.simulate.run_queue.contract import Policy, Thread
+from dfopt.simulate.run_queue.contract import NOBODY, Policy, Thread
 from dfopt.simulate.run_queue.costs import Costs
 from dfopt.simulate.run_queue.cpu import Cpu
 from dfopt.simulate.run_queue.policy_errors import STALLED, endless, stalled, stuck
@@ -122,7 +122,7 @@ class Kernel(Requests):
         for new in self.workload.threads:
             heappush(self.agenda, (new.arrival, next(self.numbers), new))
         self.policy.begin()
-        self.tasks.clear()
+        self.cost_nothing()
         if self.policy.tick_interval:
             self.call_at(self.policy.tick_interval, self._tick)
 
@@ -137,7 +137,7 @@ class Kernel(Requests):
             what.go_on(self.now)
         elif what.__class__ is Thread:
             assert what.cpu is not None  # it waits, and so has run
-            self._interrupt(self._cpus[what.cpu], partial(self.wake, what, None))
+            self._cpus[what.cpu].interrupt(partial(self.wake, what, None))
             return 0
         elif what.__class__ is NewThread:
             self._arrive(what)
@@ -151,19 +151,10 @@ class Kernel(Requests):
         if self.now:
             cpu = self._cpus[self._arrivals % self.cpus]
             self._arrivals += 1
-            self._interrupt(cpu, partial(self.spawn, new, None))
+            cpu.interrupt(partial(self.spawn, new, None))
         else:
             self.spawn(new, None)
-            self.tasks.clear()
-
-    def _interrupt(self, cpu: Cpu, happening: Callable[[], None]) -> None:
-        """Let a CPU serve an interrupt, as soon as it has finished its work in the scheduler."""
-        if cpu.is_at_work:
-            cpu.pending.append(happening)
-            return
-        happening()
-        if self.tasks:
-            cpu.serve()
+            self.cost_nothing()
 
     def _call(self, happening: Callable[[], None]) -> None:
         """Call a function at its time; CPU 0 is at work, unless it says which one."""
@@ -171,11 +162,12 @@ class Kernel(Requests):
         happening()
         if self.tasks:
             self.shares.append((self.charged, *self.taken()))
+        self.charged = NOBODY
         if self.shares:
             # CPUs that were asked without any work are asked at once.
             shares, self.shares = self.shares, []
             for number, tasks, asked in shares:
-                self._interrupt(self._cpus[number], partial(self._take_over, tasks, asked))
+                self._cpus[number].interrupt(partial(self._take_over, tasks, asked))
 
     def _take_over(self, tasks: list[Task], asked: list[int]) -> None:
         self.settled = len(self.asked)

@@ -56,10 +56,10 @@ class Counters:
     busy
         By CPU: how long dispatches lasted.
     overhead
-        CPU time between dispatches, on switching, waking up, interrupts and spin locks: waiting
-        for them, and holding them.
+        CPU time between dispatches, on switching, waking up, interrupts, calling others, and spin
+        locks: waiting for them, and holding them.
     spun
-        CPU time inside dispatches, on spin locks.
+        CPU time inside dispatches, on spin locks and on calling others.
     interrupted
         CPU time inside dispatches, on interrupts.
     lock_waits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from heapq import heappush
 from itertools import count
 from typing import Any
@@ -65,7 +65,7 @@ class Requests:
     shares
         CPU, tasks and CPUs that are asked, of parts of a callback that is over.
     charged
-        The CPU that is at work in a function called by time.
+        The CPU that is at work in an interrupt, or in a function called by time; else ``NOBODY``.
     """
 
     def __init__(
@@ -96,7 +96,9 @@ class Requests:
         self.asked: list[int] = []
         self.settled = 0
         self.shares: list[tuple[int, list[Task], list[int]]] = []
-        self.charged = 0
+        self.charged = NOBODY
+        self._call_time = machine.call_time
+        self._has_called = False
         self._cpu_numbers = range(machine.cpus)
 
     # What a policy may ask for; the contract says more.
@@ -106,13 +108,13 @@ class Requests:
         if cpu not in self._cpu_numbers:
             raise wrong_cpu(self.policy, self.cpus, cpu)
         self.preempted.add(cpu)
-        self.asked.append(cpu)
+        self._ask((cpu,))
 
     def offer(self, cpu: int) -> None:
         """Ask a CPU to pick after the current event, if it is idle then."""
         if cpu not in self._cpu_numbers:
             raise wrong_cpu(self.policy, self.cpus, cpu)
-        self.asked.append(cpu)
+        self._ask((cpu,))
 
     def acquire(self, lock: SpinLock, hold: int | None = None) -> None:
         """Take a lock for one operation of the CPU at work."""
@@ -143,9 +145,15 @@ class Requests:
     def taken(self) -> tuple[list[Task], list[int]]:
         """Take out what the present callbacks have asked for: tasks, and CPUs to be asked then."""
         tasks, self.tasks = self.tasks, []
+        self._has_called = False
         asked = self.asked[self.settled :]
         del self.asked[self.settled :]
         return tasks, asked
+
+    def cost_nothing(self) -> None:
+        """Let what the present callbacks have asked for take no time."""
+        self.tasks.clear()
+        self._has_called = False
 
     def call_at(self, time: int, happening: Callable[[], None]) -> None:
         """Call a function at a time."""
@@ -206,8 +214,17 @@ class Requests:
         target = self.policy.ready(thread, why, cpu)
         if target is None:
             if self.resting:
-                self.asked.extend(self.resting)
+                self._ask(self.resting)
         elif target in self.resting:
-            self.asked.append(target)
+            self._ask((target,))
         elif target not in self._cpu_numbers and target != NOBODY:
             raise wrong_cpu(self.policy, self.cpus, target)
+
+    def _ask(self, cpus: Collection[int]) -> None:
+        """Ask CPUs to choose; if any of them is idle, the CPU at work takes time to call it."""
+        self.asked.extend(cpus)
+        if self._call_time and not self._has_called:
+            resting, charged = self.resting, self.charged
+            if any(cpu in resting and cpu != charged for cpu in cpus):
+                self._has_called = True
+                self.tasks.append(self._call_time)

@@ -41,6 +41,10 @@ class Machine:
         proportion with others; 0: those who spin slow nobody down.
     wake_time
         Time from when an idle CPU is called until it asks the policy for a thread.
+    call_time
+        Time that a CPU takes to call idle CPUs, all those together that it calls at once.
+    interrupt_time
+        Time that a CPU takes to serve an interrupt, apart from what the policy asks for.
     domains
         The CPUs that share a last-level cache; None: all CPUs are alike.
     near_read_line
@@ -56,6 +60,8 @@ class Machine:
     lock_distribution: LockDistribution = LockDistribution.CONSTANT
     lock_doubling: int = 0
     wake_time: int = 0
+    call_time: int = 0
+    interrupt_time: int = 0
     domains: CacheDomains | None = None
     near_read_line: int | None = None
     near_fill: int | None = None
@@ -71,6 +77,8 @@ class Machine:
         check_choice(self.lock_distribution, LockDistribution, "lock_distribution")
         check_integer(self.lock_doubling, "lock_doubling")
         check_integer(self.wake_time, "wake_time")
+        check_integer(self.call_time, "call_time")
+        check_integer(self.interrupt_time, "interrupt_time")
         if self.domains is not None:
             if not isinstance(self.domains, CacheDomains):
                 raise InstanceError("must be cache domains", place="domains")

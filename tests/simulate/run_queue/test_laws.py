@@ -24,6 +24,7 @@ from tests.simulate.run_queue.programs import (
     penalties,
     programs,
 )
+from tests.simulate.run_queue.watched import watched
 
 
 class Chaotic(Policy):
@@ -67,10 +68,12 @@ ALL = [*POLICIES.values(), Chaotic]
 MACHINES = st.builds(
     Machine,
     cpus=st.integers(1, 4),
-    switch_time=st.just(1),
+    switch_time=st.sampled_from([0, 1]),
     lock_time=st.sampled_from([0, 2]),
     lock_doubling=st.sampled_from([0, 1]),
     wake_time=st.sampled_from([0, 3]),
+    call_time=st.sampled_from([0, 2]),
+    interrupt_time=st.sampled_from([0, 3]),
 )
 
 
@@ -90,11 +93,14 @@ def simulated(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
+@settings(max_examples=70)
 @given(workload=programs(), penalty=penalties(), machine=MACHINES, flag=st.booleans())
 def test_nothing_is_lost_or_doubled_or_miscounted(
     policy: type[Policy], *, workload: Programs, penalty: Penalty, machine: Machine, flag: bool
 ) -> None:
-    done = simulated(workload, policy, penalty, machine, cold_start=flag)
+    with watched() as seen:
+        done = simulated(workload, policy, penalty, machine, cold_start=flag)
+    seen.check(done)
     threads = done.engine.threads
     assert all(thread.state is State.ENDED for thread in threads)
     assert {thread.name: thread.run_time for thread in threads} == workload.executed()

@@ -13,12 +13,11 @@ from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine
 from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.spin_lock import SpinLock
 from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep
-from dfopt.simulate.run_queue.work import CpuWork
 from dfopt.simulate.run_queue.workload import DIRTY, UNMANAGED, Burst
 from tests.simulate.run_queue.by_hand import rows, run
 from tests.simulate.run_queue.programs import check_counters, check_trace
+from tests.simulate.run_queue.watched import watched
 
 A, B = 0, 1
 
@@ -91,45 +90,30 @@ def test_the_rest_of_a_dispatch_that_pays_again_may_be_cut() -> None:
     assert (kernel.counters.overhead, kernel.counters.end) == (4, 9)
 
 
-WITH_LOCKS = ("linux-o1", "data-affinity", "global-queue", "tlms-3", "shared-smash")
+SHIPPED: dict[str, dict[str, int | str]] = {
+    "aim": {"until": 40_000_000, "round_trips": 10},
+    "chat": {"until": 25_000_000},
+    "custom": {"until": 200_000_000},
+    "fine-grained": {"until": 200_000},
+    "hackbench": {"until": 3_000_000},
+    "web-server": {"until": 30_000_000, "clients": 60, "interval": 100_000, "think_time": 500_000},
+}
+COSTS = {
+    "machine.switch_time": 700,
+    "machine.lock_time": 2_000,
+    "machine.lock_doubling": 3,
+    "machine.wake_time": 3_000,
+    "machine.call_time": 1_500,
+    "machine.interrupt_time": 1_000,
+}
 
 
-@pytest.mark.parametrize("policy", WITH_LOCKS)
-@pytest.mark.parametrize("until", [100_000_000, 101_234_567])
-def test_the_time_on_cpus_adds_up_with_interrupts_and_locks(
-    policy: str, until: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    holds: dict[SpinLock, list[tuple[int, int, int]]] = {}
-    take = CpuWork._take
-    asked: dict[SpinLock, list[int]] = {}
-    is_free = SpinLock.is_free
-
-    def noted_take(work: CpuWork, lock: SpinLock, hold: int, now: int) -> None:
-        take(work, lock, hold, now)
-        came = asked[lock].pop(0)
-        holds.setdefault(lock, []).append((came, now, lock.free_at))
-
-    def noted_is_free(lock: SpinLock, now: int) -> bool:
-        asked.setdefault(lock, []).append(now)
-        return is_free(lock, now)
-
-    monkeypatch.setattr(CpuWork, "_take", noted_take)
-    monkeypatch.setattr(SpinLock, "is_free", noted_is_free)
-    scenario = read_scenario(
-        "web-server",
-        {"until": until, "machine.lock_time": 5_000, "machine.lock_doubling": 3},
-    )
-    done = simulate_once(scenario, POLICIES[policy])
-    counters = done.counters
-    assert counters.end == until
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_time_of_shipped_scenarios_adds_up(name: str, policy: str) -> None:
+    scenario = read_scenario(name, SHIPPED[name] | COSTS)
+    with watched() as seen:
+        done = simulate_once(scenario, POLICIES[policy])
     check_trace(done.trace)
     check_counters(done.trace, done.engine)
-    assert counters.interrupted > 0
-    for lock in done.engine.policy.locks:
-        free_at = 0
-        # First come, first served; and nobody waits while it is free.
-        for came, begins, ends in holds.get(lock, []):
-            assert begins == max(came, free_at)
-            free_at = ends
-    # A CPU cannot spin for longer than there is time.
-    assert sum(lock.spun for lock in done.engine.policy.locks) < done.engine.cpus * until
+    seen.check(done)
