@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, ClassVar
 
+from dfopt.problem.cache_domains import cache_domains
 from dfopt.problem.penalties import Penalty, PenaltyG
 from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
@@ -46,6 +47,7 @@ def simulated(  # noqa: PLR0913 - options, all by keyword
     make: Make,
     *,
     cpus: int = 1,
+    domains: str | None = None,
     penalty: Penalty = FREE,
     cold_start: bool = True,
     seed: int = 0,
@@ -55,7 +57,7 @@ def simulated(  # noqa: PLR0913 - options, all by keyword
     scenario = Scenario(
         name="hand-made",
         workload=HandMade(make=make),
-        machine=Machine(cpus=cpus),
+        machine=Machine(cpus=cpus, domains=None if domains is None else cache_domains(domains)),
         penalty=penalty,
         cold_start=cold_start,
         policies={policy.name: parameters},

@@ -22,6 +22,8 @@ from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
 from dfopt.simulate.run_queue.policies.minimum_intervening import MinimumIntervening
 from dfopt.simulate.run_queue.policies.patience import Patience
 from dfopt.simulate.run_queue.policies.random_choice import RandomChoice
+from dfopt.simulate.run_queue.policies.scx_lavd import ScxLavd
+from dfopt.simulate.run_queue.policies.scx_rusty import ScxRusty
 from dfopt.simulate.run_queue.policies.scx_simple import ScxSimple
 from dfopt.simulate.run_queue.policies.segregation import Segregation
 from dfopt.simulate.run_queue.policies.smash import (
@@ -46,6 +48,8 @@ _ALL: tuple[type[Policy], ...] = (
     Cfs,
     Eevdf,
     ScxSimple,
+    ScxRusty,
+    ScxLavd,
     DataAffinity,
     GlobalQueue,
     OneScan,

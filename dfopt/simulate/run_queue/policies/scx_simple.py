@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
 from typing import ClassVar
 
 from dfopt.simulate.run_queue.contract import Thread, TimeSliced, Why
+from dfopt.simulate.run_queue.policies.building_blocks.dispatch_queue import DispatchQueue
 from dfopt.simulate.run_queue.policies.building_blocks.fair_queues import FairEntity
 
 
@@ -34,8 +34,7 @@ class ScxSimple(TimeSliced):
 
     def __init__(self, time_slice: int = 20_000_000) -> None:
         super().__init__(time_slice)
-        self._queue: list[tuple[int, int, Thread]] = []
-        self._arrivals = 0
+        self._queue = DispatchQueue()
         self._clock = 0
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
@@ -47,22 +46,13 @@ class ScxSimple(TimeSliced):
         entity: FairEntity = thread.own
         entity.charge(thread.run_time)
         entity.vruntime = max(entity.vruntime, self._clock - entity.virtual(self.time_slice))
-        self._arrivals += 1
-        heappush(self._queue, (entity.vruntime, self._arrivals, thread))
+        self._queue.add(thread, entity.vruntime)
         last = thread.cpu
         return last if last is not None and self.engine.is_idle(last) else None
 
     def pick(self, cpu: int) -> Thread | None:
         """Take the one with the least virtual run time, and set the clock."""
-        passed = []
-        picked = None
-        while self._queue and picked is None:
-            entry = heappop(self._queue)
-            if entry[-1].may_run_on(cpu):
-                vruntime, _, picked = entry
-                self._clock = max(self._clock, vruntime)
-            else:
-                passed.append(entry)
-        for entry in passed:
-            heappush(self._queue, entry)
-        return picked
+        thread = self._queue.take(cpu)
+        if thread is not None:
+            self._clock = max(self._clock, thread.own.vruntime)
+        return thread

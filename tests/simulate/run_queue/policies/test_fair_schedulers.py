@@ -1,4 +1,4 @@
-"""CFS, EEVDF and scx_simple: what they share, and what sets them apart."""
+"""CFS, EEVDF and the policies of sched_ext: what they share, and what sets them apart."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import pytest
 from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.policies.cfs import Cfs
 from dfopt.simulate.run_queue.policies.eevdf import Eevdf
+from dfopt.simulate.run_queue.policies.scx_lavd import ScxLavd
+from dfopt.simulate.run_queue.policies.scx_rusty import ScxRusty
 from dfopt.simulate.run_queue.policies.scx_simple import ScxSimple
 from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep
 from dfopt.simulate.run_queue.workload import Burst, NewThread
@@ -14,11 +16,12 @@ from tests.simulate.run_queue.hand_made import places, simulated, thread
 
 CFS = {"latency": 12, "min_granularity": 2, "wakeup_granularity": 3}
 EEVDF = {"time_slice": 3}
+RUSTY = {"slice_overutil": 4, "balance_interval": 1_000}
 
 
 @pytest.mark.parametrize(
     ("policy", "parameters"),
-    [(Cfs, CFS), (Eevdf, EEVDF), (ScxSimple, {"time_slice": 4})],
+    [(Cfs, CFS), (Eevdf, EEVDF), (ScxSimple, {"time_slice": 4}), (ScxRusty, RUSTY)],
 )
 @pytest.mark.parametrize(
     ("values", "ratio"), [({"nice": -5}, 1.25**5), ({"nice": 5, "weight": 256}, 1 / 4)]
@@ -105,7 +108,7 @@ def test_an_idle_cpu_pulls_at_once_what_is_cold_and_later_what_is_hot(
 
 @pytest.mark.parametrize(
     ("policy", "parameters"),
-    [(Cfs, CFS), (Eevdf, EEVDF), (ScxSimple, {"time_slice": 4})],
+    [(Cfs, CFS), (Eevdf, EEVDF), (ScxSimple, {"time_slice": 4}), (ScxRusty, RUSTY), (ScxLavd, {})],
 )
 def test_threads_run_only_where_they_may(policy: type[Policy], parameters: dict[str, int]) -> None:
     def make() -> list[NewThread]:

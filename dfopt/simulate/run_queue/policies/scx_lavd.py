@@ -1,0 +1,259 @@
+"""scx_lavd's core idea: the more latency-critical a thread is, the earlier is its deadline."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from dfopt.checks import check_integer
+from dfopt.simulate.run_queue.contract import DISK, NOBODY, Policy, Thread, Why
+from dfopt.simulate.run_queue.policies.building_blocks.dispatch_queue import DispatchQueue
+from dfopt.simulate.run_queue.policies.building_blocks.fair_queues import FairEntity
+from dfopt.simulate.run_queue.workload import NICE_0
+
+SECOND = 1_000_000_000
+"""Frequencies are per second, and longer run times count as this long."""
+
+LARGEST_FREQUENCY = 100_000
+
+WAKES_APART = 500_000
+"""Wake-ups that follow one another sooner do not count for the frequency."""
+
+LONGEST_RUN = 5_000_000
+"""What a thread executed since it slept delays its deadline up to here."""
+
+LARGEST_LAG = 500_000_000
+"""The time that a thread can be ahead of others, or behind them."""
+
+WINDOW = 300_000_000 >> 16
+"""Deadlines begin this long before the clock, so that critical threads overtake others."""
+
+WOKEN, BOUND, BOUND_TO_ONE, WOKEN_BY_TIMER, WOKEN_BY_DISK = 128, 128, 256, 512, 1024
+"""What is added to the factor of a thread's weight."""
+
+
+def averaged(old: int, new: int) -> int:
+    """Return an average in which the new value counts for an eighth."""
+    return old - (old >> 3) + (new >> 3)
+
+
+class LavdEntity(FairEntity):
+    """The data about a thread's behaviour.
+
+    Attributes
+    ----------
+    wait_frequency, wake_frequency
+        How frequently it waits for something, and wakes others, per second.
+    run_average
+        The average time that it executes between two waits.
+    criticality
+        How latency-critical it is.
+    inherited
+        The criticality of its waker, and the largest of those that it woke since it was last ready.
+    waited_at, woke_at, run_before
+        When it last began to wait, when it last woke another one, and the time it had executed when
+        it last became ready after a wait.
+    stops_at
+        When it will probably stop running.
+    """
+
+    __slots__ = (
+        "criticality", "inherited", "run_average", "run_before", "stops_at", "wait_frequency",
+        "waited_at", "wake_frequency", "woke_at",
+    )  # fmt: skip
+
+    def __init__(self, weight: int, now: int, run_average: int) -> None:
+        super().__init__(weight)
+        self.wait_frequency = self.wake_frequency = 0
+        self.run_average = run_average
+        self.criticality = 0
+        self.inherited = [0, 0]
+        self.waited_at = self.woke_at = self.stops_at = now
+        self.run_before = 0
+
+
+class ScxLavd(Policy):
+    """The thread with the earliest deadline runs; latency-critical threads have early ones.
+
+    The rules are those of ``scx_lavd`` (``scheds/rust/scx_lavd`` of github.com/sched-ext/scx):
+
+    - A thread is the more latency-critical the more frequently it waits and wakes others, for then
+      it is in the midst of a chain of threads, and the shorter it runs at a time. Its criticality
+      is the square of log2(waits · wakes) + log2(shortness · weight). Its weight counts for more
+      after a wake-up, above all by a device, and if it is bound to CPUs.
+    - It inherits some criticality from its waker and from those that it wakes, at most a quarter of
+      its own.
+    - Its deadline is ``(5 ms + what it executed since it slept, at most 5 ms) · greed /
+      criticality`` after a clock. The greed is 1 if it had less time than the average, by weight,
+      and up to 2 if it had more.
+    - The clock moves towards the deadline of each thread that begins to run, by a part of the way:
+      1 / number of waiting threads.
+    - The slice is ``targeted_latency`` times CPUs per waiting thread, within limits. If nobody
+      waits, a thread gets the time that it takes on average, and a little more.
+    - A thread that wakes up goes to its last CPU if that is idle, else to any idle one. If there is
+      none, and no waiting thread is more critical, it preempts the least critical one of those that
+      are less critical than itself and probably run for longer.
+
+    Left out: the frequencies of CPUs and the use of few CPUs at low load, queues for each cache,
+    longer slices of critical threads under load, and boosts of threads that hold a lock.
+
+    Parameters
+    ----------
+    targeted_latency
+        Time in which every waiting thread should run once.
+    min_slice, max_slice
+        Limits of time slices.
+    """
+
+    name: ClassVar[str] = "scx-lavd"
+    obeys_cpus_allowed: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        targeted_latency: int = 10_000_000,
+        min_slice: int = 500_000,
+        max_slice: int = 5_000_000,
+    ) -> None:
+        check_integer(targeted_latency, "targeted_latency", least=1)
+        check_integer(min_slice, "min_slice", least=1)
+        check_integer(max_slice, "max_slice", least=min_slice)
+        self.targeted_latency = targeted_latency
+        self.min_slice = min_slice
+        self.max_slice = max_slice
+        self._queue = DispatchQueue()
+        self._clock = WINDOW
+        # Threads that have not ended, and the sum of their virtual run times.
+        self._threads = 0
+        self._service = 0
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> int:
+        """Queue up by deadline."""
+        del cpu
+        now = self.engine.now
+        if why is Why.NEW:
+            thread.own = LavdEntity(thread.weight, now, self.max_slice)
+            thread.own.vruntime = self._service // max(1, self._threads)
+            self._threads += 1
+            self._service += thread.own.vruntime
+        entity: LavdEntity = thread.own
+        if why in (Why.NEW, Why.WOKEN):
+            entity.run_before = thread.run_time
+            if thread.waker is not None:
+                self._note_waker(entity, thread.waker.own)
+        else:
+            self._stopped(thread)
+        entity.criticality = self._criticality(thread, why)
+        self._queue.add(thread, self._deadline(thread))
+        if why not in (Why.NEW, Why.WOKEN):
+            return NOBODY
+        last = () if thread.cpu is None else (thread.cpu,)
+        targets: tuple[int, ...] = (*last, *self.engine.idle())
+        for target in targets:
+            if self.engine.is_idle(target) and thread.may_run_on(target):
+                return target
+        if all(other.own.criticality <= entity.criticality for other in self._queue.threads):
+            self._preempt(thread)
+        return NOBODY
+
+    def _note_waker(self, entity: LavdEntity, waker: LavdEntity) -> None:
+        """Count a wake-up for the waker, and let both inherit."""
+        interval = self.engine.now - waker.woke_at
+        if interval >= WAKES_APART:
+            waker.wake_frequency = averaged(waker.wake_frequency, SECOND // interval)
+            waker.woke_at = self.engine.now
+        entity.inherited[0] = waker.criticality
+        waker.inherited[1] = max(waker.inherited[1], entity.criticality)
+
+    def _stopped(self, thread: Thread) -> None:
+        """Count what a thread has executed."""
+        entity: LavdEntity = thread.own
+        before = entity.vruntime
+        entity.charge(thread.run_time)
+        self._service += entity.vruntime - before
+        entity.run_average = averaged(entity.run_average, thread.run_time - entity.run_before)
+
+    def _criticality(self, thread: Thread, why: Why) -> int:
+        """Return how latency-critical a thread is."""
+        entity: LavdEntity = thread.own
+        boost = 1
+        if why is Why.WOKEN:
+            boost += WOKEN
+            if thread.waker is None:
+                boost += WOKEN_BY_DISK if thread.band == DISK else WOKEN_BY_TIMER
+        if thread.cpus_allowed is not None:
+            boost += BOUND_TO_ONE if len(thread.cpus_allowed) == 1 else BOUND
+        waits, wakes = (
+            min(frequency, LARGEST_FREQUENCY) + 1
+            for frequency in (entity.wait_frequency, entity.wake_frequency)
+        )
+        shortness = max(0, SECOND - entity.run_average) // self.min_slice + 1
+        weight = entity.weight * 100 // NICE_0 * boost + 1
+        own = ((waits * wakes).bit_length() + (shortness * weight).bit_length()) ** 2
+        given = sum(entity.inherited) - 2 * own
+        entity.inherited = [0, 0]
+        return own + min(given >> 3, own >> 2) if given > 0 else own
+
+    def _deadline(self, thread: Thread) -> int:
+        """Return the virtual time at which a thread should run."""
+        entity: LavdEntity = thread.own
+        average, most = self._service // self._threads, entity.virtual(LARGEST_LAG)
+        if average - entity.vruntime > most:  # it has slept for long
+            self._service += average - most - entity.vruntime
+            entity.vruntime = average - most
+        lag = max(average - entity.vruntime, -most)
+        run = LONGEST_RUN + min(thread.run_time - entity.run_before, LONGEST_RUN)
+        delta = run * (3 * most - lag) // (2 * most) // entity.criticality
+        window = WINDOW * self.engine.cpus // max(self.engine.cpus, len(self._queue))
+        return self._clock - window + delta
+
+    def _preempt(self, thread: Thread) -> None:
+        """Take the CPU of the least critical thread of those that this one may preempt."""
+        entity: LavdEntity = thread.own
+        stops_at = self.engine.now + min(entity.run_average, self.max_slice)
+        victims = [
+            (running.own.criticality, cpu)
+            for cpu, running in enumerate(self.engine.running)
+            if running is not None
+            and thread.may_run_on(cpu)
+            and running.own.criticality < entity.criticality
+            and running.own.stops_at > stops_at
+        ]
+        if victims:
+            self.engine.preempt(min(victims)[1])
+
+    def pick(self, cpu: int) -> Thread | None:
+        """Take the thread with the earliest deadline, and move the clock."""
+        taken = self._queue.take_with_time(cpu)
+        if taken is None:
+            return None
+        thread, deadline = taken
+        if deadline > self._clock:
+            self._clock += (deadline - self._clock) // max(1, len(self._queue))
+        return thread
+
+    def slice(self, thread: Thread, cpu: int) -> int:
+        """Return a share of the targeted latency, or the time that the thread takes."""
+        del cpu
+        entity: LavdEntity = thread.own
+        if self._queue:
+            share = self.targeted_latency * self.engine.cpus // len(self._queue)
+            time_slice = min(max(share, self.min_slice), self.max_slice)
+        else:
+            time_slice = min(max(entity.run_average + self.min_slice, self.max_slice), LARGEST_LAG)
+        entity.stops_at = self.engine.now + min(entity.run_average, time_slice)
+        return time_slice
+
+    def blocked(self, thread: Thread, cpu: int) -> None:
+        """Count the wait."""
+        del cpu
+        self._stopped(thread)
+        entity: LavdEntity = thread.own
+        interval = self.engine.now - entity.waited_at
+        if interval:
+            entity.wait_frequency = averaged(entity.wait_frequency, SECOND // interval)
+            entity.waited_at = self.engine.now
+
+    def ended(self, thread: Thread, cpu: int) -> None:
+        """Forget it."""
+        del cpu
+        self._threads -= 1
+        self._service -= thread.own.vruntime
