@@ -62,6 +62,14 @@ def test_a_cpu_that_comes_first_gets_the_lock_first() -> None:
     assert counts(kernel) == (2, 0, 0)
 
 
+def test_who_comes_when_the_lock_is_given_back_comes_after_those_who_wait() -> None:
+    # CPU 1 holds the lock until 10. CPU 2 comes at 5, and CPU 0 at 10.
+    machine = Machine(cpus=3, lock_time=10)
+    kernel = run([Burst(5)], [Burst(5)], [Burst(5)], policy=Locked((10, 0, 5)), machine=machine)
+    assert sorted((cpu, start) for cpu, start, *_ in rows(kernel)) == [(0, 30), (1, 10), (2, 20)]
+    assert counts(kernel) == (3, 2, 5 + 10)
+
+
 class Sliced(Locked):
     """Threads run for 100 on CPU 0 and for 110 on CPU 1; the lock is held from their ends on."""
 

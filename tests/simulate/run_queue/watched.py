@@ -22,8 +22,12 @@ class Watched:
     """The work in the scheduler by CPU, and by lock when CPUs came, got it and gave it back."""
 
     work: dict[int, list[Stretch]] = field(default_factory=lambda: defaultdict(list))
-    came: dict[SpinLock, list[int]] = field(default_factory=lambda: defaultdict(list))
-    held: dict[SpinLock, list[Stretch]] = field(default_factory=lambda: defaultdict(list))
+    came: dict[SpinLock, list[tuple[CpuWork, int]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    held: dict[SpinLock, list[tuple[CpuWork, Stretch]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
     def check(self, done: Simulation) -> None:
         """Check a simulation that has been watched."""
@@ -63,7 +67,8 @@ class Watched:
         for lock, held in self.held.items():
             # First come, first served; and nobody waits while it is free.
             free_at = 0
-            for came, (begins, ends) in zip(self.came[lock], held, strict=False):
+            for (who, came), (holder, (begins, ends)) in zip(self.came[lock], held, strict=False):
+                assert who is holder
                 assert begins == max(came, free_at)
                 free_at = ends
             waits = len(self.came[lock]) - len(held)
@@ -96,23 +101,31 @@ def _common(rows: list[Stretch], work: list[Stretch]) -> int:
 def watched() -> Iterator[Watched]:
     """Watch the simulations in a block; there must be only one."""
     seen = Watched()
-    account, is_free, take = InterruptibleCpu._account, SpinLock.is_free, CpuWork._take
+    account, is_free = InterruptibleCpu._account, SpinLock.is_free
+    go_on, take = CpuWork.go_on, CpuWork._take
+    at_work: list[CpuWork] = []
 
     def noted_account(cpu: InterruptibleCpu, now: int) -> None:
         seen.work[cpu.number].append((cpu._began, now))
         account(cpu, now)
 
+    def noted_go_on(work: CpuWork, now: int) -> None:
+        at_work.append(work)
+        go_on(work, now)
+        at_work.pop()
+
     def noted_is_free(lock: SpinLock, now: int) -> bool:
-        seen.came[lock].append(now)
+        seen.came[lock].append((at_work[-1], now))
         return is_free(lock, now)
 
     def noted_take(work: CpuWork, lock: SpinLock, hold: int, now: int) -> None:
         take(work, lock, hold, now)
-        seen.held[lock].append((now, lock.free_at))
+        seen.held[lock].append((work, (now, lock.free_at)))
 
     with (
         patch.object(InterruptibleCpu, "_account", noted_account),
         patch.object(SpinLock, "is_free", noted_is_free),
+        patch.object(CpuWork, "go_on", noted_go_on),
         patch.object(CpuWork, "_take", noted_take),
     ):
         yield seen
