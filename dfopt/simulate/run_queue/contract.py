@@ -320,8 +320,8 @@ class Policy:
     def unfit(self, workload: Workload, cpus: int) -> str | None:
         """Return why the policy makes no sense for a workload on these CPUs, or None.
 
-        Called before :attr:`engine` is set. When all policies are simulated, those are left out
-        that return a reason.
+        Called when :attr:`scenario` is set, and before :attr:`engine` is. When all policies are
+        simulated, those are left out that return a reason.
         """
         del cpus
         if workload.restricts_cpus and not self.obeys_cpus_allowed:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt.compare import CostModel, compare_trace
+from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyMatrix
 from dfopt.simulate.run_queue.contract import Policy, State, Thread, Why
 from dfopt.simulate.run_queue.policies import POLICIES
@@ -65,9 +66,17 @@ class Chaotic(Policy):
 ALL = [*POLICIES.values(), Chaotic]
 
 
+def machine(cpus: int, *, is_parted: bool, **times: int) -> Machine:
+    """Return a machine, of which odd and even CPUs may be a cache domain each."""
+    members = (tuple(range(0, cpus, 2)), tuple(range(1, cpus, 2)))
+    domains = CacheDomains(members) if is_parted and cpus > 1 else None
+    return Machine(cpus=cpus, domains=domains, **times)
+
+
 MACHINES = st.builds(
-    Machine,
+    machine,
     cpus=st.integers(1, 4),
+    is_parted=st.booleans(),
     switch_time=st.sampled_from([0, 1]),
     lock_time=st.sampled_from([0, 2]),
     lock_doubling=st.sampled_from([0, 1]),

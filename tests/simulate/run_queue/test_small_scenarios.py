@@ -20,8 +20,15 @@ def cases() -> list[tuple[Scenario, type[Policy]]]:
         (scenario, policy)
         for scenario in small_scenarios()
         for policy in POLICIES.values()
-        if policy().unfit(scenario.workload.build(Random(0)), scenario.machine.cpus) is None
+        if fits(scenario, policy())
     ]
+
+
+def fits(scenario: Scenario, policy: Policy) -> bool:
+    """Return whether a policy makes sense for a scenario."""
+    policy.scenario = scenario
+    workload = scenario.workload.build(Random(0))
+    return policy.unfit(workload, scenario.machine.cpus) is None
 
 
 def test_every_kind_of_workload_is_there() -> None:

@@ -9,6 +9,7 @@ from dfopt.files.strict_json import shown_place
 from dfopt.simulate import policy_source
 from dfopt.simulate.parameters import made
 from dfopt.simulate.run_queue.contract import Policy
+from dfopt.simulate.run_queue.policies.cache_aware import CacheAware
 from dfopt.simulate.run_queue.policies.cfs import Cfs
 from dfopt.simulate.run_queue.policies.clairvoyant import Clairvoyant
 from dfopt.simulate.run_queue.policies.data_affinity import DataAffinity
@@ -47,6 +48,7 @@ _ALL: tuple[type[Policy], ...] = (
     LinuxO1,
     Cfs,
     Eevdf,
+    CacheAware,
     ScxSimple,
     ScxRusty,
     ScxLavd,

@@ -138,3 +138,48 @@ def test_a_thread_that_wakes_up_goes_to_a_cpu_where_it_may_run() -> None:
 
     # It ran on CPU 1, where the hog runs since, and its waker's CPU 0 is forbidden.
     assert places(simulated(Eevdf, make, cpus=3, **EEVDF), "woken") == [(2, 5)]
+
+
+@pytest.mark.parametrize(
+    ("domains", "hogs", "at"),
+    [
+        (None, ["0", "1"], (3, 4)),  # any idle CPU
+        ("0-1;2-3", ["0", "1"], (0, 5)),  # none in its domain: it waits for the hog's second slice
+        ("0-1;2-3", ["0", "1", "0"], (3, 4)),  # there is less weight at its waker's
+        (None, ["0"], (1, 4)),
+        ("0,3;1-2", ["0"], (3, 4)),  # the next one of its domain
+    ],
+)
+def test_a_thread_wakes_up_in_its_domain(
+    domains: str | None, hogs: list[str], at: tuple[int, int]
+) -> None:
+    channel = Channel("c")
+
+    def make() -> list[NewThread]:
+        return [
+            thread("woken", Receive(channel), Burst(1)),  # it looks for work on CPU 0
+            thread("waker", Burst(4), Send(channel), Burst(5), cpus_allowed=[2]),
+            *(
+                thread(f"hog{number}", Burst(20), cpus_allowed=[int(cpu)])
+                for number, cpu in enumerate(hogs)
+            ),
+        ]
+
+    assert places(simulated(Eevdf, make, cpus=4, domains=domains, **EEVDF), "woken") == [at]
+
+
+@pytest.mark.parametrize(("domains", "pulled"), [(None, "far1"), ("0-1;2", "near")])
+def test_an_idle_cpu_pulls_in_its_domain_first(domains: str | None, pulled: str) -> None:
+    def make() -> list[NewThread]:
+        return [
+            thread("first", Burst(20), cpus_allowed=[0]),
+            thread("short", Burst(2), cpus_allowed=[1], weight=4096),
+            thread("second", Burst(20), cpus_allowed=[2]),
+            thread("near", Burst(20), cpus_allowed=[0, 1]),
+            thread("far1", Burst(20), cpus_allowed=[1, 2]),
+            thread("far2", Burst(20), cpus_allowed=[1, 2]),
+        ]
+
+    # CPU 2 has the longer queue.
+    done = simulated(Eevdf, make, cpus=3, domains=domains, time_slice=40)
+    assert (1, 2) in places(done, pulled)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
+from itertools import chain, islice
 from typing import ClassVar
 
 from dfopt.checks import check_integer
+from dfopt.problem.cache_domains import CacheDomains
 from dfopt.simulate.run_queue.contract import Policy, Thread, Why
 from dfopt.simulate.run_queue.workload import NICE_0
 
@@ -103,10 +105,13 @@ class FairQueues(Policy):
     """A queue for each CPU; the rules that CFS and EEVDF have in common.
 
     - A thread that wakes up goes to the CPU where it ran last if that is idle, else to another
-      idle CPU, else there or to the CPU of its waker, wherever less weight is.
+      idle CPU, else there or to the CPU of its waker, wherever less weight is. With cache domains
+      only idle CPUs of the domain where it ran last count, and of its waker's if it goes there
+      (``select_idle_sibling``).
     - A new thread goes to the CPU with the least weight; of equal ones to its parent's.
     - A CPU that has nothing to run pulls a thread from the queue with the most threads: the one
-      that ran longest ago, but none that ran within ``migration_cost``, whose data is hot.
+      that ran longest ago, but none that ran within ``migration_cost``, whose data is hot. It
+      looks at the queues of its domain first.
     - Every ``balance_interval`` each CPU pulls a thread in the same way from a CPU that has at
       least two threads more. One with nothing to run tries 16 times as often. If it has found
       nothing but hot threads twice in a row, the next try takes one.
@@ -132,6 +137,8 @@ class FairQueues(Policy):
         """Make the queues."""
         self._queues = [FairQueue() for _ in range(self.engine.cpus)]
         self._failed = [0] * self.engine.cpus
+        cpus = tuple(range(self.engine.cpus))
+        self.domains = self.engine.machine.domains or CacheDomains((cpus,))
 
     # What the scheduler decides.
 
@@ -246,14 +253,29 @@ class FairQueues(Policy):
         """Return the CPU of a thread that wakes up."""
         last = thread.cpu
         assert last is not None
-        cpus = self.engine.cpus
-        for step in range(cpus):
-            cpu = (last + step) % cpus
-            if self.is_free(cpu) and thread.may_run_on(cpu):
-                return cpu
+        free = self.free_near(last, thread)
+        if free is not None:
+            return free
         if waker_cpu is None or not thread.may_run_on(waker_cpu):
             return last
-        return last if self.weight(last) <= self.weight(waker_cpu) else waker_cpu
+        if self.weight(last) <= self.weight(waker_cpu):
+            return last
+        free = None if self.are_near(last, waker_cpu) else self.free_near(waker_cpu, thread)
+        return waker_cpu if free is None else free
+
+    def free_near(self, cpu: int, thread: Thread) -> int | None:
+        """Return a free CPU of this CPU's domain, this one or the next, or None."""
+        near = self.domains.members[self.domains.domain_of[cpu]]
+        start = bisect_left(near, cpu)
+        for other in chain(islice(near, start, None), islice(near, start)):
+            if self.is_free(other) and thread.may_run_on(other):
+                return other
+        return None
+
+    def are_near(self, cpu: int, other: int) -> bool:
+        """Return whether two CPUs are in the same domain."""
+        domain_of = self.domains.domain_of
+        return domain_of[cpu] == domain_of[other]
 
     def balance(self, cpu: int) -> None:
         """Pull a thread from a CPU that has at least two more; of hot ones only after failures."""
@@ -269,24 +291,39 @@ class FairQueues(Policy):
     def pull(self, cpu: int, *, least: int, even_hot: bool = False) -> bool:
         """Pull a thread from the longest queue of a CPU with at least this number of threads."""
         coldest = self.engine.now - (0 if even_hot else self.migration_cost)
-        others = [other for other in range(self.engine.cpus) if other != cpu]
-        for other in sorted(others, key=lambda other: -len(self._queues[other].waiting)):
+        for other in self.others(cpu):
             queue = self._queues[other]
             if not queue.waiting or self.load(other) < least:
                 continue
             stops = [
                 (coldest if thread.stopped_at is None else thread.stopped_at, position)
                 for position, (_, _, thread) in enumerate(queue.waiting)
-                if thread.may_run_on(cpu)
+                if thread.may_run_on(cpu) and (even_hot or self.may_move(thread, cpu))
             ]
             stopped, position = min(stops, default=(coldest + 1, 0))
             if stopped <= coldest:
-                thread = queue.take(position)
-                self.leaves(thread.own)
-                self.place(thread.own, cpu, Why.WOKEN)
-                self.enqueue(thread, cpu)
+                self.move(queue.take(position), cpu)
                 return True
         return False
+
+    def others(self, cpu: int) -> list[int]:
+        """Return all other CPUs: those of the same domain first, then by the length of queues."""
+        others = [other for other in range(self.engine.cpus) if other != cpu]
+        return sorted(
+            others,
+            key=lambda other: (not self.are_near(cpu, other), -len(self._queues[other].waiting)),
+        )
+
+    def may_move(self, thread: Thread, cpu: int) -> bool:
+        """Return whether a CPU may pull a thread whose data is cold."""
+        del thread, cpu
+        return True
+
+    def move(self, thread: Thread, cpu: int) -> None:
+        """Put a thread that has left its queue into another one."""
+        self.leaves(thread.own)
+        self.place(thread.own, cpu, Why.WOKEN)
+        self.enqueue(thread, cpu)
 
     def expect_idle_tick(self) -> None:
         """Let CPUs with nothing to run balance soon, if a thread waits."""

@@ -1,0 +1,129 @@
+"""Cache-aware balancing: what a process prefers, and what moves there."""
+
+from __future__ import annotations
+
+import pytest
+
+from dfopt.simulate.run_queue.contract import Policy
+from dfopt.simulate.run_queue.policies.cache_aware import CacheAware, Occupancy
+from dfopt.simulate.run_queue.policies.eevdf import Eevdf
+from dfopt.simulate.run_queue.simulation import UnfitError, simulate_once
+from dfopt.simulate.run_queue.workload import Burst, NewThread
+from tests.simulate.run_queue.hand_made import places, simulated, thread
+
+EEVDF = {"time_slice": 3, "balance_interval": 20, "migration_cost": 0}
+PAIRS = "0-1;2-3"
+
+
+def test_a_process_prefers_where_it_ran_longest() -> None:
+    process = Occupancy(3)
+    process.ran = [3, 8, 0]
+    process.go_on_to(0)
+    assert (process.preferred, process.usual) == (None, [0, 0, 0])
+    process.go_on_to(1)
+    assert (process.preferred, process.usual) == (1, [1, 4, 0])
+    # Twice the time is not enough, and more is.
+    process.ran = [16, 8, 0]
+    process.go_on_to(2)
+    assert (process.preferred, process.ran) == (1, [8, 4, 0])
+    process.ran = [20, 8, 0]
+    process.go_on_to(3)
+    assert process.preferred == 0
+    # Two halves at once; then it has not run for too long.
+    process.go_on_to(5)
+    assert (process.preferred, process.ran) == (0, [2, 1, 0])
+    process.go_on_to(10)
+    assert process.preferred is None
+
+
+def far_apart(count: int) -> list[NewThread]:
+    """Return threads of one process that begin on CPUs 0, 2, 3, 1; CPU 1 is busy until 1."""
+    return [
+        thread("first", Burst(60), application=1),
+        thread("hog", Burst(1), cpus_allowed=[1], weight=4096),
+        *(thread(f"other{number}", Burst(60), application=1) for number in range(1, count)),
+    ]
+
+
+def test_a_thread_that_runs_far_from_its_process_is_taken_home() -> None:
+    def make() -> list[NewThread]:
+        return far_apart(2)
+
+    # Both ran from 0 on, so the first domain is preferred. CPU 1 balances at 20.
+    done = simulated(CacheAware, make, cpus=4, domains=PAIRS, epoch=10, **EEVDF)
+    assert {cpu for cpu, start in places(done, "other1") if start < 20} == {2}
+    assert {cpu for cpu, start in places(done, "other1") if start >= 20} == {1}
+    assert (1, 20) in places(done, "other1")
+    stays = simulated(Eevdf, make, cpus=4, domains=PAIRS, **EEVDF)
+    assert {cpu for cpu, _ in places(stays, "other1")} == {2}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "count"),
+    [
+        ({"group": "fragment"}, 2),  # no fragment is used, which is one, and alike
+        ({"epoch": 100}, 2),  # no epoch is over
+        ({"epoch": 1, "overload": 40}, 2),  # both domains are half in use
+        ({"epoch": 10}, 3),  # three threads that run are more than 4/5 of two CPUs
+    ],
+)
+def test_when_nothing_is_taken_home(parameters: dict[str, object], count: int) -> None:
+    def make() -> list[NewThread]:
+        return far_apart(count)
+
+    is_taken = parameters == {"group": "fragment"}
+    options = parameters | EEVDF | ({"epoch": 10} if is_taken else {})
+    done = simulated(CacheAware, make, cpus=4, domains=PAIRS, **options)
+    cpus = {cpu for cpu, _ in places(done, "other1")}
+    assert cpus == ({1, 2} if is_taken else {2})
+
+
+@pytest.mark.parametrize(("overload", "cpu"), [(50, 2), (100, 0)])
+def test_a_thread_leaves_its_domain_only_if_that_is_overloaded(overload: int, cpu: int) -> None:
+    def make() -> list[NewThread]:
+        return [
+            thread("hog", Burst(200), cpus_allowed=[1], weight=4096),
+            thread("end", Burst(40), cpus_allowed=[2], weight=4096),
+            thread("first", Burst(60), application=1),
+            thread("second", Burst(60), application=1),
+        ]
+
+    # First and second share CPU 0; from 40 on CPU 2 has nothing to run.
+    done = simulated(
+        CacheAware, make, cpus=3, domains="0-1;2", epoch=10, overload=overload,
+        **EEVDF | {"balance_interval": 0},
+    )  # fmt: skip
+    pair = places(done, "first") + places(done, "second")
+    assert {place for place, start in pair if start < 40} == {0}
+    assert cpu in {place for place, start in pair if start >= 40}
+    assert (2 in {place for place, _ in pair}) == (cpu == 2)
+
+
+@pytest.mark.parametrize("policy", [CacheAware, Eevdf])
+def test_what_waits_is_pulled_home_even_if_it_is_hot(policy: type[Policy]) -> None:
+    def make() -> list[NewThread]:
+        return [
+            thread("first", Burst(100), application=1, weight=2048),
+            thread("hog", Burst(30), cpus_allowed=[1], weight=4096),
+            thread("rival", Burst(100), cpus_allowed=[2]),
+            thread("other", Burst(20), application=1),
+        ]
+
+    # The other one shares CPU 2 with its rival. When CPU 1 has nothing to run, at 30, its data
+    # is hot, which does not matter on the way home.
+    options = {"epoch": 10, "overload": 100} if policy is CacheAware else {}
+    hot = EEVDF | {"migration_cost": 10**6, "balance_interval": 0}
+    done = simulated(policy, make, cpus=3, domains="0-1;2", **options, **hot)
+    cpus = {cpu for cpu, start in places(done, "other") if start >= 30}
+    assert cpus == ({1} if policy is CacheAware else {2})
+
+
+def test_without_domains_there_is_nothing_to_prefer() -> None:
+    def make() -> list[NewThread]:
+        return far_apart(2)
+
+    done = simulated(CacheAware, make, cpus=4, **EEVDF)
+    same = simulated(Eevdf, make, cpus=4, **EEVDF)
+    assert places(done, "other1") == places(same, "other1")
+    with pytest.raises(UnfitError, match="the machine has one cache domain"):
+        simulate_once(done.engine.policy.scenario, CacheAware, refuses_unfit=True)
