@@ -8,13 +8,8 @@ from typing import ClassVar
 from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.contract import NOBODY, Policy, State, Thread, Why
 from dfopt.simulate.run_queue.policies.building_blocks.dispatch_queue import DispatchQueue
+from dfopt.simulate.run_queue.policies.building_blocks.domain_balancer import balancing_moves
 from dfopt.simulate.run_queue.policies.building_blocks.fair_queues import FairEntity
-
-IMBALANCE = 0.05
-"""Domains are balanced whose load is off the average by more than this part of it."""
-
-SHARE_MOVED = 0.5
-"""At most about this part of what a domain has too much or too little is moved at a time."""
 
 
 class DomainEntity(FairEntity):
@@ -58,10 +53,8 @@ class ScxRusty(Policy):
       is. The thread still belongs to its domain.
     - The slice is short while no CPU is idle, and long otherwise.
     - Every ``balance_interval``, domains of more than the average load give threads to those of
-      less, when they are next ready. A thread's load is its weight times the part of the interval
-      in which it was ready or running. From the domain of most load to that of least, the thread
-      goes whose load is the nearest to half the smaller of their distances from the average, as
-      long as that brings both nearer to it. A domain gives about half of what it has too much.
+      less, when they are next ready: see ``building_blocks/domain_balancer.py``. A thread's load is
+      its weight times the part of the interval in which it was ready or running.
 
     Left out: the boost of interactive threads, which ``scx-lavd`` shows; measured utilisations,
     which decide on slices and stealing there, running averages of loads, and NUMA nodes.
@@ -208,27 +201,7 @@ class ScxRusty(Policy):
             entity.runnable = 0
             if load:
                 members[entity.target].append((load, thread))
-        loads = [sum(load for load, _ in threads) for threads in members]
-        average = sum(loads) / len(loads)
-        to_give = [SHARE_MOVED * (load - average) for load in loads]
-        while True:
-            source, target = loads.index(max(loads)), loads.index(min(loads))
-            excess, lack = loads[source] - average, average - loads[target]
-            if min(excess, lack) <= IMBALANCE * average or to_give[source] <= 0:
-                return
-            aim = SHARE_MOVED * min(excess, lack)
-            movable = [
-                (abs(load - aim), thread.number, load, thread)
-                for load, thread in members[source]
-                if any(map(thread.may_run_on, self._members[target]))
-            ]
-            if not movable:
-                return
-            _, _, load, thread = min(movable)
-            if abs(excess - load) + abs(lack - load) >= excess + lack:
-                return
+        for thread, target in balancing_moves(
+            members, lambda thread, domain: any(map(thread.may_run_on, self._members[domain]))
+        ):
             thread.own.target = target
-            members[source].remove((load, thread))
-            loads[source] -= load
-            loads[target] += load
-            to_give[source] -= load
