@@ -26,7 +26,9 @@ class PingPong:
                 steps = self.play(own, other, pair)
                 threads.append(NewThread(name=f"{pair}{side}", steps=steps))
         return Workload(
-            threads=tuple(threads), fragments=tuple(f"pair{n}" for n in range(self.pairs))
+            threads=tuple(threads),
+            fragments=tuple(f"pair{n}" for n in range(self.pairs)),
+            sizes=(64,) * self.pairs,
         )
 
     def play(self, own: Channel, other: Channel, fragment: int) -> Steps:
