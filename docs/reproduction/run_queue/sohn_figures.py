@@ -5,7 +5,9 @@ from statistics import fmean
 
 from sohn_calibrated import MOST
 from sohn_runs import (
+    LOCK_DOUBLING,
     ORIGINAL,
+    SHORT_LOCK,
     TABLE_CPUS,
     THREE,
     TIME_SLICE,
@@ -40,15 +42,16 @@ SLOPES = {BufferLists.GLOBAL: 0.95, BufferLists.PER_CPU: 0.98}
 
 
 class Runs:
-    """The simulations of the section, each done once."""
+    """The simulations of the section, each done once, with one of its two mixes."""
 
-    def __init__(self, *, quick: bool) -> None:
+    def __init__(self, *, quick: bool, is_cpu_bound: bool = False) -> None:
+        self._is_cpu_bound = is_cpu_bound
         self._seconds = 15 if quick else 40
         self._seeds = range(2) if quick else range(4)
-        self._jobs = 20 if quick else 60
+        self._jobs = 20 if quick else 30 if is_cpu_bound else 60
 
     def _mixed(self, policy: str, cpus: int, lists: BufferLists | None) -> tuple[Measured, ...]:
-        aim = mix(cpus, lists=lists)
+        aim = mix(cpus, lists=lists, is_cpu_bound=self._is_cpu_bound)
         return measured(aim, policy, cpus, seeds=self._seeds, cpu_seconds=self._seconds)
 
     def mixed(self, policy: str, cpus: int) -> Measured:
@@ -59,6 +62,19 @@ class Runs:
         """Return the throughput of a policy over another's."""
         found = (self._mixed(one, cpus, None) for one in (policy, other))
         return ratio(*([one.throughput for one in runs] for runs in found))
+
+    def with_slower_lock(self, policy: str, cpus: int) -> Measured:
+        """Return what the mix gives where CPUs that spin slow the one that holds the lock."""
+        found = measured(
+            mix(cpus),
+            policy,
+            cpus,
+            seeds=self._seeds,
+            cpu_seconds=self._seconds,
+            lock_time=SHORT_LOCK,
+            lock_doubling=LOCK_DOUBLING,
+        )
+        return mean_of(found)
 
     def elapsed(
         self,
@@ -83,7 +99,7 @@ class Runs:
 
     def table_2(self, users: int) -> tuple[float, Ratio]:
         """Return the elapsed time of two scans for some users, and that of three over it."""
-        aim = table_mix(users, self._jobs)
+        aim = table_mix(users, self._jobs, is_cpu_bound=self._is_cpu_bound)
         two = mean_of(measured(aim, TWO, TABLE_CPUS, seeds=self._seeds))
         return two.elapsed, self._over_two_scans(aim, THREE)
 
@@ -95,13 +111,16 @@ class Runs:
         return ratio(*([one.elapsed for one in runs] for runs in found))
 
     def slopes(self, lists: BufferLists) -> list[float]:
-        """Return the least-squares slopes of the throughput, in CPUs, over CPUs."""
+        """Return the least-squares slopes of the throughput over CPUs.
+
+        The throughput is relative to that of a CPU on the smallest machine.
+        """
         middle = fmean(ALL_CPUS)
         spread = sum((cpus - middle) ** 2 for cpus in ALL_CPUS)
         found = zip(*(self._mixed(TWO, cpus, lists) for cpus in ALL_CPUS), strict=True)
         return [
             sum((n - middle) * one.throughput for n, one in zip(ALL_CPUS, runs, strict=True))
-            / spread
+            / (spread * runs[0].throughput / ALL_CPUS[0])
             for runs in found
         ]
 

@@ -1,6 +1,6 @@
 """Fits the two times of Sohn and Kim's section: ``python docs/reproduction/run_queue/sohn_fit.py``.
 
-Prints what LOCK_TIME and PIPE_TIME in sohn_runs.py are set to, rounded to microseconds. Other
+Prints what lock_time and pipe_time of the shipped scenario aim are set to, in microseconds. Other
 seeds than the section's are simulated.
 """
 

@@ -7,9 +7,8 @@ from statistics import fmean, stdev
 
 from scipy.stats import t as student
 
-from dfopt.problem.penalties import PenaltyG
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
+from dfopt.simulate.run_queue.scenario_document import read_scenario
 from dfopt.simulate.run_queue.simulation import simulate_once
 from dfopt.simulate.run_queue.workloads.aim import Aim, BufferLists, FileChoice
 
@@ -25,28 +24,42 @@ VARIANTS: dict[str, tuple[str, dict[str, int]]] = {
     SCANS_ALWAYS_LOCK: (THREE, {"count_of_queue": True}),
 }
 
-LOCK_TIME = 61_000
-PIPE_TIME = 100_000
-"""Both fitted, by sohn_fit.py; in nanoseconds."""
+SHIPPED = read_scenario("aim")
+"""The mix; everything below changes what it names."""
 
-LOOK_TIME = 3_000
-TIME_SLICE = 20_000_000
+AIM: Aim = SHIPPED.workload
+LOCK_TIME = SHIPPED.machine.lock_time
+PIPE_TIME = AIM.pipe_time
+TIME_SLICE = SHIPPED.policies[TWO]["time_slice"]
+LOOK_TIME = SHIPPED.policies[TWO]["look_time"]
 LONG_SLICE = 100_000_000
+SHORT_LOCK, LOCK_DOUBLING = 50_000, 20
+"""A lock that those who spin slow down, which is missed about as often with ten CPUs."""
 
-USERS_PER_CPU = 5
-ROUND_TRIPS, FORKS, OPENS = 25, 1, 1
-"""In a job of Cswitch, Fexec and Read."""
+USERS_PER_CPU = AIM.users // SHIPPED.machine.cpus
+SHARES = AIM.shares
 
-COMPUTE_TIME = 200_000_000
-SHARES = {"share_cswitch": 16, "share_fexec": 8, "share_read": 12, "share_compute": 2}
-BLOCK_TIME = 1_500_000
-DISK_TIME = 10_000_000
 TABLE_CPUS = 4
 COPIES = 32
 HIT_PERCENT = 88
 """Of the copies' files: all but one for each disk."""
 
-NEVER_ENDING = 100_000
+DEFAULTS = Aim()
+CPU_BOUND = {
+    **{
+        name: getattr(DEFAULTS, name)
+        for name in (
+            "share_cswitch", "share_fexec", "share_read", "share_compute", "round_trips", "forks",
+            "opens", "compute_time", "block_time",
+        )
+    },
+    "text_blocks": 0,
+    "hit_percent": 90,
+}  # fmt: skip
+"""A second mix, in which few users wait for a disk: the workload's defaults, and more buffers."""
+
+FILES_PER_CPU = DEFAULTS.files // DEFAULTS.disks
+
 SECOND = 1_000_000_000
 
 
@@ -90,30 +103,19 @@ def mean_of(found: Sequence[Measured]) -> Measured:
     return Measured(*(fmean(values) for values in zip(*map(astuple, found), strict=True)))
 
 
-def mix(cpus: int, *, lists: BufferLists | None = None) -> Aim:
-    """Return the mix of AIM III, whose load and disks grow with the machine."""
-    aim = Aim(
-        users=USERS_PER_CPU * cpus,
-        jobs=NEVER_ENDING,
-        **SHARES,
-        round_trips=ROUND_TRIPS,
-        forks=FORKS,
-        opens=OPENS,
-        compute_time=COMPUTE_TIME,
-        pipe_time=PIPE_TIME,
-        block_time=BLOCK_TIME,
-        disk_time=DISK_TIME,
-        disks=cpus,
-        files=cpus,
-    )
+def mix(cpus: int, *, lists: BufferLists | None = None, is_cpu_bound: bool = False) -> Aim:
+    """Return the mix of AIM III, whose load, files and disks grow with the machine."""
+    aim = replace(AIM, users=USERS_PER_CPU * cpus, disks=cpus, files=cpus)
+    if is_cpu_bound:
+        aim = replace(aim, **CPU_BOUND, files=FILES_PER_CPU * cpus)
     if lists is None:
         return aim
     return replace(aim, buffers=USERS_PER_CPU * cpus, buffer_lists=lists)
 
 
-def table_mix(users: int, jobs: int) -> Aim:
+def table_mix(users: int, jobs: int, *, is_cpu_bound: bool = False) -> Aim:
     """Return the mix of Table 2."""
-    return replace(mix(TABLE_CPUS), users=users, jobs=jobs)
+    return replace(mix(TABLE_CPUS, is_cpu_bound=is_cpu_bound), users=users, jobs=jobs)
 
 
 def micro_benchmark(sort: str, jobs: int, choice: FileChoice = FileChoice.OWN) -> Aim:
@@ -134,17 +136,17 @@ def measured(  # noqa: PLR0913 -- each is varied somewhere
     seeds: Sequence[int],
     cpu_seconds: int | None = None,
     lock_time: int = LOCK_TIME,
+    lock_doubling: int = 0,
     time_slice: int = TIME_SLICE,
 ) -> tuple[Measured, ...]:
     """Simulate for some seconds of CPU time in total, or until all threads have ended."""
     name, varied = VARIANTS.get(policy, (policy, {}))
-    looks = {} if name == ORIGINAL else {"look_time": LOOK_TIME}
-    scenario = Scenario(
-        name="aim",
+    machine = replace(SHIPPED.machine, cpus=cpus, lock_time=lock_time, lock_doubling=lock_doubling)
+    scenario = replace(
+        SHIPPED,
         workload=aim,
-        machine=Machine(cpus=cpus, lock_time=lock_time),
-        penalty=PenaltyG(fill=0, write_back=0),
-        policies={name: {"time_slice": time_slice} | looks | varied},
+        machine=machine,
+        policies={name: {**SHIPPED.policies[name], "time_slice": time_slice, **varied}},
         until=None if cpu_seconds is None else cpu_seconds * SECOND // cpus,
     )
     found = []
