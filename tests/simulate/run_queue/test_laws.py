@@ -17,6 +17,7 @@ from dfopt.simulate.run_queue.contract import Policy, State, Thread, Why
 from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
+from dfopt.simulate.run_queue.workload import ThreadSetting
 from tests.simulate.run_queue.programs import (
     Programs,
     check_counters,
@@ -145,3 +146,34 @@ def test_a_seed_says_all(policy: type[Policy], workload: Programs, machine: Mach
     assert first.counters == second.counters
     for column in ("cpu", "start", "end", "task", "fragment"):
         assert np.array_equal(getattr(first.trace, column), getattr(second.trace, column))
+
+
+OBEDIENT = [policy for policy in ALL if policy.obeys_cpus_allowed]
+
+
+@pytest.mark.parametrize("policy", OBEDIENT, ids=lambda policy: policy.name)
+@settings(max_examples=10)
+@given(
+    workload=programs(),
+    machine=MACHINES,
+    bound=st.lists(st.sets(st.integers(0, 3), min_size=1), min_size=2, max_size=2),
+)
+def test_bound_threads_run_only_where_they_may(
+    policy: type[Policy], workload: Programs, machine: Machine, bound: list[set[int]]
+) -> None:
+    """The engine refuses all else; and none of them is forgotten."""
+    threads = tuple(
+        ThreadSetting(match=match, cpus_allowed=(0, *allowed))
+        for match, allowed in zip(("even", "t?.*"), bound, strict=True)
+    )
+    scenario = Scenario(
+        name="x",
+        workload=workload,
+        machine=machine,
+        penalty=PenaltyF(read_line=1, write_back=5),
+        threads=threads,
+    )
+    done = simulate_once(scenario, policy)
+    for thread in done.engine.threads:
+        assert thread.state is State.ENDED
+        assert thread.run_time == workload.executed()[thread.name]
