@@ -16,7 +16,13 @@ from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_read
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import naming, termination_as_interrupt
-from dfopt_cli.options import JsonOption, QuietOption, with_option_groups
+from dfopt_cli.options import (
+    DomainsOption,
+    JsonOption,
+    QuietOption,
+    domains_of,
+    with_option_groups,
+)
 from dfopt_cli.output_files import output_folder
 from dfopt_cli.printing import print_json, print_rich
 from dfopt_cli.trace_options import AttainableOptions, LabelOptions, WindowOptions
@@ -43,6 +49,7 @@ def compare(
     model: ModelOptions,
     attainable: AttainableOptions,
     windows: WindowOptions,
+    domains: DomainsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -62,11 +69,11 @@ def compare(
     Example: dfopt compare trace.txt --df labels.csv --wait 1ms --window 10ms --window whole
     """
     if holds_instance(files):
-        refuse_trace_options(labels, model, attainable, windows)
+        refuse_trace_options(labels, model, attainable, windows, domains)
         compare_schedules(files, windows, as_json=as_json, quiet=quiet)
         return
     plan = planned(labels, model, windows, attainable.frontier(), default="whole")
-    plan = replace(plan, folder=output_folder(attainable.save))
+    plan = replace(plan, folder=output_folder(attainable.save), domains=domains_of(domains))
     if plan.folder is not None:
         refuse_saved_schedules(files, plan.folder)
     with termination_as_interrupt():
@@ -133,11 +140,12 @@ def refuse_trace_options(
     model: ModelOptions,
     attainable: AttainableOptions,
     windows: WindowOptions,
+    domains: str | None,
 ) -> None:
     """Refuse options that mean nothing for an instance and its results."""
     plain = WindowOptions(time_limit=windows.time_limit, workers=windows.workers)
-    given = (labels, model, attainable, windows)
-    if given != (LabelOptions(), ModelOptions(), AttainableOptions(), plain):
+    given = (labels, model, attainable, windows, domains)
+    if given != (LabelOptions(), ModelOptions(), AttainableOptions(), plain, None):
         raise typer.BadParameter(
             "an instance is compared with its results under its own model; apart from "
             "--time-limit and --workers the options are for traces"

@@ -13,6 +13,7 @@ import typer
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.formats import Format, document_format
+from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.instance import Instance
 from dfopt_cli.cost_options import ModelOptions, model_choice, model_instance
 from dfopt_cli.exit_codes import NOT_PROVEN
@@ -44,6 +45,8 @@ class Plan:
         The windows; None for the ladder of the foresight curve.
     waits
         Permitted waits of the frontier beside its other limits; None: no frontier is wanted.
+    domains
+        The CPUs that share a last-level cache, if they were given.
     folder
         Where the schedules of the frontier are written; None: nowhere.
     has_options
@@ -56,6 +59,7 @@ class Plan:
     instance: Instance | None
     lengths: tuple[Window, ...] | None
     waits: tuple[PermittedWait, ...] | Literal["usual"] | None = None
+    domains: CacheDomains | None = None
     folder: Path | None = None
     has_options: bool
 
@@ -222,6 +226,7 @@ def compare_file(
             chosen_model(plan.choice, header=trace.header, instance=plan.instance),
             windows=foresight_windows(trace) if plan.lengths is None else plan.lengths,
             waits=usual_waits(trace) if plan.waits == "usual" else plan.waits,
+            domains=plan.domains,
             time_limit=plan.windows.time_limit,
             workers=plan.windows.workers,
             scheduler=plan.windows.scheduler,

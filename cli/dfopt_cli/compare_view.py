@@ -17,6 +17,7 @@ from dfopt.compare.comparison import (
 )
 from dfopt.compare.cost_model import CostModel
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
+from dfopt_cli.domains_view import domains_tables
 from dfopt_cli.frontier_view import frontier_tables
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, duration, pairs, plain_table, share, times
@@ -61,6 +62,7 @@ def report(comparison: Comparison) -> list[Table | Text]:
     """Return what a terminal shows of one trace, from top to bottom."""
     windows: list[Table | Text] = [windows_table(comparison), Text(""), explanation_table()]
     kept = order_kept_tables(comparison)
+    in_domains = domains_tables([comparison.name], [comparison], "trace")
     losses: list[Table | Text] = [
         causes_table(comparison),
         Text(""),
@@ -70,7 +72,7 @@ def report(comparison: Comparison) -> list[Table | Text]:
     ]
     subject: list[Table | Text] = [subject_table(comparison), Text("")]
     if comparison.frontier is None:
-        return [*subject, *kept, *windows, Text(""), *losses]
+        return [*subject, *kept, *windows, Text(""), *in_domains, *losses]
     return [
         *subject,
         *frontier_tables(comparison),
@@ -81,6 +83,7 @@ def report(comparison: Comparison) -> list[Table | Text]:
         Text(ORDER_FREE),
         Text(""),
         *windows,
+        *([Text(""), *in_domains[:-1]] if in_domains else []),
     ]
 
 

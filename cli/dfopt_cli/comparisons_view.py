@@ -17,6 +17,7 @@ from dfopt_cli.compare_view import (
     window_cells,
     written_back,
 )
+from dfopt_cli.domains_view import domains_tables
 from dfopt_cli.frontier_view import NOTHING, explanation, frontiers_table
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import LARGE, duration, pairs, plain_table, share
@@ -66,6 +67,7 @@ def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
     order_free: list[Table | Text] = [
         table,
         Text(""),
+        *domains_tables(names, comparisons, called),
         *losses,
         pairs({**models(comparisons), **said, **service_words(comparisons)}, style="dim"),
     ]

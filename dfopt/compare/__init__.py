@@ -13,6 +13,7 @@ from dfopt.compare.comparison import (
     WindowResult,
 )
 from dfopt.compare.cost_model import CostModel, model_of_instance
+from dfopt.compare.domains.domain_pairs import DomainComparison, DomainWindow
 from dfopt.compare.window_length import (
     WHOLE,
     CompareProgress,
@@ -28,6 +29,8 @@ __all__ = [
     "Comparison",
     "CostModel",
     "CpuResult",
+    "DomainComparison",
+    "DomainWindow",
     "FragmentResult",
     "FrontierRow",
     "OrderKept",

@@ -12,6 +12,7 @@ from dfopt.compare.attainable.permitted_wait import PermittedWait, wait_in
 from dfopt.compare.comparison import Comparison, WindowResult
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.dispatches import dispatches_of
+from dfopt.compare.domains.domain_pairs import domain_comparison
 from dfopt.compare.jobs import Answer, WindowJob, are_worth_processes, jobs_of
 from dfopt.compare.performed_anywhere import performed_anywhere
 from dfopt.compare.realised import (
@@ -30,6 +31,7 @@ from dfopt.compare.window_length import (
 )
 from dfopt.compare.windows.bound_and_roll import RollingCosts, WindowBounds
 from dfopt.compare.windows.cutting import WindowConditions, WindowedDispatches, check_room, cut
+from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.instance import Objective
 from dfopt.trace import Trace
 from dfopt.trace.service import service_of
@@ -49,6 +51,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     *,
     windows: Sequence[Window] = (WHOLE,),
     waits: Sequence[PermittedWait] | None = None,
+    domains: CacheDomains | None = None,
     time_limit: float | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
@@ -66,6 +69,8 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         How far ahead one may look.
     waits
         Permitted waits, each of which adds a row to the frontier; None: no frontier is wanted.
+    domains
+        The CPUs that share a last-level cache; None: nothing is said about domains.
     time_limit
         Seconds that all solvers together may search for what quick placements of windows leave
         open; by default 20. With several processes at work less time passes.
@@ -87,7 +92,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     DfoptError
         When no dispatch has a fragment, or the cluster cannot be used.
     InstanceError, MethodError
-        When the model does not fit the trace.
+        When the model or the domains do not fit the trace.
 
     Notes
     -----
@@ -106,6 +111,10 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     if isinstance(model.capacity, int):
         for table in tables:
             check_room(table, model.capacity)
+    in_domains = None
+    if domains is not None:
+        starts = {window.label: table.starts for window, table in zip(windows, tables, strict=True)}
+        in_domains = domain_comparison(dispatches, domains, starts, trace.fragments)
     seconds = (SECONDS if time_limit is None else time_limit) / max(1, len(windows))
     frontier = None
     if waits is not None:
@@ -149,6 +158,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         frontier=frontier,
         order_kept=None if by_worst else order_kept_of(dispatches, model),
         service=service_of(trace),
+        domains=in_domains,
     )
 
 

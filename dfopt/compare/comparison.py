@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from dfopt.compare.attainable.frontier import WaitingFrontier
 from dfopt.compare.cost_model import CostModel
+from dfopt.compare.domains.domain_pairs import DomainComparison
 from dfopt.trace import Quality
 from dfopt.trace.service import Service
 
@@ -234,6 +235,9 @@ class Comparison:
     service
         How tasks were served: wake-up latency, waits, fairness, migrations; None if the document is
         older.
+    domains
+        In how many cache domains fragments ran, and in how few they fit; None if no domains were
+        given.
     """
 
     name: str
@@ -254,6 +258,7 @@ class Comparison:
     frontier: WaitingFrontier | None = None
     order_kept: OrderKept | None = None
     service: Service | None = None
+    domains: DomainComparison | None = None
 
 
 def policies_of(comparisons: Sequence[Comparison]) -> list[str] | None:

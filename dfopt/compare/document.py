@@ -19,6 +19,7 @@ from dfopt.compare.comparison import (
     WindowResult,
 )
 from dfopt.compare.cost_model_document import model_from_document, model_to_document
+from dfopt.compare.domains.domain_pairs import DomainComparison, DomainWindow, FragmentShare
 from dfopt.compare.window_length import parse_window
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import read_document
@@ -42,7 +43,7 @@ TRACE_KEYS = (
     "trace", "model", "cost_unit", "time_unit", "dispatches", "managed", "realised", "windows",
     "complete", "causes", "fragments", "cpus", "quality",
 )  # fmt: skip
-OPTIONAL_KEYS = ("policy", "frontier", "order_kept", "service")
+OPTIONAL_KEYS = ("policy", "frontier", "order_kept", "service", "domains")
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
@@ -73,6 +74,7 @@ def _trace_document(comparison: Comparison) -> dict[str, Any]:
         "frontier": None if comparison.frontier is None else _frontier(comparison.frontier),
         "order_kept": _order_kept_document(comparison.order_kept),
         "service": None if comparison.service is None else comparison.service.to_document(),
+        "domains": None if comparison.domains is None else _domains_document(comparison.domains),
         "windows": [_window_document(window) for window in comparison.windows],
         "complete": comparison.is_complete,
         "causes": _causes_document(comparison.causes),
@@ -93,6 +95,17 @@ def _window_document(window: WindowResult) -> dict[str, Any]:
         "ratio": rounded(window.ratio),
         "rolling_ratio": rounded(window.rolling_ratio),
         "difference": window.difference,
+    }
+
+
+def _domains_document(found: DomainComparison) -> dict[str, Any]:
+    return {
+        **dataclasses.asdict(found),
+        "domains": [list(cpus) for cpus in found.domains],
+        "windows": [
+            {**dataclasses.asdict(window), "ratio": rounded(window.ratio)}
+            for window in found.windows
+        ],
     }
 
 
@@ -189,6 +202,7 @@ def _comparison(value: object) -> Comparison:
         frontier=at("frontier", or_null(_read_frontier), fields.get("frontier")),
         order_kept=at("order_kept", or_null(_order_kept), fields.get("order_kept")),
         service=at("service", or_null(_service), fields.get("service")),
+        domains=at("domains", or_null(_domains), fields.get("domains")),
         windows=each("windows", _window, fields["windows"]),
         causes=at("causes", _causes, fields["causes"]),
         fragments=each("fragments", _reader(FragmentResult, df=string), fields["fragments"]),
@@ -258,6 +272,18 @@ def _read_frontier(value: object) -> WaitingFrontier:
     )
 
 
+def _domain_cpus(value: object) -> tuple[tuple[int, ...], ...]:
+    return each("", _numbers, value)
+
+
+def _domain_windows(value: object) -> tuple[DomainWindow, ...]:
+    return each("", _domain_window, value)
+
+
+def _shares(value: object) -> tuple[FragmentShare, ...]:
+    return each("", _share, value)
+
+
 def _length(value: object) -> str:
     """Return the length of a window as it is written."""
     try:
@@ -308,6 +334,11 @@ _frontier_rows = _reader(
 )
 _window = _reader(WindowResult, extra=("ratio", "rolling_ratio", "difference"), window=_length)
 _order_kept = _reader(OrderKept, extra=("optimal",), best=_integer_or_null, bound=_integer_or_null)
+_share = _reader(FragmentShare, df=string)
+_shares_or_null = or_null(_shares)
+NULLABLE.append(_shares_or_null)
+_domain_window = _reader(DomainWindow, extra=("ratio",), window=_length, allotment=_shares_or_null)
+_domains = _reader(DomainComparison, domains=_domain_cpus, windows=_domain_windows)
 _service = _reader(
     Service,
     wakeup_latency=_waits_or_null,
