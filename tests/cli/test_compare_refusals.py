@@ -30,6 +30,21 @@ USAGE = [
     (["--workers", "0"], "Invalid value for '--workers'"),
 ]
 
+DOMAINS = [
+    ("0", "trace.jsonl: domains: hold 1 CPUs, but the trace has 2; put CPU 1"),
+    ("0;0-1", "--domains: [1].cpus: names CPU 0 a second time"),
+    ("0;2", "--domains: leave CPU 1 out; put it into a domain"),
+    ("no-such-file", "no-such-file: there is no such file"),
+]
+
+
+@pytest.mark.parametrize(("domains", "problem"), DOMAINS)
+def test_domains_that_do_not_fit_are_1(run: Run, trace: Path, domains: str, problem: str) -> None:
+    code, out, err = run("compare", trace, "--order-free", "--domains", domains)
+    assert (code, out) == (1, "")
+    assert problem in err
+    assert len(err.splitlines()) == 1
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("options", "problem"), USAGE, ids=" ".join)

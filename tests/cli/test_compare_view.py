@@ -9,6 +9,7 @@ from rich.console import Console
 
 from dfopt.compare.attainable.frontier import WaitingFrontier
 from dfopt.compare.comparison import Cause, Comparison
+from dfopt.compare.window_length import WHOLE, parse_window
 from dfopt.trace.service import Service, WaitFigures
 from dfopt_cli.compare_view import (
     ORDER_FREE,
@@ -18,6 +19,7 @@ from dfopt_cli.compare_view import (
     report,
 )
 from dfopt_cli.comparisons_view import side_by_side
+from tests.compare.domains.test_domain_pairs import HALVES, TWO_ROUNDS, in_domains
 from tests.compare.examples import comparison, frontier, window
 
 
@@ -59,6 +61,19 @@ def test_what_happened_comes_before_write_backs() -> None:
         line.split() for line in text.splitlines()
     ]
     assert main_cause({Cause.WRITE_BACK: 7, Cause.SPLIT: 0}) == "write-back"
+
+
+def test_pairs_of_domains_have_a_table() -> None:
+    found = in_domains(TWO_ROUNDS, HALVES, parse_window("4"), WHOLE)
+    alone = printed(report(comparison(domains=found)))
+    assert "domains   0-1; 2-3" in alone
+    rows = [["4", "2", "7", "5", "1.40", "6", "3"], ["whole", "1", "5", "3", "1.67", "6", "3"]]
+    assert [line.split() for line in alone.splitlines() if line.split() in rows] == rows
+    unproven = replace(found, windows=(replace(found.windows[0], bound=4, proven=1),))
+    both = shown(comparison(domains=unproven), comparison(name="other"))
+    assert ["hand", *["4", "2", "7", "≥", "4", "1.75", "6", "3"]] in [
+        line.split()[2:] for line in both.splitlines()
+    ]
 
 
 def test_service_stands_beside_the_cost() -> None:

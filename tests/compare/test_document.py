@@ -12,12 +12,14 @@ from dfopt.compare.attainable.frontier import Scheduling, WaitingFrontier
 from dfopt.compare.comparison import Cause, Comparison
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.document import comparison_document, comparisons_document, read_comparisons
+from dfopt.compare.window_length import WHOLE, parse_window
 from dfopt.errors import DfoptError
 from dfopt.files import schema
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.trace.service import service_of
+from tests.compare.domains.test_domain_pairs import HALVES, TWO_ROUNDS, in_domains
 from tests.compare.examples import causes, comparison, frontier, window
 from tests.trace.test_service import TWO_ON_ONE_CPU
 from tests.trace.traces import SMALL
@@ -43,6 +45,7 @@ EXAMPLES = [
         causes=causes(same_type=12),
     ),
     comparison(frontier=frontier()),
+    comparison(domains=in_domains(TWO_ROUNDS, HALVES, parse_window("4"), WHOLE)),
     comparison(service=service_of(TWO_ON_ONE_CPU)),
     comparison(service=service_of(SMALL)),
     comparison(
