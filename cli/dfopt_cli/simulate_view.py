@@ -32,6 +32,7 @@ UNKNOWN = "–"
 """Stands where a figure is not known."""
 
 PENALTY_NOTE = "penalty: of all dispatches, and of each on average"
+FAR_NOTE = "far: migrations from one cache domain to another"
 RESPONSE_NOTE = "response: mean time from woken up to blocked again"
 SERVICE_NOTES = (
     "latency: from woken up to running; wait: the same, and after preemptions",
@@ -50,6 +51,8 @@ def run_queue_tables(scenarios: Sequence[Scenario], runs: Sequence[Run]) -> list
             tables += [*scenario_tables(scenario, own), ""]
             if not counts_switches_only(scenario):
                 notes = [PENALTY_NOTE, RESPONSE_NOTE, *SERVICE_NOTES]
+    if any(run.counters.far_migrations is not None for run in runs):
+        notes.insert(0, FAR_NOTE)
     return [*tables, *notes]
 
 
@@ -109,11 +112,14 @@ def cost_columns(runs: Sequence[Run], *, only_switches: bool) -> dict[str, Colum
     }
     figures: dict[str, Figure] = {
         "migrations": lambda run: run.counters.migrations,
+        "far": lambda run: run.counters.far_migrations,
         "fragment\nswitches": lambda run: run.counters.fragment_switches,
         "idle\n%": lambda run: 100 * run.idle_share,
         f"response\n{shown}": lambda run: run.mean_response / scale,
         f"end\n{shown}": lambda run: run.counters.end / scale,
     }
+    if runs[0].counters.far_migrations is None:
+        del figures["far"]
     chosen = figures if only_switches else costs | figures
     return {heading: (figure, replicated) for heading, figure in chosen.items()}
 

@@ -167,9 +167,15 @@ def test_settings_that_are_none(run, small, setting, message):
 def test_cache_domains(run, small, tmp_path):
     file = tmp_path / "cpus.txt"
     file.write_text("# CPU,,L2,L3\n0,,0,0\n1,,1,0\n")
-    arguments = (*RUN_QUEUE, small, "--policy", "fcfs", "--json", "--cpus", "2", "--domains")
+    arguments = (*RUN_QUEUE, small, "--policy", "random", "--json", "--cpus", "2", "--domains")
     for domains in ("0-1", "1;0", file):
-        assert run(*arguments, domains)[0] == 0
+        code, printed, _ = run(*arguments, domains)
+        document = json.loads(printed)
+        Draft202012Validator(schema("run-queue")).validate(document)
+        (row,) = document["runs"]
+        # Both CPUs are one domain, or each of them is.
+        assert (code, row["far_migrations"]) == (0, row["migrations"] if domains == "1;0" else 0)
+        assert row["migrations"] > 0
     for domains, message in [
         ("0-2", "small.toml: machine.domains: are of 3 CPUs, and there are 2"),
         ("0;0", "--domains: [1].cpus: names CPU 0 a second time"),

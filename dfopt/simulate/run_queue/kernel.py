@@ -206,7 +206,7 @@ class Kernel(Requests):
         """Close the open dispatches, and refuse an end at which threads still wait."""
         for cpu in self._cpus:
             cpu.stop()
-        self.recorder.count(self.counters)
+        self.recorder.count(self.counters, self.machine.domains)
         self.counters.executed = sum(thread.run_time for thread in self.threads)
         self.counters.end = self.now
         if self.alive and not is_cut:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dfopt.errors import DfoptError
+from dfopt.problem.cache_domains import CacheDomains
 from dfopt.simulate.run_queue.contract import Thread
 from dfopt.simulate.run_queue.workload import NICE_0, UNMANAGED
 from dfopt.trace.events import Integers, Numbers
@@ -49,6 +50,8 @@ class Counters:
         Managed dispatches after a managed dispatch of another fragment on the same CPU.
     migrations
         Dispatches of a thread that ran on another CPU before.
+    far_migrations
+        Those of them that came from another cache domain; None where there are no domains.
     penalties
         What was paid on each CPU.
     executed
@@ -78,6 +81,7 @@ class Counters:
     context_switches: int = 0
     fragment_switches: int = 0
     migrations: int = 0
+    far_migrations: int | None = None
     penalties: list[int] = field(default_factory=list)
     executed: int = 0
     busy: list[int] = field(default_factory=list)
@@ -122,7 +126,7 @@ class Recorder:
         cpu, start, *_ = columns
         return columns.take(np.lexsort((cpu, start)), axis=1)
 
-    def count(self, counters: Counters) -> None:
+    def count(self, counters: Counters, domains: CacheDomains | None) -> None:
         """Count at the end what can be counted then, which is faster than on the way."""
         cpu, start, end, thread, fragment, *_ = self._columns
         counters.dispatches = len(cpu)
@@ -131,6 +135,8 @@ class Recorder:
         ]
         counters.context_switches = _changes(thread, cpu)
         counters.migrations = _changes(cpu, thread)
+        if domains is not None:
+            counters.far_migrations = _changes(np.array(domains.domain_of)[cpu], thread)
         managed = fragment != UNMANAGED
         counters.fragment_switches = _changes(fragment[managed], cpu[managed])
 

@@ -219,6 +219,8 @@ class Run:
             "wait": _times(counters.waits, self.mean_wait, counters.longest_wait),
             "response": _times(counters.responses, self.mean_response, counters.longest_response),
         }
+        if counters.far_migrations is not None:
+            document["far_migrations"] = counters.far_migrations
         if self.locks is not None:
             document["locks"] = asdict(self.locks) | {"miss_ratio": self.locks.miss_ratio}
         if self.caches is not None:
