@@ -38,12 +38,15 @@ class DataAffinity(LinuxO1):
     5. When a thread ends, or changes, the fragment's counter falls; at 0 the group may be
        removed. Reading: it is removed at the next rebalancing. Until then a thread that arrives
        finds the fragment known.
-    6. The load balancer moves whole groups. A group that runs cannot be moved; then threads
-       without a fragment are moved. A group is split when the imbalance lasts. Readings: of the
-       groups that leave no greater imbalance, the balancer moves the first in the order of the
-       O(1) balancer. The group that ran last has its data in the cache, and counts as cache-hot.
-       Threads that are split off make a group of their own, until they wake up and are looked up
-       again.
+    6. The load balancer finds out whether managed threads, those with a group, cause the
+       imbalance, or the others. If managed threads cause it, whole groups are moved. A group that
+       runs cannot be moved; then threads without a group are moved. A group is split when the
+       imbalance lasts. If the others cause it, only they are moved. Readings: the cause is the
+       sort of threads of which the two CPUs differ by more, and managed threads if the
+       differences are equal; threads that run are counted. Of the groups that leave no greater
+       imbalance, the balancer moves the first in the order of the O(1) balancer. The group that
+       ran last has its data in the cache, and counts as cache-hot. Threads that are split off
+       make a group of their own, until they wake up and are looked up again.
 
     Further readings: a group is one entry in a priority list, at the static priority of its first
     thread. Its threads run first in, first out, since the paper's bins have no order. A CPU that
@@ -232,9 +235,14 @@ class DataAffinity(LinuxO1):
     # Rule 6.
 
     def pull(self, source: RunQueue, target: RunQueue, wanted: int, excess: int) -> int:
-        """Move whole groups, else threads without a fragment, else a part of a group."""
+        """Move whole groups, else threads without a group, else a part of a group.
+
+        Where threads without a group cause the imbalance, only they are moved.
+        """
         assert isinstance(source, GroupedRunQueue)
         assert isinstance(target, GroupedRunQueue)
+        if 2 * (self._managed(source) - self._managed(target)) < excess:
+            return self.pull_threads(source, target, wanted)
         moved = 0
         for group in list(self._groups(source)):
             size = group.waiting()
@@ -246,6 +254,12 @@ class DataAffinity(LinuxO1):
         if not moved and target.failed >= self.split_after:
             moved = self._split(source, target, wanted)
         return moved
+
+    def _managed(self, queue: GroupedRunQueue) -> int:
+        """Return how many threads with a group wait or run on a CPU."""
+        running = self.engine.running[queue.cpu]
+        waiting = sum(group.waiting() for group in self._groups(queue))
+        return waiting + (running is not None and running.own.group is not None)
 
     def _groups(self, source: GroupedRunQueue) -> Iterator[PriorityGroup]:
         """Yield the groups with a thread that waits, the expired first, then by priority."""

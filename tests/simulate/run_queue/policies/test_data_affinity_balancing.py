@@ -101,6 +101,32 @@ def test_threads_without_a_fragment_are_moved_when_the_group_runs() -> None:
     assert places(done, "a2")[0][0] == 0
 
 
+@pytest.mark.parametrize(
+    ("hogs", "of_the_group"),
+    [(6, [(0, 501), (0, 506)]), (3, [(1, 50), (1, 55)]), (2, [(1, 50), (1, 55)])],
+)
+def test_a_group_is_moved_only_if_threads_with_a_group_cause_the_imbalance(
+    hogs: int, of_the_group: list[tuple[int, int]]
+) -> None:
+    def make() -> list[NewThread]:
+        others = [Spawn(thread(f"h{number}", Burst(100))) for number in range(2, hogs + 1)]
+        return [
+            thread("h1", Burst(1), *others, Burst(500), nice=-10),
+            thread("b", Burst(500)),
+            thread("a1", Burst(5, A)),
+            thread("a2", Burst(5, A)),
+        ]
+
+    done = run(make, cpus=2, rebalance_interval=50, time_slice=10_000)
+    # At 50 h1 runs on CPU 0, and b on CPU 1. With six of them CPU 0 has two threads with a group
+    # more, but five hogs. With three it has two more of each, and with two one hog more.
+    assert places(done, "a1") + places(done, "a2") == of_the_group
+    if hogs == 6:
+        # Half of seven, from the end of the list.
+        moved = [places(done, name) for name in ("h6", "h5", "h4")]
+        assert moved == [[(1, 500)], [(1, 600)], [(1, 700)]]
+
+
 def test_a_group_that_runs_is_not_moved_however_often_balancing_fails() -> None:
     done = run(
         lambda: [thread("a1", Burst(100, A)), thread("a2", Burst(100, A))],
