@@ -21,7 +21,8 @@ class GlobalQueue(TimeSliced):
     preempted. Here the count is looked at before the lock is taken, as in the paper's own
     scheduler, so that idle CPUs do not spin. A thread that wakes up waits for the next switch:
     the paper says that the end of a quantum and the wake-up of threads run the scheduler, and
-    names no preemption.
+    names no preemption. A thread whose time slice ends in kernel mode waits on in kernel mode; in
+    UNIX System V a slice ends on the way back to user mode.
 
     Parameters
     ----------

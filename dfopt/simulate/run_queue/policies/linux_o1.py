@@ -38,8 +38,10 @@ class LinuxO1(BalancedQueues):
     """Per-CPU run queues with an active and an expired array of 140 priority lists.
 
     The rules are those of Linux 2.6.4 (Pinter and Zalmanovici, section 4; Ziemba et al., section
-    2); cache-hot threads are those of the scheduling domains that came with 2.6.7, because both
-    papers' descriptions need them.
+    2), with parts of later versions: cache-hot threads are those of the scheduling domains that
+    came with 2.6.7, because both papers' descriptions need them. The time slices and the place of
+    a child behind others are later, too: in 2.6.4 slices fall in equal steps over all nice values,
+    and a child is put in front of its parent.
 
     - A CPU runs the first thread of its most urgent list; the arrays are swapped when the active
       one is empty.
@@ -61,7 +63,8 @@ class LinuxO1(BalancedQueues):
       balancing has failed repeatedly.
 
     Left out: real-time priorities, hyper-threads and nodes, smoothed loads, the credit of a thread
-    for waiting after an interrupt, and the kernel thread that moves running threads away.
+    for waiting after an interrupt, the credit that interactive threads earn and lose, wake-ups
+    that move a thread to the waker's CPU, and the kernel thread that moves running threads away.
     Reading: run time is charged before the priority is computed, not a switch later.
 
     Parameters

@@ -186,7 +186,9 @@ class WfSmash(BatchPolicy):
     that "consists of more than one batch" includes the current one, which is "directly attached"
     to it. A migration batch that no CPU has taken is swapped for the new one and goes to the end
     of the CPU's own queue, so that it does not wait for ever. Idle CPUs are tried from CPU 0 on,
-    migration batches from the next CPU on. For the rest see
+    migration batches from the next CPU on. By another reading of the text a full overflow batch
+    becomes the migration batch when no CPU is idle; here only the end of the dispatches fills it.
+    Waking a CPU that sleeps costs ``machine.wake_time``. For the rest see
     :class:`~dfopt.simulate.run_queue.policies.batches.BatchPolicy`.
     """
 

@@ -25,10 +25,10 @@ class TwoLevelMultiScan(TimeSliced):
       circle from the next CPU on, for a thread of its range; every scan has a wider range.
     - The dispatcher, lines 6 and 19: the count of a queue is tested before it is locked.
 
-    The paper does not say what is counted: all threads of a queue, or those in the range. If all
-    are counted, queues without a thread in the range are locked in vain. ``count_of_queue``
-    chooses. By default those in the range are counted, because a third scan that locks queues in
-    vain slows Cswitch by far more than the 3 % that were measured.
+    The dispatcher's pseudo-code tests the count of a whole queue. Then queues without a thread in
+    the range are locked in vain. ``count_of_queue`` follows it. By default the threads in the
+    range are counted. This was chosen by its result: a third scan that locks queues in vain slows
+    Cswitch by far more than the 3 % that were measured.
 
     The paper contradicts itself on when queues are scanned. Its ``local_scheduler()`` asks the
     semi-global one only when its own queue is empty; its text scans all queues for kernel mode
@@ -40,6 +40,13 @@ class TwoLevelMultiScan(TimeSliced):
     An idle CPU is woken up "by the interrupt" (``local_scheduler()``, line 17). Reading: as soon
     as a thread is in its queue and the lock is free, the idle CPUs are called, its affinity CPU
     first and then the others in the circle. A thread that is ready preempts none.
+
+    Two more readings. A thread whose time slice ends in kernel mode waits on in kernel mode; in
+    UNIX System V, from which the scheduler is derived, a slice ends on the way back to user mode.
+    All queues are seen as they are at one instant, although looking takes time.
+
+    Left out: handoff scheduling, which the paper names with its data structure and does not
+    describe. A thread that is woken for an idle CPU goes through a queue and its lock.
 
     Parameters
     ----------

@@ -22,6 +22,11 @@ def test_a_list_goes_round_robin():
     assert order(done, 0) == "t0@0 t1@2 t0@4 t1@6"
 
 
+def test_a_slice_that_ends_in_kernel_mode_leaves_the_thread_there():
+    done = run_threads(GlobalQueue(time_slice=2), [kernel(4)], [user(2)], [kernel(3)])
+    assert order(done, 0) == "t0@0 t2@2 t0@4 t2@6 t1@7"
+
+
 def test_any_idle_cpu_runs_the_first():
     done = run_threads(GlobalQueue(), [user(5)], [user(9)], [user(5)], cpus=2)
     assert (order(done, 0), order(done, 1)) == ("t0@0 t2@5", "t1@0")
