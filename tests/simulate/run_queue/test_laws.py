@@ -103,7 +103,7 @@ def simulated(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
-@settings(max_examples=70)
+@settings(max_examples=40)
 @given(workload=programs(), penalty=penalties(), machine=MACHINES, flag=st.booleans())
 def test_nothing_is_lost_or_doubled_or_miscounted(
     policy: type[Policy], *, workload: Programs, penalty: Penalty, machine: Machine, flag: bool
@@ -121,7 +121,7 @@ def test_nothing_is_lost_or_doubled_or_miscounted(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(workload=programs(), penalty=penalties(), machine=MACHINES)
 def test_no_policy_pays_less_than_the_optimum(
     policy: type[Policy], workload: Programs, penalty: Penalty, machine: Machine
