@@ -1,6 +1,12 @@
 """Simulations on the machine of Pinter and Zalmanovici, under their scheduler and O(1)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+
+from section import Row, constants, evidence
+from shares import is_clearly_above, percents, with_interval
+from words import listed
 
 from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.contract import Policy
@@ -22,6 +28,38 @@ VANILLA_TWICE = {"vanilla twice": [(0.0,)]}
 """What vanilla gains in comparison with itself."""
 
 
+def growth(shape: str, published: Sequence[float], runs: Sequence[Sequence[float]]) -> Row:
+    """Return whether the gain grows with every step.
+
+    Parameters
+    ----------
+    shape
+        Where.
+    published
+        Gains by step.
+    runs
+        For each step the gains of all runs.
+    """
+    return evidence(
+        shape=shape,
+        published=percents(published),
+        simulated=listed(f"{with_interval([100 * gain for gain in row], 0)} %" for row in runs),
+        criterion="more with every step; the difference of the runs has a 95 % interval above 0",
+        passes=lambda found: all(
+            is_clearly_above([after - before for before, after in zip(*step, strict=True)])
+            for step in pairwise(found)
+        ),
+        found=runs,
+        without={
+            "vanilla twice": [[[0.0] * len(row) for row in runs]],
+            "any constant": [
+                [[gain] * len(row) for row in runs]
+                for (gain, *_) in constants(published)["any constant"]
+            ],
+        },
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Pair:
     """The same under the O(1) scheduler and under data affinity; seconds, and lines read."""
@@ -33,11 +71,6 @@ class Pair:
     def gain(self) -> float:
         """By how much the time falls."""
         return 1 - self.time[1] / self.time[0]
-
-    @property
-    def fewer(self) -> float:
-        """By how much the lines read become fewer."""
-        return 1 - self.lines[1] / self.lines[0]
 
     @property
     def factor(self) -> float:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
+from dfopt.simulate.statistics import confidence_interval
+
 Bounds = tuple[float, float]
 
 
@@ -35,3 +37,16 @@ def between(bounds: Bounds) -> str:
 def grows(values: Sequence[float]) -> bool:
     """Return whether every value is greater than the one before."""
     return all(before < after for before, after in pairwise(values))
+
+
+def is_clearly_above(values: Sequence[float], least: float = 0.0) -> bool:
+    """Return whether the mean of values is greater with its 95 % interval, by Student's t."""
+    found = confidence_interval(values)
+    return found.half_width is not None and found.mean - found.half_width > least
+
+
+def with_interval(values: Sequence[float], places: int = 1) -> str:
+    """Return a mean and half of its 95 % interval."""
+    found = confidence_interval(values)
+    error = "?" if found.half_width is None else f"{found.half_width:.{places}f}"
+    return f"{found.mean:.{places}f} ± {error}".replace("-", "−")

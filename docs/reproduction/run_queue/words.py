@@ -8,6 +8,11 @@ def listed(parts: Iterable[str]) -> str:
     return ", ".join(parts)
 
 
+def arrows(steps: Iterable[object]) -> str:
+    """Join steps with arrows."""
+    return " → ".join(map(str, steps))
+
+
 def table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a Markdown table."""
     names = list(columns)
