@@ -21,6 +21,12 @@ ROUNDS = 128 // BATCH
 
 # Assumed, in ns.
 SWITCH, INCREMENT, MISS, CREATION, LOCK = 120, 4, 100, 600, 100
+NEXT_LINE = 40
+"""Reading the line that follows the last one: what a bus of 800 MB/s needs for 32 bytes."""
+
+CALL, WAKE = 2_000, 3_000
+"""What a system call takes that wakes a sleeping processor, and how long that takes to start."""
+
 STACK_LINES = 2
 
 SCALES = {1: 128, 8: 32, 64: 4, 128: 2}
@@ -56,6 +62,9 @@ def outcome(  # noqa: PLR0913 -- each is varied somewhere
     lock: int = LOCK,
     write_back: int = 0,
     batch_size: int | None = None,
+    next_line: int = NEXT_LINE,
+    call: int = CALL,
+    wake: int = WAKE,
 ) -> Outcome:
     """Simulate a scheduler on an array, with caches, that are smaller by ``scale``."""
     kind = FineGrained(
@@ -70,10 +79,19 @@ def outcome(  # noqa: PLR0913 -- each is varied somewhere
         name="fine-grained",
         workload=kind,
         machine=Machine(
-            cpus=CPUS if scheduler in ON_SMP else 1, switch_time=SWITCH, lock_time=lock
+            cpus=CPUS if scheduler in ON_SMP else 1,
+            switch_time=SWITCH,
+            lock_time=lock,
+            call_time=call,
+            wake_time=wake,
         ),
         penalty=PenaltyF(read_line=MISS, write_back=write_back),
-        caches=CacheSizes(lines=CACHE_LINES // scale, miss=MISS, write_back=write_back),
+        caches=CacheSizes(
+            lines=CACHE_LINES // scale,
+            miss=MISS,
+            sequential_miss=next_line,
+            write_back=write_back,
+        ),
         policies={} if batch_size is None else {scheduler: {"max_batch_size": batch_size}},
     )
     done = simulate_once(scenario, POLICIES[scheduler])
