@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import fmean
 
 from section import Row, constants, evidence
-from shares import is_clearly_above, percents, with_interval
+from shares import is_clearly_above, percents, points, with_interval
 from words import listed
 
 from dfopt.problem.penalties import PenaltyF
@@ -28,6 +29,15 @@ VANILLA_TWICE = {"vanilla twice": [(0.0,)]}
 """What vanilla gains in comparison with itself."""
 
 
+STEP = 0.01
+"""The least by which a gain that grows must grow."""
+
+
+def is_step(differences: Sequence[float]) -> bool:
+    """Return whether gains that differ so are larger, and not by chance."""
+    return fmean(differences) >= STEP and is_clearly_above(differences)
+
+
 def growth(shape: str, published: Sequence[float], runs: Sequence[Sequence[float]]) -> Row:
     """Return whether the gain grows with every step.
 
@@ -44,9 +54,10 @@ def growth(shape: str, published: Sequence[float], runs: Sequence[Sequence[float
         shape=shape,
         published=percents(published),
         simulated=listed(f"{with_interval([100 * gain for gain in row], 0)} %" for row in runs),
-        criterion="more with every step; the difference of the runs has a 95 % interval above 0",
+        criterion=f"at least {points([STEP])} more with every step, and more than 0 with the 95 % "
+        "interval of the differences",
         passes=lambda found: all(
-            is_clearly_above([after - before for before, after in zip(*step, strict=True)])
+            is_step([after - before for before, after in zip(*step, strict=True)])
             for step in pairwise(found)
         ),
         found=runs,

@@ -21,7 +21,8 @@ def percents(shares: Sequence[float]) -> str:
 def points(differences: Sequence[float]) -> str:
     """Return differences of shares in percentage points."""
     shown = ", ".join(f"{100 * difference:.0f}" for difference in differences)
-    return f"{shown} points".replace("-", "−")
+    unit = "point" if shown == "1" else "points"
+    return f"{shown} {unit}".replace("-", "−")
 
 
 def within(value: float, bounds: Bounds) -> bool:
