@@ -186,13 +186,26 @@ class WfSmash(BatchPolicy):
     that "consists of more than one batch" includes the current one, which is "directly attached"
     to it. A migration batch that no CPU has taken is swapped for the new one and goes to the end
     of the CPU's own queue, so that it does not wait for ever. Idle CPUs are tried from CPU 0 on,
-    migration batches from the next CPU on. By another reading of the text a full overflow batch
-    becomes the migration batch when no CPU is idle; here only the end of the dispatches fills it.
-    Waking a CPU that sleeps costs ``machine.wake_time``. For the rest see
-    :class:`~dfopt.simulate.run_queue.policies.batches.BatchPolicy`.
+    migration batches from the next CPU on. Waking a CPU that sleeps costs ``machine.wake_time``.
+    For the rest see :class:`~dfopt.simulate.run_queue.policies.batches.BatchPolicy`, with
+    ``max_batch_size`` and ``max_batch_count``.
+
+    Of a full overflow batch that no idle CPU takes the text says two things: it "is placed onto
+    the local batch run queue", and an excess batch "is placed onto that same processor's
+    migration batch". The first names the overflow batch and is the default. By the second, which
+    ``offer_excess`` chooses, the end of the dispatches only adds to what is offered ("can also").
+
+    Parameters
+    ----------
+    offer_excess
+        Whether a full overflow batch becomes the migration batch when no CPU is idle.
     """
 
     name: ClassVar[str] = "wf-smash"
+
+    def __init__(self, *, offer_excess: bool = False, **limits: int) -> None:
+        super().__init__(**limits)
+        self.offer_excess = offer_excess
 
     def begin(self) -> None:
         """Prepare each CPU's batches."""
@@ -202,17 +215,16 @@ class WfSmash(BatchPolicy):
 
     def put(self, batch: Batch, cpu: int) -> None:
         """Migrate it, if there is another batch to run."""
-        queue, excess = self._queues[cpu], self._migration[cpu]
-        if not queue and excess is None:
-            queue.append(batch)
-        elif not self._send(batch):
-            self._migration[cpu] = batch
-            if excess is not None:
-                queue.append(excess)
+        if self._queues[cpu] or self._migration[cpu] is not None:
+            self._migrate(batch, cpu)
+        else:
+            self._queues[cpu].append(batch)
 
     def put_full(self, batch: Batch, cpu: int) -> int:
-        """Send it to an idle CPU, or else put it into the own queue."""
-        if not self._send(batch):
+        """Send it to an idle CPU, or else offer it or put it into the own queue."""
+        if self.offer_excess:
+            self._migrate(batch, cpu)
+        elif not self._send(batch):
             self._queues[cpu].append(batch)
         return cpu
 
@@ -232,6 +244,13 @@ class WfSmash(BatchPolicy):
     def queued(self, cpu: int) -> int:
         """Return the length of the own queue."""
         return len(self._queues[cpu])
+
+    def _migrate(self, batch: Batch, cpu: int) -> None:
+        """Send a batch to an idle CPU, or else let it be the migration batch."""
+        if not self._send(batch):
+            excess, self._migration[cpu] = self._migration[cpu], batch
+            if excess is not None:
+                self._queues[cpu].append(excess)
 
     def _send(self, batch: Batch) -> bool:
         """Make a batch the current one of an idle CPU; return whether there is one."""

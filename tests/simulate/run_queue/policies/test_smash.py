@@ -192,6 +192,14 @@ def test_a_full_overflow_batch_stays_when_no_cpu_is_idle() -> None:
     assert order(done, 1) == "t1@0"
 
 
+def test_a_full_overflow_batch_may_be_offered_to_others() -> None:
+    policy = WfSmash(max_batch_size=1, offer_excess=True)
+    done = run_threads(policy, [user(10)], [user(2)], [user(3)], [user(4)], cpus=2)
+    # t1 is sent to the idle CPU 1. t2 is offered until t3 takes its place.
+    assert order(done, 0) == "t0@0 t2@10"
+    assert order(done, 1) == "t1@0 t3@2"
+
+
 def test_a_batch_whose_dispatches_are_used_up_is_sent_to_an_idle_cpu() -> None:
     policy = WfSmash(max_batch_size=1, max_batch_count=2)
     done = run_threads(policy, passes(4, 5), [user(1)], [user(7)], cpus=2)
