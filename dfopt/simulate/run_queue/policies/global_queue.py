@@ -21,19 +21,23 @@ class GlobalQueue(TimeSliced):
     preempted. Here the count is looked at before the lock is taken, as in the paper's own
     scheduler, so that idle CPUs do not spin. A thread that wakes up waits for the next switch:
     the paper says that the end of a quantum and the wake-up of threads run the scheduler, and
-    names no preemption. A thread whose time slice ends in kernel mode waits on in kernel mode; in
-    UNIX System V a slice ends on the way back to user mode.
+    names no preemption. A thread whose time slice ends in kernel mode waits on in kernel mode,
+    unless ``stays_in_kernel`` is false; in UNIX System V a slice ends on the way back to user mode.
 
     Parameters
     ----------
     time_slice
         Time after which a thread goes to the end of its list; 0: never.
+    stays_in_kernel
+        Whether a thread whose slice ends in kernel mode waits in the list of its band, or among
+        those in user mode.
     """
 
     name: ClassVar[str] = "global-queue"
 
-    def __init__(self, time_slice: int = 100_000_000) -> None:
+    def __init__(self, time_slice: int = 100_000_000, stays_in_kernel: bool = True) -> None:
         super().__init__(time_slice)
+        self.stays_in_kernel = stays_in_kernel
         self._queue = ReadyQueue(USER + 1)
 
     @property
@@ -43,8 +47,9 @@ class GlobalQueue(TimeSliced):
 
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
         """Put it into the list of its band, and call the idle CPUs."""
-        del why, cpu
-        self._queue.put(self.engine, thread, thread.band)
+        del cpu
+        is_user = why is Why.EXPIRED and not self.stays_in_kernel
+        self._queue.put(self.engine, thread, USER if is_user else thread.band)
         return self._queue.call(self.engine, self._call)
 
     def _call(self) -> None:

@@ -27,6 +27,13 @@ def test_a_slice_that_ends_in_kernel_mode_leaves_the_thread_there():
     assert order(done, 0) == "t0@0 t2@2 t0@4 t2@6 t1@7"
 
 
+def test_a_slice_that_ends_in_kernel_mode_may_send_the_thread_behind_user_mode():
+    policy = GlobalQueue(time_slice=2, stays_in_kernel=False)
+    done = run_threads(policy, [kernel(4)], [user(2)], [kernel(3)])
+    # Both threads in kernel mode expire behind t1.
+    assert order(done, 0) == "t0@0 t2@2 t1@4 t0@6 t2@8"
+
+
 def test_any_idle_cpu_runs_the_first():
     done = run_threads(GlobalQueue(), [user(5)], [user(9)], [user(5)], cpus=2)
     assert (order(done, 0), order(done, 1)) == ("t0@0 t2@5", "t1@0")

@@ -63,6 +63,12 @@ def test_slices_of_two_nice_values_alternate() -> None:
     assert done.counters.end == 500
 
 
+def test_a_negative_nice_has_four_times_the_slice() -> None:
+    make = [thread("a", Burst(600), nice=-5), thread("b", Burst(600), nice=-5)]
+    # Four times 100 times 25/20; Linux 2.6.4 itself had 10 + 190 * 24/39 = 126.
+    assert places(run(lambda: make), "a") == [(0, 0), (0, 1000)]
+
+
 def test_who_sleeps_for_60_preempts() -> None:
     done = run(
         lambda: [thread("hog", Burst(300)), thread("sleeper", Burst(10), Sleep(60), Burst(5))]

@@ -21,6 +21,16 @@ def test_a_queue_goes_round_robin(policy):
     assert order(done, 0) == "t0@0 t1@2 t0@4 t1@6"
 
 
+@pytest.mark.parametrize("policy", [TwoScans, ThreeScans])
+def test_a_slice_may_end_in_kernel_mode(policy):
+    programs = [[kernel(4)], [user(2)], [kernel(3)]]
+    stays = run_threads(policy(time_slice=2), *programs)
+    assert order(stays, 0) == "t0@0 t2@2 t0@4 t2@6 t1@7"
+    # As in UNIX System V: both threads in kernel mode expire behind t1.
+    leaves = run_threads(policy(time_slice=2, stays_in_kernel=False), *programs)
+    assert order(leaves, 0) == "t0@0 t2@2 t1@4 t0@6 t2@8"
+
+
 @ALL
 @pytest.mark.parametrize("cpu", [0, 1, 2])
 def test_a_cpu_without_threads_scans_in_a_circle(policy, cpu):
