@@ -19,13 +19,13 @@ from ziemba_runs import (
     SHORT,
     SLOW,
     SWITCH,
+    HttpApart,
+    HttpApartInTurn,
     Measured,
-    PinnedO1,
     measured,
 )
 
 from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
-from dfopt.simulate.run_queue.policies.segregation import Segregation
 from dfopt.simulate.run_queue.workloads.web_server import HTTP, PHP_LONG, TYPES
 
 # The paper's.
@@ -129,10 +129,10 @@ def rows_of_segregated(
 def section(quick: bool = False) -> Section:
     """Simulate the web server under O(1) and under segregation."""
     short, long = (QUICK, QUICK) if quick else (SHORT, LONG)
-    mixed, apart = (measured(one, SERVER, PUBLISHED, short) for one in (LinuxO1, PinnedO1))
+    mixed, apart = (measured(one, SERVER, PUBLISHED, short) for one in (LinuxO1, HttpApart))
     smooth = measured(LinuxO1, replace(SERVER, interval=SMOOTH), PUBLISHED, short)
     fitted, fitted_apart, in_turn = (
-        measured(one, SLOW, COSTLY, long) for one in (LinuxO1, PinnedO1, Segregation)
+        measured(one, SLOW, COSTLY, long) for one in (LinuxO1, HttpApart, HttpApartInTurn)
     )
     saved, fitted_saved = (
         1 - after.http_time / before.http_time
@@ -257,7 +257,8 @@ def notes(  # noqa: PLR0913, PLR0917 -- each case is another simulation
         "with hardly more requests, so PHP must have taken more time apart than mixed; the paper "
         "gives no reason for that.\n\nThe scheduler inside the sets decides the responses. "
         f"Where fitted, under O(1) they differ from the mixed run by {by_seed(fitted_apart)}, by "
-        "seed. With one round-robin queue for each set (the policy `segregation`), which is not "
+        'seed. With one round-robin queue for each set (`within = "round-robin"` of the policy '
+        "`segregation`), which is not "
         f"what was measured, it would be {by_seed(in_turn)}.\n\nHow many HTTP "
         "dispatches follow long PHP depends on the arrivals: the dispatches of one burst run one "
         f"after another. With bursts every {SMOOTH / 1e6:.0f} ms it is "

@@ -8,7 +8,7 @@ from ziemba_penalty import web_server_penalty
 
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.simulate.run_queue.contract import Policy, Thread, Why
-from dfopt.simulate.run_queue.policies.linux_o1 import LinuxO1
+from dfopt.simulate.run_queue.policies.segregation import LinuxO1InSets, Segregation
 from dfopt.simulate.run_queue.scenario_document import read_scenario
 from dfopt.simulate.run_queue.simulation import simulate_once
 from dfopt.simulate.run_queue.workloads.web_server import HTTP, PHP_LONG, WebServer
@@ -33,37 +33,26 @@ COSTLY = replace(PUBLISHED, switch=(*PUBLISHED.switch[:2], (COSTLY_AFTER_LONG, 0
 SLOW = replace(SERVER, php_time=COSTLY_PHP, think_time=COSTLY_THINK)
 
 
-class PinnedO1(LinuxO1):
-    """O(1) with HTTP on one CPU and PHP on the others, as the paper ran it.
-
-    Threads start in their set, and no CPU pulls threads from the other set.
-    """
+class HttpApart(Segregation):
+    """HTTP on one CPU and PHP on the others, with O(1) in both, as the paper ran it."""
 
     def __init__(self) -> None:
         super().__init__()
         self.longest = 0
 
-    def start(self, thread: Thread, cpu: int | None) -> int:
-        if cpu is None:
-            others = (one for one in range(CPUS) if one != HTTP_CPU)
-            cpu = HTTP_CPU if thread.kind == "HTTP" else min(others, key=self.load)
-        return super().start(thread, cpu)
-
-    def balance(self, cpu: int, *, is_new_idle: bool = False) -> bool:
-        if cpu == HTTP_CPU:
-            return False
-        # The busiest queue is looked for among those in which threads wait.
-        queue = self._queues[HTTP_CPU]
-        waiting, queue.waiting = queue.waiting, 0
-        try:
-            return super().balance(cpu, is_new_idle=is_new_idle)
-        finally:
-            queue.waiting = waiting
-
     def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
         called = super().ready(thread, why, cpu)
-        self.longest = max(self.longest, self._queues[HTTP_CPU].waiting)
+        if isinstance(self.inside, LinuxO1InSets):
+            waiting = self.inside.load(HTTP_CPU) - (self.engine.running[HTTP_CPU] is not None)
+            self.longest = max(self.longest, waiting)
         return called
+
+
+class HttpApartInTurn(Segregation):
+    """The same with one round-robin queue for each set."""
+
+    def __init__(self) -> None:
+        super().__init__(within="round-robin")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,5 +159,5 @@ def one_run(
         response=response,
         responses=(response,),
         requests=requests,
-        longest=own.longest if isinstance(own, PinnedO1) else 0,
+        longest=own.longest if isinstance(own, HttpApart) else 0,
     )

@@ -20,6 +20,7 @@ from tests.simulate.run_queue.scenarios import small_custom, small_web_server
 
 FREE = PenaltyMatrix(types=("x",), switch=((0,),))
 SETS = {"A": [0], "B": [1]}
+IN_TURN: dict[str, object] = {"sets": {"A": [0]}, "within": "round-robin"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +45,13 @@ class Classes:
         yield Burst(self.time)
 
 
-def ran(letters: str, cpus: int, **parameters: object) -> list[tuple[int, int, str]]:
+def ran(
+    letters: str, cpus: int, time: int = 10, **parameters: object
+) -> list[tuple[int, int, str]]:
     """Return CPU, start and thread of all dispatches."""
     scenario = Scenario(
         name="classes",
-        workload=Classes(letters=letters),
+        workload=Classes(letters=letters, time=time),
         machine=Machine(cpus=cpus),
         penalty=FREE,
         policies={"segregation": parameters},
@@ -78,14 +81,29 @@ def test_a_set_may_have_several_cpus() -> None:
     assert {cpus["A0"], cpus["A1"], cpus["A2"]} == {0, 2}
 
 
-def test_each_set_goes_round_robin() -> None:
-    order = [name for _, _, name in ran("AA", 2, sets={"A": [0]}, time_slice=5)]
+def test_a_set_may_go_round_robin() -> None:
+    order = [name for _, _, name in ran("AA", 2, **IN_TURN, time_slice=5)]
     assert order == ["A0", "A1", "A0", "A1"]
+
+
+def test_o1_runs_the_threads_of_a_set() -> None:
+    ms = 1_000_000
+    assert ran("BBBA", 3, sets={"A": [0]}, time_slice=5 * ms, time=10 * ms) == [
+        (0, 0, "A3"),
+        # Of the CPUs of its set, B2 starts on the first of the two that are least loaded.
+        (1, 0, "B0"),
+        (2, 0, "B1"),
+        (1, 5 * ms, "B2"),
+        (1, 10 * ms, "B0"),
+        # CPU 0 of the other class is idle from 10 on and pulls nothing. CPU 2 looks every
+        # millisecond, and B2, which stopped at 10, is in CPU 1's cache for 2.5.
+        (2, 13 * ms, "B2"),
+    ]
 
 
 def test_others_run_where_a_class_has_nothing_to_run_if_no_cpu_is_left() -> None:
     # B0 is there first; then the class goes before the others.
-    order = [name for _, _, name in ran("BBA", 1, sets={"A": [0]})]
+    order = [name for _, _, name in ran("BBA", 1, **IN_TURN)]
     assert order == ["B0", "A2", "B1"]
 
 

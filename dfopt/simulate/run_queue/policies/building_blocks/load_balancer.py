@@ -60,6 +60,11 @@ class BalancedQueues(Policy):
         """Return the number of threads that wait or run on a CPU."""
         return self._queues[cpu].waiting + (self.engine.running[cpu] is not None)
 
+    def sources(self, cpu: int) -> Sequence[RunQueue]:
+        """Return the queues from which a CPU may pull threads."""
+        del cpu
+        return self._queues
+
     def tick(self) -> None:
         """Rebalance all CPUs, one after the other."""
         for cpu in range(self.engine.cpus):
@@ -77,7 +82,7 @@ class BalancedQueues(Policy):
         engine, own = self.engine, self._queues[cpu]
         here = most = self.load(cpu)
         busiest = own
-        for queue in self._queues:
+        for queue in self.sources(cpu):
             if queue.waiting:
                 load = queue.waiting + (engine.running[queue.cpu] is not None)
                 if load > most:
