@@ -33,7 +33,7 @@ class LabelOptions:
             "--df",
             metavar="SOURCE",
             show_default=False,
-            help="Where fragments come from: own (the trace's labels), tgid (the process), marks "
+            help="Where fragments come from: own (the trace's labels), tgid or process, marks "
             "(dfopt:df=ID), comm:REGEX, cgroup:FILE, wakeups (inferred), or a CSV file tid,df. "
             "By default the first of own, marks and tgid that the trace has. Of several traces: "
             "once for all, or once for each in their order.",

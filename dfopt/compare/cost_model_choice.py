@@ -129,7 +129,7 @@ def chosen_model(
 
     Each value comes from the choice. Where the choice has none, it comes from the instance; without
     an instance, from the header of the trace. Where no penalty is given at all, every change of
-    fragment costs 1.
+    fragment costs 1. Where no objective is given, it is the cost of all CPUs together.
 
     Parameters
     ----------
@@ -158,18 +158,12 @@ def chosen_model(
         raise MethodError(
             "`leaves` belongs to penalty f; give `read_line` and `write_back` as well"
         )
-    objective = choice.objective or base.objective
-    if objective is None:
-        # As in an instance: the default objective of a penalty is the cost of the CPU that pays
-        # most.
-        given = base.penalty is not None
-        objective = Objective.MAX_PENALTY if given else Objective.TOTAL_PENALTY
     return CostModel(
         penalty=penalty,
         lines=choice.lines,
         lines_by_run_time=choice.lines_by_run_time,
         leaves=choice.leaves or Leaves.DIRTY,
-        objective=objective,
+        objective=choice.objective or base.objective or Objective.TOTAL_PENALTY,
         cold_start=bool(_first(choice.cold_start, base.cold_start)),
         final_write_back=bool(_first(choice.final_write_back, base.final_write_back)),
         capacity=choice.capacity or "observed",

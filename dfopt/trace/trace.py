@@ -147,7 +147,8 @@ class TaskMarks:
 class TraceHeader:
     """The header of a trace; a field is None where the trace does not give it.
 
-    Penalty, objective, flags and capacity mean the same as in an :class:`~dfopt.Instance`.
+    Penalty, objective, flags and capacity mean the same as in an :class:`~dfopt.Instance`, but a
+    trace without an objective is compared under ``total-penalty``.
     """
 
     name: str | None = None

@@ -96,7 +96,7 @@ def test_the_header_gives_the_model(run: Run, tmp_path: Path) -> None:
     )
     found = document(run, path)
     assert found["trace"] == "mine"
-    assert found["model"]["objective"] == "max-penalty"
+    assert found["model"]["objective"] == "total-penalty"
     assert found["realised"]["total"] == 12
 
 

@@ -63,11 +63,11 @@ def test_an_instance_stands_over_the_header() -> None:
     assert model(header, capacity=3).capacity == 3
 
 
-def test_a_header_with_a_penalty_means_its_largest_sum() -> None:
-    assert model(TraceHeader(penalty=G)).objective is Objective.MAX_PENALTY
-    assert model(TraceHeader(penalty=G), objective=Objective.TOTAL_PENALTY).objective == (
-        Objective.TOTAL_PENALTY
-    )
+@pytest.mark.parametrize("penalty", [None, F, G])
+def test_the_default_objective_is_the_same_for_every_trace(penalty: Penalty | None) -> None:
+    assert model(TraceHeader(penalty=penalty)).objective is Objective.TOTAL_PENALTY
+    chosen = model(TraceHeader(penalty=penalty), objective=Objective.MAX_PENALTY)
+    assert chosen.objective is Objective.MAX_PENALTY
 
 
 def test_a_matrix_comes_from_the_header_or_an_instance() -> None:

@@ -26,7 +26,10 @@ GROUP = "df"
 
 INFERRED = "wakeups"
 
-CHOICES = "own, tgid, marks, wakeups, comm:REGEX, cgroup:FILE, csv:FILE or the name of a CSV file"
+ALIASES = {"process": "tgid"}
+"""Other words for sources."""
+
+CHOICES = "own, tgid (or process), marks, wakeups, comm:REGEX, cgroup:FILE, csv:FILE or the name of a CSV file"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +72,7 @@ def label(trace: Trace, source: str | None = None) -> Trace:
     trace
         The trace to label. Labels that it has already are replaced.
     source
-        ``own`` (the trace's own labels), ``tgid`` (the process), ``marks``, ``wakeups`` (inferred
+        ``own`` (the trace's own labels), ``tgid`` or ``process``, ``marks``, ``wakeups`` (inferred
         from wake-ups), ``comm:REGEX``, ``cgroup:FILE``, ``csv:FILE``, or the name of a CSV
         file; None for :func:`default_source`.
 
@@ -98,7 +101,7 @@ def labelled(trace: Trace, source: str | None = None) -> Labelled:
     """
     if not len(trace):
         raise FileError("has no dispatch; record for longer")
-    source = default_source(trace) if source is None else source
+    source = default_source(trace) if source is None else ALIASES.get(source, source)
     if source is None and all(task.tid is None for task in trace.tasks):
         raise FileError(
             "has no line that says which fragment a dispatch uses; write it there (df in "
@@ -233,7 +236,7 @@ def in_folder(source: str, folder: Path) -> str:
     if name in WITH_FILE and argument:
         return f"{name}:{folder / argument}"
     file = folder / source
-    return str(file) if source not in (*PLAIN, INFERRED) and file.is_file() else source
+    return str(file) if source not in (*PLAIN, *ALIASES, INFERRED) and file.is_file() else source
 
 
 def _labelled(trace: Trace, source: str) -> Trace:

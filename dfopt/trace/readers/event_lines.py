@@ -46,9 +46,12 @@ _MARKER = "(?:ftrace:)?+(?:tracing_mark_write|b?print|bputs|0): (?:.*[ :=])?dfop
 _MARK = rf"{_MARKER} *+(?P<mark>[^ \n](?:.*[^ \n])?) *"
 
 _WANTED = "(?:sched:)?sched_(?:switch|waking|wakeup|wakeup_new|process_fork|process_exit):"
-# Events by their names, perf's own records, the lines of the function tracer, and beginnings of
-# stacks.
-_OTHERS = r"(?:[^ \n]+:(?:[ \t].*+)?|PERF_RECORD_.*|[^ \n]+ <-.*|<(?:user )?+stack trace>)"
+# Events by their names, system calls that begin without arguments or that return, perf's own
+# records, the lines of the function tracer, and beginnings of stacks.
+_OTHERS = (
+    r"(?:[^ \n]+:(?:[ \t].*+)?|\w++(?:\(\)| -> [^ \n]++)|PERF_RECORD_.*|[^ \n]+ <-.*"
+    "|<(?:user )?+stack trace>)"
+)
 
 _FAILED = r"(?:\[FAILED TO PARSE\] )?+"
 """trace-cmd writes this if it cannot print an event in its own form; fields by name follow."""

@@ -35,6 +35,11 @@ EVENTS = (
 IN_SAME_PROCESS = 0x10000
 """The flag of a new task that is a thread of its parent's process (CLONE_THREAD)."""
 
+NO_SWITCH = (
+    "holds no sched_switch event of the kernel; record the data source linux.ftrace with "
+    "sched/sched_switch"
+)
+
 MARK = re.compile(r"(?:^|[ :=|])dfopt:df= *([^ \n](?:.*[^ \n])?)[ \n]*\Z")
 
 
@@ -75,16 +80,13 @@ def read_perfetto(stream: BinaryIO) -> Trace:
 
 def _without_switches(cut: PacketCutError | None, *, has_tracks: bool) -> FileError:
     if cut is not None:
-        return FileError(cut.problem, place=cut.place)
+        return FileError(f"{cut.problem}; before it the file {NO_SWITCH}", place=cut.place)
     if has_tracks:
         return FileError(
             "holds tracks to look at, as dfopt writes them, and no sched_switch event of the "
             "kernel; name the trace that it was made from"
         )
-    return FileError(
-        "holds no sched_switch event of the kernel; record the data source linux.ftrace with "
-        "sched/sched_switch"
-    )
+    return FileError(NO_SWITCH)
 
 
 class _Found:

@@ -24,6 +24,7 @@ def test_default():
     ("source", "found"),
     [
         ("tgid", ["1", "3"]),
+        ("process", ["1", "3"]),
         ("marks", ["x", None]),
         ("comm:.*", ["a", "b"]),
         ("comm:a:?", ["a", None]),
@@ -80,6 +81,7 @@ def test_what_is_missing_depends_on_the_trace():
 def test_labels_say_where_they_come_from(tmp_path):
     trace = made(RUNS, groups=GROUPS, wakeups=[(1, 1, 3), (2, 3, 1)])
     assert (labelled(trace).source, labelled(trace).inferred) == ("tgid", None)
+    assert labelled(trace, "process").source == "tgid"
     found = labelled(trace, "wakeups")
     assert (found.source, found.inferred) == ("wakeups", infer_fragments(trace))
 

@@ -86,6 +86,10 @@ def test_other_events():
         + line("0: B|124|onMessageReceived")
         + line("schedule <-schedule_hrtimeout")
         + line("sched_migrate_task: comm=make pid=41 prio=120 orig_cpu=1 dest_cpu=0")
+        + line("sys_sched_yield()")
+        + line("sys_futex(uaddr: 7f0000000010, op: 81, val: 1)")
+        + line("sys_sched_yield -> 0x0")
+        + line("sys_futex -> 0xfffffffffffffff5")
         + "##### CPU 0 buffer started ####\n"
         + "          dummy-0000  [000] 0.0: 0: trace_event_clock_sync: parent_ts=0.0\n"
         + "TRACE:\n"
