@@ -150,7 +150,10 @@ def costs(model: CostModel) -> str:
         return "g: every change of fragment costs 1"
     if isinstance(penalty, PenaltyG):
         return f"g: fill {penalty.fill:,}, write_back {penalty.write_back:,} at every change"
-    said = f"f: read_line {penalty.read_line:,}, write_back {penalty.write_back:,}"
+    said = (
+        "f: every change of fragment reads lines one by one: "
+        f"read_line {penalty.read_line:,}, write_back {penalty.write_back:,}"
+    )
     if model.lines is not None:
         most = ", or what the run time allows," if model.lines_by_run_time else ""
         said += f"; {model.lines:,} lines{most} where the trace does not say"
@@ -190,13 +193,14 @@ def windows_table(comparison: Comparison) -> Table:
     """Return one row a length of window; after an interrupt some are left out."""
     table = plain_table()
     table.add_column("window")
-    for heading in ("windows", "bound", "ratio", "rolling", "ratio", "balanced", "proven"):
+    rolling_first = shows_rolling_first([comparison])
+    for heading in ("windows", *window_headings(rolling_first), "balanced", "proven"):
         table.add_column(heading, justify="right")
     for window in comparison.windows:
         table.add_row(
             printable(window.window),
             f"{window.count:,}",
-            *window_cells(window),
+            *window_cells(window, rolling_first),
             balanced_cell(window),
             share(window.closed, window.count),
         )
@@ -322,14 +326,29 @@ def cpus_table(comparison: Comparison) -> Table:
     return table
 
 
-def window_cells(window: WindowResult) -> list[str | Text]:
+def shows_rolling_first(comparisons: Sequence[Comparison]) -> bool:
+    """Return whether some bound is 0, so that the ratio to it says nothing.
+
+    Windows that are short beside the number of CPUs are like this. The rolling schedule is the
+    first thing to look at then.
+    """
+    return any(window.ratio is None for found in comparisons for window in found.windows)
+
+
+def window_headings(rolling_first: bool) -> list[str]:
+    """Return the headings of :func:`window_cells`."""
+    names = ("rolling", "bound") if rolling_first else ("bound", "rolling")
+    return [heading for name in names for heading in (name, "ratio")]
+
+
+def window_cells(window: WindowResult, rolling_first: bool) -> list[str | Text]:
     """Return bound and rolling cost, each with the ratio of what was paid to it."""
-    return [
-        f"{window.bound:,}",
-        Text(times(window.ratio), style="bold"),
+    bound: list[str | Text] = [f"{window.bound:,}", Text(times(window.ratio), style="bold")]
+    rolling: list[str | Text] = [
         f"{window.rolling:,}",
         Text(times(window.rolling_ratio), style="bold"),
     ]
+    return [*rolling, *bound] if rolling_first else [*bound, *rolling]
 
 
 def main_cause(causes: Mapping[Cause, int], total: int | None = None) -> str:

@@ -13,8 +13,10 @@ from dfopt_cli.compare_view import (
     ORDER_FREE,
     costs,
     main_cause,
+    shows_rolling_first,
     unit_of,
     window_cells,
+    window_headings,
     written_back,
 )
 from dfopt_cli.domains_view import domains_tables
@@ -43,12 +45,13 @@ def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
     table.add_column(called, overflow="fold")
     if several:
         table.add_column("window")
-    for heading in ("realised", "bound", "ratio", "rolling", "ratio"):
+    rolling_first = shows_rolling_first(comparisons)
+    for heading in ("realised", *window_headings(rolling_first)):
         table.add_column(heading, justify="right")
     for name, comparison in zip(names, comparisons, strict=True):
         first = name
         for window in comparison.windows:
-            cells = [f"{window.realised:,}", *window_cells(window)]
+            cells = [f"{window.realised:,}", *window_cells(window, rolling_first)]
             if several:
                 cells = [printable(window.window), *cells]
             table.add_row(first, *cells)

@@ -15,18 +15,28 @@ from dfopt_cli.failures import naming, parsed, usage
 if TYPE_CHECKING:
     from dfopt.compare.cost_model_choice import ModelChoice
 
+PENALTIES: dict[str, Literal["f", "g", "matrix"]] = {
+    "f": "f",
+    "lines": "f",
+    "g": "g",
+    "whole": "g",
+    "matrix": "matrix",
+    "table": "matrix",
+}
+"""The words for penalties on the command line, with the names of the penalties."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostOptions:
     """Options about switch costs."""
 
     penalty: Annotated[
-        Literal["f", "g", "matrix"] | None,
+        Literal["f", "lines", "g", "whole", "matrix", "table"] | None,
         typer.Option(
             show_default=False,
-            help="f: lines are read one by one; g: the whole cache at every change of fragment; "
-            "matrix: by type, as in the trace's header or the instance of --model. By default it "
-            "follows from the costs that are given.",
+            help="f or lines: lines are read one by one; g or whole: the whole cache at every "
+            "change of fragment; matrix or table: by type, as in the trace's header or the "
+            "instance of --model. By default it follows from the costs that are given.",
         ),
     ] = None
     fill: Annotated[
@@ -101,6 +111,10 @@ class CostOptions:
         ),
     ] = None
 
+    def penalty_name(self) -> Literal["f", "g", "matrix"] | None:
+        """Return the name of the penalty; None if none is given."""
+        return None if self.penalty is None else PENALTIES[self.penalty]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions(CostOptions):
@@ -165,7 +179,7 @@ def cost_choice(options: CostOptions) -> ModelChoice:
     options = with_penalties(with_machine(options))
     return usage(
         lambda: ModelChoice(
-            penalty=options.penalty,
+            penalty=options.penalty_name(),
             fill=options.fill,
             read_line=options.read_line,
             write_back=options.write_back,
@@ -182,7 +196,7 @@ def with_machine(options: CostOptions) -> CostOptions:
     """Return the options with a machine's costs where none are given."""
     if options.machine is None:
         return options
-    if options.penalty == "matrix":
+    if options.penalty_name() == "matrix":
         raise typer.BadParameter("--machine is for the penalties f and g")
     from dfopt_models.measure import read_machine
 
@@ -190,7 +204,7 @@ def with_machine(options: CostOptions) -> CostOptions:
         read_line, write_back, fill = read_machine(options.machine).in_nanoseconds()
     if options.write_back is None:
         options = replace(options, write_back=write_back)
-    if options.penalty == "g" or options.fill is not None:
+    if options.penalty_name() == "g" or options.fill is not None:
         return replace(options, fill=fill) if options.fill is None else options
     return replace(options, read_line=read_line) if options.read_line is None else options
 
@@ -199,7 +213,7 @@ def with_penalties(options: CostOptions) -> CostOptions:
     """Return the options with a job's measured penalty where no other is given."""
     if options.penalties is None:
         return options
-    if options.penalty not in (None, "g"):
+    if options.penalty_name() not in (None, "g"):
         raise typer.BadParameter("--penalties is for the penalty g")
     from dfopt_models.measure import read_penalties
     from dfopt_models.measure.model_with_penalties import time_to_fill

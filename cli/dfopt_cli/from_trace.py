@@ -43,8 +43,8 @@ def from_trace(
         typer.Option(
             "--jobs",
             metavar="SOURCE",
-            help="What a job is: tgid (or process), comm:REGEX, own, or whatever --df of 'dfopt compare' takes. "
-            "Once for all traces, or once for each in their order.",
+            help="What a job is: tgid or process, comm:REGEX, own, or whatever --df of 'dfopt "
+            "compare' takes. Once for all traces, or once for each in their order.",
             show_default=False,
         ),
     ] = None,

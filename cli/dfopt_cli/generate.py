@@ -14,6 +14,7 @@ from dfopt.files import instance_to_document, write_instance
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt_cli.adversaries import adversary_balance, adversary_round_robin
+from dfopt_cli.cost_options import PENALTIES
 from dfopt_cli.options import with_option_groups
 from dfopt_cli.printing import print_json
 
@@ -32,9 +33,10 @@ class DrawOptions:
     """Options about the switch costs, and about what each task draws."""
 
     penalty: Annotated[
-        Literal["f", "g"],
+        Literal["f", "lines", "g", "whole"],
         typer.Option(
-            help="f: every task reads lines of its own; g: a change of fragment fills the cache.",
+            help="f or lines: every task reads lines of its own; g or whole: a change of fragment "
+            "fills the cache.",
         ),
     ] = "f"
     read_line: Annotated[
@@ -65,7 +67,7 @@ class DrawOptions:
         return {"penalty": self._penalty(), "lines": self.lines, "leaves": self._chances()}
 
     def _penalty(self) -> PenaltyF | PenaltyG:
-        if self.penalty == "f":
+        if PENALTIES[self.penalty] == "f":
             if self.fill is not None:
                 raise InstanceError("counts with --penalty g only", place="fill")
             read_line = 1 if self.read_line is None else self.read_line

@@ -90,6 +90,13 @@ def test_a_model_is_taken_from_an_instance(run: Run, tmp_path: Path, trace: Path
     assert (model["objective"], model["capacity"]) == ("max-penalty", "observed")
 
 
+@pytest.mark.parametrize(("word", "name"), [("lines", "f"), ("whole", "g")])
+def test_penalties_have_readable_names(run: Run, trace: Path, word: str, name: str) -> None:
+    costs = ("--read-line", "2", "--lines", "3") if name == "f" else ("--fill", "9")
+    found = document(run, trace, "--penalty", word, *costs, "--write-back", "1")
+    assert found["model"]["penalty"]["kind"] == name
+
+
 def test_the_header_gives_the_model(run: Run, tmp_path: Path) -> None:
     path = write_trace(
         tmp_path / "a.jsonl", penalty={"kind": "g", "fill": 3, "write_back": 0}, name="mine"
@@ -167,7 +174,7 @@ def test_several_traces_stand_side_by_side(run: Run, tmp_path: Path, trace: Path
     code, out, err = run("compare", trace, other, "--order-free")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0].split()[:4] == ["trace", "realised", "bound", "ratio"]
+    assert lines[0].split()[:4] == ["trace", "realised", "rolling", "ratio"]
     assert [line.split()[:2] for line in lines[1:3]] == [["trace.jsonl", "4"], ["other.jsonl", "1"]]
     found = document(run, trace, other)
     assert [trace_row["trace"] for trace_row in found["traces"]] == ["trace.jsonl", "other.jsonl"]

@@ -18,7 +18,7 @@ USAGE = [
     (["--penalty", "g", "--read-line", "1"], "belongs to penalty f"),
     (["--penalty", "f", "--fill", "1"], "belongs to penalty g"),
     (["--fill", "1", "--lines", "1"], "belongs to penalty f"),
-    (["--penalty", "table"], "'f', 'g', 'matrix'"),
+    (["--penalty", "none"], "'f', 'lines', 'g', 'whole', 'matrix', 'table'"),
     (["--penalty", "matrix", "--fill", "1"], "belongs to the penalties f and g"),
     (["--capacity", "full"], "is no capacity"),
     (["--capacity", "0"], "at least 1"),

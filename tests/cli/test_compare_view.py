@@ -9,12 +9,15 @@ from rich.console import Console
 
 from dfopt.compare.attainable.frontier import WaitingFrontier
 from dfopt.compare.comparison import Cause, Comparison
+from dfopt.compare.cost_model import CostModel
 from dfopt.compare.window_length import WHOLE, parse_window
+from dfopt.problem.penalties import PenaltyF
 from dfopt.trace.service import Service, WaitFigures
 from dfopt_cli.compare_view import (
     ORDER_FREE,
     balanced_cell,
     causes_table,
+    costs,
     main_cause,
     report,
 )
@@ -48,6 +51,22 @@ def test_policies_stand_side_by_side_under_their_names() -> None:
     assert ["policy", "dispatches", "of", "each", "switches", "mainly", "lost", "to"] in lines
     assert ["linux-o1", "18", "0.667", "12", "revisited", "50.0%"] in lines
     assert "traces   chat-fcfs, made by hand" in found
+
+
+def test_rolling_comes_before_a_bound_of_0() -> None:
+    empty = comparison(windows=(window("5", bound=0, rolling=9), window("9", bound=4, rolling=6)))
+    lines = [line.split() for line in shown(empty, empty).splitlines()]
+    assert lines[0][2:] == ["realised", "rolling", "ratio", "bound", "ratio"]
+    assert lines[1][-5:] == ["12", "9", "1.33", "0", "–"]
+    lines = [line.split() for line in printed(report(empty)).splitlines()]
+    (heading,) = [at for at, line in enumerate(lines) if line[:2] == ["window", "windows"]]
+    assert lines[heading][2:6] == ["rolling", "ratio", "bound", "ratio"]
+    assert lines[heading + 2][2:6] == ["6", "2.00", "4", "3.00"]
+
+
+def test_costs_say_what_a_penalty_means() -> None:
+    found = costs(CostModel(penalty=PenaltyF(read_line=2, write_back=3)))
+    assert found.startswith("f: every change of fragment reads lines one by one: read_line 2")
 
 
 def test_what_happened_comes_before_write_backs() -> None:

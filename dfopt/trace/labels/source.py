@@ -29,7 +29,10 @@ INFERRED = "wakeups"
 ALIASES = {"process": "tgid"}
 """Other words for sources."""
 
-CHOICES = "own, tgid (or process), marks, wakeups, comm:REGEX, cgroup:FILE, csv:FILE or the name of a CSV file"
+CHOICES = (
+    "own, tgid (or process), marks, wakeups, comm:REGEX, cgroup:FILE, csv:FILE or the name of a "
+    "CSV file"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
