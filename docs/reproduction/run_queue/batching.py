@@ -62,6 +62,7 @@ def outcome(  # noqa: PLR0913 -- each is varied somewhere
     lock: int = LOCK,
     write_back: int = 0,
     batch_size: int | None = None,
+    offer_excess: bool = False,
     next_line: int = NEXT_LINE,
     call: int = CALL,
     wake: int = WAKE,
@@ -75,6 +76,7 @@ def outcome(  # noqa: PLR0913 -- each is varied somewhere
         increment_time=INCREMENT,
         creation_time=creation,
     )
+    parameters = {"max_batch_size": batch_size, "offer_excess": offer_excess or None}
     scenario = Scenario(
         name="fine-grained",
         workload=kind,
@@ -92,7 +94,9 @@ def outcome(  # noqa: PLR0913 -- each is varied somewhere
             sequential_miss=next_line,
             write_back=write_back,
         ),
-        policies={} if batch_size is None else {scheduler: {"max_batch_size": batch_size}},
+        policies={
+            scheduler: {name: value for name, value in parameters.items() if value is not None}
+        },
     )
     done = simulate_once(scenario, POLICIES[scheduler])
     assert done.caches is not None

@@ -19,9 +19,15 @@ LOCAL_FIRST = "tlms-2 (own queue first)"
 SCANS_ALWAYS_LOCK = "tlms-3 (counts all)"
 """The other account of the count that is tested before a queue is locked."""
 
+TWO_LEAVE_KERNEL = "tlms-2 (slices end in user mode)"
+THREE_LEAVE_KERNEL = "tlms-3 (slices end in user mode)"
+"""Threads whose slice ends in kernel mode wait in user mode, as in UNIX System V."""
+
 VARIANTS: dict[str, tuple[str, dict[str, int]]] = {
     LOCAL_FIRST: (TWO, {"at_every_switch": False}),
     SCANS_ALWAYS_LOCK: (THREE, {"count_of_queue": True}),
+    TWO_LEAVE_KERNEL: (TWO, {"stays_in_kernel": False}),
+    THREE_LEAVE_KERNEL: (THREE, {"stays_in_kernel": False}),
 }
 
 SHIPPED = read_scenario("aim")
