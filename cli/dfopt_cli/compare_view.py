@@ -20,7 +20,7 @@ from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
 from dfopt_cli.domains_view import domains_tables
 from dfopt_cli.frontier_view import frontier_tables
 from dfopt_cli.printing import printable
-from dfopt_cli.tables import counted, duration, pairs, plain_table, share, times
+from dfopt_cli.tables import counted, duration, named_fragment, pairs, plain_table, share, times
 
 SHORT = {
     Cause.FIRST_LOAD: "first load",
@@ -270,7 +270,7 @@ def fragments_table(comparison: Comparison) -> Table:
     table.add_column("mainly")
     for fragment in fragments[:MOST_FRAGMENTS]:
         table.add_row(
-            printable(fragment.df),
+            printable(named_fragment(fragment.df, fragment.name)),
             f"{fragment.dispatches:,}",
             f"{fragment.tasks:,}",
             str(fragment.cpus),

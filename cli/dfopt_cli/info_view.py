@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from dfopt_cli.printing import printable
-from dfopt_cli.tables import counted, duration, pairs, plain_table, share
+from dfopt_cli.tables import counted, duration, named_fragment, pairs, plain_table, share
 
 MOST_CPUS = 8
 """At most this many CPUs are listed one by one."""
@@ -205,7 +205,7 @@ def largest_fragments(document: Mapping[str, Any]) -> list[Table | str]:
         shown.append({"df": f"and {len(rest)} more", **sums})
     for row in shown:
         table.add_row(
-            printable(row["df"]),
+            printable(named_fragment(row["df"], row.get("name"))),
             f"{row['dispatches']:,}",
             f"{row['share']:.1%}",
             f"{row['run_time']:,}",

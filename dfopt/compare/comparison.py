@@ -170,6 +170,8 @@ class FragmentResult:
         What was paid for it.
     causes
         The same by cause.
+    name
+        The name of the process, if the fragment is one and the trace knows its comm.
     """
 
     df: str
@@ -180,6 +182,7 @@ class FragmentResult:
     switches: int
     cost: int
     causes: dict[Cause, int]
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,7 +140,10 @@ def _frontier_row(row: FrontierRow) -> dict[str, Any]:
 
 def _holder_document(holder: FragmentResult | CpuResult) -> dict[str, Any]:
     """Return the document of a fragment or a CPU."""
-    return {**dataclasses.asdict(holder), "causes": _causes_document(holder.causes)}
+    document = {**dataclasses.asdict(holder), "causes": _causes_document(holder.causes)}
+    if document.get("name", "") is None:
+        del document["name"]  # most fragments have none
+    return document
 
 
 def _causes_document(causes: Mapping[Cause, int]) -> dict[str, int]:
@@ -205,7 +208,9 @@ def _comparison(value: object) -> Comparison:
         domains=at("domains", or_null(_domains), fields.get("domains")),
         windows=each("windows", _window, fields["windows"]),
         causes=at("causes", _causes, fields["causes"]),
-        fragments=each("fragments", _reader(FragmentResult, df=string), fields["fragments"]),
+        fragments=each(
+            "fragments", _reader(FragmentResult, df=string, name=_text_or_null), fields["fragments"]
+        ),
         cpus=each("cpus", _reader(CpuResult), fields["cpus"]),
         is_complete=at("complete", _boolean, fields["complete"]),
         unlabelled_share=unlabelled,
@@ -232,13 +237,19 @@ def _reader(
         for field in dataclasses.fields(holder)  # type: ignore[arg-type]
         if field.compare
     )
+    # The names of processes are an addition; older documents do not have them.
+    required = [name for name in names if (holder, name) != (FragmentResult, "name")]
     nullable = (*extra, *(name for name, read in readers.items() if read in NULLABLE))
     readers = {"causes": _causes, **readers}
 
     def read(value: object) -> Holder:
-        fields = fields_of(value, (*names, *extra), required=names, nullable=nullable)
+        fields = fields_of(value, (*names, *extra), required=required, nullable=nullable)
         return holder(
-            **{name: at(name, readers.get(name, integer), fields[name]) for name in names}
+            **{
+                name: at(name, readers.get(name, integer), fields[name])
+                for name in names
+                if name in fields
+            }
         )
 
     return read

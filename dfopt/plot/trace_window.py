@@ -8,6 +8,7 @@ import numpy as np
 
 from dfopt.errors import DfoptError
 from dfopt.trace.events import Integers
+from dfopt.trace.process_names import titles
 from dfopt.trace.trace import Trace
 
 NO_FRAGMENT = "no fragment"
@@ -59,7 +60,7 @@ def window_of(trace: Trace, costs: Integers | None, begin: int, end: int | None)
             f"{last:,} {unit}"
         )
     paid = start if costs is None else start + costs
-    names = (*trace.fragments, NO_FRAGMENT)  # UNMANAGED, which is -1, means the last
+    names = (*titles(trace), NO_FRAGMENT)  # UNMANAGED, which is -1, means the last
     return TraceWindow(
         begin=begin,
         end=until,

@@ -9,6 +9,7 @@ import numpy as np
 
 from dfopt.files import penalty_to_document
 from dfopt.trace.events import Integers
+from dfopt.trace.process_names import process_names
 from dfopt.trace.service import SHOWN_DIGITS, service_of
 from dfopt.trace.trace import UNMANAGED, Trace
 
@@ -118,14 +119,15 @@ def _fragments(trace: Trace) -> list[dict[str, Any]]:
     total, ran = len(trace), trace.run_time
     rows = [
         {
-            "df": name,
+            "df": df,
+            **({} if name is None else {"name": name}),
             "dispatches": dispatches,
             "share": round(dispatches / total, SHOWN_DIGITS),
             "run_time": time,
             "run_time_share": round(time / ran, SHOWN_DIGITS) if ran else 0.0,
         }
-        for name, dispatches, time in zip(
-            trace.fragments, count.tolist(), run_time.tolist(), strict=True
+        for df, name, dispatches, time in zip(
+            trace.fragments, process_names(trace), count.tolist(), run_time.tolist(), strict=True
         )
         if dispatches
     ]
