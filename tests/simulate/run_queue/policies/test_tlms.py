@@ -62,6 +62,16 @@ def test_who_migrates_changes_the_affinity(policy):
 
 
 @ALL
+@pytest.mark.parametrize(("has_handoff", "begins"), [(False, 14), (True, 8)])
+def test_an_idle_cpu_may_be_handed_the_thread(policy, has_handoff, begins):
+    own = policy(has_handoff=has_handoff)
+    done = run_threads(own, [user(1), Sleep(4), user(1)], lock_time=3)
+    # It is taken from 0 to 3, runs until 4, and wakes up at 8. Putting and taking cost 3 each.
+    assert order(done, 0) == f"t0@3 t0@{begins}"
+    assert own.locks[0].attempts == (1 if has_handoff else 3)
+
+
+@ALL
 def test_of_idle_cpus_the_affinity_cpu_is_called_first(policy):
     done = run_threads(policy(), [user(1)], [user(2), Sleep(3), user(1)], cpus=2)
     assert order(done, 1) == "t1@0 t1@5"
