@@ -1,33 +1,38 @@
 """The simulations behind the section on batches, with what is from the paper and what assumed."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dfopt.problem.penalties import PenaltyF
-from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.policies import POLICIES
-from dfopt.simulate.run_queue.scenario import Machine, Scenario
+from dfopt.simulate.run_queue.scenario_document import read_scenario
 from dfopt.simulate.run_queue.simulation import simulate_once
 from dfopt.simulate.run_queue.workloads.fine_grained import FineGrained
 
+SHIPPED = read_scenario("fine-grained")
+"""The paper's machine and array, with all that is assumed; what a simulation changes it names."""
+
+assert SHIPPED.caches is not None
+ARRAY: FineGrained = SHIPPED.workload
+MACHINE, CACHES = SHIPPED.machine, SHIPPED.caches
+
 # The paper's.
-ARRAY_SIZE = 2**18
-CPUS = 4
-CACHE_LINES = 512 * 1024 // 32
+ARRAY_SIZE, CPUS, CACHE_LINES = ARRAY.array_size, MACHINE.cpus, CACHES.lines
 INTEGERS_OF_A_LINE = 8
 BATCH = 32
 ROUNDS = 128 // BATCH
 """Passes of a full batch before its dispatches are used up, MAXBCOUNT / MAXBSIZE."""
 
 # Assumed, in ns.
-SWITCH, INCREMENT, MISS, CREATION, LOCK = 120, 4, 100, 600, 100
-NEXT_LINE = 40
+SWITCH, LOCK = MACHINE.switch_time, MACHINE.lock_time
+INCREMENT, CREATION = ARRAY.increment_time, ARRAY.creation_time
+MISS, NEXT_LINE = CACHES.miss, CACHES.sequential_miss
 """Reading the line that follows the last one: what a bus of 800 MB/s needs for 32 bytes."""
 
-CALL, WAKE = 2_000, 3_000
+CALL, WAKE = MACHINE.call_time, MACHINE.wake_time
 """What a system call takes that wakes a sleeping processor, and how long that takes to start."""
 
-STACK_LINES = 2
+STACK_LINES = ARRAY.stack_lines
 
 SCALES = {1: 128, 8: 32, 64: 4, 128: 2}
 """By granularity: array and cache are smaller by this factor, and so are the simulations."""
@@ -68,29 +73,28 @@ def outcome(  # noqa: PLR0913 -- each is varied somewhere
     wake: int = WAKE,
 ) -> Outcome:
     """Simulate a scheduler on an array, with caches, that are smaller by ``scale``."""
-    kind = FineGrained(
+    kind = replace(
+        ARRAY,
         array_size=ARRAY_SIZE // scale,
         granularity=granularity,
         process_length=length,
-        stack_lines=STACK_LINES,
-        increment_time=INCREMENT,
         creation_time=creation,
     )
     parameters = {"max_batch_size": batch_size, "offer_excess": offer_excess or None}
-    scenario = Scenario(
-        name="fine-grained",
+    scenario = replace(
+        SHIPPED,
         workload=kind,
-        machine=Machine(
+        machine=replace(
+            MACHINE,
             cpus=CPUS if scheduler in ON_SMP else 1,
-            switch_time=SWITCH,
             lock_time=lock,
             call_time=call,
             wake_time=wake,
         ),
         penalty=PenaltyF(read_line=MISS, write_back=write_back),
-        caches=CacheSizes(
+        caches=replace(
+            CACHES,
             lines=CACHE_LINES // scale,
-            miss=MISS,
             sequential_miss=next_line,
             write_back=write_back,
         ),

@@ -133,8 +133,9 @@ def section(*, quick: bool = False) -> Section:
             f"schedulers for one processor are compared with those for {CPUS}, each with a cache "
             f"of {CACHE_LINES:,} lines of 32 bytes, which replaces the least recently used line "
             "and is kept coherent by invalidation. A *speed-up* is the execution time under "
-            "uni-smash divided by the scheduler's. Nothing was fitted. In the simulations array "
-            "and cache are smaller by the same factor: "
+            "uni-smash divided by the scheduler's. Nothing was fitted. Machine, array and "
+            "costs are those of the scenario `fine-grained`, which comes with dfopt; in the "
+            "simulations array and cache are smaller by the same factor: "
             + listed(f"{scale} at granularity {g}" for g, scale in SCALES.items())
             + "; the notes compare one point with the full size."
         ),

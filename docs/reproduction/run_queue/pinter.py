@@ -5,14 +5,12 @@ from statistics import mean
 
 import pinter_chat as chat
 import pinter_custom as custom
-from pinter_hackbench import LOOPS, modest_gain
-from pinter_runs import MACHINE, SPAWN_TIMES
+from pinter_hackbench import HACKBENCH, LOOPS, READ_LINE, modest_gain
+from pinter_runs import MACHINE, SHIPPED, SPAWN_TIMES
 from section import Calibrated, Section, not_modelled
 from shares import percent
 from words import listed
 
-from dfopt.simulate.run_queue.workloads.chat import Chat
-from dfopt.simulate.run_queue.workloads.custom import Custom
 from dfopt.simulate.run_queue.workloads.hackbench import Hackbench
 
 
@@ -28,7 +26,9 @@ def section(quick: bool = False) -> Section:
             "of lines with write-invalidation. Its losses cannot be those of switches: with time "
             "slices of 100 ms a switch would have to take 10 ms. After ± stand halves of 95 % "
             "intervals by Student's t, over five runs of the chat or over the orders in which "
-            "the custom benchmark deals out its fragments."
+            "the custom benchmark deals out its fragments. The workloads are those of the "
+            "scenarios `chat`, `hackbench` and `custom`, which come with dfopt. They are made for "
+            "quick examples, and the table of parameters says what differs here."
         ),
         rows=(
             *chat.rows_of(chats),
@@ -59,23 +59,26 @@ def calibrated(chats: chat.Chats) -> tuple[Calibrated, ...]:
         ),
         Calibrated(
             parameter="chat: execution time of a message",
-            value=f"{chat.MESSAGE_TIME / 1000:.2f} µs at each of its 40 stations",
+            value=f"{chat.MESSAGE_TIME / 1000:.2f} µs at each of its 40 stations, where the "
+            f"scenario has {chat.CHAT.message_time / 1000:.0f}",
             fitted_to="the sum of the three run times of *new* with 10 rooms",
         ),
         Calibrated(
             parameter="chat: what a thread reads when it comes to another room",
-            value=f"{chat.LINES} lines of {chat.READ_LINE} ns for a message, {read:.1f} µs",
+            value=f"{chat.LINES} lines of {chat.READ_LINE} ns for a message, {read:.1f} µs, where "
+            "the scenario has all lines of the room, and "
+            f"{SHIPPED['chat'].penalty.read_line} ns",
             fitted_to="the run time of *vanilla* with 10 rooms and 1500 messages, mean of five "
             "runs. The time of a line, from memory, is assumed",
         ),
         Calibrated(
             parameter="chat: lines of a room, for each user",
-            value=f"{chat.USER_LINES}, where the workload's default is {Chat().user_lines}",
+            value=f"{chat.USER_LINES}, where the scenario has {chat.CHAT.user_lines}",
             fitted_to="more than any thread reads; nothing else depends on it",
         ),
         Calibrated(
             parameter="chat: messages that a socket holds",
-            value=f"{chat.SOCKET}",
+            value=f"{chat.SOCKET}, where the scenario has no limit",
             fitted_to="assumed: Linux 2.6 receives 87,380 bytes before the program reads them; a "
             "message has 100 bytes and nearly 500 of overhead",
         ),
@@ -93,13 +96,15 @@ def calibrated(chats: chat.Chats) -> tuple[Calibrated, ...]:
         ),
         Calibrated(
             parameter="hackbench",
-            value=f"{LOOPS} loops, where the default is {Hackbench().loops}; otherwise the "
-            "workload's defaults",
+            value=f"{LOOPS} loops, where the scenario has {HACKBENCH.loops} and the program "
+            f"{Hackbench().loops}; lines of {READ_LINE} ns, where the scenario has "
+            f"{SHIPPED['hackbench'].penalty.read_line}",
             fitted_to="to shorten the simulation; the paper gives no parameters",
         ),
         Calibrated(
             parameter="custom: which thread works on which fragment",
-            value="the same number on each, in a random order; means over "
+            value="the same number on each, in a random order, where the scenario deals them "
+            "out in turn; means over "
             + ", ".join(f"{count} ({threads} threads)" for threads, count in custom.DEALS.items())
             + f"; {custom.LONGER_DEALS} where iterations are compared",
             fitted_to="the paper does not say",
@@ -116,14 +121,15 @@ def calibrated(chats: chat.Chats) -> tuple[Calibrated, ...]:
         ),
         Calibrated(
             parameter="custom: iterations between two looks at the caches",
-            value=f"{custom.BURST}, where the workload's default is {Custom().burst_iterations:,}",
+            value=f"{custom.BURST}, where the scenario has {custom.CUSTOM.burst_iterations:,}",
             fitted_to="assumed, to shorten the simulation; in these iterations each line of a "
             "fragment is touched once, which stands for all touches that it would have",
         ),
         Calibrated(
             parameter="custom: time of a miss",
-            value=f"{custom.MISS} ns",
-            fitted_to="assumed: a read from memory",
+            value=f"{custom.MISS} ns, with caches of {custom.L2_LINES:,} lines. The scenario "
+            "has no caches; there a change of fragment costs the penalty f",
+            fitted_to="assumed: a read from memory. The caches are the second level's 256 KB",
         ),
         Calibrated(
             parameter="custom: misses that no scheduler avoids",
@@ -146,10 +152,17 @@ def calibrated(chats: chat.Chats) -> tuple[Calibrated, ...]:
         ),
         Calibrated(
             parameter="writing back; switch to another thread",
-            value=f"0; {MACHINE.switch_time / 1000:.0f} µs",
+            value=f"0, where the scenarios have {shown_write_backs()}; "
+            f"{MACHINE.switch_time / 1000:.0f} µs",
             fitted_to="assumed",
         ),
     )
+
+
+def shown_write_backs() -> str:
+    """Return what writing back costs in the shipped scenarios."""
+    times = sorted({scenario.penalty.write_back for scenario in SHIPPED.values()})
+    return " and ".join(f"{time / 1000:.0f}" for time in times) + " µs"
 
 
 def chat_notes(chats: chat.Chats) -> Iterator[str]:

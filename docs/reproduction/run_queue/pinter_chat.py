@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from statistics import mean, stdev
 
 from pinter_runs import (
     NEW,
     SECOND,
+    SHIPPED,
     SPAWN_TIMES,
     VANILLA,
     VANILLA_TWICE,
@@ -23,7 +25,6 @@ from dfopt.simulate.run_queue.workloads.chat import Chat
 
 # Table 1: seconds, vanilla and new, by rooms and messages.
 ROOMS, MESSAGES = (10, 20, 30), (500, 1000, 1500)
-USERS = 20
 TIMES = {
     10: ((5.794, 4.954), (15.303, 10.935), (26.86, 15.85)),
     20: ((11.01, 7.89), (30.7, 16.85), (55.01, 24.6)),
@@ -31,6 +32,11 @@ TIMES = {
 }
 # Table 2: L2 misses with 1500 messages, vanilla and new, client and server.
 MISSES = {10: (49 + 100, 16 + 43), 20: (88 + 125, 34 + 58), 30: (133 + 206, 45 + 68)}
+
+CHAT: Chat = SHIPPED["chat"].workload
+"""The shipped workload; what follows, and what pinter.py lists, differs from it."""
+
+USERS = CHAT.users
 
 # Assumed, or fitted; see what pinter.py lists.
 SHORTENED = 25
@@ -57,9 +63,9 @@ Run = tuple[type[Policy], int, int, int, int]
 def run_of(run: Run) -> tuple[float, float]:
     """Return the seconds of a chat run, and the lines read."""
     policy, rooms, messages, stands_for, spawn_time = run
-    kind = Chat(
+    kind = replace(
+        CHAT,
         rooms=rooms,
-        users=USERS,
         messages=messages // stands_for,
         message_time=MESSAGE_TIME * stands_for,
         user_lines=USER_LINES,

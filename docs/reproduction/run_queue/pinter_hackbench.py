@@ -1,14 +1,16 @@
 """Hackbench under data affinity: Pinter and Zalmanovici, section 5, name it without numbers."""
 
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 
-from pinter_runs import NEW, SPAWN_TIMES, VANILLA, simulated
+from pinter_runs import NEW, SHIPPED, SPAWN_TIMES, VANILLA, simulated
 from section import Row, evidence
 from shares import is_clearly_above, with_interval
 
 from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.workloads.hackbench import Hackbench
 
+HACKBENCH: Hackbench = SHIPPED["hackbench"].workload
 LOOPS = 30
 READ_LINE = 200
 
@@ -16,7 +18,7 @@ READ_LINE = 200
 def time_of(run: tuple[type[Policy], int]) -> int:
     """Return how long hackbench runs."""
     policy, spawn_time = run
-    kind = Hackbench(loops=LOOPS, spawn_time=spawn_time)
+    kind = replace(HACKBENCH, loops=LOOPS, spawn_time=spawn_time)
     return simulated(kind, policy, READ_LINE).counters.end
 
 
