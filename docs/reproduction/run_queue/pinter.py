@@ -60,7 +60,7 @@ def calibrated(chats: chat.Chats) -> tuple[Calibrated, ...]:
         Calibrated(
             parameter="chat: execution time of a message",
             value=f"{chat.MESSAGE_TIME / 1000:.2f} µs at each of its 40 stations, where the "
-            f"scenario has {chat.CHAT.message_time / 1000:.0f}",
+            f"scenario has {chat.CHAT.message_time / 1000:.0f} µs",
             fitted_to="the sum of the three run times of *new* with 10 rooms",
         ),
         Calibrated(
