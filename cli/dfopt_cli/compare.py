@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,8 +15,8 @@ from dfopt.files import read_instance, read_result
 from dfopt.files.formats import UNNAMED, Format, document_format
 from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_reading
 from dfopt_cli.cost_options import ModelOptions
-from dfopt_cli.exit_codes import NOT_PROVEN
-from dfopt_cli.failures import naming, termination_as_interrupt
+from dfopt_cli.exit_codes import CONDITION_MET, NOT_PROVEN
+from dfopt_cli.failures import naming, termination_as_interrupt, usage
 from dfopt_cli.options import (
     DomainsOption,
     JsonOption,
@@ -24,11 +25,12 @@ from dfopt_cli.options import (
     with_option_groups,
 )
 from dfopt_cli.output_files import output_folder
-from dfopt_cli.printing import print_json, print_rich
+from dfopt_cli.printing import print_json, print_rich, say
 from dfopt_cli.trace_options import AttainableOptions, LabelOptions, WindowOptions
 
 if TYPE_CHECKING:
     from dfopt.compare import Comparison
+    from dfopt.compare.conditions import Condition, Figure
 
 DEFAULT_SECONDS = 60.0
 """Seconds that the search for the optimum of an instance may take."""
@@ -50,6 +52,16 @@ def compare(
     attainable: AttainableOptions,
     windows: WindowOptions,
     domains: DomainsOption = None,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CONDITION",
+            show_default=False,
+            help="End with exit code 5 if this is true of a figure that --json has, for any trace "
+            "and window: 'ratio>1.5', 'latency.p99>10ms', 'realised.switches>=200'. May be given "
+            "several times.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -64,21 +76,26 @@ def compare(
     by default) and --workers matter there.
 
     Exit code 4: Ctrl-C came first, or for an instance the time limit; what is known by then is
-    shown. A bound is valid even if there was no time to prove that it is attained.
+    shown. A bound is valid even if there was no time to prove that it is attained. Exit code 5: a
+    condition of --fail-if is true, or its figure could not be computed.
 
     Example: dfopt compare trace.txt --df labels.csv --wait 1ms --window 10ms --window whole
     """
     if holds_instance(files):
         refuse_trace_options(labels, model, attainable, windows, domains)
-        compare_schedules(files, windows, as_json=as_json, quiet=quiet)
+        compare_schedules(files, windows, fail_if or [], as_json=as_json, quiet=quiet)
         return
+    conditions = trace_conditions(fail_if or [], attainable, domains)
     plan = planned(labels, model, windows, attainable.frontier(), default="whole")
     plan = replace(plan, folder=output_folder(attainable.save), domains=domains_of(domains))
     if plan.folder is not None:
         refuse_saved_schedules(files, plan.folder)
     with termination_as_interrupt():
         compared = compare_traces(files, plan, quiet=quiet)
-    print_comparisons(compared.comparisons, as_json=as_json)
+    documents = print_comparisons(compared.comparisons, as_json=as_json)
+    failed = [tell_failures(conditions, document) for document in documents]
+    if compared.error is None and any(failed):
+        raise typer.Exit(CONDITION_MET)
     compared.end("what is finished is shown")
 
 
@@ -122,17 +139,61 @@ def refuse_saved_schedules(files: Sequence[str], folder: Path) -> None:
             )
 
 
-def print_comparisons(comparisons: Sequence[Comparison], *, as_json: bool) -> None:
-    """Print one trace by itself, or several side by side."""
+def trace_conditions(
+    texts: Sequence[str], attainable: AttainableOptions, domains: str | None
+) -> list[Condition]:
+    """Return the conditions of ``--fail-if``; figures that other options leave out are refused."""
+    if not texts:
+        return []
+    from dfopt.compare.conditions import TRACE_FIGURES
+
+    conditions = parsed_conditions(texts, TRACE_FIGURES)
+    for condition in conditions:
+        needed = {"domains": domains is not None, "frontier": not attainable.order_free}
+        if not needed.get(condition.figure.path[0], True):
+            raise typer.BadParameter(
+                f"{condition.name} needs --domains"
+                if condition.figure.path[0] == "domains"
+                else f"--order-free leaves {condition.name} out",
+                param_hint="--fail-if",
+            )
+    return conditions
+
+
+def parsed_conditions(texts: Sequence[str], figures: Mapping[str, Figure]) -> list[Condition]:
+    """Return the conditions of ``--fail-if``."""
+    from dfopt.compare.conditions import parse_condition
+
+    return [usage(partial(parse_condition, text, figures), "--fail-if") for text in texts]
+
+
+def tell_failures(conditions: Sequence[Condition], document: Mapping[str, Any]) -> bool:
+    """Say which conditions are true of a comparison, a line each; return whether any is."""
+    if not conditions:
+        return False
+    from dfopt.compare.conditions import failures
+
+    lines = [line for condition in conditions for line in failures(condition, document)]
+    for line in lines:
+        say(f"dfopt: {line}")
+    return bool(lines)
+
+
+def print_comparisons(
+    comparisons: Sequence[Comparison], *, as_json: bool
+) -> Sequence[Mapping[str, Any]]:
+    """Print one trace by itself, or several side by side; return the document of each."""
     from dfopt.compare.document import comparison_document, comparisons_document
     from dfopt_cli.compare_view import report
     from dfopt_cli.comparisons_view import side_by_side
 
     alone = comparisons[0] if len(comparisons) == 1 else None
+    document = comparison_document(alone) if alone else comparisons_document(comparisons)
     if as_json:
-        print_json(comparison_document(alone) if alone else comparisons_document(comparisons))
+        print_json(document)
     else:
         print_rich(*(report(alone) if alone else side_by_side(comparisons)))
+    return [document] if alone else document["traces"]
 
 
 def refuse_trace_options(
@@ -153,13 +214,20 @@ def refuse_trace_options(
 
 
 def compare_schedules(
-    files: Sequence[str], windows: WindowOptions, *, as_json: bool, quiet: bool
+    files: Sequence[str],
+    windows: WindowOptions,
+    fail_if: Sequence[str],
+    *,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Compare the schedules of results with the optimum of their instance."""
     from dfopt.compare.compare_schedules import compare_schedules
+    from dfopt.compare.conditions import SCHEDULE_FIGURES
     from dfopt_cli.compare_view import schedules_tables
     from dfopt_cli.progress import live_line, search_status
 
+    conditions = parsed_conditions(fail_if, SCHEDULE_FIGURES)
     instance_file, *result_files = files
     with naming(instance_file):
         instance = read_instance(instance_file)
@@ -181,9 +249,12 @@ def compare_schedules(
             workers=windows.workers,
             on_progress=show,
         )
+    document = compared.to_document()
     if as_json:
-        print_json(compared.to_document())
+        print_json(document)
     else:
         print_rich(*schedules_tables(compared))
+    if tell_failures(conditions, document):
+        raise typer.Exit(CONDITION_MET)
     if not compared.is_proven:
         raise typer.Exit(NOT_PROVEN)

@@ -11,5 +11,8 @@ INFEASIBLE = 3
 NOT_PROVEN = 4
 """A limit or Ctrl-C came first; what is known by then is shown."""
 
+CONDITION_MET = 5
+"""A comparison is done, and one of its figures is as ``--fail-if`` says that it must not be."""
+
 INTERRUPTED = 130
 """Ctrl-C came before anything was known; shells use this code too."""
