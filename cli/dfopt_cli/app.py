@@ -18,6 +18,7 @@ from dfopt_cli.failures import fail, warnings_of
 from dfopt_cli.from_trace import from_trace
 from dfopt_cli.import_files import import_files
 from dfopt_cli.info import info
+from dfopt_cli.report import report
 from dfopt_cli.schema import schema
 from dfopt_cli.solve import solve
 from dfopt_cli.verify import verify
@@ -80,6 +81,7 @@ app.command()(verify)
 app.command()(info)
 app.command()(bench)
 app.command()(compare)
+app.command()(report)
 app.command("import")(import_files)
 app.command()(schema)
 app.add_typer(generate.app, name="generate", help="Generate random instances.")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dfopt.compare.attainable.permitted_wait import PermittedWait
     from dfopt.compare.cost_model_choice import ModelChoice
     from dfopt.compare.window_length import CompareProgress
+    from dfopt.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,11 +123,17 @@ class Compared:
 
 
 def compare_traces(
-    files: Sequence[str], plan: Plan, *, quiet: bool, saved: Collection[str] = ()
+    files: Sequence[str],
+    plan: Plan,
+    *,
+    quiet: bool,
+    saved: Collection[str] = (),
+    on_trace: Callable[[Trace], None] | None = None,
 ) -> Compared:
     """Return the comparison of each trace, and whether something came before all was done.
 
-    Files that are ``saved`` comparisons are read and not compared.
+    Files that are ``saved`` comparisons are read and not compared. ``on_trace`` gets each trace,
+    with its labels, before it is compared.
 
     Raises
     ------
@@ -153,7 +160,10 @@ def compare_traces(
                     done += [(name, comparison) for comparison in read_comparisons(file)]
                     continue
                 own = plan if len(files) == 1 else with_own_folder(plan, name)
-                done.append((name, compare_file(file, name, own, next(labels), shown)))
+                trace = named(labelled_trace(file, next(labels)), name)
+                if on_trace is not None:
+                    on_trace(trace)
+                done.append((name, compare_file(file, trace, own, shown)))
                 if not done[-1][1].is_complete:
                     interrupted = True
                     break
@@ -207,9 +217,8 @@ def refuse_second_reading(files: Sequence[str]) -> None:
 
 def compare_file(
     file: str,
-    name: str,
+    trace: Trace,
     plan: Plan,
-    labels: LabelOptions,
     on_progress: Callable[[CompareProgress | FrontierProgress], None] | None,
 ) -> Comparison:
     """Return the comparison of one trace; doubts about the trace go to standard error."""
@@ -218,7 +227,6 @@ def compare_file(
     from dfopt.compare.attainable.save_frontier import save_frontier
     from dfopt.compare.cost_model_choice import chosen_model
 
-    trace = named(labelled_trace(file, labels), name)
     tell_warnings(file, trace.quality.warnings)
     with naming(file):
         compared = compare_trace(

@@ -89,6 +89,11 @@ def report(comparison: Comparison) -> list[Table | Text]:
 
 def subject_table(comparison: Comparison) -> Table:
     """Return what was compared, and what it paid."""
+    return pairs(subject_rows(comparison))
+
+
+def subject_rows(comparison: Comparison) -> dict[str, str]:
+    """Return what was compared and what it paid, in words."""
     realised, model = comparison.realised, comparison.model
     managed = f"{comparison.managed:,} of {comparison.dispatches:,} managed"
     paid = f"{realised.total:,} in all, {realised.worst:,} on the most expensive CPU"
@@ -96,17 +101,15 @@ def subject_table(comparison: Comparison) -> Table:
         paid += f"; {counted(realised.switches, 'switch')}"
     if comparison.unlabelled_share:
         managed += f"; {comparison.unlabelled_share:.1%} of the run time has no fragment"
-    return pairs(
-        {
-            "trace": printable(comparison.name),
-            "dispatches": managed,
-            "costs": costs(model),
-            "objective": f"{model.objective}{unit_of(comparison)}",
-            "assumed": assumptions(model),
-            "realised": paid,
-            **service_rows(comparison),
-        }
-    )
+    return {
+        "trace": printable(comparison.name),
+        "dispatches": managed,
+        "costs": costs(model),
+        "objective": f"{model.objective}{unit_of(comparison)}",
+        "assumed": assumptions(model),
+        "realised": paid,
+        **service_rows(comparison),
+    }
 
 
 def service_rows(comparison: Comparison) -> dict[str, str]:

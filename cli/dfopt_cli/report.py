@@ -1,0 +1,84 @@
+"""``dfopt report``: what ``dfopt compare`` finds out, as one page to send around."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dfopt.files.storage import write_text
+from dfopt_cli.compare_traces import compare_traces, planned
+from dfopt_cli.cost_options import ModelOptions
+from dfopt_cli.failures import termination_as_interrupt
+from dfopt_cli.options import QuietOption, with_option_groups
+from dfopt_cli.output_files import check_output
+from dfopt_cli.trace_options import FrontierOptions, LabelOptions, TraceArgument, WindowOptions
+
+if TYPE_CHECKING:
+    from dfopt.trace import Trace
+
+PageOption = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Where to write the page; its name usually ends in .html.",
+        show_default=False,
+    ),
+]
+
+OrderFreeOption = Annotated[
+    bool,
+    typer.Option(
+        "--order-free",
+        help="Leave out schedules that keep cause and effect, which take most of the time.",
+    ),
+]
+
+
+@with_option_groups
+def report(
+    trace_file: TraceArgument,
+    *,
+    output: PageOption,
+    labels: LabelOptions,
+    model: ModelOptions,
+    attainable: FrontierOptions,
+    order_free: OrderFreeOption = False,
+    windows: WindowOptions,
+    quiet: QuietOption = False,
+) -> None:
+    """Write what 'dfopt compare' says of a trace as one HTML page to send around.
+
+    The page has what was paid and what it was lost to, the bounds, the curves, the costliest
+    fragments, a Gantt chart to pan and zoom, and how all this was computed. It needs no network
+    and can be read on a phone. The figures are those of 'dfopt compare --json' with the same
+    options, and that document is part of the page.
+
+    Exit code 4: Ctrl-C came first; the page has what is known by then.
+
+    Example: dfopt report trace.txt --df tgid --wait 1ms --foresight -o report.html
+    """
+    from dfopt.report import check_packages, report_page
+    from dfopt_cli.compare_view import subject_rows
+
+    check_packages()
+    check_output(output, trace_file)
+    if order_free and attainable.wait:
+        raise typer.BadParameter("--order-free leaves out what --wait is about; give one of them")
+    plan = planned(labels, model, windows, None if order_free else attainable, default="whole")
+    traces: list[Trace] = []
+    with termination_as_interrupt():
+        compared = compare_traces([trace_file], plan, quiet=quiet, on_trace=traces.append)
+    (comparison,) = compared.comparisons
+    page = report_page(
+        comparison,
+        traces[0],
+        facts=subject_rows(comparison),
+        command=shlex.join(["dfopt", *sys.argv[1:]]),
+    )
+    write_text(output, page)
+    compared.end("the page has what is finished")

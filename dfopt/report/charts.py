@@ -1,0 +1,238 @@
+"""The charts of a report, as Bokeh's documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dfopt.plot.gantt_of_trace import scale_of
+from dfopt.report.gantt_columns import NO_FRAGMENT, OTHERS, gantt_bars
+from dfopt.trace.time_units import NANOSECONDS
+from dfopt.trace.trace import Trace
+
+COLOURS = (
+    "#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#ee8866", "#44bb99",
+    "#997700", "#99ddff", "#994455", "#bbcc33", "#ffaabb", "#6699cc", "#dd3d2d", "#a6be54",
+)  # fmt: skip
+"""After Paul Tol; all can be seen on white and on black."""
+
+GREYS = {OTHERS: "#8c8c8c", NO_FRAGMENT: "#b8b8b8"}
+
+FEWEST_POINTS = 2
+"""A curve with fewer points is not drawn."""
+
+ROW_HEIGHT, AROUND_ROWS, LEAST_HEIGHT = 26, 70, 170
+CURVE_HEIGHT = 320
+"""Heights in pixels."""
+
+MILLISECOND = NANOSECONDS["ms"]
+
+
+def gantt_chart(trace: Trace, fragments: Sequence[str]) -> tuple[dict[str, Any], list[Any], str]:
+    """Return the chart of a trace, the colours of its legend, and what a bar is."""
+    from bokeh.models import ColumnDataSource, HoverTool, Range1d, WheelZoomTool
+
+    shown = gantt_bars(trace, fragments)
+    scale, unit = scale_of(trace, shown.length)
+    figure = new_figure(
+        height=max(LEAST_HEIGHT, AROUND_ROWS + ROW_HEIGHT * trace.cpus),
+        x_range=Range1d(0, shown.length / scale, bounds=(0, shown.length / scale)),
+        y_range=Range1d(-trace.cpus + 0.5, 0.5),
+        x_axis_label=f"time since the trace begins ({unit})" if unit else "time",
+        tools="xpan,reset",
+        active_drag="xpan",
+    )
+    figure.name = "gantt"
+    figure.ygrid.visible = False
+    figure.yaxis.ticker = [-cpu for cpu in range(trace.cpus)]
+    figure.yaxis.major_label_overrides = {-cpu: f"CPU {cpu}" for cpu in range(trace.cpus)}
+    # Two fingers zoom on a phone. The wheel zooms with Ctrl only: else it scrolls the page.
+    zoom = WheelZoomTool(dimensions="width", modifiers="ctrl")
+    figure.add_tools(zoom)
+    figure.toolbar.active_scroll = zoom
+    colours = iter(COLOURS)
+    legend = []
+    for name, bars in shown.bars.items():
+        colour = GREYS.get(name) or next(colours)
+        legend.append((name, colour))
+        source = ColumnDataSource(
+            {
+                "left": floats(bars.left, 1 / scale),
+                "right": floats(bars.right, 1 / scale),
+                "low": floats(bars.low),
+                "high": floats(bars.high),
+                "cpu": bars.cpu,
+                "task": bars.task,
+            }
+        )
+        figure.quad(
+            left="left", right="right", bottom="low", top="high", source=source, name=name,
+            fill_color=colour, line_color=None,
+        )  # fmt: skip
+    figure.add_tools(
+        HoverTool(
+            tooltips=[
+                ("fragment", "$name"), ("runs", "@task"), ("CPU", "@cpu"),
+                ("from", f"@left{{0.[000000]}} {unit}"), ("to", f"@right{{0.[000000]}} {unit}"),
+            ]
+        )
+    )  # fmt: skip
+    if shown.column is None:
+        what = "Each bar is a dispatch."
+    else:
+        width = f"{shown.column / scale:.3g} {unit}".rstrip()
+        what = (
+            f"There are {len(trace):,} dispatches, too many for a bar each: every column stands "
+            f"for {width}, and the height of a colour is its share of this time."
+        )
+    return embedded(figure), legend, what
+
+
+def floats(values: Sequence[float], factor: float = 1.0) -> Any:
+    """Return numbers as an array, which takes less room in a file than text."""
+    import numpy as np
+
+    return np.asarray(values, np.float64) * factor
+
+
+def foresight_chart(document: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return costs against look-ahead; None if there are too few windows."""
+    windows = document["windows"]
+    if len(windows) < FEWEST_POINTS:
+        return None
+    lengths = [window["window"] for window in windows]
+    figure = new_figure(
+        height=CURVE_HEIGHT,
+        x_range=lengths,
+        x_axis_label="look-ahead: length of a window",
+        y_axis_label=cost_label(document),
+        tools="",
+    )
+    figure.y_range.start = 0
+    figure.xaxis.major_label_orientation = 0.9
+    paid = [document["realised"]["total"]] * len(windows)
+    for name, costs, colour, dash in (
+        ("paid", paid, COLOURS[1], "dashed"),
+        ("rolling", [window["rolling"] for window in windows], COLOURS[0], "solid"),
+        ("bound", [window["bound"] for window in windows], COLOURS[2], "dotted"),
+    ):
+        source = source_of(window=lengths, cost=costs, curve=[name] * len(costs))
+        line = {"source": source, "color": colour, "legend_label": name}
+        figure.line("window", "cost", line_width=2, line_dash=dash, **line)
+        figure.scatter("window", "cost", size=7, **line)
+    hover(figure, [("", "@curve"), ("window", "@window"), ("cost", "@cost{0,0}")])
+    legend_above(figure)
+    return embedded(figure)
+
+
+def frontier_chart(
+    document: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """Return costs against waiting; None if there are too few rows whose waits are known.
+
+    Parameters
+    ----------
+    document
+        The comparison.
+    rows
+        Those of its frontier, each with its ``name``.
+    """
+    points = [row for row in rows if row["mean_wait"] is not None]
+    if len(points) < FEWEST_POINTS:
+        return None
+    unit = document["time_unit"]
+    scale = MILLISECOND / NANOSECONDS[unit] if unit in NANOSECONDS else 1
+    shown = "ms" if unit in NANOSECONDS else unit or ""
+    figure = new_figure(
+        height=CURVE_HEIGHT,
+        x_axis_label=f"mean wait ({shown})" if shown else "mean wait",
+        y_axis_label=cost_label(document),
+        tools="",
+    )
+    figure.y_range.start = 0
+    patience = document["frontier"]["patience"]
+    if patience:
+        figure.line(
+            [row["mean_wait"] / scale for row in patience],
+            [row["cost"] for row in patience],
+            line_width=2, color=COLOURS[0], legend_label="patient rule",
+        )  # fmt: skip
+    recorded = [row for row in points if row["scheduling"] == "recorded"]
+    attained = [row for row in points if row["scheduling"] != "recorded"]
+    bounded = [row for row in points if row["bound"] is not None]
+    for label, chosen, key, marker, colour in (
+        ("recorded", recorded, "cost", "diamond", COLOURS[1]),
+        ("attained", attained, "cost", "circle", COLOURS[0]),
+        ("bound", bounded, "bound", "dash", COLOURS[2]),
+    ):
+        if chosen:
+            figure.scatter(
+                "wait", "cost", size=12, marker=marker, color=colour, line_width=2,
+                legend_label=label,
+                source=source_of(
+                    wait=[row["mean_wait"] / scale for row in chosen],
+                    cost=[row[key] for row in chosen],
+                    row=[f"{row['name']}: {label}" for row in chosen],
+                ),
+            )  # fmt: skip
+    hover(figure, [("", "@row"), ("cost", "@cost{0,0}"), ("mean wait", f"@wait{{0.000}} {shown}")])
+    legend_above(figure)
+    return embedded(figure)
+
+
+def cost_label(document: Mapping[str, Any]) -> str:
+    """Return what an axis of costs is called."""
+    unit = document["cost_unit"]
+    return f"cost ({unit})" if unit else "cost"
+
+
+def new_figure(**settings: Any) -> Any:
+    """Return an empty figure as wide as its column of text."""
+    from bokeh.plotting import figure
+
+    empty = figure(
+        sizing_mode="stretch_width",
+        toolbar_location=None,
+        background_fill_color=None,
+        border_fill_color=None,
+        outline_line_color=None,
+        min_border_right=12,
+        **settings,
+    )
+    for axis in (*empty.xaxis, *empty.yaxis):
+        axis.axis_label_text_font_size = axis.major_label_text_font_size = "13px"
+        axis.axis_label_text_font_style = "normal"
+    return empty
+
+
+def source_of(**columns: Sequence[Any]) -> Any:
+    """Return the columns of a chart."""
+    from bokeh.models import ColumnDataSource
+
+    return ColumnDataSource({name: list(values) for name, values in columns.items()})
+
+
+def hover(figure: Any, tooltips: list[tuple[str, str]]) -> None:
+    """Let points say what they are."""
+    from bokeh.models import HoverTool, Scatter
+
+    points = [renderer for renderer in figure.renderers if isinstance(renderer.glyph, Scatter)]
+    figure.add_tools(HoverTool(tooltips=tooltips, renderers=points))
+
+
+def legend_above(figure: Any) -> None:
+    """Move the legend above the axes, where it hides nothing."""
+    legend = figure.legend[0]
+    legend.orientation = "horizontal"
+    legend.background_fill_color = legend.border_line_color = None
+    legend.label_text_font_size = "13px"
+    legend.padding = legend.margin = 2
+    figure.add_layout(legend, "above")
+
+
+def embedded(figure: Any) -> dict[str, Any]:
+    """Return a figure as Bokeh's own JSON."""
+    from bokeh.embed import json_item
+
+    item: dict[str, Any] = json_item(figure)
+    return item

@@ -1,0 +1,66 @@
+"""The page of a report: its figures, its escaping, the size of its chart."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dfopt.compare import CostModel, compare_trace, parse_window
+from dfopt.compare.document import comparison_document
+from dfopt.errors import DfoptError
+from dfopt.report import check_packages, packages, report_page
+from dfopt.report.gantt_columns import BAR_HEIGHT, OTHERS, gantt_bars
+from dfopt.trace import read_trace
+from tests.compare.examples import ROWS, write_trace
+
+EVIL = "</script><script>alert('x')</script>"
+
+
+def script(page: str, name: str) -> Mapping[str, Any]:
+    """Return what an element of JSON holds."""
+    (text,) = re.findall(rf'<script type="application/json" id="{name}">(.*?)</script>', page)
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+@pytest.mark.slow
+def test_names_are_text(tmp_path: Path) -> None:
+    rows = [(cpu, start, EVIL, EVIL) for cpu, start, _, _ in ROWS]
+    trace = read_trace(write_trace(tmp_path / "trace.jsonl", rows, name=EVIL))
+    comparison = compare_trace(trace, CostModel(), windows=[parse_window("whole")])
+    page = report_page(comparison, trace, facts={EVIL: EVIL}, command=EVIL)
+    assert "<script>alert" not in page
+    assert "&lt;/script&gt;&lt;script&gt;alert" in page
+    assert script(page, "comparison") == json.loads(json.dumps(comparison_document(comparison)))
+    assert EVIL in json.dumps(script(page, "charts")["gantt"])
+    # Everything stands in the file: it loads nothing.
+    assert not re.search(r"<(script|img|iframe)[^>]+src=|<link[^>]+href=\"(?!data:)", page)
+
+
+def test_bars_of_a_long_trace_are_shares(tmp_path: Path) -> None:
+    rows = [(n % 2, 20 * n, f"t{n % 5}", f"d{n % 23}") for n in range(600)]
+    trace = read_trace(write_trace(tmp_path / "trace.jsonl", rows))
+    names = sorted(trace.fragments)
+    each, few = gantt_bars(trace, names), gantt_bars(trace, names, most=100)
+    assert each.column is None
+    assert few.column is not None
+    assert sum(len(bars.left) for bars in each.bars.values()) == len(trace)
+    assert sum(len(bars.left) for bars in few.bars.values()) <= 100
+    assert OTHERS in few.bars
+    for name, bars in each.bars.items():
+        areas = [
+            float((np.subtract(drawn.right, drawn.left) * np.subtract(drawn.high, drawn.low)).sum())
+            for drawn in (bars, few.bars[name])
+        ]
+        assert areas[0] == pytest.approx(BAR_HEIGHT * 10 * len(bars.left))
+        assert areas[1] == pytest.approx(areas[0])
+
+
+def test_missing_package_has_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "find_spec", lambda name: None)
+    with pytest.raises(DfoptError, match=r"pip install 'dfopt\[report\]'"):
+        check_packages()
