@@ -7,6 +7,7 @@ from typing import Any
 
 from dfopt._version import __version__
 from dfopt.compare import Comparison
+from dfopt.compare.attainable.frontier import Scheduling
 from dfopt.compare.comparison import cost_ratio
 from dfopt.compare.document import comparison_document
 from dfopt.plot.frontier import point_name, wait_text
@@ -14,6 +15,13 @@ from dfopt.trace.trace import Trace
 
 MOST_FRAGMENTS = 20
 """At most this many fragments have a row; the document in the page has all of them."""
+
+BEFORE_NAMES = {
+    Scheduling.LONGEST_WAIT: "wait at most ",
+    Scheduling.PATIENCE: "patience ",
+    Scheduling.LEAST_RECENTLY_USED: "same timeline, ",
+}
+"""What stands before the name of a row."""
 
 
 def report_page(
@@ -93,9 +101,8 @@ def frontier_rows(comparison: Comparison, document: Mapping[str, Any]) -> list[d
             key: "–" if wait is None else wait_text(round(wait), unit)
             for key, wait in (("mean", row.mean_wait), ("p99", row.p99_wait))
         }
-        limit = "wait at most " if row.wait is not None else ""
-        patient = "patience " if row.patience is not None else ""
-        found.append({**own, **waits, "name": f"{limit}{patient}{point_name(row, unit)}"})
+        before = BEFORE_NAMES.get(row.scheduling, "")
+        found.append({**own, **waits, "name": f"{before}{point_name(row, unit)}"})
     return found
 
 

@@ -15,7 +15,7 @@ from tests.cli.conftest import Run, Start
 from tests.plot.worked_example import INSTANCE
 
 COMMANDS = (
-    "solve", "verify", "info", "bench", "compare", "import", "schema", "generate", "trace",
+    "solve", "verify", "info", "bench", "compare", "report", "import", "schema", "generate", "trace",
     "simulate", "measure", "model", "plot",
 )  # fmt: skip
 GROUPS = (["generate"], ["plot"], ["trace"], ["simulate"], ["measure"], ["model"])
