@@ -121,9 +121,46 @@ def frontier(
     draw(plot_frontiers, traces, output, plan, quiet=quiet)
 
 
+@app.command()
+@with_option_groups
+def attainable(
+    traces: Compared,
+    *,
+    output: PictureOption,
+    labels: LabelOptions,
+    model: ModelOptions,
+    limits: FrontierOptions,
+    work: WorkOptions,
+    quiet: QuietOption = False,
+) -> None:
+    """Draw what was paid beside what could have been paid, a bar for each way to schedule.
+
+    The options are those of 'dfopt compare'. A part of a bar is hatched if it is proven that nobody
+    with the same limit can pay less.
+
+    Example: dfopt plot attainable trace.txt --df tgid -o attainable.svg
+    """
+    windows = WindowOptions(workers=work.workers, scheduler=work.scheduler)
+    plan = planned(labels, model, windows, limits, default="none")
+    draw(plot_attainable_costs, traces, output, plan, quiet=quiet)
+
+
 def plot_frontiers(comparisons: Sequence[Comparison]) -> Axes:
-    """Draw the traces that have a frontier; say of the others why they are left out."""
+    """Draw the frontiers of traces against waiting."""
     from dfopt.plot import plot_frontier
+
+    return plot_frontier(with_frontier(comparisons))
+
+
+def plot_attainable_costs(comparisons: Sequence[Comparison]) -> Axes:
+    """Draw the costs of each frontier's schedules."""
+    from dfopt.plot import plot_attainable
+
+    return plot_attainable(with_frontier(comparisons))
+
+
+def with_frontier(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return the traces that have a frontier; say of the others why they are left out."""
     from dfopt.plot.frontier import check_rows
 
     drawn = []
@@ -135,7 +172,7 @@ def plot_frontiers(comparisons: Sequence[Comparison]) -> Axes:
             if len(comparisons) == 1:
                 raise
             say(with_options(f"dfopt: warning: {error}; it is left out"))
-    return plot_frontier(drawn)
+    return drawn
 
 
 @app.command()

@@ -1,5 +1,6 @@
 """Pictures: functions that take data and an Axes and return the Axes."""
 
+from dfopt.plot.attainable import plot_attainable
 from dfopt.plot.foresight import plot_foresight
 from dfopt.plot.frontier import plot_frontier
 from dfopt.plot.gantt import plot_schedule
@@ -10,6 +11,7 @@ from dfopt.plot.policies import plot_policies
 
 __all__ = [
     "check_picture_name",
+    "plot_attainable",
     "plot_foresight",
     "plot_frontier",
     "plot_gap",

@@ -1,13 +1,14 @@
-"""Draws the README's pictures: the worked example, hackbench's frontier, and policies."""
+"""Draws pictures of README and tutorial: hackbench, the worked example, and policies."""
 
 import sys
 from pathlib import Path
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dfopt import read_instance, read_result
 from dfopt.compare import Comparison, CostModel, compare_trace, parse_window
-from dfopt.plot import plot_policies, plot_schedule, save_picture
+from dfopt.plot import plot_attainable, plot_policies, plot_schedule, save_picture
 from dfopt.simulate.run_queue import POLICIES, read_scenario, simulate_once
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,11 +42,14 @@ def worked_example() -> Figure:
     return figure
 
 
-def frontier() -> Figure:
-    """Return what the kernel paid for a recording, and what was attainable at which waiting."""
-    figure = Figure(figsize=(9, 5.2), layout="constrained")
-    hackbench.frontier(["4"], ax=figure.subplots())
-    return figure
+def attainable() -> Axes:
+    """Return what the kernel paid for a recording, and what was attainable."""
+    return plot_attainable([compare_trace(hackbench.recording("4"), windows=(), waits=())])
+
+
+def frontier() -> Axes:
+    """Return what was attainable for the same recording, at which waiting."""
+    return hackbench.frontier(["4"])
 
 
 def chat_under(policy: str) -> Comparison:
@@ -59,6 +63,7 @@ def chat_under(policy: str) -> Comparison:
 def main() -> None:
     """Draw the pictures beside this file."""
     save_picture(worked_example(), Path(__file__).with_name("worked-example.png"))
+    save_picture(attainable(), Path(__file__).with_name("attainable.png"))
     save_picture(frontier(), Path(__file__).with_name("frontier.png"))
     policies = plot_policies([chat_under(policy) for policy in POLICIES_SHOWN])
     save_picture(policies, Path(__file__).with_name("policies.png"))

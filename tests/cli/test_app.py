@@ -37,7 +37,7 @@ def test_help_names_every_command(run: Run) -> None:
         *(
             ["plot", picture]
             for picture in (
-                "schedule", "foresight", "frontier", "gap", "crossover", "crossover-plane",
+                "schedule", "attainable", "foresight", "frontier", "gap", "crossover", "crossover-plane",
                 "machine-use", "claim", "headroom", "trade", "waste", "contention", "batching",
                 "counters", "queueing",
             )

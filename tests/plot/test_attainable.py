@@ -1,0 +1,72 @@
+"""What was attainable, as bars: what each one says."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from matplotlib.axes import Axes
+
+from dfopt.compare.comparison import Comparison
+from dfopt.errors import DfoptError
+from dfopt.plot import plot_attainable, save_picture
+from tests.compare.examples import comparison, frontier
+
+COMPARISON = comparison(frontier=frontier(), time_unit="ns")
+
+
+def bars(ax: Axes, *, hatched: bool) -> dict[float, float]:
+    """Return the lengths of bars by their middles."""
+    return {
+        round(bar.get_y() + bar.get_height() / 2, 6): bar.get_width()
+        for bar in ax.patches
+        if bool(bar.get_hatch()) is hatched
+    }
+
+
+def test_each_schedule_has_a_bar_with_what_is_proven_about_it() -> None:
+    ax = plot_attainable([COMPARISON])
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == [
+        "recorded",
+        "same times, best CPUs",
+        "nobody waits longer",
+        "waits of at most 1 ms",
+        "same mean wait",
+        "a rule that knows no future,\npatience 30 µs",
+    ]
+    middles = ax.get_yticks().tolist()
+    # What is proven is drawn upon the cost, so that each bar ends with one of the two colours.
+    assert bars(ax, hatched=True) == dict(zip(middles[1:5], (11, 6, 5, 3), strict=True))
+    costs = [text.get_text() for text in ax.texts[1:]]
+    assert costs[0] == "12   mean wait 60 µs"
+    assert [int(text.split()[0]) for text in costs] == [12, 11, 7, 5, 6, 8]
+    (marked,) = {tuple(line.get_xdata()) for line in ax.lines if line.get_ydata()[0] > middles[4]}
+    assert marked == (3,)
+
+
+def test_without_waits_nothing_is_drawn() -> None:
+    rows = tuple(replace(row, total_wait=None, p99_wait=None) for row in frontier().rows)
+    with pytest.raises(DfoptError, match="has no frontier to draw"):
+        plot_attainable([comparison(frontier=frontier(rows=rows, patience=()))])
+
+
+def test_several_traces_stand_below_each_other() -> None:
+    ax = plot_attainable([COMPARISON, replace(COMPARISON, name="$other")])
+    names = {text.get_text() for text in ax.texts}
+    assert {"made by hand", "$other"} <= names
+    assert len(ax.get_yticks()) == 12
+
+
+@pytest.mark.parametrize(
+    ("found", "problem"),
+    [([comparison()], "has no frontier; compare it again"), ([], "there is no trace to draw")],
+)
+def test_what_cannot_be_drawn(found: list[Comparison], problem: str) -> None:
+    with pytest.raises(DfoptError, match=problem):
+        plot_attainable(found)
+
+
+def test_the_same_picture_has_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("a.svg", "b.svg"):
+        save_picture(plot_attainable([COMPARISON]), tmp_path / name)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
