@@ -45,7 +45,12 @@ COLOUR_OF = {
 FADED = 0.35
 """How much of the paper is mixed into the colour of a bar."""
 
-IMPOSSIBLE = {"facecolor": "none", "edgecolor": PAPER, "hatch": "///", "linewidth": 0.0}
+IMPOSSIBLE: dict[str, Any] = {
+    "facecolor": "none",
+    "edgecolor": PAPER,
+    "hatch": "///",
+    "linewidth": 0,
+}
 """How the part of a bar is drawn that nobody can save."""
 
 BOUND: dict[str, Any] = {"marker": "^", "linestyle": "", "color": INK, "markersize": 7.0, **MARK}

@@ -37,9 +37,9 @@ def test_help_names_every_command(run: Run) -> None:
         *(
             ["plot", picture]
             for picture in (
-                "schedule", "attainable", "foresight", "frontier", "gap", "crossover", "crossover-plane",
-                "machine-use", "claim", "headroom", "trade", "waste", "contention", "batching",
-                "counters", "queueing",
+                "schedule", "attainable", "foresight", "frontier", "gap", "crossover",
+                "crossover-plane", "machine-use", "claim", "headroom", "trade", "waste",
+                "contention", "batching", "counters", "queueing",
             )
         ),
         *(

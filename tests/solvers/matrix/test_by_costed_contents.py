@@ -11,8 +11,13 @@ from dfopt.generate import matrix
 from dfopt.problem.certificate import Supports, SupportWeights
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.solvers.matrix import bound_by_flow, by_type_of_matrix, choose_supports
-from dfopt.solvers.matrix.by_costed_contents import solve_costed_types
+from dfopt.solvers.matrix import (
+    bound_by_flow,
+    by_costed_contents,
+    by_type_of_matrix,
+    choose_supports,
+)
+from dfopt.solvers.matrix.by_costed_contents import CostedTypes, solve_costed_types
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.verify.bound import check_bound
 from tests.claims import result_of
@@ -92,13 +97,24 @@ def test_a_hundred_tasks_of_six_types_are_proven(seed: int) -> None:
     assert_proven(instance, search)
 
 
-@pytest.mark.slow
-def test_schedules_above_a_threshold_without_any_are_found() -> None:
-    # Dealing types one after the other costs 49 here, and 36 is the least that sums do not refute.
-    instance = matrix(tasks=100, cpus=8, types=6, seed=0)
+def test_schedules_above_a_threshold_without_any_are_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Dealing types one after the other costs 50 here, and bisection finds the best schedule.
+    monkeypatch.setattr(by_costed_contents, "STEPS_BEFORE_SCHEDULES", 1)
+    objectives = []
+    look = CostedTypes._find_schedules_above
+
+    def looked(self: CostedTypes, threshold: int, unit: int) -> None:
+        objectives.append(self.search.objective)
+        look(self, threshold, unit)
+        objectives.append(self.search.objective)
+
+    monkeypatch.setattr(CostedTypes, "_find_schedules_above", looked)
+    instance = matrix(tasks=50, cpus=5, types=6, seed=4)
     search = chosen(instance)
+    assert objectives == [50, 25]
     assert search.is_closed
-    assert search.objective == 39
     assert_proven(instance, search)
 
 
