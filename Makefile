@@ -20,7 +20,7 @@ INSTALL_LOCKED := $(PIP) install --require-hashes --requirement
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help venv solve test lint types layers docs bench wheel-test lock
+.PHONY: help venv solve test lint types layers docs bench dist wheel-test release-notes lock
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,26 +49,40 @@ docs: venv  ## build the documentation; its examples run with the tests
 bench: venv  ## run the benchmarks (slow)
 	$(BIN)/python -m pytest tests/benchmarks
 
-# The wheel is built from the source distribution, so that both are shown to be complete. The
-# packages that it needs are copied, which is much faster than to install them once more.
-wheel-test: venv  ## run the tests against the built wheel, with the sources gone
+# The wheel is built from the source distribution. So a file that is missing there shows.
+dist: venv  ## build the source distribution and the wheel, into dist/
 	@set -eu; \
 	work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
-	python=$$PWD/$(BIN)/python; tree=$$work/tree; mkdir "$$tree"; \
-	$$python -m hatchling build --target sdist --directory "$$work"; \
-	tar -xzf "$$work"/dfopt-*.tar.gz -C "$$tree" --strip-components 1; \
+	python=$$PWD/$(BIN)/python; dist=$$PWD/dist; rm -rf "$$dist"; \
+	$$python -m hatchling build --target sdist --directory "$$dist"; \
+	tar -xzf "$$dist"/dfopt-*.tar.gz -C "$$work" --strip-components 1; \
+	for file in $$(git ls-files); do \
+	  if [ ! -e "$$work/$$file" ]; then echo "not in the source distribution: $$file" >&2; exit 1; fi; \
+	done; \
+	cd "$$work"; $$python -m hatchling build --target wheel --directory "$$dist"
+
+# The packages that the wheel needs are copied, which is much faster than to install them once more.
+wheel-test: dist  ## run the tests against the built wheel, with the sources gone
+	@set -eu; \
+	work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
+	python=$$PWD/$(BIN)/python; dist=$$PWD/dist; tree=$$work/tree; mkdir "$$tree"; \
+	tar -xzf "$$dist"/dfopt-*.tar.gz -C "$$tree" --strip-components 1; \
 	git ls-files dfopt models cli > "$$tree/sources.txt"; \
 	if [ -e ../shared ]; then ln -s "$$(cd ../shared && pwd)" "$$work/shared"; fi; \
 	cd "$$tree"; \
-	$$python -m hatchling build --target wheel --directory "$$work"; \
 	rm -r dfopt models cli; \
 	$$python -m venv --without-pip "$$work/venv"; \
 	packages='import sysconfig; print(sysconfig.get_path("purelib"))'; \
 	cp -R "$$($$python -c "$$packages")/." "$$("$$work/venv/bin/python" -c "$$packages")"; \
 	pip="$$work/venv/bin/python -m pip --disable-pip-version-check --quiet"; \
 	$$pip uninstall --yes dfopt; \
-	$$pip install --no-deps --no-index "$$work"/dfopt-*.whl; \
+	$$pip install --no-deps --no-index "$$dist"/dfopt-*.whl; \
 	"$$work/venv/bin/python" -m pytest $(PYTEST_ARGS)
+
+TAG ?=
+release-notes: venv  ## check that a tag may be released, and write its notes to build/ (TAG=v...)
+	@mkdir -p build
+	@$(BIN)/python release/notes.py "$(TAG)" > build/notes.md
 
 # uv stays outside the project: it is fetched for this once. Pins that still fit are kept;
 # LOCK_ARGS=--upgrade moves them all.

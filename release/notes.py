@@ -1,0 +1,52 @@
+"""Check that a tag may be released, and print what the changelog says about it.
+
+Usage: python release/notes.py v0.1.0
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+class NotReadyError(Exception):
+    """The tag and the files of the project do not agree."""
+
+
+def found(pattern: str, file: Path) -> str:
+    """Return what the group of a pattern matches in a file."""
+    match = re.search(pattern, file.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    if match is None:
+        raise NotReadyError(f"{file.name}: has nothing of the form {pattern}")
+    return match[1]
+
+
+def release_notes(tag: str, root: Path = ROOT) -> str:
+    """Return the changelog's section of a tag.
+
+    Raises
+    ------
+    NotReadyError
+        If the tag is not the version with a v before it, or if the changelog or CITATION.cff do
+        not name that version with the same date.
+    """
+    version = found(r'^__version__ = "(.+?)"$', root / "dfopt" / "_version.py")
+    if tag != f"v{version}":
+        raise NotReadyError(f"the tag is {tag}, but dfopt/_version.py says {version}")
+    changes, citation = root / "CHANGELOG.md", root / "CITATION.cff"
+    heading = rf"^## \[{re.escape(version)}\] - "
+    date = found(rf"{heading}(\d{{4}}-\d\d-\d\d)$", changes)
+    cited = found(r"^version: (\S+)$", citation), found(r"^date-released: (\S+)$", citation)
+    if cited != (version, date):
+        raise NotReadyError(
+            f"CHANGELOG.md says {version} of {date}, but CITATION.cff {' of '.join(cited)}"
+        )
+    return found(rf"{heading}{date}\n(.*?)(?=^## \[|\Z)", changes).strip() + "\n"
+
+
+if __name__ == "__main__":
+    try:
+        sys.stdout.write(release_notes(*sys.argv[1:]))
+    except NotReadyError as error:
+        sys.exit(str(error))

@@ -1,0 +1,159 @@
+"""What a release consists of: its texts, and the steps that make it."""
+
+import re
+import runpy
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.metadata import Metadata
+from trove_classifiers import classifiers
+
+import dfopt
+from release.notes import NotReadyError, release_notes
+
+ROOT = Path(__file__).parents[1]
+DESCRIPTION = (ROOT / "release" / "description.md").read_text("utf-8")
+WORKFLOW = (ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
+CHANGES = (
+    "# Changelog\n\n## [Unreleased]\n\n## [{}] - 2026-12-01\n\n### Added\n\n- It.\n\n## [0.1.0]\n"
+)
+
+
+def text_of_the_metadata() -> str:
+    """Return the metadata of the wheel: that which is installed, or of the sources."""
+    if not (ROOT / "dfopt").exists():
+        return metadata.distribution("dfopt").read_text("METADATA") or ""
+    from hatchling.builders.wheel import WheelBuilder
+
+    builder = WheelBuilder(str(ROOT))
+    builder.metadata.validate_fields()
+    return builder.config.core_metadata_constructor(builder.metadata)
+
+
+def test_metadata_are_valid() -> None:
+    made = Metadata.from_email(text_of_the_metadata(), validate=True)
+    assert made.metadata_version == "2.4"
+    assert str(made.version) == dfopt.__version__
+    assert made.license_expression == "Apache-2.0"
+    assert made.license_files == ["LICENSE"]
+    assert made.description_content_type == "text/markdown"
+    assert made.description is not None
+    assert made.description.strip() == DESCRIPTION.strip()
+    assert set(made.classifiers or []) <= classifiers
+
+
+def test_the_description_can_stand_alone() -> None:
+    # An index shows no files of the project, so links and pictures would lead nowhere.
+    assert not re.search(r"\]\(|<\w+|://", DESCRIPTION)
+    commands = [line for line in DESCRIPTION.splitlines() if line.startswith("$ ")]
+    assert commands
+    for command in commands:
+        words = command.split()[1:]
+        assert words[0] == "dfopt"
+        assert words[1] in {"compare", "generate", "solve", "verify"}
+
+
+def test_the_example_of_the_description(capsys: pytest.CaptureFixture[str]) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", DESCRIPTION, re.DOTALL)
+    (promised,) = re.findall(r"print\(.*\)  # (.*)", example)
+    exec(example, {})
+    assert capsys.readouterr().out.strip() == promised
+
+
+def test_the_package_runs_as_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["dfopt", "--version"])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_module("dfopt", run_name="__main__")
+    assert end.value.code == 0
+    assert capsys.readouterr().out == f"dfopt {dfopt.__version__}\n"
+
+
+def steps() -> list[dict[str, str]]:
+    """Return all steps of the workflow."""
+    return [step for job in yaml.safe_load(WORKFLOW)["jobs"].values() for step in job["steps"]]
+
+
+def test_actions_are_pinned_by_commit() -> None:
+    used = [step["uses"] for step in steps() if "uses" in step]
+    assert used
+    assert all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action) for action in used)
+    assert len(re.findall(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+$", WORKFLOW, re.MULTILINE)) == len(used)
+
+
+def test_commands_of_the_workflow_exist() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
+    called = [step["run"].split() for step in steps() if step.get("run", "").startswith("make ")]
+    assert {words[1] for words in called} >= {"release-notes", "wheel-test"}
+    assert {words[1] for words in called} <= targets
+
+
+def test_only_what_publishes_has_rights() -> None:
+    workflow = yaml.safe_load(WORKFLOW)
+    assert workflow["permissions"] == {}
+    rights = {name: job["permissions"] for name, job in workflow["jobs"].items()}
+    assert rights == {
+        "build": {"contents": "read"},
+        "publish": {"id-token": "write"},
+        "announce": {"contents": "write"},
+    }
+    # A name that somebody chose must not become part of a command.
+    assert all("${{" not in step.get("run", "") for step in steps())
+    assert "://" not in WORKFLOW
+
+
+def test_the_workflow_tries_every_version_of_python() -> None:
+    workflow = yaml.safe_load(WORKFLOW)
+    tried = workflow["jobs"]["build"]["strategy"]["matrix"]["python"]
+    made = Metadata.from_email(text_of_the_metadata(), validate=True)
+    named = [name.rpartition(" ")[2] for name in made.classifiers or [] if " :: 3." in name]
+    assert tried == named
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return a project that is ready for the release 1.2.0."""
+    (tmp_path / "dfopt").mkdir()
+    (tmp_path / "dfopt" / "_version.py").write_text('"""It."""\n\n__version__ = "1.2.0"\n')
+    (tmp_path / "CHANGELOG.md").write_text(CHANGES.format("1.2.0"))
+    (tmp_path / "CITATION.cff").write_text("version: 1.2.0\ndate-released: 2026-12-01\n")
+    return tmp_path
+
+
+def test_notes_are_the_section_of_the_changelog(project: Path) -> None:
+    assert release_notes("v1.2.0", project) == "### Added\n\n- It.\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("dfopt/_version.py", '__version__ = "1.3.0"\n', "the tag is v1.2.0, but .* says 1.3.0"),
+        ("CHANGELOG.md", CHANGES.format("1.1.0"), "CHANGELOG.md: has nothing of the form"),
+        ("CITATION.cff", "version: 1.2.0\n", "CITATION.cff: has nothing of the form .*date"),
+        (
+            "CITATION.cff",
+            "version: 1.2.0\ndate-released: 2026-12-02\n",
+            "but CITATION.cff 1.2.0 of",
+        ),
+    ],
+)
+def test_a_tag_that_does_not_fit_is_refused(
+    project: Path, file: str, text: str, message: str
+) -> None:
+    (project / file).write_text(text)
+    with pytest.raises(NotReadyError, match=message):
+        release_notes("v1.2.0", project)
+
+
+def test_the_citation_has_what_its_format_asks_for() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["type"] == "software"
+    assert all(author.keys() == {"name"} for author in citation["authors"])
+    assert citation["license"] == "Apache-2.0"
