@@ -8,7 +8,7 @@ from dfopt.bench.published import (
     read_published,
     verdict_counts,
 )
-from dfopt.bench.row import Row, RowStatus
+from dfopt.bench.row import Row, RowStatus, rows_frame
 from dfopt.bench.run import Report, RunProgress, run
 from dfopt.bench.sets import Entry, read_set
 from dfopt.bench.settings import Settings
@@ -31,6 +31,7 @@ __all__ = [
     "read_published",
     "read_rows",
     "read_set",
+    "rows_frame",
     "run",
     "summarise",
     "verdict_counts",

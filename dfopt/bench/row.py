@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, get_type_hints
 
 from dfopt.bench.settings import Settings
 from dfopt.errors import FileError
+from dfopt.frames import FrameLibrary, frame_of
 
 SETTINGS = tuple(field.name for field in fields(Settings))
 
@@ -103,6 +104,29 @@ class Row:
 
 
 COLUMNS = tuple(field.name for field in fields(Row))
+
+
+def rows_frame(rows: Iterable[Row], *, library: FrameLibrary | None = None) -> Any:
+    """Return rows as a data frame of pandas or polars, with the columns of the CSV file.
+
+    Parameters
+    ----------
+    rows
+        As :func:`~dfopt.bench.run` reports them, or :func:`~dfopt.bench.read_rows` reads them.
+    library
+        ``"pandas"`` or ``"polars"``; None takes pandas if it is installed, else polars.
+
+    Raises
+    ------
+    MethodError
+        When the library is not installed.
+    """
+    values = ([getattr(row, column) for column in COLUMNS] for row in rows)
+    return frame_of(
+        COLUMNS,
+        [[str(value) if isinstance(value, StrEnum) else value for value in row] for row in values],
+        library,
+    )
 
 
 def texts_of(row: Row) -> list[str]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from dfopt.compare.attainable.frontier import WaitingFrontier
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.domains.domain_pairs import DomainComparison
+from dfopt.compare.frame_columns import COLUMNS, FramePart, columns_with_units
+from dfopt.frames import FrameLibrary, frame_of
 from dfopt.trace import Quality
 from dfopt.trace.service import Service
 
@@ -262,6 +265,82 @@ class Comparison:
     order_kept: OrderKept | None = None
     service: Service | None = None
     domains: DomainComparison | None = None
+
+    def to_frame(self, part: FramePart = "windows", *, library: FrameLibrary | None = None) -> Any:
+        """Return a part of the comparison as a data frame of pandas or polars.
+
+        Every row begins with ``trace`` and ``policy``, so that frames of several traces can be
+        concatenated. Names of columns end with the unit where there is one: ``bound_switches``,
+        ``run_time_ns``.
+
+        Parameters
+        ----------
+        part
+            ``"windows"`` has a row for each length of window, ``"trace"`` a single row with what
+            was paid and how tasks were served, ``"causes"`` a row for each cause, ``"fragments"``
+            and ``"cpus"`` one for each of them, and ``"frontier"`` one for each schedule that keeps
+            cause and effect.
+        library
+            ``"pandas"`` or ``"polars"``; None takes pandas if it is installed, else polars.
+
+        Raises
+        ------
+        MethodError
+            When the part is unknown, or the library not installed.
+        """
+        columns = columns_with_units(part, self.cost_unit, self.time_unit)
+        return frame_of(
+            ("trace", "policy", *columns),
+            [(self.name, self.policy, *row) for row in self._rows(part)],
+            library,
+        )
+
+    def _rows(self, part: FramePart) -> list[tuple[object, ...]]:
+        """Return the rows of a part, with values in the order of its columns."""
+        holders: Sequence[object] = ()
+        match part:
+            case "causes":
+                return [(str(cause), self.causes.get(cause, 0)) for cause in Cause]
+            case "trace":
+                return [self._summary()]
+            case "windows":
+                holders = self.windows
+            case "fragments":
+                holders = self.fragments
+            case "cpus":
+                holders = self.cpus
+            case "frontier" if self.frontier is not None:
+                holders = (*self.frontier.rows, *self.frontier.patience)
+        # An enumeration's member becomes its word, so that frames hold plain texts.
+        return [
+            tuple(
+                str(value) if isinstance(value, StrEnum) else value
+                for value in (getattr(holder, column) for column in COLUMNS[part])
+            )
+            for holder in holders
+        ]
+
+    def _summary(self) -> tuple[object, ...]:
+        service = self.service
+        latency = service.wakeup_latency if service else None
+        wait = service.wait if service else None
+        return (
+            self.dispatches,
+            self.managed,
+            self.realised.total,
+            self.realised.worst,
+            self.realised.switches,
+            self.unlabelled_share,
+            *(
+                getattr(figures, name, None)
+                for figures, names in (
+                    (latency, ("mean", "p50", "p99", "longest")),
+                    (wait, ("mean", "p99", "longest")),
+                    (service, ("fairness", "migrations")),
+                )
+                for name in names
+            ),
+        )
 
 
 def policies_of(comparisons: Sequence[Comparison]) -> list[str] | None:

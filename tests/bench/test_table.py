@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dfopt import __version__
 from dfopt.bench import Row, RowStatus, read_rows
-from dfopt.bench.row import COLUMNS, row_from_texts, texts_of
+from dfopt.bench.row import COLUMNS, row_from_texts, rows_frame, texts_of
 from dfopt.bench.table import HEADER, Table, line_of
 from dfopt.errors import DfoptError
 
@@ -204,3 +204,11 @@ def test_a_pipe_takes_rows(tmp_path: Path) -> None:
             table.append(ROW)
         assert stream.readline() == HEADER
         assert stream.readline() == line_of(texts_of(ROW))
+
+
+def test_a_frame_has_the_columns_of_the_file() -> None:
+    pytest.importorskip("pandas")
+    frame = rows_frame([ROW, OTHER], library="pandas")
+    assert tuple(frame.columns) == COLUMNS
+    assert list(frame["status"]) == [str(ROW.status)] * 2
+    assert list(frame["sha256"]) == [ROW.sha256, OTHER.sha256]

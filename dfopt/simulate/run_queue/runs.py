@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from dfopt.files.formats import Format
 from dfopt.files.json_text import document_text
 from dfopt.files.storage import write_text
 from dfopt.files.strict_json import shown_place
+from dfopt.frames import FrameLibrary, frame_of, with_unit
 from dfopt.parallel.pool import performed
 from dfopt.simulate.policy_source import naming_policy
 from dfopt.simulate.run_queue.contract import Policy
@@ -28,6 +29,18 @@ from dfopt.simulate.run_queue.simulation import Run, UnfitError, run_of, simulat
 FORMAT = Format.RUN_QUEUE
 SUMMARY = "summary.json"
 ALL = "all"
+
+
+TIME_COLUMNS = frozenset({
+    "end", "penalty_total", "penalty_max", "executed", "overhead", "spun", "interrupted",
+    "locks_spun",
+    *(
+        f"{waits}_{figure}"
+        for waits in ("wait", "response", "service_wakeup_latency", "service_wait")
+        for figure in ("mean", "p50", "p99", "longest")
+    ),
+})  # fmt: skip
+"""The columns of data frames that are times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +125,33 @@ class Runs:
             ],
         }
 
+    def to_frame(self, *, library: FrameLibrary | None = None) -> Any:
+        """Return the figures as a data frame of pandas or polars, with a row for each simulation.
+
+        Columns are the keys of the document, those of inner objects after the outer key:
+        ``penalty_total_ns``, ``service_wakeup_latency_p99_ns``. Counts in caches are sums over all
+        CPUs.
+
+        Parameters
+        ----------
+        library
+            ``"pandas"`` or ``"polars"``; None takes pandas if it is installed, else polars.
+
+        Raises
+        ------
+        MethodError
+            When the library is not installed.
+        """
+        rows = [
+            {
+                with_unit(name, {run.time_unit: TIME_COLUMNS}): value
+                for name, value in _flat(run.to_document())
+            }
+            for run in self.runs
+        ]
+        columns = list(dict.fromkeys(name for row in rows for name in row))
+        return frame_of(columns, [[row.get(name) for name in columns] for row in rows], library)
+
 
 def simulate_all(  # noqa: PLR0913 - what, how often, and where
     scenarios: Sequence[Scenario],
@@ -186,6 +226,19 @@ def simulate_all(  # noqa: PLR0913 - what, how often, and where
     if folder is not None and runs.runs:
         write_text(folder / SUMMARY, document_text(runs.to_document()))
     return runs
+
+
+def _flat(document: Mapping[str, Any], outer: str = "") -> Iterator[tuple[str, object]]:
+    """Yield the figures of a document, those of inner objects too; texts in lists are left out."""
+    for key, value in document.items():
+        name = f"{outer}{key}"
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{name}_")
+        elif isinstance(value, list):
+            if value and all(isinstance(entry, int) for entry in value):
+                yield name, sum(value)
+        elif value is not None:
+            yield name, value
 
 
 def _tasks(scenarios: Sequence[Scenario], policies: Sequence[str], seeds: range) -> list[RunTask]:

@@ -193,3 +193,19 @@ def test_what_is_wrong_is_found_before_anything_is_done(tmp_path, scenarios, pol
 def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(DfoptError, match="cannot be written to"):
         simulate_all([small()], ["fcfs"], folder=tmp_path / "nix")
+
+
+def test_a_frame_has_a_row_for_each_simulation():
+    pytest.importorskip("pandas")
+    scenario = small(caches=CacheSizes(lines=64, miss=7))
+    runs = simulate_all([scenario], ["fcfs", "data-affinity"], seeds=range(2), processes=1)
+    frame = runs.to_frame(library="pandas")
+    assert list(zip(frame["policy"], frame["seed"], strict=True)) == [
+        (run.policy, run.seed) for run in runs.runs
+    ]
+    assert list(frame["penalty_total_ns"]) == [run.penalty for run in runs.runs]
+    assert list(frame["response_mean_ns"]) == [run.mean_response for run in runs.runs]
+    (latency,) = {run.service.wakeup_latency.p99 for run in runs.runs[:1]}
+    assert frame["service_wakeup_latency_p99_ns"][0] == latency
+    assert list(frame["caches_misses"]) == [sum(run.caches.misses) for run in runs.runs]
+    assert not any(isinstance(value, list | dict) for value in frame.iloc[0])
