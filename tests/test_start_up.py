@@ -18,7 +18,7 @@ from dfopt_cli.app import app
 from dfopt_cli.exit_codes import INFEASIBLE
 for command in sys.argv[1:]:
     try:
-        app(command.split())
+        app(command.split(), prog_name="dfopt")
     except SystemExit as end:
         assert end.code in (None, 0, INFEASIBLE), command
 print(*sys.modules)
@@ -53,6 +53,14 @@ def loaded_by(*commands: str) -> set[str]:
 )
 def test_help_is_light(command: str) -> None:
     assert (HEAVY | {"numpy"}).isdisjoint(loaded_by(f"{command} --help"))
+
+
+@pytest.mark.slow
+def test_completion_is_light(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_DFOPT_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "dfopt simulate run-queue ch")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    assert (HEAVY | {"numpy"}).isdisjoint(loaded_by(""))
 
 
 @pytest.mark.slow

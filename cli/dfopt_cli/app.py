@@ -44,7 +44,6 @@ app = typer.Typer(
     name="dfopt",
     cls=DfoptGroup,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},

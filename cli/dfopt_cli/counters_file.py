@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dfopt_cli import completion
+
 if TYPE_CHECKING:
     from dfopt_models.counters import CounterFigures, CountersModel
 
@@ -18,6 +20,7 @@ CountersArgument = Annotated[
         metavar="FILE",
         help="Samples of counters at switches, a CSV table or what perf script prints; or a model "
         "of counters, a TOML file or a name: ziemba. - is standard input.",
+        autocompletion=completion.models_of("counters"),
         show_default=False,
     ),
 ]

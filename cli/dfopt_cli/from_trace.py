@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dfopt.files.streams import shown_name
+from dfopt_cli import completion
 from dfopt_cli.failures import naming
 from dfopt_cli.output_files import check_output
 from dfopt_cli.printing import print_rich, printable, say
@@ -43,6 +44,7 @@ def from_trace(
         typer.Option(
             "--jobs",
             metavar="SOURCE",
+            autocompletion=completion.sources,
             help="What a job is: tgid or process, comm:REGEX, own, or whatever --df of 'dfopt "
             "compare' takes. Once for all traces, or once for each in their order.",
             show_default=False,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dfopt_cli import completion
 from dfopt_cli.counters import counters
 from dfopt_cli.failures import naming, usage
 from dfopt_cli.formula_option import FormulaCommand, FormulaOption
@@ -23,6 +24,7 @@ ModelArgument = Annotated[
     typer.Argument(
         metavar="MODEL",
         help="The parameters, a TOML file (- is standard input), or a name: mix-5.",
+        autocompletion=completion.models_of("response"),
         show_default=False,
     ),
 ]
@@ -149,6 +151,7 @@ def contention(
         typer.Argument(
             metavar="MODEL",
             help="The parameters, a TOML file (- is standard input), or a name: sohn-kim.",
+            autocompletion=completion.models_of("contention"),
             show_default=False,
         ),
     ],
@@ -196,6 +199,7 @@ def batching(
         typer.Argument(
             metavar="MODEL",
             help="The parameters, a TOML file (- is standard input), or a name: debattista.",
+            autocompletion=completion.models_of("batching"),
             show_default=False,
         ),
     ],
@@ -259,6 +263,7 @@ def queueing(
             metavar="MODEL",
             help="The parameters, a TOML file (- is standard input), or a name: short-jobs, "
             "symmetry.",
+            autocompletion=completion.models_of("queueing"),
             show_default=False,
         ),
     ],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from dfopt_cli import completion
 from dfopt_cli.counters_file import CountersArgument, CpuOption, LongOption, read_counters
 from dfopt_cli.failures import naming, usage
 from dfopt_cli.options import PathOption, PictureOption
@@ -27,6 +28,7 @@ ModelsArgument = Annotated[
     typer.Argument(
         metavar="MODEL",
         help="Parameters of the response-time model: TOML files, or a name such as mix-5.",
+        autocompletion=completion.models_of("response"),
         show_default=False,
     ),
 ]
@@ -70,6 +72,7 @@ def machine_use(
         typer.Argument(
             metavar="MODEL",
             help="Parameters of the response-time model, a TOML file or a name such as mix-5.",
+            autocompletion=completion.models_of("response"),
             show_default=False,
         ),
     ],
@@ -151,6 +154,7 @@ def contention(
         typer.Argument(
             metavar="MODEL",
             help="Parameters of the contention model: a TOML file, or a name: sohn-kim.",
+            autocompletion=completion.models_of("contention"),
             show_default=False,
         ),
     ],
@@ -176,6 +180,7 @@ def batching(
         typer.Argument(
             metavar="MODEL",
             help="Parameters of the batching model: a TOML file, or a name: debattista.",
+            autocompletion=completion.models_of("batching"),
             show_default=False,
         ),
     ],
@@ -230,6 +235,7 @@ def queueing(
         typer.Argument(
             metavar="MODEL",
             help="Parameters of the queueing model: a TOML file, or a name: short-jobs, symmetry.",
+            autocompletion=completion.models_of("queueing"),
             show_default=False,
         ),
     ],

@@ -7,13 +7,18 @@ from typing import Annotated
 import typer
 
 from dfopt import files
+from dfopt_cli import completion
 from dfopt_cli.printing import print_json
 
 
 def schema(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="The format, such as instance or result."),
+        typer.Argument(
+            metavar="NAME",
+            help="The format, such as instance or dfopt-instance/1.",
+            autocompletion=completion.schemas,
+        ),
     ],
 ) -> None:
     """Print a format's JSON Schema.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dfopt.errors import DfoptError
+from dfopt_cli import completion
 from dfopt_cli.cost_options import CostOptions
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import naming, termination_as_interrupt
@@ -64,6 +65,7 @@ def run_queue(
         list[str],
         typer.Argument(
             metavar="SCENARIO",
+            autocompletion=completion.scenarios,
             help="Names of scenarios that come with dfopt (all: every one), TOML "
             "files, recorded traces, whose threads then run under the policies, or a workload of "
             "your own (file.py or module:Class; give --cpus).",
@@ -75,6 +77,7 @@ def run_queue(
         list[str],
         typer.Option(
             metavar="POLICY",
+            autocompletion=completion.run_queue_policies,
             help="Policy to simulate; may be given several times. all: every policy that fits. A "
             "policy of your own is module:Class or file.py.",
         ),
@@ -171,6 +174,7 @@ def space_sharing(
         str,
         typer.Argument(
             metavar="MIX",
+            autocompletion=completion.mixes,
             help="The jobs and the machine, a TOML file (- is standard input), or a name: "
             "mix-1 to mix-6.",
             show_default=False,
@@ -181,6 +185,7 @@ def space_sharing(
         list[str],
         typer.Option(
             metavar="POLICY",
+            autocompletion=completion.space_sharing_policies,
             help="Policy to simulate; may be given several times. A policy of your own is "
             "module:Class or file.py.",
         ),

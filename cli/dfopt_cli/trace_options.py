@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from dfopt_cli import completion
 from dfopt_cli.failures import usage
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class LabelOptions:
         typer.Option(
             "--df",
             metavar="SOURCE",
+            autocompletion=completion.sources,
             show_default=False,
             help="Where fragments come from: own (the trace's labels), tgid or process, marks "
             "(dfopt:df=ID), comm:REGEX, cgroup:FILE, wakeups (inferred), or a CSV file tid,df. "

@@ -5,11 +5,18 @@ from __future__ import annotations
 import difflib
 import json
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 from dfopt.errors import DfoptError
 from dfopt.files.strict_json import Document
 
 ENDING = ".schema.json"
+
+
+def schema_names() -> list[str]:
+    """Return the short names of all schemas, such as ``instance``."""
+    files = (file.name for file in _folder().iterdir())
+    return sorted(name.removesuffix(ENDING) for name in files if name.endswith(ENDING))
 
 
 def schema(name: str) -> Document:
@@ -25,13 +32,15 @@ def schema(name: str) -> Document:
     DfoptError
         When there is no such schema; the message names those there are.
     """
-    folder = resources.files("dfopt.files") / "schemas"
-    endings = (file.name for file in folder.iterdir() if file.name.endswith(ENDING))
-    known = sorted(ending.removesuffix(ENDING) for ending in endings)
+    known = schema_names()
     short_name = name.removeprefix("dfopt-").removesuffix("/1")
     if short_name not in known:
         nearest = difflib.get_close_matches(short_name, known, n=1)
         hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
         raise DfoptError(f"there is no schema {name!r}; known are {', '.join(known)}{hint}")
-    text = (folder / f"{short_name}{ENDING}").read_text(encoding="utf-8")
+    text = (_folder() / f"{short_name}{ENDING}").read_text(encoding="utf-8")
     return json.loads(text)  # type: ignore[no-any-return]
+
+
+def _folder() -> Traversable:
+    return resources.files("dfopt") / "files" / "schemas"
