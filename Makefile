@@ -20,7 +20,7 @@ INSTALL_LOCKED := $(PIP) install --require-hashes --requirement
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help venv solve test lint types layers docs bench dist wheel-test release-notes lock
+.PHONY: help venv solve test lint types layers docs bench dist wheel-test sbom release-notes lock
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +78,11 @@ wheel-test: dist  ## run the tests against the built wheel, with the sources gon
 	$$pip uninstall --yes dfopt; \
 	$$pip install --no-deps --no-index "$$dist"/dfopt-*.whl; \
 	"$$work/venv/bin/python" -m pytest $(PYTEST_ARGS)
+
+sbom: $(VENV)/run $(VENV)/project  ## write a bill of materials of the locked packages to build/
+	@mkdir -p build
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) \
+	  $(BIN)/python release/sbom.py > build/dfopt.cdx.json
 
 TAG ?=
 release-notes: venv  ## check that a tag may be released, and write its notes to build/ (TAG=v...)

@@ -3,8 +3,10 @@
 import re
 import runpy
 import sys
+import tomllib
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,10 +15,12 @@ from trove_classifiers import classifiers
 
 import dfopt
 from release.notes import NotReadyError, release_notes
+from release.sbom import bill_of_materials, locked_packages
 
 ROOT = Path(__file__).parents[1]
 DESCRIPTION = (ROOT / "release" / "description.md").read_text("utf-8")
 WORKFLOW = (ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8")
+LOCK = (ROOT / "requirements" / "run.txt").read_text("utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 CHANGES = (
     "# Changelog\n\n## [Unreleased]\n\n## [{}] - 2026-12-01\n\n### Added\n\n- It.\n\n## [0.1.0]\n"
@@ -89,7 +93,7 @@ def test_actions_are_pinned_by_commit() -> None:
 def test_commands_of_the_workflow_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
     called = [step["run"].split() for step in steps() if step.get("run", "").startswith("make ")]
-    assert {words[1] for words in called} >= {"release-notes", "wheel-test"}
+    assert {words[1] for words in called} >= {"release-notes", "sbom", "wheel-test"}
     assert {words[1] for words in called} <= targets
 
 
@@ -157,3 +161,47 @@ def test_the_citation_has_what_its_format_asks_for() -> None:
     assert citation["type"] == "software"
     assert all(author.keys() == {"name"} for author in citation["authors"])
     assert citation["license"] == "Apache-2.0"
+
+
+def bill() -> dict[str, Any]:
+    """Return the bill of materials of the lock."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    return bill_of_materials(LOCK, project, "1.2.0")
+
+
+def test_the_bill_of_materials_is_the_lock() -> None:
+    listed = {
+        entry["purl"]: [found["content"] for found in entry["externalReferences"][0]["hashes"]]
+        for entry in bill()["components"]
+    }
+    pins = re.split(r"^(?=\S)", LOCK, flags=re.MULTILINE)[1:]
+    assert listed == {
+        f"pkg:pypi/{pin.split()[0].replace('==', '@')}": re.findall(r"sha256:(\w{64})", pin)
+        for pin in pins
+    }
+    assert all(listed.values())
+    assert sum(map(len, listed.values())) == LOCK.count("sha256:")
+
+
+def test_the_bill_of_materials_says_what_runs() -> None:
+    made = bill()
+    scopes = {entry["name"]: entry["scope"] for entry in made["components"]}
+    assert scopes["numpy"] == scopes["packaging"] == "required"
+    assert scopes["hatchling"] == "excluded"
+    numpy = next(
+        entry
+        for entry in made["components"]
+        if entry["purl"] == f"pkg:pypi/numpy@{metadata.version('numpy')}"
+    )
+    assert "BSD-3-Clause" in numpy["licenses"][0]["expression"]
+    root, *others = made["dependencies"]
+    assert root["ref"] == "pkg:pypi/dfopt@1.2.0"
+    assert numpy["purl"] in root["dependsOn"]
+    known = {entry["bom-ref"] for entry in made["components"]}
+    assert {url for edge in (root, *others) for url in edge["dependsOn"]} <= known
+    assert made == bill()
+
+
+def test_a_lock_that_is_not_understood_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"line 2 is neither .*: somewhere"):
+        locked_packages("numpy==2.4.6 \\\nsomewhere\n")
