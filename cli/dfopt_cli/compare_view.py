@@ -134,7 +134,7 @@ def service_rows(comparison: Comparison) -> dict[str, str]:
         rows["waits"] = f"not known: {service.problem or 'no dispatch is known to have been ready'}"
     if service.fairness is not None:
         index = f"Jain's index {service.fairness:.2f} of running / (running + waiting)"
-        rows["fairness"] = f"{index}, task by task"
+        rows["fairness"] = f"{index} by what is due to each task's weight"
     rows["migrations"] = f"{service.migrations:,}"
     return rows
 

@@ -27,7 +27,8 @@ from dfopt_cli.tables import LARGE, duration, pairs, plain_table, share
 SERVICE = {
     "latency": "from woken up to running",
     "wait": "the same, and from preempted to running",
-    "fairness": "Jain's index of running / (running + waiting), task by task; 1 if all are alike",
+    "fairness": "Jain's index of running / (running + waiting) by what is due to each task's "
+    "weight",
 }
 
 

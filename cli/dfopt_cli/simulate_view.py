@@ -36,7 +36,7 @@ FAR_NOTE = "far: migrations from one cache domain to another"
 RESPONSE_NOTE = "response: mean time from woken up to blocked again"
 SERVICE_NOTES = (
     "latency: from woken up to running; wait: the same, and after preemptions",
-    "fairness: Jain's index of running / (running + waiting) of threads; 1: alike",
+    "fairness: Jain's index of running / (running + waiting) by what is due to weights",
     "these count dispatches with a fragment; where none has one, all dispatches",
 )
 
