@@ -14,6 +14,7 @@ from dfopt_cli import generate, measure, model, plot, simulate, trace
 from dfopt_cli.bench import bench
 from dfopt_cli.compare import compare
 from dfopt_cli.exit_codes import INTERRUPTED
+from dfopt_cli.export import export
 from dfopt_cli.failures import fail, warnings_of
 from dfopt_cli.from_trace import from_trace
 from dfopt_cli.import_files import import_files
@@ -82,6 +83,7 @@ app.command()(bench)
 app.command()(compare)
 app.command()(report)
 app.command("import")(import_files)
+app.command()(export)
 app.command()(schema)
 app.add_typer(generate.app, name="generate", help="Generate random instances.")
 app.add_typer(trace.app, name="trace", help="Convert traces, schedules and instances.")
