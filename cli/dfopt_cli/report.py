@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dfopt.errors import FileError
 from dfopt.files.storage import write_text
-from dfopt_cli.compare_traces import compare_traces, planned
+from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_reading
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.failures import termination_as_interrupt
-from dfopt_cli.options import QuietOption, with_option_groups
+from dfopt_cli.options import DomainsOption, QuietOption, domains_of, with_option_groups
 from dfopt_cli.output_files import check_output
-from dfopt_cli.trace_options import FrontierOptions, LabelOptions, TraceArgument, WindowOptions
+from dfopt_cli.trace_options import FrontierOptions, LabelOptions, WindowOptions
 
 if TYPE_CHECKING:
     from dfopt.trace import Trace
@@ -25,7 +27,7 @@ PageOption = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Where to write the page; its name usually ends in .html.",
+        help="Where to write the page; its name ends in .html.",
         show_default=False,
     ),
 ]
@@ -39,9 +41,21 @@ OrderFreeOption = Annotated[
 ]
 
 
+SUFFIXES = (".html", ".htm")
+"""How the name of a page may end."""
+
+
 @with_option_groups
 def report(
-    trace_file: TraceArgument,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TRACE",
+            help="The traces: text of perf or ftrace, systrace, Perfetto, Chrome JSON or "
+            "dfopt-trace/1.",
+            show_default=False,
+        ),
+    ],
     *,
     output: PageOption,
     labels: LabelOptions,
@@ -49,14 +63,16 @@ def report(
     attainable: FrontierOptions,
     order_free: OrderFreeOption = False,
     windows: WindowOptions,
+    domains: DomainsOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Write what 'dfopt compare' says of a trace as one HTML page to send around.
 
     The page has what was paid and what it was lost to, the bounds, the curves, the costliest
     fragments, a Gantt chart to pan and zoom, and how all this was computed. It needs no network
-    and can be read on a phone. The figures are those of 'dfopt compare --json' with the same
-    options, and that document is part of the page.
+    and can be read on a phone. Several traces stand below each other, after a table of all. The
+    figures are those of 'dfopt compare --json' with the same options, and that document is part
+    of the page.
 
     Exit code 4: Ctrl-C came first; the page has what is known by then.
 
@@ -66,19 +82,23 @@ def report(
     from dfopt_cli.compare_view import subject_rows
 
     check_packages()
-    check_output(output, trace_file)
+    if not output.lower().endswith(SUFFIXES):
+        raise FileError("is no name of a page; let it end in .html", file=output or "''")
+    refuse_second_reading(files)
+    check_output(output, *files)
     if order_free and attainable.wait:
         raise typer.BadParameter("--order-free leaves out what --wait is about; give one of them")
     plan = planned(labels, model, windows, None if order_free else attainable, default="whole")
+    plan = replace(plan, domains=domains_of(domains))
     traces: list[Trace] = []
     with termination_as_interrupt():
-        compared = compare_traces([trace_file], plan, quiet=quiet, on_trace=traces.append)
-    (comparison,) = compared.comparisons
-    page = report_page(
-        comparison,
-        traces[0],
-        facts=subject_rows(comparison),
-        command=shlex.join(["dfopt", *sys.argv[1:]]),
-    )
-    write_text(output, page)
+        compared = compare_traces(files, plan, quiet=quiet, on_trace=traces.append)
+        page = report_page(
+            compared.comparisons,
+            traces[: len(compared.comparisons)],
+            facts=list(map(subject_rows, compared.comparisons)),
+            command=shlex.join(["dfopt", *sys.argv[1:]]),
+            interrupted=len(compared.comparisons) < len(files),
+        )
+        write_text(output, page)
     compared.end("the page has what is finished")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dfopt.compare.attainable.frontier import Scheduling
+from dfopt.plot.frontier import WIDE
 from dfopt.plot.gantt_of_trace import scale_of
-from dfopt.report.gantt_columns import NO_FRAGMENT, OTHERS, gantt_bars
+from dfopt.report.gantt_columns import MOST_BARS, NO_FRAGMENT, OTHERS, gantt_bars
 from dfopt.trace.time_units import NANOSECONDS
 from dfopt.trace.trace import Trace
 
@@ -25,14 +27,37 @@ ROW_HEIGHT, AROUND_ROWS, LEAST_HEIGHT = 26, 70, 170
 CURVE_HEIGHT = 320
 """Heights in pixels."""
 
+BELOW, ABOVE = 0.04, 1.1
+"""How far an axis of costs goes below 0 and above the highest cost, as parts of that cost."""
+
+AT_THE_SIDES = 0.15
+"""Room left and right of the points, as a part of their range."""
+
+NEAR = (0.3, 0.06)
+"""Names of points overlap within these parts of the ranges of waits and costs."""
+
 MILLISECOND = NANOSECONDS["ms"]
 
 
-def gantt_chart(trace: Trace, fragments: Sequence[str]) -> tuple[dict[str, Any], list[Any], str]:
-    """Return the chart of a trace, the colours of its legend, and what a bar is."""
+def gantt_chart(
+    trace: Trace, titles: Mapping[str, str], *, name: str, most: int = MOST_BARS
+) -> tuple[dict[str, Any], list[Any], str]:
+    """Return the chart of a trace, the colours of its legend, and what a bar is.
+
+    Parameters
+    ----------
+    trace
+        The trace.
+    titles
+        What each fragment is called, those first that are to have colours.
+    name
+        Of the figure.
+    most
+        At most this many bars are drawn.
+    """
     from bokeh.models import ColumnDataSource, HoverTool, Range1d, WheelZoomTool
 
-    shown = gantt_bars(trace, fragments)
+    shown = gantt_bars(trace, list(titles), most=most)
     scale, unit = scale_of(trace, shown.length)
     figure = new_figure(
         height=max(LEAST_HEIGHT, AROUND_ROWS + ROW_HEIGHT * trace.cpus),
@@ -42,7 +67,7 @@ def gantt_chart(trace: Trace, fragments: Sequence[str]) -> tuple[dict[str, Any],
         tools="xpan,reset",
         active_drag="xpan",
     )
-    figure.name = "gantt"
+    figure.name = name
     figure.ygrid.visible = False
     figure.yaxis.ticker = [-cpu for cpu in range(trace.cpus)]
     figure.yaxis.major_label_overrides = {-cpu: f"CPU {cpu}" for cpu in range(trace.cpus)}
@@ -52,9 +77,10 @@ def gantt_chart(trace: Trace, fragments: Sequence[str]) -> tuple[dict[str, Any],
     figure.toolbar.active_scroll = zoom
     colours = iter(COLOURS)
     legend = []
-    for name, bars in shown.bars.items():
-        colour = GREYS.get(name) or next(colours)
-        legend.append((name, colour))
+    for fragment, bars in shown.bars.items():
+        colour = GREYS.get(fragment) or next(colours)
+        title = titles.get(fragment, fragment)
+        legend.append((title, colour))
         source = ColumnDataSource(
             {
                 "left": floats(bars.left, 1 / scale),
@@ -66,7 +92,7 @@ def gantt_chart(trace: Trace, fragments: Sequence[str]) -> tuple[dict[str, Any],
             }
         )
         figure.quad(
-            left="left", right="right", bottom="low", top="high", source=source, name=name,
+            left="left", right="right", bottom="low", top="high", source=source, name=title,
             fill_color=colour, line_color=None,
         )  # fmt: skip
     figure.add_tools(
@@ -137,33 +163,41 @@ def frontier_chart(
     rows
         Those of its frontier, each with its ``name``.
     """
+    from bokeh.models import LabelSet, Range1d
+
     points = [row for row in rows if row["mean_wait"] is not None]
     if len(points) < FEWEST_POINTS:
         return None
     unit = document["time_unit"]
     scale = MILLISECOND / NANOSECONDS[unit] if unit in NANOSECONDS else 1
     shown = "ms" if unit in NANOSECONDS else unit or ""
+    patience = document["frontier"]["patience"]
+    waits = [row["mean_wait"] / scale for row in (*points, *patience)]
+    least, most = min(waits), max(waits)
+    is_wide = 0 < WIDE * least < most
+    costs = [row["cost"] for row in (*points, *patience)]
     figure = new_figure(
         height=CURVE_HEIGHT,
         x_axis_label=f"mean wait ({shown})" if shown else "mean wait",
         y_axis_label=cost_label(document),
+        x_axis_type="log" if is_wide else "linear",
+        y_range=Range1d(-BELOW * (max(costs) or 1), ABOVE * (max(costs) or 1)),
         tools="",
     )
-    figure.y_range.start = 0
-    patience = document["frontier"]["patience"]
+    figure.x_range.range_padding = AT_THE_SIDES
     if patience:
         figure.line(
             [row["mean_wait"] / scale for row in patience],
             [row["cost"] for row in patience],
             line_width=2, color=COLOURS[0], legend_label="patient rule",
         )  # fmt: skip
-    recorded = [row for row in points if row["scheduling"] == "recorded"]
-    attained = [row for row in points if row["scheduling"] != "recorded"]
+    recorded = [row for row in points if row["scheduling"] == Scheduling.RECORDED]
+    attained = [row for row in points if row["scheduling"] != Scheduling.RECORDED]
     bounded = [row for row in points if row["bound"] is not None]
     for label, chosen, key, marker, colour in (
-        ("recorded", recorded, "cost", "diamond", COLOURS[1]),
         ("attained", attained, "cost", "circle", COLOURS[0]),
         ("bound", bounded, "bound", "dash", COLOURS[2]),
+        ("recorded", recorded, "cost", "diamond", COLOURS[1]),
     ):
         if chosen:
             figure.scatter(
@@ -174,6 +208,30 @@ def frontier_chart(
                     cost=[row[key] for row in chosen],
                     row=[f"{row['name']}: {label}" for row in chosen],
                 ),
+            )  # fmt: skip
+    # Names stand on the side where there is room. A point beside one with a name has none.
+    named: list[Mapping[str, Any]] = []
+    for row in points:
+        if not any(
+            abs(row["mean_wait"] - other["mean_wait"]) <= NEAR[0] * (most - least) * scale
+            and abs(row["cost"] - other["cost"]) <= NEAR[1] * max(costs)
+            for other in named
+        ):
+            named.append(row)
+    middle = (least * most) ** 0.5 if is_wide else (least + most) / 2
+    for align, offset, is_right in (("left", 10, False), ("right", -10, True)):
+        chosen = [row for row in named if (row["mean_wait"] / scale > middle) is is_right]
+        if chosen:
+            figure.add_layout(
+                LabelSet(
+                    x="wait", y="cost", text="row", text_align=align, x_offset=offset, y_offset=-7,
+                    text_font_size="13px",
+                    source=source_of(
+                        wait=[row["mean_wait"] / scale for row in chosen],
+                        cost=[row["cost"] for row in chosen],
+                        row=[row["name"] for row in chosen],
+                    ),
+                )
             )  # fmt: skip
     hover(figure, [("", "@row"), ("cost", "@cost{0,0}"), ("mean wait", f"@wait{{0.000}} {shown}")])
     legend_above(figure)

@@ -15,5 +15,8 @@ def check_packages() -> None:
     DfoptError
         When one is missing.
     """
-    if any(find_spec(name) is None for name in ("bokeh", "jinja2")):
-        raise DfoptError("a report needs a package more; install it: pip install 'dfopt[report]'")
+    for name in ("bokeh", "jinja2"):
+        if find_spec(name) is None:
+            raise DfoptError(
+                f"a report needs the package {name}; install it: pip install 'dfopt[report]'"
+            )

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,12 @@ import numpy as np
 import pytest
 
 from dfopt.compare import CostModel, compare_trace, parse_window
-from dfopt.compare.document import comparison_document
+from dfopt.compare.document import comparison_document, comparisons_document
 from dfopt.errors import DfoptError
 from dfopt.report import check_packages, packages, report_page
 from dfopt.report.gantt_columns import BAR_HEIGHT, OTHERS, gantt_bars
 from dfopt.trace import read_trace
-from tests.compare.examples import ROWS, write_trace
+from tests.compare.examples import ROWS, comparison, frontier, write_trace
 
 EVIL = "</script><script>alert('x')</script>"
 
@@ -31,14 +32,32 @@ def script(page: str, name: str) -> Mapping[str, Any]:
 def test_names_are_text(tmp_path: Path) -> None:
     rows = [(cpu, start, EVIL, EVIL) for cpu, start, _, _ in ROWS]
     trace = read_trace(write_trace(tmp_path / "trace.jsonl", rows, name=EVIL))
-    comparison = compare_trace(trace, CostModel(), windows=[parse_window("whole")])
-    page = report_page(comparison, trace, facts={EVIL: EVIL}, command=EVIL)
+    found = compare_trace(trace, CostModel(), windows=[parse_window("whole")])
+    page = report_page([found], [trace], facts=[{EVIL: EVIL}], command=EVIL)
     assert "<script>alert" not in page
     assert "&lt;/script&gt;&lt;script&gt;alert" in page
-    assert script(page, "comparison") == json.loads(json.dumps(comparison_document(comparison)))
+    assert script(page, "comparison") == json.loads(json.dumps(comparison_document(found)))
     assert EVIL in json.dumps(script(page, "charts")["gantt"])
     # Everything stands in the file: it loads nothing.
     assert not re.search(r"<(script|img|iframe)[^>]+src=|<link[^>]+href=\"(?!data:)", page)
+
+
+def test_traces_below_each_other(tmp_path: Path) -> None:
+    trace = read_trace(write_trace(tmp_path / "trace.jsonl", time_unit="ns"))
+    made = comparison(frontier=frontier())
+    surfaceflinger = replace(made.fragments[0], name="surfaceflinger")
+    made = replace(made, fragments=(surfaceflinger, *made.fragments[1:]))
+    page = report_page([made, made], [trace, trace], facts=[{}, {}], command="", interrupted=True)
+    assert script(page, "comparison") == json.loads(json.dumps(comparisons_document([made, made])))
+    identifiers = re.findall(r' id="([^"]+)"', page)
+    assert len(identifiers) == len(set(identifiers))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(identifiers)
+    charts = script(page, "charts")
+    assert {"gantt-0", "gantt-1", "foresight-1", "frontier-0"} <= set(charts)
+    assert {f"chart-{name}" for name in charts} <= set(identifiers)
+    assert page.count("<td>A surfaceflinger</td>") == 2
+    assert page.count("</span>A surfaceflinger</li>") == 2  # in the legends
+    assert "The computation was interrupted" in page
 
 
 def test_bars_of_a_long_trace_are_shares(tmp_path: Path) -> None:

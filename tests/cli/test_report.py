@@ -1,0 +1,66 @@
+"""``dfopt report``: what it writes, and what it refuses."""
+
+from pathlib import Path
+
+import pytest
+
+from dfopt.report import packages
+from tests.cli.conftest import Run
+
+USAGE = [
+    ([], "Missing option '--output'"),
+    (["-o", "r.html", "--order-free", "--wait", "1ms"], "--order-free leaves out what --wait is"),
+]
+
+
+@pytest.mark.parametrize(("options", "problem"), USAGE, ids=["output", "wait"])
+def test_wrong_usage_is_2(run: Run, trace: Path, options: list[str], problem: str) -> None:
+    code, out, err = run("report", trace, *options)
+    assert (code, out) == (2, "")
+    assert problem in " ".join(err.split())
+
+
+def test_bad_files_are_1(
+    run: Run, trace: Path, instance_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder.html").mkdir()
+    Path("empty.txt").touch()
+    Path("words.txt").write_text("words\n", "utf-8")
+    Path("same.html").write_bytes(trace.read_bytes())
+    refused = [
+        (trace, "missing/r.html", "missing/r.html: cannot be written: its folder does not exist"),
+        (trace, "r.pdf", "r.pdf: is no name of a page; let it end in .html"),
+        (trace, "-", "-: is no name of a page; let it end in .html"),
+        (trace, "", "'': is no name of a page; let it end in .html"),
+        (trace, "folder.html", "folder.html: is a folder; name a file in it"),
+        ("same.html", "same.html", "same.html: is what is read from; name another file"),
+        ("empty.txt", "r.html", "empty.txt: is empty; name a trace"),
+        ("words.txt", "r.html", "words.txt: holds no trace that dfopt knows; it reads"),
+        (instance_file, "r.html", "is a dfopt-instance/1 document and no trace; name a trace"),
+        ("nowhere.txt", "r.html", "nowhere.txt: there is no such file; check its name"),
+    ]
+    for given, output, problem in refused:
+        code, out, err = run("report", given, "-o", output)
+        assert (code, out) == (1, "")
+        assert problem in err
+        assert len(err.splitlines()) == 1
+    monkeypatch.setattr(packages, "find_spec", lambda name: None)
+    code, out, err = run("report", trace, "-o", "r.html")
+    assert (code, out) == (1, "")
+    assert (
+        err == "dfopt: a report needs the package bokeh; install it: pip install 'dfopt[report]'\n"
+    )
+    assert not Path("r.html").exists()
+
+
+@pytest.mark.slow
+def test_a_later_trace_that_is_bad_keeps_the_page(run: Run, trace: Path, tmp_path: Path) -> None:
+    page, words = tmp_path / "r.html", tmp_path / "words.txt"
+    words.write_text("words\n", "utf-8")
+    code, _, err = run("report", trace, words, "--domains", "0;1", "-o", page)
+    assert code == 1
+    assert "words.txt: holds no trace" in err
+    text = page.read_text("utf-8")
+    assert "The computation was interrupted" in text
+    assert '<section id="domains">' in text
