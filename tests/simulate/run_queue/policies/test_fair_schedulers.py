@@ -10,8 +10,10 @@ from dfopt.simulate.run_queue.policies.eevdf import Eevdf
 from dfopt.simulate.run_queue.policies.scx_lavd import ScxLavd
 from dfopt.simulate.run_queue.policies.scx_rusty import ScxRusty
 from dfopt.simulate.run_queue.policies.scx_simple import ScxSimple
+from dfopt.simulate.run_queue.scenario import Machine
 from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep
 from dfopt.simulate.run_queue.workload import Burst, NewThread
+from tests.simulate.run_queue.by_hand import rows, run
 from tests.simulate.run_queue.hand_made import places, simulated, thread
 
 CFS = {"latency": 12, "min_granularity": 2, "wakeup_granularity": 3}
@@ -104,6 +106,22 @@ def test_an_idle_cpu_pulls_at_once_what_is_cold_and_later_what_is_hot(
     # Without balancing it is never pulled.
     done = simulated(policy, later, cpus=2, **parameters, migration_cost=50, balance_interval=0)
     assert {cpu for cpu, _ in places(done, "long") + places(done, "third")} == {0}
+
+
+@pytest.mark.parametrize(("balance_interval", "pulled"), [(32, 46), (45, 45)])
+def test_a_cpu_that_balances_calls_nobody(balance_interval: int, pulled: int) -> None:
+    cfs = Cfs(**CFS, migration_cost=50, balance_interval=balance_interval)
+    machine = Machine(cpus=2, call_time=2, interrupt_time=4)
+    kernel = run([Burst(90)], [Burst(40)], [Burst(80)], policy=cfs, machine=machine)
+    # t0 and t2 share CPU 0 in slices of 6. As t2 is new, it is 6 behind: t0 has two slices first.
+    # So by 42 t0 has executed 24 of 90, and t2 18 of 80. From 40 on CPU 1 has nothing to run, and
+    # tries every 2. At 42 and 44 it finds only what is hot. The third try takes t2, which has
+    # waited since 42: at 46, or before that with the tick at 45.
+    assert [row[:4] for row in sorted(rows(kernel))[-3:]] == [
+        (0, 42, 42 + 66, "t0"), (1, 0, 40, "t1"), (1, pulled, pulled + 62, "t2"),
+    ]  # fmt: skip
+    # CPU 1 does this itself, so CPU 0 is not interrupted for a call.
+    assert (kernel.counters.interrupted, kernel.counters.overhead) == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -226,8 +226,9 @@ class FairQueues(Policy):
         self.leaves(self.charge(thread))
 
     def tick(self) -> None:
-        """Balance all CPUs, one after the other."""
+        """Let all CPUs balance, one after the other."""
         for cpu in range(self.engine.cpus):
+            self.engine.charge(cpu)
             self.balance(cpu)
 
     # Where threads run.
@@ -339,6 +340,7 @@ class FairQueues(Policy):
     def _idle_tick(self) -> None:
         self._has_idle_tick = False
         for cpu in self.engine.idle():
+            self.engine.charge(cpu)
             self.balance(cpu)
         if self.engine.idle():
             self.expect_idle_tick()
