@@ -59,6 +59,13 @@ READINGS = (
         "no text; what a third scan gains in Read rests on it",
     ),
     (
+        "`tlms-1` to `-3`, `has_handoff`",
+        "a thread that wakes up goes through the queue of its CPU",
+        "it is handed to an idle CPU without a queue, its own first; the paper names handoff "
+        "scheduling and does not describe it",
+        "no text",
+    ),
+    (
         "`wf-smash`, `offer_excess`",
         "a full overflow batch that no idle processor takes goes to the own queue",
         "it becomes the migration batch; the text says both",
