@@ -24,6 +24,21 @@ from dfopt_cli.schema import schema
 from dfopt_cli.solve import solve
 from dfopt_cli.verify import verify
 
+HELP = """Show what switching between data costs, and the least that it could cost.
+
+A CPU that goes from one group of data to another pays for it, and so does a GPU that loads another
+model, or a machine that is set up for another family of jobs. For a trace, dfopt says what was
+paid, what was attainable, and what no schedule can go below. For tasks that are known beforehand
+it finds the cheapest schedule. Both come with a proof.
+
+\b
+A trace:         dfopt compare trace.txt --df tgid
+A page of it:    dfopt report trace.txt --df tgid -o report.html
+An instance:     dfopt solve instance.json
+Any file:        dfopt info FILE
+"""
+"""The text above the list of commands; after the sign of a backspace lines stay as they are."""
+
 
 class DfoptGroup(TyperGroup):
     """Commands whose errors are one line each on standard error; bugs keep their traceback."""
@@ -60,7 +75,7 @@ def print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(help=HELP)
 def main(
     version: Annotated[
         bool,
@@ -69,26 +84,25 @@ def main(
         ),
     ] = False,
 ) -> None:
-    """Exact scheduling of tasks that share data.
-
-    Finds which task should run on which CPU, and in which order, so that switching between
-    data fragments costs the least, and proves that nothing is better.
-    """
+    """Show what switching between data costs, and the least that it could cost."""
 
 
+# Groups are listed after commands.
+app.command()(compare)
+app.command()(report)
 app.command()(solve)
 app.command()(verify)
 app.command()(info)
-app.command()(bench)
-app.command()(compare)
-app.command()(report)
 app.command("import")(import_files)
 app.command()(export)
+app.command()(bench)
 app.command()(schema)
-app.add_typer(generate.app, name="generate", help="Generate random instances.")
-app.add_typer(trace.app, name="trace", help="Convert traces, schedules and instances.")
-app.add_typer(simulate.app, name="simulate", help="Simulate policies on workloads.")
-app.add_typer(measure.app, name="measure", help="Measure the machine at hand.")
-model.app.command("from-trace")(from_trace)
-app.add_typer(model.app, name="model", help="Evaluate the analytic models.")
 app.add_typer(plot.app, name="plot", help="Draw pictures: SVG, PNG or PDF.")
+app.add_typer(trace.app, name="trace", help="Convert and label traces; make instances of them.")
+app.add_typer(simulate.app, name="simulate", help="Simulate scheduling policies on workloads.")
+app.add_typer(generate.app, name="generate", help="Generate random instances.")
+app.add_typer(measure.app, name="measure", help="Measure what switches cost on this machine.")
+model.app.command("from-trace")(from_trace)
+app.add_typer(
+    model.app, name="model", help="Evaluate models of sharing, locks, batches and queues."
+)

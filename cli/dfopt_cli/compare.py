@@ -48,9 +48,9 @@ def compare(
     ],
     *,
     labels: LabelOptions,
-    model: ModelOptions,
     attainable: AttainableOptions,
     windows: WindowOptions,
+    model: ModelOptions,
     domains: DomainsOption = None,
     fail_if: Annotated[
         list[str] | None,
@@ -65,21 +65,22 @@ def compare(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Show how far schedules are from the optimum.
+    """Show how far a trace, or a schedule, is from the best possible.
 
     For a trace: what its switches cost, what was attainable with nobody waiting longer, what a
     simple rule would have paid, and what no schedule can go below; then where the difference was
-    lost, and the least cost if dispatches could run in any order within windows. Several traces
-    stand side by side.
+    lost, and the least cost if dispatches could run in any order within windows. --df says which
+    threads share data. Unless costs are given, every change from one fragment of data to another
+    costs 1. Several traces stand side by side.
 
-    For an instance and results of it: each schedule against the optimum. Only --time-limit (60 s
-    by default) and --workers matter there.
+    For an instance and results of it: each schedule against the optimum. Of the options only
+    --time-limit (60 s by default), --workers and --fail-if matter there.
 
     Exit code 4: Ctrl-C came first, or for an instance the time limit; what is known by then is
     shown. A bound is valid even if there was no time to prove that it is attained. Exit code 5: a
     condition of --fail-if is true, or its figure could not be computed.
 
-    Example: dfopt compare trace.txt --df labels.csv --wait 1ms --window 10ms --window whole
+    Example: dfopt compare trace.txt --df tgid --wait 1ms --window 10ms --window whole
     """
     if holds_instance(files):
         refuse_trace_options(labels, model, attainable, windows, domains)
@@ -209,7 +210,7 @@ def refuse_trace_options(
     if given != (LabelOptions(), ModelOptions(), AttainableOptions(), plain, None):
         raise typer.BadParameter(
             "an instance is compared with its results under its own model; apart from "
-            "--time-limit and --workers the options are for traces"
+            "--time-limit, --workers and --fail-if the options are for traces"
         )
 
 

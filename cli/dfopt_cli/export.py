@@ -39,10 +39,10 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write an instance as an integer program, for other solvers and for teaching.
+    """Write an instance as an integer program (LP or MPS).
 
-    Its least value is that of the best schedule. Comments at the top say what its variables mean.
-    Formats: LP (CPLEX's) and MPS (free).
+    It is for other solvers and for teaching. Its least value is that of the best schedule.
+    Comments at the top say what its variables mean. Formats: LP (CPLEX's) and MPS (free).
 
     Example: dfopt export instance.json -o model.lp
     """

@@ -66,13 +66,13 @@ def report(
     domains: DomainsOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Write what 'dfopt compare' says of a trace as one HTML page to send around.
+    """Write what 'dfopt compare' says of a trace as a page of HTML.
 
-    The page has what was paid and what it was lost to, the bounds, the curves, the costliest
-    fragments, a Gantt chart to pan and zoom, and how all this was computed. It needs no network
-    and can be read on a phone. Several traces stand below each other, after a table of all. The
-    figures are those of 'dfopt compare --json' with the same options, and that document is part
-    of the page.
+    It is one file to send around. It has what was paid and what it was lost to, the bounds, the
+    curves, the costliest fragments, a Gantt chart to pan and zoom, and how all this was computed.
+    It needs no network and can be read on a phone. Several traces stand below each other, after a
+    table of all. The figures are those of 'dfopt compare --json' with the same options, and that
+    document is part of the page.
 
     Exit code 4: Ctrl-C came first; the page has what is known by then.
 

@@ -63,7 +63,7 @@ def verify(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a result, a proof or a schedule without trusting the solver it comes from.
+    """Check a result, a proof or a schedule without any solver.
 
     The cost of a schedule is computed anew, and the proof of a lower bound is checked in exact
     integer arithmetic. For a trace, give the labels of the comparison; for a schedule of it also

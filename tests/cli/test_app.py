@@ -15,8 +15,8 @@ from tests.cli.conftest import Run, Start
 from tests.plot.worked_example import INSTANCE
 
 COMMANDS = (
-    "solve", "verify", "info", "bench", "compare", "report", "import", "export", "schema",
-    "generate", "trace", "simulate", "measure", "model", "plot",
+    "compare", "report", "solve", "verify", "info", "import", "export", "bench", "schema", "plot",
+    "trace", "simulate", "generate", "measure", "model",
 )  # fmt: skip
 GROUPS = (["generate"], ["plot"], ["trace"], ["simulate"], ["measure"], ["model"])
 
