@@ -8,6 +8,10 @@ from importlib import metadata, resources
 from pathlib import Path
 
 import pytest
+from packaging.metadata import Metadata
+from trove_classifiers import classifiers
+
+import dfopt
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = {"dfopt", "dfopt_models", "dfopt_cli"}
@@ -57,6 +61,29 @@ def test_wheel_holds_every_file(files: list[metadata.PackagePath]) -> None:
     installed = {file.as_posix() for file in files}
     assert len(sources) > len(PACKAGES)
     assert {re.sub("^(models|cli)/", "", source) for source in sources} <= installed
+
+
+def text_of_the_metadata() -> str:
+    """Return the metadata of the wheel: that which is installed, or of the sources."""
+    if not (ROOT / "dfopt").exists():
+        return metadata.distribution("dfopt").read_text("METADATA") or ""
+    from hatchling.builders.wheel import WheelBuilder
+
+    builder = WheelBuilder(str(ROOT))
+    builder.metadata.validate_fields()
+    return builder.config.core_metadata_constructor(builder.metadata)
+
+
+def test_metadata_are_valid() -> None:
+    made = Metadata.from_email(text_of_the_metadata(), validate=True)
+    assert made.metadata_version == "2.4"
+    assert str(made.version) == dfopt.__version__
+    assert made.license_expression == "Apache-2.0"
+    assert made.license_files == ["LICENSE"]
+    assert made.description_content_type == "text/markdown"
+    written = (ROOT / "release" / "description.md").read_text("utf-8")
+    assert (made.description or "").strip() == written.strip()
+    assert set(made.classifiers or []) <= classifiers
 
 
 def test_citation_names_this_version() -> None:
