@@ -12,6 +12,7 @@ from dfopt.compare.cost_model import CostModel
 from dfopt.compare.domains.domain_pairs import DomainComparison
 from dfopt.compare.frame_columns import COLUMNS, FramePart, columns_with_units
 from dfopt.frames import FrameLibrary, frame_of
+from dfopt.html_table import html_table
 from dfopt.trace import Quality
 from dfopt.trace.service import Service
 
@@ -293,6 +294,29 @@ class Comparison:
             ("trace", "policy", *columns),
             [(self.name, self.policy, *row) for row in self._rows(part)],
             library,
+        )
+
+    def _repr_html_(self) -> str:
+        """Return what was paid and what was possible as tables, as notebooks show them.
+
+        They are parts of :meth:`to_frame` without rows in which nothing was paid.
+        """
+        unlabelled = f"{self.unlabelled_share:.1%} of the run time has no fragment"
+        captions: dict[FramePart, str] = {
+            "causes": f"{self.name}: {self.realised.total:,} {self.cost_unit} paid, lost to",
+            "frontier": "with arrivals and lengths as recorded",
+            "windows": "if the order within a window did not matter",
+        }
+        tables = [
+            html_table(caption, columns_with_units(part, self.cost_unit, self.time_unit), rows)
+            for part, caption in captions.items()
+            if (rows := [row for row in self._rows(part) if part != "causes" or row[1]])
+        ]
+        return "\n".join(
+            [
+                *tables,
+                f"<p>{self.managed:,} dispatches of {self.dispatches:,} count; {unlabelled}.</p>",
+            ]
         )
 
     def _rows(self, part: FramePart) -> list[tuple[object, ...]]:

@@ -6,11 +6,13 @@ from dfopt.plot.frontier import plot_frontier
 from dfopt.plot.gantt import plot_schedule
 from dfopt.plot.gantt_of_trace import plot_trace
 from dfopt.plot.gap import plot_gap
-from dfopt.plot.picture import check_picture_name, save_picture
+from dfopt.plot.picture import Picture, check_picture_name, picture_of, save_picture
 from dfopt.plot.policies import plot_policies
 
 __all__ = [
+    "Picture",
     "check_picture_name",
+    "picture_of",
     "plot_attainable",
     "plot_foresight",
     "plot_frontier",

@@ -6,6 +6,7 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,12 +89,38 @@ def save_picture(ax: Axes, path: str | Path) -> None:
     FileError
         When there is no such format, or the file cannot be written.
     """
+    # Drawn in memory first: an error of Matplotlib's is no error of the file's.
+    drawn = _drawn(ax, check_picture_name(path))
+    with replacing(path) as stream:
+        stream.write(drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture that notebooks show.
+
+    Parameters
+    ----------
+    svg
+        The picture itself.
+    """
+
+    svg: str = field(repr=False)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def picture_of(ax: Axes) -> Picture:
+    """Return the figure of these axes as a picture, for the last line of a notebook's cell."""
+    return Picture(_drawn(ax, ".svg").decode())
+
+
+def _drawn(ax: Axes, ending: str) -> bytes:
+    """Return the figure of these axes in the format of an ending."""
     from matplotlib import rc_context
 
-    ending = check_picture_name(path)
-    # Drawn in memory first: an error of Matplotlib's is no error of the file's.
     drawn = io.BytesIO()
     with rc_context({"svg.hashsalt": "dfopt"}), without_glyph_warnings():
         root_figure(ax).savefig(drawn, format=ending[1:], dpi=RESOLUTION, metadata=METADATA[ending])
-    with replacing(path) as stream:
-        stream.write(drawn.getvalue())
+    return drawn.getvalue()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from math import gcd
 from operator import itemgetter
@@ -25,6 +25,7 @@ from dfopt.checks import (
     described,
 )
 from dfopt.errors import DfoptWarning, InstanceError
+from dfopt.html_table import MOST_ROWS, html_table
 from dfopt.problem.cache_state import CacheState, InitialState, Leaves
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.task_names import check_ids, check_precedence
@@ -273,6 +274,36 @@ class Instance:
     def tasks_by_name(self) -> dict[str, Task]:
         """Return the entry of each single task, copies included, in the order of the file."""
         return {name: task for task in self.tasks for name in task.names}
+
+    def _repr_html_(self) -> str:
+        """Return the tasks as a table, as notebooks show it.
+
+        It has the columns in which some task differs from the default.
+        """
+        used = [
+            column.name
+            for column in fields(Task)
+            if any(getattr(task, column.name) != column.default for task in self.tasks)
+        ]
+        flags = [flag for flag in ("cold_start", "final_write_back") if getattr(self, flag)]
+        penalty: object = self.penalty
+        if isinstance(self.penalty, PenaltyMatrix):
+            penalty = f"matrix of {len(self.penalty.types)} types"
+        tasks = "1 task" if self.task_count == 1 else f"{self.task_count:,} tasks"
+        cpus = "1 CPU" if self.cpus == 1 else f"{self.cpus:,} CPUs"
+        return html_table(
+            f"{self.name or 'instance'}: {tasks} on {cpus}, "
+            + ", ".join([str(self.objective), str(penalty), *flags]),
+            used,
+            [
+                [
+                    ", ".join(value) if isinstance(value, tuple) else value
+                    for value in (getattr(task, column) for column in used)
+                ]
+                for task in self.tasks[:MOST_ROWS]
+            ],
+            count=len(self.tasks),
+        )
 
     def _check_tasks(self) -> None:
         total = size = 0

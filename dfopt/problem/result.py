@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from dfopt.html_table import html_table
 from dfopt.problem.certificate import Certificate
 from dfopt.problem.schedule import Schedule
 
@@ -89,6 +90,18 @@ class Result:
     wall_time_s: float | None = None
     history: tuple[Progress, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        """Return what is known, and the schedule, as tables, as notebooks show them."""
+        proof = None if self.certificate is None else type(self.certificate).__name__
+        known = html_table(
+            self.instance_name or "result",
+            ("status", "objective", "lower bound", "gap", "certificate", "ended by"),
+            [(self.status, self.objective, self.lower_bound, self.gap, proof, self.stop_reason)],
+        )
+        if self.schedule is None:
+            return known
+        return known + self.schedule.html_table("the best schedule known")
 
 
 def relative_gap(objective: int | None, lower_bound: int | None) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dfopt.errors import DfoptError
+from dfopt.html_table import MOST_CHARACTERS, html_table
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import finish_cost, idle_cost, order_cost, start_cost, switch_cost
 
@@ -42,6 +43,22 @@ class Schedule:
     def value(self, objective: Objective) -> int:
         """Return the schedule's value under ``objective``."""
         return combined_cost(objective, [cpu.cost for cpu in self.cpus])
+
+    def _repr_html_(self) -> str:
+        """Return a table with a row for each CPU, as notebooks show it."""
+        return self.html_table("schedule")
+
+    def html_table(self, caption: str) -> str:
+        """Return a table in HTML with a row for each CPU."""
+        return html_table(
+            caption,
+            ("CPU", "cost", "number of tasks", "tasks in order"),
+            [
+                # A name has at least one character, so what is left out here would not be shown.
+                (number, cpu.cost, len(cpu.tasks), " ".join(cpu.tasks[:MOST_CHARACTERS]))
+                for number, cpu in enumerate(self.cpus)
+            ],
+        )
 
 
 def combined_cost(objective: Objective, costs: Sequence[int]) -> int:

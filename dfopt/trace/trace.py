@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dfopt.html_table import MOST_ROWS, html_table
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty
@@ -244,6 +245,43 @@ class Trace:
         total = self.run_time
         unlabelled = self.fragment == UNMANAGED
         return int((self.end - self.start)[unlabelled].sum()) / total if total else 0.0
+
+    def _repr_html_(self) -> str:
+        """Return the first dispatches as a table, as notebooks show it."""
+        first = slice(MOST_ROWS)
+        unit = f" ({self.header.time_unit})" if self.header.time_unit else ""
+        origin = int(self.start[0]) if len(self) else 0
+        rows = [
+            (
+                cpu,
+                start - origin,
+                end - start,
+                self.tasks[task].name,
+                None if self.comm is None or comm < 0 else self.comms[comm],
+                None if fragment == UNMANAGED else self.fragments[fragment],
+            )
+            for cpu, start, end, task, comm, fragment in zip(
+                *(
+                    column[first].tolist()
+                    for column in (
+                        self.cpu,
+                        self.start,
+                        self.end,
+                        self.task,
+                        self.task if self.comm is None else self.comm,
+                        self.fragment,
+                    )
+                ),
+                strict=True,
+            )
+        ]
+        return html_table(
+            f"{self.header.name or 'trace'}: {len(self):,} dispatches of {len(self.tasks):,} tasks "
+            f"on {self.cpus:,} CPUs, {len(self.fragments):,} fragments",
+            ("CPU", f"start{unit}", f"run time{unit}", "task", "name", "fragment"),
+            rows,
+            count=len(self),
+        )
 
 
 class Numbering(dict[str, int]):

@@ -1,0 +1,139 @@
+"""Tables of instances, results, traces and comparisons in notebooks."""
+
+from html.parser import HTMLParser
+
+import numpy as np
+
+from dfopt import Instance, PenaltyF, PenaltyG, PenaltyMatrix, Task, evaluate, solve
+from dfopt.compare import compare_trace, parse_window
+from dfopt.html_table import MOST_CHARACTERS, MOST_ROWS, html_table
+from dfopt.plot import picture_of, plot_schedule
+from dfopt.trace import Trace, TraceTask
+
+HOSTILE = "<script>alert('x')</script>"
+
+
+class Cells(HTMLParser):
+    """Collects the cells of tables, and the tags that were used."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.tags: set[str] = set()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.add(tag)
+        self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in {"td", "th"}:
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] in {"td", "th"}:
+            self.rows[-1][-1] += data
+
+
+def cells(shown: object) -> list[list[str]]:
+    """Return the cells of what a notebook would show; only harmless tags are in it."""
+    html = shown if isinstance(shown, str) else shown._repr_html_()  # type: ignore[attr-defined]
+    parser = Cells()
+    parser.feed(html)
+    assert not parser.open
+    assert parser.tags <= {"table", "caption", "tr", "th", "td", "p"}
+    return parser.rows
+
+
+def test_values_are_written_out_and_escaped() -> None:
+    rows = cells(html_table("a < b", ("x", "y", "z"), [(1234567, None, True), (0.25, None, "<")]))
+    assert rows == [["x", "z"], ["1,234,567", "yes"], ["0.25", "<"]]
+
+
+def test_long_tables_and_values_say_what_is_left_out() -> None:
+    rows = cells(html_table("", ("n",), [("x" * 200,)] * (MOST_ROWS + 1)))
+    assert len(rows) == MOST_ROWS + 2
+    assert len(rows[1][0]) == MOST_CHARACTERS
+    assert rows[-1] == ["… and 1 more row"]
+    assert cells(html_table("", ("n",), [(1,)], count=3))[-1] == ["… and 2 more rows"]
+    assert cells(html_table("", ("n",), [])) == [["n"]]
+
+
+def test_an_instance_shows_the_columns_that_matter() -> None:
+    instance = Instance(
+        cpus=2,
+        penalty=PenaltyF(read_line=1, write_back=4),
+        tasks=(Task(id=HOSTILE, df="A", lines=3), Task(id="b", df="B", lines=4, count=2)),
+    )
+    assert cells(instance) == [
+        ["id", "df", "lines", "count"],
+        [HOSTILE, "A", "3", "–"],
+        ["b", "B", "4", "2"],
+    ]
+    many = Instance(
+        cpus=1,
+        penalty=PenaltyMatrix(types=("a",), switch=((0,),)),
+        tasks=tuple(Task(id=f"t{n}", type="a") for n in range(40)),
+    )
+    assert cells(many)[-1] == ["… and 10 more rows"]
+    assert "matrix of 1 types" in many._repr_html_()
+
+
+def test_results_and_schedules_show_what_each_cpu_does() -> None:
+    instance = Instance(
+        cpus=2,
+        penalty=PenaltyG(fill=3, write_back=1),
+        tasks=(Task(id="a", df="X"), Task(id=HOSTILE, df="Y")),
+    )
+    result = solve(instance, method="exhaustive")
+    rows = cells(result)
+    assert rows[1][:3] == ["optimal", "0", "0"]
+    assert rows[2] == ["CPU", "cost", "number of tasks", "tasks in order"]
+    assert {row[3] for row in rows[3:]} == {"a", HOSTILE}
+    schedule = evaluate(instance, [["a"], [HOSTILE]])
+    assert cells(schedule)[1:] == [["0", "0", "1", "a"], ["1", "0", "1", HOSTILE]]
+
+
+def a_trace(dispatches: int) -> Trace:
+    rank = np.arange(dispatches)
+    return Trace(
+        cpus=1,
+        cpu=np.zeros(dispatches, np.int32),
+        start=10 * rank + 5,
+        end=10 * rank + 9,
+        task=(rank % 2).astype(np.int32),
+        fragment=(rank % 2).astype(np.int32),
+        tasks=(TraceTask(name=HOSTILE), TraceTask(name="t2")),
+        fragments=(HOSTILE, "B"),
+    )
+
+
+def test_a_trace_shows_its_first_dispatches() -> None:
+    rows = cells(a_trace(50))
+    assert rows[:3] == [
+        ["CPU", "start", "run time", "task", "fragment"],
+        ["0", "0", "4", HOSTILE, HOSTILE],
+        ["0", "10", "4", "t2", "B"],
+    ]
+    assert rows[-1] == ["… and 20 more rows"]
+    assert cells(a_trace(0)) == [["CPU", "start", "run time", "task", "name", "fragment"]]
+
+
+def test_a_comparison_shows_what_was_paid_and_what_was_possible() -> None:
+    compared = compare_trace(a_trace(20), windows=[parse_window("4"), parse_window("whole")])
+    rows = cells(compared)
+    assert rows[0] == ["cause", "cost_switches"]
+    assert sum(int(row[1]) for row in rows[1:3]) == compared.realised.total
+    assert [row[0] for row in rows[-2:]] == ["4", "whole"]
+
+
+def test_a_picture_shows_itself() -> None:
+    instance = Instance(
+        cpus=1, penalty=PenaltyG(fill=1, write_back=0), tasks=(Task(id="a", df="X"),)
+    )
+    picture = picture_of(plot_schedule(instance, evaluate(instance, [["a"]])))
+    assert picture._repr_svg_().rstrip().endswith("</svg>")
+    assert repr(picture) == "Picture()"
