@@ -86,6 +86,13 @@ def test_metadata_are_valid() -> None:
     assert set(made.classifiers or []) <= classifiers
 
 
+def test_extras_are_explained() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    for text in ("docs/how-to/install.md", "release/description.md"):
+        said = (ROOT / text).read_text("utf-8")
+        assert not [extra for extra in project["optional-dependencies"] if f"`{extra}`" not in said]
+
+
 def test_citation_names_this_version() -> None:
     assert f"\nversion: {metadata.version('dfopt')}\n" in (ROOT / "CITATION.cff").read_text()
 
