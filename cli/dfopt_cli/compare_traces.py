@@ -226,6 +226,7 @@ def compare_file(
     from dfopt.compare.attainable.permitted_wait import usual_waits
     from dfopt.compare.attainable.save_frontier import save_frontier
     from dfopt.compare.cost_model_choice import chosen_model
+    from dfopt.compare.document import write_comparison
 
     tell_warnings(file, trace.quality.warnings)
     with naming(file):
@@ -244,4 +245,5 @@ def compare_file(
         tell_warnings(file, compared.frontier.warnings)
         if plan.folder is not None:
             save_frontier(plan.folder, compared.frontier, trace, compared.model)
+            write_comparison(plan.folder / "comparison.json", compared)
     return compared

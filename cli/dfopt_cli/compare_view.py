@@ -101,9 +101,16 @@ def subject_rows(comparison: Comparison) -> dict[str, str]:
         paid += f"; {counted(realised.switches, 'switch')}"
     if comparison.unlabelled_share:
         managed += f"; {comparison.unlabelled_share:.1%} of the run time has no fragment"
+    parallel = {}
+    if comparison.parallel_share is not None:
+        parallel["parallel"] = (
+            f"{comparison.parallel_share:.1%} of the run time ran beside the same fragment on "
+            "another CPU"
+        )
     return {
         "trace": printable(comparison.name),
         "dispatches": managed,
+        **parallel,
         "costs": costs(model),
         "objective": f"{model.objective}{unit_of(comparison)}",
         "assumed": assumptions(model),

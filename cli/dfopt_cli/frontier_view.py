@@ -25,6 +25,11 @@ PATIENCE = (
 ASSUMED = "arrivals and lengths as recorded"
 ASSUMED_TIMELINE = "starts and lengths as recorded"
 
+PARALLEL = (
+    "share of the run time that runs beside the same fragment on another CPU; schedules may run "
+    "one after the other what ran at once"
+)
+
 NOTHING = "–"
 """Stands where there is no figure."""
 
@@ -36,9 +41,16 @@ def frontier_tables(comparison: Comparison) -> list[Table | Text]:
         return [explanation([comparison])]
     table = plain_table()
     add_frontier_columns(table)
+    has_parallel = any(row.parallel_share is not None for row in rows)
+    if has_parallel:
+        table.add_column("parallel", justify="right")
     for row in rows:
-        table.add_row(*row_cells(row, comparison.time_unit))
-    return [table, Text(""), explanation([comparison])]
+        cells = row_cells(row, comparison.time_unit)
+        if has_parallel:
+            parallel = row.parallel_share
+            cells.append(NOTHING if parallel is None else f"{parallel:.1%}")
+        table.add_row(*cells)
+    return [table, Text(""), explanation([comparison], has_parallel=has_parallel)]
 
 
 def frontiers_table(names: Sequence[str], comparisons: Sequence[Comparison], called: str) -> Table:
@@ -90,8 +102,11 @@ def row_name(row: FrontierRow, unit: str | None) -> str:
     return str(row.scheduling)
 
 
-def explanation(comparisons: Sequence[Comparison]) -> Table:
-    """Return what the rows mean and assume, and why some are left out."""
+def explanation(comparisons: Sequence[Comparison], *, has_parallel: bool = False) -> Table:
+    """Return what the rows mean and assume, and why some are left out.
+
+    ``has_parallel`` says that the table has a column about what ran in parallel.
+    """
     frontiers = [comparison.frontier for comparison in comparisons if comparison.frontier]
     rows = [row for frontier in frontiers for row in frontier.rows]
     said = {}
@@ -100,6 +115,8 @@ def explanation(comparisons: Sequence[Comparison]) -> Table:
         said["bound"] = BOUND.format(but=BUT if Scheduling.SAME_MEAN_WAIT in bounded else "")
     if any(row.scheduling is Scheduling.PATIENCE for row in rows):
         said["patience"] = PATIENCE
+    if has_parallel:
+        said["parallel"] = PARALLEL
     if rows:
         waits = any(row.total_wait is not None for row in rows)
         said["assumed"] = "; ".join([ASSUMED if waits else ASSUMED_TIMELINE, *doubts(frontiers)])

@@ -198,7 +198,8 @@ class AttainableOptions(FrontierOptions):
         typer.Option(
             metavar="FOLDER",
             show_default=False,
-            help="Write the schedules there as traces, and the proofs of their bounds.",
+            help="Write the schedules there as traces, the proofs of their bounds, and the "
+            "comparison, of which plot attainable and plot frontier draw: comparison.json.",
         ),
     ] = None
 

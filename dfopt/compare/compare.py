@@ -34,6 +34,7 @@ from dfopt.compare.windows.cutting import WindowConditions, WindowedDispatches, 
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.instance import Objective
 from dfopt.trace import Trace
+from dfopt.trace.parallel_fragments import parallel_share
 from dfopt.trace.service import service_of
 
 SECONDS = 20.0
@@ -159,6 +160,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         order_kept=None if by_worst else order_kept_of(dispatches, model),
         service=service_of(trace),
         domains=in_domains,
+        parallel_share=parallel_share(trace),
     )
 
 

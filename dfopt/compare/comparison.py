@@ -245,6 +245,9 @@ class Comparison:
     domains
         In how many cache domains fragments ran, and in how few they fit; None if no domains were
         given.
+    parallel_share
+        The share of the run time with a fragment in which another CPU ran the same fragment. Best
+        schedules need not keep this. None if there is no such run time, or the document is older.
     """
 
     name: str
@@ -266,6 +269,7 @@ class Comparison:
     order_kept: OrderKept | None = None
     service: Service | None = None
     domains: DomainComparison | None = None
+    parallel_share: float | None = None
 
     def to_frame(self, part: FramePart = "windows", *, library: FrameLibrary | None = None) -> Any:
         """Return a part of the comparison as a data frame of pandas or polars.

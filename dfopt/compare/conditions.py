@@ -110,6 +110,7 @@ TRACE_FIGURES: Mapping[str, Figure] = {
     **_named("", ("windows",), Measure.COST, "realised bound rolling balanced difference"),
     **_named("", ("windows",), Measure.COUNT, "count closed balanced_closed rolling_closed"),
     **_named("", (), Measure.COUNT, "dispatches managed"),
+    **_named("", (), Measure.RATIO, "parallel_share"),
     **_named("realised.", ("realised",), Measure.COST, "total max"),
     **_named("realised.", ("realised",), Measure.COUNT, "switches"),
     **_named("order_kept.", ("order_kept",), Measure.COST, "online best bound"),

@@ -22,10 +22,11 @@ from dfopt.compare.cost_model_document import model_from_document, model_to_docu
 from dfopt.compare.domains.domain_pairs import DomainComparison, DomainWindow, FragmentShare
 from dfopt.compare.window_length import parse_window
 from dfopt.errors import DfoptError, FileError
-from dfopt.files import read_document
+from dfopt.files import document_text, read_document
 from dfopt.files.fields import at, choice, each, fields_of, integer, number, string
 from dfopt.files.fields import optional as or_null
 from dfopt.files.formats import Format, check_format
+from dfopt.files.storage import write_text
 from dfopt.files.streams import shown_name
 from dfopt.trace import Quality
 from dfopt.trace.service import Service, WaitFigures
@@ -43,7 +44,7 @@ TRACE_KEYS = (
     "trace", "model", "cost_unit", "time_unit", "dispatches", "managed", "realised", "windows",
     "complete", "causes", "fragments", "cpus", "quality",
 )  # fmt: skip
-OPTIONAL_KEYS = ("policy", "frontier", "order_kept", "service", "domains")
+OPTIONAL_KEYS = ("policy", "frontier", "order_kept", "service", "domains", "parallel_share")
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
@@ -75,6 +76,7 @@ def _trace_document(comparison: Comparison) -> dict[str, Any]:
         "order_kept": _order_kept_document(comparison.order_kept),
         "service": None if comparison.service is None else comparison.service.to_document(),
         "domains": None if comparison.domains is None else _domains_document(comparison.domains),
+        "parallel_share": comparison.parallel_share,
         "windows": [_window_document(window) for window in comparison.windows],
         "complete": comparison.is_complete,
         "causes": _causes_document(comparison.causes),
@@ -155,6 +157,17 @@ def rounded(ratio: float | None) -> float | None:
     return None if ratio is None else round(ratio, SHOWN_DIGITS)
 
 
+def write_comparison(path: str | Path, comparison: Comparison) -> None:
+    """Write a comparison as ``dfopt compare --json`` prints it.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be written.
+    """
+    write_text(path, document_text(comparison_document(comparison)))
+
+
 def read_comparisons(path: str | Path) -> tuple[Comparison, ...]:
     """Return the comparisons of traces in a file that ``dfopt compare --json`` has printed.
 
@@ -206,6 +219,7 @@ def _comparison(value: object) -> Comparison:
         order_kept=at("order_kept", or_null(_order_kept), fields.get("order_kept")),
         service=at("service", or_null(_service), fields.get("service")),
         domains=at("domains", or_null(_domains), fields.get("domains")),
+        parallel_share=at("parallel_share", or_null(number), fields.get("parallel_share")),
         windows=each("windows", _window, fields["windows"]),
         causes=at("causes", _causes, fields["causes"]),
         fragments=each(
@@ -342,6 +356,7 @@ _frontier_rows = _reader(
     bound_with_lengths=_integer_or_null,
     total_wait=_integer_or_null,
     p99_wait=_integer_or_null,
+    parallel_share=_number_or_null,
 )
 _window = _reader(WindowResult, extra=("ratio", "rolling_ratio", "difference"), window=_length)
 _order_kept = _reader(OrderKept, extra=("optimal",), best=_integer_or_null, bound=_integer_or_null)

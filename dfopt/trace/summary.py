@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dfopt.files import penalty_to_document
-from dfopt.trace.events import Integers
+from dfopt.trace.parallel_fragments import same_fragment_share
 from dfopt.trace.process_names import process_names
 from dfopt.trace.service import SHOWN_DIGITS, service_of
 from dfopt.trace.trace import UNMANAGED, Trace
@@ -35,7 +35,7 @@ def trace_summary(trace: Trace) -> dict[str, Any]:
         "run_time": trace.run_time,
         "busy": _busy(trace),
         "waits": _waits(trace),
-        "same_fragment_share": _same_fragment_share(trace),
+        "same_fragment_share": same_fragment_share(trace),
         "managed": int((trace.fragment != UNMANAGED).sum()),
         "fragments": _fragments(trace),
         "gaps": _gaps(trace),
@@ -83,31 +83,6 @@ def _waits(trace: Trace) -> dict[str, Any]:
         "problem": service.problem,
         "warnings": list(service.warnings),
     }
-
-
-def _same_fragment_share(trace: Trace) -> float | None:
-    """Return the share of the time in which several CPUs ran the same fragment at once."""
-    rows = np.flatnonzero((trace.fragment != UNMANAGED) & (trace.end > trace.start))
-    if not len(rows):
-        return None
-    fragment = np.tile(trace.fragment[rows], 2)
-    time = np.concatenate([trace.start[rows], trace.end[rows]])
-    step = np.repeat([1, -1], len(rows))
-    order = np.lexsort((time, fragment))
-    # The steps of each fragment add up to 0, so that all can be added in one go.
-    several = np.cumsum(step[order])[:-1] > 1
-    times = time[order]
-    shared = _union(times[:-1][several], times[1:][several])
-    return round(shared / _length(trace), SHOWN_DIGITS)
-
-
-def _union(start: Integers, end: Integers) -> int:
-    """Return the time that lies in at least one of these stretches."""
-    order = np.argsort(start, kind="stable")
-    start, end = start[order], end[order]
-    # What lies before the latest end so far has been counted already.
-    counted_until = np.maximum.accumulate(np.concatenate([start[:1], end[:-1]]))
-    return int(np.maximum(end - np.maximum(start, counted_until), 0).sum())
 
 
 def _fragments(trace: Trace) -> list[dict[str, Any]]:

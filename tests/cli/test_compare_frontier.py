@@ -20,7 +20,7 @@ WORKERS = Path(__file__).parents[2] / "docs/examples/workers.ftrace.txt"
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What ``compare --json`` says of the workers, as a file beside what ``--save`` wrote."""
+    """What ``compare --json`` says of the workers, as the file that ``--save`` wrote."""
     from typer.testing import CliRunner
 
     from dfopt_cli.app import app
@@ -30,7 +30,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     outcome = CliRunner().invoke(app, arguments)
     assert outcome.exit_code == 0
     path = folder / "comparison.json"
-    path.write_text(outcome.stdout)
+    assert json.loads(path.read_text()) == json.loads(outcome.stdout)
     return path
 
 
@@ -55,6 +55,7 @@ def test_the_document_has_the_rows(saved: Path) -> None:
     assert rows[0]["scheduling"] == "recorded"
     assert rows[0]["cost"] == found["realised"]["total"] == 2
     assert (rows[0]["dispatches"], rows[0]["total_wait"]) == (9, 225_000)
+    assert rows[0]["parallel_share"] == found["parallel_share"] == pytest.approx(0.154, abs=1e-3)
     assert [row["wait"] for row in rows if row["wait"] is not None] == [0, 100_000]
     assert found["frontier"]["complete"]
 

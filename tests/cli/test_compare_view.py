@@ -82,6 +82,12 @@ def test_what_happened_comes_before_write_backs() -> None:
     assert main_cause({Cause.WRITE_BACK: 7, Cause.SPLIT: 0}) == "write-back"
 
 
+def test_what_ran_in_parallel_has_a_line() -> None:
+    said = printed(report(comparison(parallel_share=0.2134)))
+    assert "parallel    21.3% of the run time ran beside the same fragment on another CPU" in said
+    assert "parallel" not in printed(report(comparison()))
+
+
 def test_pairs_of_domains_have_a_table() -> None:
     found = in_domains(TWO_ROUNDS, HALVES, parse_window("4"), WHOLE)
     alone = printed(report(comparison(domains=found)))
@@ -141,6 +147,15 @@ def test_what_was_attainable_comes_first() -> None:
     places = [text.index(part) for part in ("schedule ", "lost to", ORDER_FREE, "windows ")]
     assert places == sorted(places)
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_rows_say_what_ran_in_parallel() -> None:
+    recorded, timeline, *_ = frontier().rows
+    known = WaitingFrontier(rows=(replace(recorded, parallel_share=0.2134), timeline))
+    text = printed(report(comparison(frontier=known)))
+    assert rows(text)["recorded"][-1] == "21.3%"
+    assert rows(text)["same timeline"][-1] == "–"
+    assert "parallel  share of the run time" in text
 
 
 def test_without_a_frontier_windows_come_first() -> None:

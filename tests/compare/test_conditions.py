@@ -33,6 +33,7 @@ EVERYTHING = comparison(
     order_kept=OrderKept(online=9, best=7, bound=7),
     service=service_of(TWO_ON_ONE_CPU),
     domains=in_domains(TWO_ROUNDS, HALVES, parse_window("4"), WHOLE),
+    parallel_share=0.25,
     time_unit="ns",
 )
 

@@ -45,6 +45,7 @@ EXAMPLES = [
         causes=causes(same_type=12),
     ),
     comparison(frontier=frontier()),
+    comparison(parallel_share=0.25),
     comparison(domains=in_domains(TWO_ROUNDS, HALVES, parse_window("4"), WHOLE)),
     comparison(service=service_of(TWO_ON_ONE_CPU)),
     comparison(service=service_of(SMALL)),

@@ -59,6 +59,9 @@ class FrontierRow:
     total_wait, p99_wait
         The sum of the waits of its dispatches, and their 99th percentile (nearest rank), in the
         trace's unit of time; None where it is unknown when they were ready.
+    parallel_share
+        The share of its run time that runs beside the same fragment on another CPU; None if there
+        is no run time, or the row was read from an older file.
     schedule
         The schedule itself; None if the row was read from a file.
     proofs
@@ -74,6 +77,7 @@ class FrontierRow:
     dispatches: int
     total_wait: int | None
     p99_wait: int | None
+    parallel_share: float | None = None
     schedule: TimedSchedule | None = field(default=None, repr=False, compare=False)
     proofs: tuple[WaitingProof, ...] = field(default=(), repr=False, compare=False)
 

@@ -40,6 +40,7 @@ from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.performed_anywhere import performed_anywhere
 from dfopt.problem.instance import Objective
+from dfopt.trace.parallel_fragments import parallel_share_of
 from dfopt.trace.time_units import exact_time
 from dfopt.trace.trace import Trace
 
@@ -311,5 +312,8 @@ def row_of(
         dispatches=len(waits),
         total_wait=int(waits.sum()),
         p99_wait=int(waits[rank_within(len(waits))]),
+        parallel_share=parallel_share_of(
+            arrivals.fragment, schedule.start, schedule.start + arrivals.length
+        ),
         schedule=schedule,
     )
