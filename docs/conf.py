@@ -86,7 +86,6 @@ def draw_pictures(app: Sphinx) -> None:
         "data-affinity": [["v0", "v2", "v3"], ["v1", "v4"]],
     }.items():
         save_picture(plot_schedule(worked, evaluate(worked, orders)), PICTURES / f"{name}.svg")
-    save_picture(hackbench.foresight(["4"]), PICTURES / "foresight-4.svg")
     save_picture(hackbench.gap(["4", "4-batch"]), PICTURES / "gap.svg")
 
     mix_5 = read_model("mix-5")

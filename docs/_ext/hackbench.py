@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dfopt.compare import compare_trace, foresight_windows, parse_window
+from dfopt.compare import compare_trace, parse_window
 from dfopt.compare.attainable.permitted_wait import usual_waits
-from dfopt.plot import plot_foresight, plot_frontier, plot_policies
+from dfopt.plot import plot_frontier, plot_policies
 from dfopt.trace import Trace, read_trace
 
 if TYPE_CHECKING:
@@ -45,13 +45,6 @@ def recording(kind: str) -> Trace:
         fragments=tuple(f"group-{group}" for group in range(int(number))),
         header=replace(trace.header, name=name),
     )
-
-
-def foresight(kinds: Sequence[str], ax: Axes | None = None) -> Axes:
-    """Draw the foresight curves of recordings."""
-    traces = map(recording, kinds)
-    comparisons = [compare_trace(trace, windows=foresight_windows(trace)) for trace in traces]
-    return plot_foresight(comparisons, ax=ax)
 
 
 def frontier(kinds: Sequence[str], ax: Axes | None = None) -> Axes:
