@@ -1,20 +1,28 @@
-"""Draws pictures of README and tutorial: hackbench, the worked example, and policies."""
+"""Draws pictures of the docs: hackbench, the worked example, policies, and a report."""
 
 import sys
+from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import sleep
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from PIL import Image
 
 from dfopt import read_instance, read_result
 from dfopt.compare import Comparison, CostModel, compare_trace, parse_window
+from dfopt.compare.attainable.permitted_wait import parse_wait
 from dfopt.plot import plot_attainable, plot_policies, plot_schedule, save_picture
+from dfopt.report import report_page
 from dfopt.simulate.run_queue import POLICIES, read_scenario, simulate_once
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+sys.path[:0] = [str(ROOT), str(ROOT / "docs" / "_ext")]
 
 import hackbench  # noqa: E402
+
+from tests.report.browser import browser  # noqa: E402
 
 INSTANCES = ROOT / "instances"
 SCHEDULES = {
@@ -60,11 +68,41 @@ def chat_under(policy: str) -> Comparison:
     return compare_trace(trace, model, windows=[parse_window(window) for window in WINDOWS])
 
 
+def report() -> Image.Image:
+    """Return a report in a browser: its beginning, and its Gantt chart on a phone in the dark."""
+    trace = hackbench.recording("4")
+    windows = [parse_window(window) for window in ("20", "50", "200", "whole")]
+    found = compare_trace(trace, windows=windows, waits=[parse_wait("1ms")])
+    page = report_page([found], [trace], facts=[{}], command="dfopt report hackbench-4.txt.gz")
+    parts = []
+    with TemporaryDirectory() as folder, browser(Path(folder) / "profile") as reader:
+        file = Path(folder) / "report.html"
+        file.write_text(page, "utf-8")
+        for scheme, width, section in (("light", 780, "trace"), ("dark", 390, "fragments")):
+            size = {"width": width, "height": 1010, "deviceScaleFactor": 1, "mobile": True}
+            features = [{"name": "prefers-color-scheme", "value": scheme}]
+            reader.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            reader.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+            reader.get(file.as_uri())
+            while not reader.execute_script("return document.documentElement.dataset.ready"):
+                sleep(0.1)
+            if scheme == "dark":
+                reader.execute_script(f"document.getElementById('{section}').scrollIntoView()")
+            sleep(1)  # until the charts are drawn
+            parts.append(Image.open(BytesIO(reader.get_screenshot_as_png())).convert("RGB"))
+    space = 24
+    picture = Image.new("RGB", (sum(part.width for part in parts) + space, 1010), "white")
+    picture.paste(parts[0], (0, 0))
+    picture.paste(parts[1], (parts[0].width + space, 0))
+    return picture.quantize(64)
+
+
 def main() -> None:
     """Draw the pictures beside this file."""
     save_picture(worked_example(), Path(__file__).with_name("worked-example.png"))
     save_picture(attainable(), Path(__file__).with_name("attainable.png"))
     save_picture(frontier(), Path(__file__).with_name("frontier.png"))
+    report().save(Path(__file__).with_name("report.png"), optimize=True)
     policies = plot_policies([chat_under(policy) for policy in POLICIES_SHOWN])
     save_picture(policies, Path(__file__).with_name("policies.png"))
 

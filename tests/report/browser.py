@@ -11,7 +11,11 @@ import pytest
 OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-dev-shm-usage",
 )  # fmt: skip
+
+PATIENCE = 120
+"""Seconds that a page may take on a busy machine."""
 
 
 @contextmanager
@@ -30,6 +34,7 @@ def browser(folder: Path) -> Iterator[Any]:
         options.add_argument(option)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     started = Chrome(options=options, service=Service(driver))
+    started.set_script_timeout(PATIENCE)
     try:
         yield started
     finally:

@@ -19,6 +19,11 @@ const done = arguments[0], root = document.documentElement;
 """
 RANGE = "const range = views.find((v) => v.model.name === 'gantt-1').model.x_range; return "
 FIRST = RANGE.replace("gantt-1", "gantt-0") + "[range.start, range.end]"
+TOUCH = """
+const find = (root) => [...root.querySelectorAll("*")].flatMap(
+  (e) => e.className === "bk-layer bk-events" ? [e] : e.shadowRoot ? find(e.shadowRoot) : []);
+return getComputedStyle(find(document.getElementById("chart-gantt-1"))[0]).touchAction;
+"""
 AXIS = "return views[0].model.below[0].major_label_text_color"
 
 
@@ -76,6 +81,7 @@ def test_a_reader_sees_the_figures(run: Run, tmp_path: Path) -> None:  # noqa: F
         phone = {"width": PHONE, "height": 800, "deviceScaleFactor": 1, "mobile": True}
         reader.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
         assert reader.execute_script("return document.documentElement.scrollWidth") == PHONE
+        assert reader.execute_script(TOUCH) == "pan-y"  # a finger also scrolls over the chart
         assert not [line for line in reader.get_log("browser") if line["level"] == "SEVERE"]
 
 
