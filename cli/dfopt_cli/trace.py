@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,6 +13,7 @@ from dfopt_cli.cost_options import ModelOptions, model_choice, model_instance
 from dfopt_cli.failures import naming, parsed
 from dfopt_cli.options import InstanceArgument, OutputOption, ResultArgument, with_option_groups
 from dfopt_cli.output_files import check_output
+from dfopt_cli.printing import say
 from dfopt_cli.solved_files import read_solved
 from dfopt_cli.trace_files import (
     labelled_if_possible,
@@ -180,3 +181,86 @@ def write_labels_of(trace: TraceArgument, *, output: OutputOption, labels: Label
     if labels.labels_out is not None:
         raise typer.BadParameter("--labels-out is what -o says here; give one")
     labelled_trace(trace, replace(labels, labels_out=output))
+
+
+def column_option(meaning: str) -> Any:
+    """Return the option that names a column of a log."""
+    return typer.Option(metavar="COLUMN", help=f"Column: {meaning}.", show_default=False)
+
+
+@app.command("import")
+def import_requests(
+    log: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="A CSV file, a request a line.", show_default=False),
+    ],
+    *,
+    df: Annotated[str, column_option("the fragment, such as the model")],
+    output: OutputOption,
+    task: Annotated[str | None, column_option("the request; by default the line's number")] = None,
+    arrival: Annotated[str | None, column_option("when the request came")] = None,
+    start: Annotated[str | None, column_option("when its work began")] = None,
+    end: Annotated[str | None, column_option("when its work ended")] = None,
+    duration: Annotated[str | None, column_option("how long its work took")] = None,
+    cpu: Annotated[
+        str | None, column_option("the CPU or GPU; by default the first that is free")
+    ] = None,
+    cpus: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of CPUs or GPUs.", show_default=False),
+    ] = None,
+    time_unit: Annotated[
+        str,
+        typer.Option(
+            metavar="UNIT", help="Unit of times that are numbers: s, ms, us or ns; not of ISO 8601."
+        ),
+    ] = "s",
+    load_time: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="T",
+            help="What a change of fragment costs, in the trace's unit: ms, or UNIT if smaller.",
+            show_default=False,
+        ),
+    ] = None,
+    load_times: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CSV", help="A CSV file: fragment, load time in UNIT.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Make a trace of a log of requests, such as those to models on GPUs.
+
+    Give --start and --end or --duration; with --arrival, waits are known. Or give --arrival,
+    --duration and --cpus: then 'dfopt simulate run-queue' makes the schedule, by policies.
+
+    Example: dfopt trace import requests.csv --task id --df model --start started --end ended -o
+    trace.jsonl
+    """
+    from dfopt.trace.readers.request_log import RequestColumns, read_request_log
+    from dfopt.trace.writing import write_trace
+
+    if load_time is not None and load_times is not None:
+        raise typer.BadParameter("--load-time and --load-times exclude each other; give one")
+    refuse_unwritable(output, log, *([] if load_times is None else [load_times]))
+    with naming(log):
+        columns = RequestColumns(
+            df=df, task=task, arrival=arrival, start=start, end=end, duration=duration, cpu=cpu
+        )
+        trace = read_request_log(
+            log,
+            columns,
+            time_unit=time_unit,
+            cpus=cpus,
+            load_times=load_time if load_times is None else load_times,
+        )
+    if start is None:
+        say(
+            f"{log}: has no starts; the trace serves requests as they come, without load times: "
+            "run it under policies with 'dfopt simulate run-queue'"
+        )
+    elif cpu is None:
+        say(f"{log}: has no CPUs; each request is on the first of {trace.cpus} that was free")
+    write_trace(trace, output)

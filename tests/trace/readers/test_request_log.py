@@ -1,0 +1,72 @@
+"""Logs of requests as traces."""
+
+from pathlib import Path
+
+import pytest
+
+from dfopt.errors import FileError
+from dfopt.problem.penalties import PenaltyF
+from dfopt.trace.readers.request_log import RequestColumns, read_request_log
+
+TIMED = RequestColumns(task="id", df="model", start="from", end="to")
+
+
+def saved(folder: Path, text: str, name: str = "log.csv") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_requests_take_the_first_free_cpu(tmp_path: Path) -> None:
+    log = saved(tmp_path, "id,model,from,to\nx,A,10,12\ny,B,11,13.5\nz,A,12,14\n")
+    trace = read_request_log(log, TIMED)
+    assert (trace.cpus, trace.cpu.tolist()) == (2, [0, 1, 0])
+    assert (trace.start.tolist(), trace.end.tolist()) == ([0, 1000, 2000], [2000, 3500, 4000])
+    assert [task.name for task in trace.tasks] == ["x", "y", "z"]
+    with pytest.raises(FileError, match="line 3: starts while 1 others run"):
+        read_request_log(log, TIMED, cpus=1)
+
+
+def test_iso_times_and_load_times(tmp_path: Path) -> None:
+    log = saved(
+        tmp_path, "id,model,from,to\nx,A,2026-01-01T00:00:00Z,2026-01-01T01:00:00.5+01:00\n"
+    )
+    loads = saved(tmp_path, "model,seconds\nA,22.7\n", "loads.csv")
+    trace = read_request_log(log, TIMED, load_times=loads)
+    assert trace.end.tolist() == [500]
+    assert trace.lines is not None
+    assert trace.lines.tolist() == [22_700]
+    assert trace.header.penalty == PenaltyF(read_line=1, write_back=0)
+    with pytest.raises(FileError, match=r"loads.csv: has no load time of 'A'"):
+        read_request_log(log, TIMED, load_times=saved(tmp_path, "m,s\nB,1\n", "loads.csv"))
+
+
+def test_arrivals_and_durations_are_served_in_order(tmp_path: Path) -> None:
+    columns = RequestColumns(df="model", arrival="came", duration="took", task="id")
+    log = saved(tmp_path, "id,model,came,took\nx,A,5,2\ny,B,6,2\n")
+    trace = read_request_log(log, columns, cpus=1)
+    assert (trace.start.tolist(), trace.wakeups.time.tolist()) == ([0, 2000], [0, 1000])
+
+
+def test_the_log_names_the_cpus(tmp_path: Path) -> None:
+    columns = RequestColumns(df="model", start="from", end="to", cpu="gpu")
+    log = saved(tmp_path, "gpu,model,from,to\n10,A,0,2\n9,B,1,2\n")
+    assert read_request_log(log, columns).cpu.tolist() == [1, 0]
+    log = saved(tmp_path, "gpu,model,from,to\n9,A,0,2\n9,B,1,2\n")
+    with pytest.raises(FileError, match="line 3: starts on '9' while line 2 runs there"):
+        read_request_log(log, columns)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("id,model,from\nx,A,0\n", "line 1: has no column 'to'; there are id, model, from"),
+        ("id,model,from,to\nx,A,2,1\n", "line 2: 'to' is before 'from'"),
+        ("id,model,from,to\nx,A,soon,1\n", "line 2: 'from' is 'soon'; write a number, or ISO"),
+        ("id,model,from,to\nx,A,1\n", "line 2: has 3 values, but there are 4 columns"),
+        ("id,model,from,to\n", "holds no request"),
+    ],
+)
+def test_errors_name_the_line(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(FileError, match=problem):
+        read_request_log(saved(tmp_path, text), TIMED)
