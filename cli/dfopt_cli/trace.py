@@ -216,18 +216,21 @@ def import_requests(
         ),
     ] = "s",
     load_time: Annotated[
-        int | None,
+        float | None,
         typer.Option(
             min=0,
             metavar="T",
-            help="What a change of fragment costs, in the trace's unit: ms, or UNIT if smaller.",
+            help="What a change of fragment costs, in UNIT: the time of a load.",
             show_default=False,
         ),
     ] = None,
     load_times: Annotated[
         str | None,
         typer.Option(
-            metavar="CSV", help="A CSV file: fragment, load time in UNIT.", show_default=False
+            metavar="CSV",
+            help="A CSV file with a line of names, and then a fragment and its load time in UNIT "
+            "on each line.",
+            show_default=False,
         ),
     ] = None,
 ) -> None:
@@ -254,7 +257,8 @@ def import_requests(
             columns,
             time_unit=time_unit,
             cpus=cpus,
-            load_times=load_time if load_times is None else load_times,
+            load_time=load_time,
+            load_times=load_times,
         )
     if start is None:
         say(

@@ -39,7 +39,8 @@ class RequestColumns:
     df
         The fragment, such as the model.
     task
-        The name of the request; None: the number of its line.
+        The name of the request; None: the number of its line. A name that comes again gets a number,
+        as in ``chat.2``.
     arrival, start, end
         Points in time: when the request came, when its work began, and when it ended.
     duration
@@ -86,7 +87,8 @@ def read_request_log(
     *,
     time_unit: str = "s",
     cpus: int | None = None,
-    load_times: int | str | Path | None = None,
+    load_time: float | Decimal | None = None,
+    load_times: str | Path | None = None,
 ) -> Trace:
     """Return the requests of a CSV file as a trace whose time begins at 0.
 
@@ -107,15 +109,19 @@ def read_request_log(
         points in time are rounded to it.
     cpus
         Number of CPUs. None: as many as the log names, or as ran at once.
+    load_time
+        What every change of model costs, in ``time_unit``.
     load_times
-        What every change of model costs, in the trace's unit of time; or a CSV file with a first
-        line of names, and then a model and its load time in ``time_unit`` on each line.
+        Or a CSV file: a line of names, and then a model and its load time in ``time_unit`` on each
+        line.
 
     Raises
     ------
     FileError
         When the log cannot be read, or contradicts itself.
     """
+    if load_time is not None and load_times is not None:
+        raise FileError("`load_time` and `load_times` exclude each other; give one")
     if time_unit not in NANOSECONDS:
         raise FileError(f"must be s, ms, us or ns, not {time_unit!r}", place="time_unit")
     unit = time_unit if NANOSECONDS[time_unit] < NANOSECONDS["ms"] else "ms"
@@ -143,10 +149,20 @@ def read_request_log(
         objective=Objective.TOTAL_PENALTY,
         cold_start=True,
     )
-    if load_times is None or isinstance(load_times, int):
-        penalty = None if load_times is None else PenaltyG(fill=load_times, write_back=0)
-        return replace(trace, header=replace(header, penalty=penalty))
-    return _with_load_times(replace(trace, header=header), requests, load_times, factor)
+    if load_times is not None:
+        return _with_load_times(replace(trace, header=header), requests, load_times, factor)
+    if load_time is None:
+        return replace(trace, header=header)
+    penalty = PenaltyG(fill=_positive(load_time, factor), write_back=0)
+    return replace(trace, header=replace(header, penalty=penalty))
+
+
+def _positive(load_time: float | Decimal, factor: Decimal) -> int:
+    """Return a load time in the trace's unit, rounded."""
+    found = Decimal(str(load_time)) * factor
+    if not found.is_finite() or not 0 <= found <= LARGEST_TOTAL:
+        raise FileError(f"must be at least 0, not {load_time}", place="load_time")
+    return int(found.to_integral_value())
 
 
 def _with_load_times(
@@ -337,6 +353,13 @@ def _first_free(requests: list[_LoggedRequest], cpus: int | None) -> tuple[list[
 
 def _named(requests: list[_LoggedRequest], cpus: int | None) -> tuple[list[int], int]:
     """Return the CPU of each request, as the log says."""
+    for request in requests:
+        if not request.cpu:
+            raise FileError(
+                "does not say which CPU served the request; fill it in, leave the request out, or "
+                "leave out the column `cpu`",
+                place=f"line {request.line}",
+            )
     names = {r.cpu or "" for r in requests}
     order: Callable[[str], int | str] = int if all(n.isdecimal() for n in names) else str
     number = {name: cpu for cpu, name in enumerate(sorted(names, key=order))}
