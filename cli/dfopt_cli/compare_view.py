@@ -139,6 +139,10 @@ def service_rows(comparison: Comparison) -> dict[str, str]:
             rows["waits"] += f"; {counted(service.still_waiting, 'task')} still waiting at the end"
     else:
         rows["waits"] = f"not known: {service.problem or 'no dispatch is known to have been ready'}"
+    if service.response is not None:
+        response = (service.response.mean, service.response.p99)
+        mean, p99 = (printable(duration(time, unit)) for time in response)
+        rows["response"] = f"mean {mean}, p99 {p99}, from woken up to asleep again"
     if service.fairness is not None:
         index = f"Jain's index {service.fairness:.2f} of running / (running + waiting)"
         rows["fairness"] = f"{index} by what is due to each task's weight"

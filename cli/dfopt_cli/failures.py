@@ -23,8 +23,9 @@ Value = TypeVar("Value")
 OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
-        "capacity", "cpus", "fill", "leaves", "lines", "objective", "penalty", "read_line",
-        "resume", "scheduler", "unmanaged", "workers", "write_back",
+        "arrival", "capacity", "cpu", "cpus", "duration", "end", "fill", "leaves", "lines",
+        "objective", "penalty", "read_line", "resume", "scheduler", "start", "unmanaged",
+        "workers", "write_back",
     )
 } | {"instance": "--model", "labels": "--df", "windows": "--window"}  # fmt: skip
 """The options for the parameters that the messages of the library name."""

@@ -257,8 +257,7 @@ def import_requests(
             columns,
             time_unit=time_unit,
             cpus=cpus,
-            load_time=load_time,
-            load_times=load_times,
+            load_times=load_time if load_times is None else load_times,
         )
     if start is None:
         say(

@@ -352,6 +352,7 @@ class Comparison:
         service = self.service
         latency = service.wakeup_latency if service else None
         wait = service.wait if service else None
+        response = service.response if service else None
         return (
             self.dispatches,
             self.managed,
@@ -364,6 +365,7 @@ class Comparison:
                 for figures, names in (
                     (latency, ("mean", "p50", "p99", "longest")),
                     (wait, ("mean", "p99", "longest")),
+                    (response, ("mean", "p99", "longest")),
                     (service, ("fairness", "migrations")),
                 )
                 for name in names

@@ -103,7 +103,7 @@ def _named(
     }
 
 
-WAITS = ("wakeup_latency", "wait")
+WAITS = ("wakeup_latency", "wait", "response")
 
 TRACE_FIGURES: Mapping[str, Figure] = {
     **_named("", ("windows",), Measure.RATIO, "ratio rolling_ratio"),
@@ -116,7 +116,7 @@ TRACE_FIGURES: Mapping[str, Figure] = {
     **_named("order_kept.", ("order_kept",), Measure.COST, "online best bound"),
     **{
         name: figure
-        for key, prefix in zip(WAITS, ("latency.", "wait."), strict=True)
+        for key, prefix in zip(WAITS, ("latency.", "wait.", "response."), strict=True)
         for name, figure in (
             _named(prefix, ("service", key), Measure.TIME, "mean p50 p99 longest")
             | _named(prefix, ("service", key), Measure.COUNT, "count")

@@ -44,6 +44,9 @@ TRACE_KEYS = (
     "trace", "model", "cost_unit", "time_unit", "dispatches", "managed", "realised", "windows",
     "complete", "causes", "fragments", "cpus", "quality",
 )  # fmt: skip
+ADDED = ((FragmentResult, "name"), (Service, "response"))
+"""Fields that were added later: older documents do not have them."""
+
 OPTIONAL_KEYS = ("policy", "frontier", "order_kept", "service", "domains", "parallel_share")
 
 
@@ -251,8 +254,7 @@ def _reader(
         for field in dataclasses.fields(holder)  # type: ignore[arg-type]
         if field.compare
     )
-    # The names of processes are an addition; older documents do not have them.
-    required = [name for name in names if (holder, name) != (FragmentResult, "name")]
+    required = [name for name in names if (holder, name) not in ADDED]
     nullable = (*extra, *(name for name, read in readers.items() if read in NULLABLE))
     readers = {"causes": _causes, **readers}
 
@@ -369,6 +371,7 @@ _service = _reader(
     Service,
     wakeup_latency=_waits_or_null,
     wait=_waits_or_null,
+    response=_waits_or_null,
     fairness=_number_or_null,
     problem=_text_or_null,
     warnings=_texts,

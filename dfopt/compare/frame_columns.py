@@ -19,7 +19,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "trace": (
         "dispatches", "managed", "realised_total", "realised_max", "switches", "unlabelled_share",
         "latency_mean", "latency_p50", "latency_p99", "latency_longest", "wait_mean", "wait_p99",
-        "wait_longest", "fairness", "migrations",
+        "wait_longest", "response_mean", "response_p99", "response_longest", "fairness",
+        "migrations",
     ),
     "causes": ("cause", "cost"),
     "fragments": ("df", "name", "dispatches", "tasks", "cpus", "run_time", "switches", "cost"),
@@ -40,6 +41,7 @@ COSTS = frozenset({
 TIMES = frozenset({
     "run_time", "wait", "patience", "total_wait", "mean_wait", "p99_wait", "latency_mean",
     "latency_p50", "latency_p99", "latency_longest", "wait_mean", "wait_p99", "wait_longest",
+    "response_mean", "response_p99", "response_longest",
 })  # fmt: skip
 """The columns that are times."""
 

@@ -1,4 +1,4 @@
-"""How a scheduler served the tasks of a trace: wake-up latency, waiting, fairness, migrations.
+"""How a scheduler served the tasks of a trace: latency, waits, responses, fairness, migrations.
 
 These are the figures by which schedulers are compared, beside what their switches cost. They are
 defined here, once for recorded traces and for simulated ones.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dfopt.errors import DfoptError
 from dfopt.trace.events import Flags, Integers, Numbers, Stop
 from dfopt.trace.latest_of_same import latest_of_same
-from dfopt.trace.readiness import readiness_of
+from dfopt.trace.readiness import Readiness, readiness_of
 from dfopt.trace.trace import UNMANAGED, Trace
 
 SHOWN_DIGITS = 6
@@ -63,6 +63,10 @@ class Service:
     wait
         From ready to running, for each dispatch of which it is known when it was ready. So it has
         the wake-up latencies, and the times after a preemption. None where nothing is known.
+    response
+        From the wake-up of a task to the end of the burst that it caused: when the task slept again
+        or ended. So it has the wait and the run time of each dispatch of the burst. Bursts count
+        that begin and end within the trace. None where none does.
     unknown
         The number of dispatches of which it is not known when they were ready.
     still_waiting
@@ -91,6 +95,7 @@ class Service:
     migrations: int
     problem: str | None = None
     warnings: tuple[str, ...] = ()
+    response: WaitFigures | None = None
 
     def to_document(self) -> dict[str, Any]:
         """Return it as the object ``service`` of documents."""
@@ -135,6 +140,7 @@ def service_of(trace: Trace) -> Service:
         ),
         migrations=migrations,
         warnings=waits.warnings,
+        response=_figures(waits.responses),
     )
 
 
@@ -178,6 +184,8 @@ class _Waits:
         Its task.
     is_woken
         Whether it waited after a wake-up, and not after a preemption.
+    responses
+        From ready to the end of the burst, for each burst that is known from end to end.
     warnings
         Of the ready times.
 
@@ -197,7 +205,29 @@ class _Waits:
         self.ran = (trace.end - trace.start)[known]
         self.task = trace.task[known]
         self.is_woken = ~readiness.continues[known]
+        self.responses = _responses(trace, readiness, known)
         self.warnings = readiness.warnings
+
+
+def _responses(trace: Trace, readiness: Readiness, known: Flags) -> Integers:
+    """Return how long it took from each wake-up to the end of its burst.
+
+    Parameters
+    ----------
+    known
+        Whether a dispatch counts, and it is known when it was ready.
+    """
+    if not len(trace):
+        return np.empty(0, np.int64)
+    # The dispatches of each task one after the other; a burst begins where one does not go on.
+    by_task = np.argsort(trace.task, kind="stable")
+    begins = np.flatnonzero(~readiness.continues[by_task])
+    first, last = by_task[begins], by_task[np.append(begins[1:], len(by_task)) - 1]
+    ready = np.maximum(readiness.ready_by, readiness.previous_end)[first]
+    whole = np.minimum.reduceat(known[by_task], begins)
+    if trace.stop is not None:
+        whole &= np.isin(trace.stop[last], (Stop.SLEEPS, Stop.ENDS))
+    return (trace.end[last] - ready)[whole]
 
 
 def _still_waiting(trace: Trace, counts: Flags) -> tuple[Numbers, Integers]:

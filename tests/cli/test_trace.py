@@ -172,3 +172,49 @@ def test_a_missing_trace_is_one_line_also_where_the_output_is_there(
         1, "", f"dfopt: {missing}: there is no such file; check its name\n",
     )  # fmt: skip
     assert out.read_text() == "kept"
+
+
+QUEUE = ("--task", "id", "--df", "model", "--arrival", "arrived", "--duration", "seconds")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """Eight requests for three models, in the order A B A A C A B C."""
+    path = tmp_path / "requests.csv"
+    rows = [f"{number},{model},{number},5" for number, model in enumerate("ABAACABC")]
+    path.write_text("\n".join(["id,model,arrived,seconds", *rows]))
+    return path
+
+
+def test_a_log_of_requests_becomes_a_trace(run: Run, tmp_path: Path, log: Path) -> None:
+    out = tmp_path / "queue.jsonl"
+    code, stdout, err = run(
+        "trace", "import", log, *QUEUE, "--cpus", "1", "--load-time", "20", "-o", out
+    )
+    assert (code, stdout) == (0, "")
+    assert err.startswith(f"{log}: has no starts; the trace serves requests as they come")
+    found = json.loads(run("compare", out, "--order-free", "--json")[1])
+    assert found["realised"]["total"] == 7 * 20_000
+    assert found["windows"][0]["bound"] == found["windows"][0]["rolling"] == 3 * 20_000
+    # Served in order and without loads, request i comes at i s and ends at 5 (i + 1) s.
+    assert found["service"]["response"]["mean"] == sum(5_000 + 4_000 * i for i in range(8)) / 8
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (QUEUE, "does not say how many CPUs there are; give --cpus"),
+        ((*QUEUE, "--time-unit", "min"), "must be s, ms, us or ns, not 'min'"),
+        (("--df", "model", "--start", "arrived"), "name the column --end or --duration"),
+        (("--df", "model"), "name the columns --start and --end, or --arrival and --duration"),
+        (("--df", "size", *QUEUE[4:]), "line 1: has no column 'size'; there are id, model"),
+    ],
+)
+def test_a_log_that_cannot_be_read(
+    run: Run, tmp_path: Path, log: Path, options: tuple[str, ...], problem: str
+) -> None:
+    out = tmp_path / "queue.jsonl"
+    found, stdout, err = run("trace", "import", log, *options, "-o", out)
+    assert (found, stdout) == (1, "")
+    assert problem in err
+    assert not out.exists()

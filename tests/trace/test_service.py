@@ -33,6 +33,18 @@ def test_waits_by_hand() -> None:
     assert (found.unknown, found.still_waiting, found.migrations) == (0, 0, 1)
 
 
+def test_responses_by_hand() -> None:
+    # a responds after 10 and 16; b after 35, its preemption included
+    found = service_of(TWO_ON_ONE_CPU)
+    assert found.response == WaitFigures(count=3, mean=round(61 / 3, 6), p50=16, p99=35, longest=35)
+
+
+def test_a_burst_that_goes_on_after_the_trace_has_no_response() -> None:
+    found = service_of(woken_trace((0, 3, 9, "a", PREEMPTED), first_wakeups=((0, None, "a"),)))
+    assert found.wait is not None
+    assert found.response is None
+
+
 def test_fairness_is_jains_index_of_the_shares() -> None:
     # a runs for 20 and waits for 6, b runs for 20 and waits for 15
     a, b = 20 / 26, 20 / 35

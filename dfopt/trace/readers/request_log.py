@@ -39,8 +39,8 @@ class RequestColumns:
     df
         The fragment, such as the model.
     task
-        The name of the request; None: the number of its line. A name that comes again gets a number,
-        as in ``chat.2``.
+        The name of the request; None: the number of its line. A name that comes again gets a
+        number, as in ``chat.2``.
     arrival, start, end
         Points in time: when the request came, when its work began, and when it ended.
     duration
@@ -87,8 +87,7 @@ def read_request_log(
     *,
     time_unit: str = "s",
     cpus: int | None = None,
-    load_time: float | Decimal | None = None,
-    load_times: str | Path | None = None,
+    load_times: float | str | Path | None = None,
 ) -> Trace:
     """Return the requests of a CSV file as a trace whose time begins at 0.
 
@@ -109,19 +108,15 @@ def read_request_log(
         points in time are rounded to it.
     cpus
         Number of CPUs. None: as many as the log names, or as ran at once.
-    load_time
-        What every change of model costs, in ``time_unit``.
     load_times
-        Or a CSV file: a line of names, and then a model and its load time in ``time_unit`` on each
-        line.
+        What every change of model costs, in ``time_unit``; or a CSV file with a line of names, and
+        then a model and its load time in ``time_unit`` on each line.
 
     Raises
     ------
     FileError
         When the log cannot be read, or contradicts itself.
     """
-    if load_time is not None and load_times is not None:
-        raise FileError("`load_time` and `load_times` exclude each other; give one")
     if time_unit not in NANOSECONDS:
         raise FileError(f"must be s, ms, us or ns, not {time_unit!r}", place="time_unit")
     unit = time_unit if NANOSECONDS[time_unit] < NANOSECONDS["ms"] else "ms"
@@ -149,19 +144,19 @@ def read_request_log(
         objective=Objective.TOTAL_PENALTY,
         cold_start=True,
     )
-    if load_times is not None:
+    if isinstance(load_times, str | Path):
         return _with_load_times(replace(trace, header=header), requests, load_times, factor)
-    if load_time is None:
-        return replace(trace, header=header)
-    penalty = PenaltyG(fill=_positive(load_time, factor), write_back=0)
-    return replace(trace, header=replace(header, penalty=penalty))
+    if load_times is not None:
+        penalty = PenaltyG(fill=_load_time(load_times, factor), write_back=0)
+        header = replace(header, penalty=penalty)
+    return replace(trace, header=header)
 
 
-def _positive(load_time: float | Decimal, factor: Decimal) -> int:
-    """Return a load time in the trace's unit, rounded."""
+def _load_time(load_time: float, factor: Decimal) -> int:
+    """Return the time of every load in the trace's unit, rounded."""
     found = Decimal(str(load_time)) * factor
     if not found.is_finite() or not 0 <= found <= LARGEST_TOTAL:
-        raise FileError(f"must be at least 0, not {load_time}", place="load_time")
+        raise FileError(f"must be at least 0, not {load_time}", place="load_times")
     return int(found.to_integral_value())
 
 

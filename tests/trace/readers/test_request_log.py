@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dfopt.errors import FileError
-from dfopt.problem.penalties import PenaltyF
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace.readers.request_log import RequestColumns, read_request_log
 
 TIMED = RequestColumns(task="id", df="model", start="from", end="to")
@@ -70,3 +70,19 @@ def test_the_log_names_the_cpus(tmp_path: Path) -> None:
 def test_errors_name_the_line(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(FileError, match=problem):
         read_request_log(saved(tmp_path, text), TIMED)
+
+
+def test_a_request_without_a_cpu_is_refused(tmp_path: Path) -> None:
+    columns = RequestColumns(df="model", start="from", end="to", cpu="gpu")
+    log = saved(tmp_path, "gpu,model,from,to\n0,A,0,2\n,B,1,2\n")
+    with pytest.raises(FileError, match="line 3: does not say which CPU served the request"):
+        read_request_log(log, columns)
+
+
+def test_one_load_time_is_in_the_unit_of_the_log(tmp_path: Path) -> None:
+    log = saved(tmp_path, "id,model,from,to\nx,A,0,1\nx,A,1,2\n")
+    trace = read_request_log(log, TIMED, load_times=22.7)
+    assert trace.header.penalty == PenaltyG(fill=22_700, write_back=0)
+    assert [task.name for task in trace.tasks] == ["x", "x.2"]
+    with pytest.raises(FileError, match="load_times: must be at least 0, not -1"):
+        read_request_log(log, TIMED, load_times=-1)
