@@ -139,10 +139,12 @@ def service_rows(comparison: Comparison) -> dict[str, str]:
             rows["waits"] += f"; {counted(service.still_waiting, 'task')} still waiting at the end"
     else:
         rows["waits"] = f"not known: {service.problem or 'no dispatch is known to have been ready'}"
-    if service.response is not None:
-        response = (service.response.mean, service.response.p99)
-        mean, p99 = (printable(duration(time, unit)) for time in response)
-        rows["response"] = f"mean {mean}, p99 {p99}, from woken up to asleep again"
+    response = service.response
+    # Kernel traces end amid bursts, and who sleeps is not always done: only --json has theirs.
+    if response is not None and latency is not None and response.count == latency.count:
+        times = (response.mean, response.p50, response.p99, response.longest)
+        mean, p50, p99, longest = (printable(duration(time, unit)) for time in times)
+        rows["response"] = f"mean {mean}, p50 {p50}, p99 {p99}, longest {longest}, waits included"
     if service.fairness is not None:
         index = f"Jain's index {service.fairness:.2f} of running / (running + waiting)"
         rows["fairness"] = f"{index} by what is due to each task's weight"

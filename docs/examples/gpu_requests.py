@@ -5,7 +5,14 @@ import heapq
 import random
 from pathlib import Path
 
-MODELS = {"chat-70b": 34, "code-32b": 21, "chat-8b": 8, "vision-11b": 14, "draw-xl": 12, "speech": 5}
+MODELS = {
+    "chat-70b": 34,
+    "code-32b": 21,
+    "chat-8b": 8,
+    "vision-11b": 14,
+    "draw-xl": 12,
+    "speech": 5,
+}
 """The models, the most wanted first, and the seconds that loading each one takes."""
 
 GPUS, REQUESTS, HORIZON = 2, 120, 3600
