@@ -227,7 +227,8 @@ def _responses(trace: Trace, readiness: Readiness, known: Flags) -> Integers:
     whole = np.minimum.reduceat(known[by_task], begins)
     if trace.stop is not None:
         whole &= np.isin(trace.stop[last], (Stop.SLEEPS, Stop.ENDS))
-    return (trace.end[last] - ready)[whole]
+    responses: Integers = trace.end[last] - ready
+    return responses[whole]
 
 
 def _still_waiting(trace: Trace, counts: Flags) -> tuple[Numbers, Integers]:
