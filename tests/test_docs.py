@@ -17,6 +17,8 @@ EXAMPLES = re.compile(
     r"^```\{(?P<directive>testsetup|doctest)\}\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 PAGES = [page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts]
+PAGES_ELSEWHERE = [*sorted(ROOT.glob("*.md")), ROOT / "instances" / "README.md"]
+LINKS = re.compile(r"\]\((?!https?:)([^)#\s]+)(?:#[^)]*)?\)")
 PAGES_WITH_COMMANDS = [page for page in PAGES if any(commands_in(page.read_text("utf-8")))]
 PAGES_WITH_EXAMPLES = [page for page in PAGES if "```{doctest}" in page.read_text("utf-8")]
 
@@ -29,6 +31,13 @@ def test_the_python_example_of_the_readme(
     monkeypatch.chdir(ROOT)
     exec(example, {})
     assert capsys.readouterr().out.strip() == promised
+
+
+@pytest.mark.parametrize("page", PAGES_ELSEWHERE, ids=lambda page: page.parent.name + page.name)
+def test_links_to_files_lead_somewhere(page: Path) -> None:
+    """Links among the pages of the documentation are checked as these are built."""
+    links = set(LINKS.findall(page.read_text("utf-8")))
+    assert not [link for link in links if not (page.parent / link).exists()]
 
 
 @pytest.mark.slow
