@@ -10,6 +10,7 @@ from rich.text import Text
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.domains.domain_pairs import DomainWindow
 from dfopt.problem.cache_domains import cpu_ranges
+from dfopt_cli.frontier_view import NOTHING
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import pairs, plain_table, times
 
@@ -19,6 +20,7 @@ WORDS = {
     "has its CPUs for as long as the window lasts",
     "arrivals": "a fragment runs in another domain than before, or for the first time; at least: "
     "what follows from the least pairs",
+    "far": "migrations from one domain to another, of dispatches with a fragment",
 }
 
 
@@ -36,7 +38,7 @@ def domains_tables(
     if len(names) > 1:
         table.add_column(called, overflow="fold")
     table.add_column("window")
-    for heading in ("windows", "pairs", "least", "ratio", "arrivals", "at least"):
+    for heading in ("windows", "pairs", "least", "ratio", "arrivals", "at least", "far"):
         table.add_column(heading, justify="right")
     said = []
     for name, domains in zip(names, found, strict=True):
@@ -53,6 +55,7 @@ def domains_tables(
                 Text(times(window.ratio), style="bold"),
                 f"{domains.arrivals:,}",
                 f"{window.arrivals_bound:,}",
+                NOTHING if domains.far_migrations is None else f"{domains.far_migrations:,}",
             ]
             table.add_row(*([first, *cells] if len(names) > 1 else cells))
             first = ""

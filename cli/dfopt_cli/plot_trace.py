@@ -9,7 +9,7 @@ import typer
 
 from dfopt_cli.cost_options import CostOptions, cost_choice, model_instance
 from dfopt_cli.failures import naming, parsed
-from dfopt_cli.options import PictureOption, with_option_groups
+from dfopt_cli.options import DomainsOption, PictureOption, domains_of, with_option_groups
 from dfopt_cli.output_files import check_output
 from dfopt_cli.trace_files import labelled_if_possible, named, names_of, tell_source, tell_warnings
 from dfopt_cli.trace_options import LabelOptions, TraceArgument
@@ -38,6 +38,7 @@ def trace(
             show_default=False,
         ),
     ] = None,
+    domains: DomainsOption = None,
     labels: LabelOptions,
     costs: CostOptions,
 ) -> None:
@@ -45,7 +46,8 @@ def trace(
 
     CPUs are rows, fragments colours. A dispatch begins hatched for as long as its switch costs, if
     the trace or an option says what switches cost; lines lead along migrations. Where dispatches
-    are too short to be told apart, the height of a colour is its share of the time.
+    are too short to be told apart, the height of a colour is its share of the time. With --domains
+    the CPUs of each cache domain stand together, with its name beside them.
 
     Example: dfopt plot trace traces/chat-linux-o1.jsonl.gz --from 20ms --to 22ms -o chat.svg
     """
@@ -60,6 +62,7 @@ def trace(
         parsed(partial(parse_wait, what="time"), text, option)
         for option, text in (("--from", begin), ("--to", end))
     ]
+    in_domains = domains_of(domains)
     choice, instance = cost_choice(costs), model_instance(costs)
     subject, source = labelled_if_possible(trace_file, labels)
     if labels.source is None:
@@ -75,5 +78,6 @@ def trace(
             realised_costs(subject, model) if is_time and model is not None else None,
             begin=first or 0,
             end=last,
+            domains=in_domains,
         )
     save_picture(axes, output)

@@ -115,7 +115,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     in_domains = None
     if domains is not None:
         starts = {window.label: table.starts for window, table in zip(windows, tables, strict=True)}
-        in_domains = domain_comparison(dispatches, domains, starts, trace.fragments)
+        in_domains = domain_comparison(dispatches, domains, starts, trace)
     seconds = (SECONDS if time_limit is None else time_limit) / max(1, len(windows))
     frontier = None
     if waits is not None:

@@ -132,7 +132,7 @@ TRACE_FIGURES: Mapping[str, Figure] = {
     },
     **_named("quality.", ("quality",), Measure.RATIO, "unlabelled_share"),
     **_named("quality.", ("quality",), Measure.COUNT, "unparsed breaks losses lost_events"),
-    **_named("domains.", ("domains",), Measure.COUNT, "arrivals"),
+    **_named("domains.", ("domains",), Measure.COUNT, "arrivals far_migrations"),
     **_named("domains.", ("domains", "windows"), Measure.COUNT, "pairs bound least proven"),
     **_named("domains.", ("domains", "windows"), Measure.RATIO, "ratio"),
     **{

@@ -44,7 +44,9 @@ TRACE_KEYS = (
     "trace", "model", "cost_unit", "time_unit", "dispatches", "managed", "realised", "windows",
     "complete", "causes", "fragments", "cpus", "quality",
 )  # fmt: skip
-ADDED = ((FragmentResult, "name"), (Service, "response"))
+ADDED = (
+    (FragmentResult, "name"), (Service, "response"), (DomainComparison, "far_migrations"),
+)  # fmt: skip
 """Fields that were added later: older documents do not have them."""
 
 OPTIONAL_KEYS = ("policy", "frontier", "order_kept", "service", "domains", "parallel_share")
@@ -366,7 +368,9 @@ _share = _reader(FragmentShare, df=string)
 _shares_or_null = or_null(_shares)
 NULLABLE.append(_shares_or_null)
 _domain_window = _reader(DomainWindow, extra=("ratio",), window=_length, allotment=_shares_or_null)
-_domains = _reader(DomainComparison, domains=_domain_cpus, windows=_domain_windows)
+_domains = _reader(
+    DomainComparison, domains=_domain_cpus, windows=_domain_windows, far_migrations=_integer_or_null
+)
 _service = _reader(
     Service,
     wakeup_latency=_waits_or_null,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,7 @@ from dfopt.plot.names import shown_name
 from dfopt.plot.picture import lay_out, new_axes
 from dfopt.plot.time_columns import SWITCHING, TimeColumns, draw_shares, explain_columns
 from dfopt.plot.trace_window import TraceWindow, window_of
+from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.timeline import Charge, ChargeKind, CpuTimeline, TaskRun
 from dfopt.trace.events import Flags, Integers
 from dfopt.trace.latest_of_same import latest_of_same
@@ -59,21 +61,26 @@ MOST_LINES = 150
 
 MOST_TICKS = 8
 
+LONGEST_DOMAIN = 30
+"""Characters of a domain's name."""
 
-def plot_trace(
+
+def plot_trace(  # noqa: PLR0913 - options, all by keyword
     trace: Trace,
     costs: Integers | None = None,
     *,
     begin: int = 0,
     end: int | None = None,
+    domains: CacheDomains | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a trace as a Gantt chart.
 
-    CPUs are rows, CPU 0 on top. Dispatches have the colour of their fragment, and begin hatched for
-    as long as they pay for the switch. A line leads from where a task left a CPU to where it goes
-    on on another one. Where dispatches are too short to be told apart, columns show how the CPU
-    spent its time: the height of a colour is its share, and what is left white was idle.
+    CPUs are rows, CPU 0 on top, or those of the first cache domain. Dispatches have the colour of
+    their fragment, and begin hatched for as long as they pay for the switch. A line leads from
+    where a task left a CPU to where it goes on on another one. Where dispatches are too short to be
+    told apart, columns show how the CPU spent its time: the height of a colour is its share, and
+    what is left white was idle.
 
     Parameters
     ----------
@@ -83,6 +90,9 @@ def plot_trace(
         What the switch to each dispatch costs, in the trace's unit of time; None: not drawn.
     begin, end
         The part of the trace to draw, in its unit, from its beginning on; None: to its end.
+    domains
+        The CPUs that share a last-level cache. They stand below each other, with a line between
+        two domains and the name of each beside it; None: CPUs in their order, without lines.
     ax
         Where to draw; a figure of its own if None, of a height that fits the number of CPUs.
 
@@ -94,8 +104,13 @@ def plot_trace(
     Raises
     ------
     DfoptError
-        When nothing ran in this part, or it ends before it begins.
+        When nothing ran in this part, it ends before it begins, or a CPU has no domain.
     """
+    cpus: Sequence[int] = range(trace.cpus)
+    if domains is not None:
+        domains = domains.of_first(trace.cpus)
+        cpus = list(chain.from_iterable(domains.members))
+        trace = in_rows(trace, cpus)
     window = window_of(trace, costs, begin, end)
     axes = new_axes(WIDTH, figure_height(trace.cpus)) if ax is None else ax
     font_size = font_size_of(axes, trace.cpus)
@@ -103,7 +118,9 @@ def plot_trace(
     groups = sorted(set(window.group) - {NO_FRAGMENT}, key=as_people_sort)
     colours = {**group_colours(groups), NO_FRAGMENT: UNLABELLED}
     label_axes(axes, trace, window, len(moved))
-    name_rows(axes, [f"CPU {cpu}" for cpu in range(trace.cpus)], font_size)
+    name_rows(axes, [f"CPU {cpu}" for cpu in cpus], font_size)
+    if domains is not None:
+        name_domains(axes, domains, font_size)
     axes.set_xlim(window.begin, window.end)
     if ax is None:
         lay_out(axes)  # how much room the bars have depends on the labels
@@ -132,6 +149,32 @@ def plot_trace(
     if has_columns:
         explain_columns(axes)
     return axes
+
+
+def in_rows(trace: Trace, cpus: Sequence[int]) -> Trace:
+    """Return a trace whose CPUs are numbered by their rows, where ``cpus`` stand in this order."""
+    row_of = np.argsort(cpus).astype(np.int32)
+    gaps = replace(trace.gaps, cpu=row_of[trace.gaps.cpu])
+    return replace(trace, cpu=row_of[trace.cpu], gaps=gaps)
+
+
+def name_domains(ax: Axes, domains: CacheDomains, font_size: float) -> None:
+    """Write the name of each domain to the right of its rows, with a line between two domains."""
+    names = [f"domain {name}" for name in domains.names]
+    rows = list(accumulate(map(len, domains.members), initial=0))
+    for name, (first, end) in zip(names, pairwise(rows), strict=True):
+        if first:
+            ax.axhline(first - 0.5, color=INK, linewidth=1.0, zorder=3)
+        ax.text(
+            1.01,
+            (first + end - 1) / 2,
+            shown_name(name, longest=LONGEST_DOMAIN),
+            transform=ax.get_yaxis_transform(),
+            va="center",
+            fontsize=max(4, min(LARGEST_FONT, font_size * (end - first))),
+            color=INK,
+            parse_math=False,
+        )
 
 
 def label_axes(ax: Axes, trace: Trace, window: TraceWindow, migrations: int) -> None:

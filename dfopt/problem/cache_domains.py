@@ -91,6 +91,30 @@ class CacheDomains:
                 place="domains",
             )
 
+    def of_first(self, cpus: int) -> CacheDomains:
+        """Return the domains of the first CPUs, such as those of a trace; the others are left out.
+
+        Raises
+        ------
+        InstanceError
+            When there are fewer CPUs than that.
+        """
+        if self.cpus < cpus:
+            raise InstanceError(
+                f"hold {self.cpus} CPUs, but the trace has {cpus}; put CPU {self.cpus} and all "
+                "later ones into a domain",
+                place="domains",
+            )
+        members = [tuple(cpu for cpu in own if cpu < cpus) for own in self.members]
+        return CacheDomains(
+            tuple(filter(None, members)),
+            tuple(
+                cpu_ranges(own) if name == cpu_ranges(all_of_it) else name
+                for name, all_of_it, own in zip(self.names, self.members, members, strict=True)
+                if own
+            ),
+        )
+
     def __str__(self) -> str:
         return ";".join(map(cpu_ranges, self.members))
 

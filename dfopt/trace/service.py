@@ -113,7 +113,7 @@ def service_of(trace: Trace) -> Service:
     allocation in shared computer systems*, 1984.
     """
     counts = _counted(trace)
-    migrations = _migrations(trace, counts)
+    migrations = _moves(trace, trace.cpu, counts)
     try:
         waits = _Waits(trace, counts)
     except DfoptError as error:
@@ -295,8 +295,13 @@ def _due(weights: NDArray[np.float64], runs: Integers, wanted: Integers) -> NDAr
     return np.minimum(1.0, weights * levels[fits[0]]) if len(fits) else np.ones(len(weights))
 
 
-def _migrations(trace: Trace, counts: Flags) -> int:
-    """Return how many dispatches that count come from another CPU."""
+def far_migrations(trace: Trace, domain_of: Integers) -> int:
+    """Return how many migrations come from a CPU of another domain; ``domain_of`` is by CPU."""
+    return _moves(trace, domain_of[trace.cpu], _counted(trace))
+
+
+def _moves(trace: Trace, place: Numbers | Integers, counts: Flags) -> int:
+    """Return how many dispatches that count come from another place."""
     before = latest_of_same(trace.task)
-    moved = (before >= 0) & (trace.cpu[before] != trace.cpu)
+    moved = (before >= 0) & (place[before] != place)
     return int((moved & counts).sum())

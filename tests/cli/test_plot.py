@@ -90,3 +90,9 @@ def test_a_part_of_a_trace_is_drawn(run: Run, tmp_path: Path, trace: Path) -> No
         "lasts 50 ns\n",
     )
     assert run(*arguments, "--to", "soon")[0] == 2
+    code, _, err = run(*arguments, "--domains", "0")
+    assert (code, err) == (
+        1,
+        f"dfopt: {trace}: domains: hold 1 CPUs, but the trace has 2; put CPU 1 and all later ones "
+        "into a domain\n",
+    )

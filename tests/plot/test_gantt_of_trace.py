@@ -13,6 +13,7 @@ from dfopt.plot import plot_trace
 from dfopt.plot.colours import Colour, group_colours
 from dfopt.plot.gantt_bars import BAR_HEIGHT, shade, tint
 from dfopt.plot.time_columns import SWITCHING
+from dfopt.problem.cache_domains import cache_domains
 from dfopt.trace import Trace
 from tests.trace.traces import SMALL, trace_from_rows
 
@@ -123,6 +124,23 @@ def test_few_migrations_have_lines_and_many_have_marks() -> None:
     few, many = plot_trace(trace_from_rows(hops[:50])), plot_trace(trace_from_rows(hops))
     assert (len(lines(few, 0.6)), len(lines(few, 0.9))) == (49, 49)
     assert (len(lines(many, 0.6)), len(lines(many, 0.9))) == (0, 199)
+
+
+def test_cpus_of_a_domain_stand_together() -> None:
+    rows = [(cpu, 0, 10, f"t{cpu}", "ABC"[cpu], None, None) for cpu in range(3)]
+    # t0 leaves CPU 0 for CPU 2, which is the next row.
+    trace = trace_from_rows([*rows, (2, 20, 30, "t0", "A", None, None)], cpus=3)
+    ax = plot_trace(trace, domains=cache_domains("0,2;1,3"))
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["CPU 0", "CPU 2", "CPU 1"]
+    names = {text.get_text(): text.get_position()[1] for text in ax.texts}
+    assert {name: row for name, row in names.items() if "domain" in name} == {
+        "domain 0,2": 0.5, "domain 1": 2,
+    }  # fmt: skip
+    assert [line.get_ydata() for line in ax.lines] == [[1.5, 1.5]]
+    assert (names["t0"], names["t1"], names["t2"]) == (1, 2, 1)
+    ((left, arrived),) = lines(ax, 0.6)
+    assert (round(left[1]), round(arrived[1])) == (0, 1)
+    assert not plot_trace(trace, domains=cache_domains("0-2")).lines
 
 
 def test_an_empty_part_is_refused() -> None:

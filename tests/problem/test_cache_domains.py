@@ -72,6 +72,14 @@ def test_domains_that_are_none(members, names, message):
         CacheDomains(members, names)
 
 
+def test_domains_of_the_first_cpus():
+    assert cache_domains("0,4;1-3;5").of_first(3) == cache_domains("0;1-2")
+    named = CacheDomains(((0, 2), (1,)), ("big", "little"))
+    assert named.of_first(2) == CacheDomains(((0,), (1,)), ("big", "little"))
+    with pytest.raises(InstanceError, match="hold 3 CPUs, but the trace has 4; put CPU 3"):
+        named.of_first(4)
+
+
 def test_domains_of_another_number_of_cpus():
     with pytest.raises(InstanceError, match="domains: are of 2 CPUs, and there are 3; give"):
         cache_domains("0;1").check_cpus(3)

@@ -9,10 +9,11 @@ import numpy as np
 
 from dfopt.compare.dispatches import Dispatches, Rows
 from dfopt.compare.domains.least_pairs import STEPS, least_pairs
-from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.trace.events import Integers
 from dfopt.trace.latest_of_same import latest_of_same
+from dfopt.trace.service import far_migrations
+from dfopt.trace.trace import Trace
 
 ALL_STEPS = 200_000
 """The windows of one length share 200,000 steps of the search: some seconds."""
@@ -86,34 +87,22 @@ class DomainComparison:
         How many times a fragment ran in another domain than before, or for the first time.
     windows
         What was possible, one for each length of window.
+    far_migrations
+        Dispatches with a fragment whose task ran in another domain before; None if the document is
+        older than this count.
     """
 
     domains: tuple[tuple[int, ...], ...]
     arrivals: int
     windows: tuple[DomainWindow, ...]
-
-
-def check_domains(domains: CacheDomains, cpus: int) -> None:
-    """Refuse domains that leave out CPUs of a trace.
-
-    Raises
-    ------
-    InstanceError
-        When they do.
-    """
-    if domains.cpus < cpus:
-        raise InstanceError(
-            f"hold {domains.cpus} CPUs, but the trace has {cpus}; put CPU {domains.cpus} and all "
-            "later ones into a domain",
-            place="domains",
-        )
+    far_migrations: int | None = None
 
 
 def domain_comparison(
     dispatches: Dispatches,
     domains: CacheDomains,
     windows: Mapping[str, Rows],
-    fragments: Sequence[str],
+    trace: Trace,
 ) -> DomainComparison:
     """Return in how many domains fragments ran, and in how few they would have fitted.
 
@@ -125,32 +114,29 @@ def domain_comparison(
         Those of the trace's CPUs; CPUs that the trace does not have are left out.
     windows
         The first dispatches of the windows, by the label of their length.
-    fragments
-        The names of the fragments.
+    trace
+        Names fragments, and has the dispatches before and between those that count.
 
     Raises
     ------
     InstanceError
         When a CPU has no domain.
     """
-    check_domains(domains, dispatches.cpus)
-    members = [[cpu for cpu in own if cpu < dispatches.cpus] for own in domains.members]
-    members = [own for own in members if own]
-    domain_of = np.empty(dispatches.cpus, np.int64)
-    for number, own in enumerate(members):
-        domain_of[own] = number
+    domains = domains.of_first(dispatches.cpus)
+    domain_of = np.array(domains.domain_of)
     domain = domain_of[dispatches.cpu]
     managed = dispatches.managed
     before = latest_of_same(dispatches.fragment[managed])
     arrives = (before < 0) | (domain[managed][before] != domain[managed])
-    sizes = [len(own) for own in members]
+    sizes = [len(own) for own in domains.members]
     return DomainComparison(
-        domains=tuple(map(tuple, members)),
+        domains=domains.members,
         arrivals=int(arrives.sum()),
         windows=tuple(
-            _domain_window(label, _Pairs.of(dispatches, domain, starts), sizes, fragments)
+            _domain_window(label, _Pairs.of(dispatches, domain, starts), sizes, trace.fragments)
             for label, starts in windows.items()
         ),
+        far_migrations=far_migrations(trace, domain_of),
     )
 
 

@@ -1,20 +1,26 @@
 """The pairs of a trace, and the least pairs of its windows."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dfopt.compare import CostModel
+from dfopt.compare import CostModel, compare_trace
 from dfopt.compare.dispatches import dispatches_of
 from dfopt.compare.domains.domain_pairs import DomainComparison, FragmentShare, domain_comparison
 from dfopt.compare.window_length import Window, parse_window, window_starts
 from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains, cache_domains
-from dfopt.trace import Trace
+from dfopt.problem.penalties import PenaltyF
+from dfopt.simulate.run_queue.policies.random_choice import RandomChoice
+from dfopt.simulate.run_queue.workload import Burst, NewThread
+from dfopt.trace import Trace, read_trace, write_trace
+from dfopt.trace.service import service_of
 from tests.compare.drawn import labelled_traces, models, windows
+from tests.simulate.run_queue.hand_made import simulated, thread
 from tests.trace.traces import trace_from_rows
 
 
@@ -23,7 +29,7 @@ def in_domains(
 ) -> DomainComparison:
     dispatches = dispatches_of(trace, model or CostModel())
     starts = {length.label: window_starts(dispatches, length) for length in lengths}
-    return domain_comparison(dispatches, domains, starts, trace.fragments)
+    return domain_comparison(dispatches, domains, starts, trace)
 
 
 def ten_each(*dispatches: tuple[int, int, str]) -> Trace:
@@ -52,6 +58,8 @@ def test_two_rounds_by_hand() -> None:
     found = in_domains(TWO_ROUNDS, HALVES, parse_window("4"), parse_window("whole"))
     assert found.domains == ((0, 1), (2, 3))
     assert found.arrivals == 6
+    # Each CPU has a thread of its own.
+    assert found.far_migrations == 0
     rounds, whole = found.windows
     assert (rounds.count, rounds.fragments, rounds.pairs) == (2, 5, 7)
     assert (rounds.bound, rounds.least, rounds.proven) == (5, 5, 2)
@@ -84,6 +92,41 @@ def test_a_window_lasts_until_its_last_dispatch_ends() -> None:
     (whole,) = in_domains(trace, cache_domains("0;1"), parse_window("whole")).windows
     assert (apart.pairs, apart.bound) == (3, 3)
     assert (whole.pairs, whole.bound) == (3, 2)  # one CPU has 60 for 30
+
+
+def test_far_migrations_come_from_another_domain() -> None:
+    # t goes to CPU 1, which is near, to CPU 2, to CPU 0 without a fragment, and from there back.
+    cpus = (0, 1, 2, 0, 2)
+    rows = [
+        (cpu, 10 * turn, 10 * turn + 10, "t", None if turn == 3 else "A", None, None)
+        for turn, cpu in enumerate(cpus)
+    ]
+    trace = trace_from_rows(rows, cpus=3)
+    assert in_domains(trace, cache_domains("0-1;2")).far_migrations == 2
+    assert in_domains(trace, cache_domains("0;1;2")).far_migrations == service_of(trace).migrations
+    assert in_domains(trace, cache_domains("0-2")).far_migrations == 0
+
+
+@pytest.mark.parametrize("domains", ["0-1;2-3", "0,3;1;2"])
+def test_far_migrations_are_those_that_the_simulator_counts(domains: str, tmp_path: Path) -> None:
+    def make() -> list[NewThread]:
+        return [
+            thread(f"t{number}", *(Burst(5 + number, fragment=number % 3, lines=1),) * 20)
+            for number in range(7)
+        ]
+
+    done = simulated(
+        RandomChoice, make, cpus=4, domains=domains, penalty=PenaltyF(read_line=1, write_back=0),
+        time_slice=2,
+    )  # fmt: skip
+    write_trace(done.trace, tmp_path / "trace.jsonl")
+    trace = read_trace(tmp_path / "trace.jsonl")
+    found = compare_trace(
+        trace, CostModel(), windows=[parse_window("whole")], domains=cache_domains(domains)
+    )
+    assert found.domains is not None
+    assert found.domains.far_migrations == done.counters.far_migrations
+    assert 0 < found.domains.far_migrations < done.counters.migrations
 
 
 def test_cpus_of_domains_that_the_trace_lacks_do_not_count() -> None:
