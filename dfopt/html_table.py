@@ -39,7 +39,7 @@ def html_table(
     left_out = (len(rows) if count is None else count) - len(shown)
     parts = [
         "<table>",
-        f'<caption style="text-align: left">{escape(caption)}</caption>',
+        f'<caption style="text-align: left; white-space: nowrap">{escape(caption)}</caption>',
         _row("th", [columns[place] for place in used]),
         *(_row("td", [row[place] for place in used]) for row in shown),
     ]

@@ -1,5 +1,6 @@
 """Tables of instances, results, traces and comparisons in notebooks."""
 
+from base64 import b64decode
 from html.parser import HTMLParser
 
 import numpy as np
@@ -134,6 +135,8 @@ def test_a_picture_shows_itself() -> None:
     instance = Instance(
         cpus=1, penalty=PenaltyG(fill=1, write_back=0), tasks=(Task(id="a", df="X"),)
     )
-    picture = picture_of(plot_schedule(instance, evaluate(instance, [["a"]])))
-    assert picture._repr_svg_().rstrip().endswith("</svg>")
-    assert repr(picture) == "Picture()"
+    picture = picture_of(plot_schedule(instance, evaluate(instance, [["a"]])), alt='one "task"')
+    shown = picture._repr_html_()
+    assert 'alt="one &quot;task&quot;"' in shown
+    assert b64decode(shown.split("base64,")[1].split('"')[0]).rstrip().endswith(b"</svg>")
+    assert repr(picture) == "Picture(alt='one \"task\"')"

@@ -37,12 +37,9 @@ def test_cells_run_and_show_tables_and_pictures(
     """The statements of a notebook are asserted in its cells."""
     monkeypatch.chdir(path.parent)
     shown = run(json.loads(path.read_text("utf-8"))["cells"], path.name)
-    tables = [value._repr_html_() for value in shown if hasattr(value, "_repr_html_")]
-    pictures = [value._repr_svg_() for value in shown if hasattr(value, "_repr_svg_")]
-    assert tables
-    assert all("</table>" in table for table in tables)
-    assert len(pictures) >= 2
-    assert all("</svg>" in picture for picture in pictures)
+    html = [value._repr_html_() for value in shown if hasattr(value, "_repr_html_")]
+    assert any("</table>" in table for table in html)
+    assert sum("data:image/svg+xml" in picture for picture in html) >= 2
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

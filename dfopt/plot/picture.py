@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,17 +105,26 @@ class Picture:
     ----------
     svg
         The picture itself.
+    alt
+        What it shows, for those who cannot see it.
     """
 
     svg: str = field(repr=False)
+    alt: str = "picture"
 
-    def _repr_svg_(self) -> str:
-        return self.svg
+    def _repr_html_(self) -> str:
+        """Return an image that shrinks with the page, instead of being cut off at its edge."""
+        data = base64.b64encode(self.svg.encode()).decode()
+        source = f"data:image/svg+xml;base64,{data}"
+        return f'<img alt="{escape(self.alt)}" style="max-width: 100%" src="{source}">'
 
 
-def picture_of(ax: Axes) -> Picture:
-    """Return the figure of these axes as a picture, for the last line of a notebook's cell."""
-    return Picture(_drawn(ax, ".svg").decode())
+def picture_of(ax: Axes, alt: str = "picture") -> Picture:
+    """Return the figure of these axes as a picture, for the last line of a notebook's cell.
+
+    ``alt`` says in words what it shows.
+    """
+    return Picture(_drawn(ax, ".svg").decode(), alt)
 
 
 def _drawn(ax: Axes, ending: str) -> bytes:
