@@ -131,10 +131,10 @@ def _dealt(search: Search) -> list[list[int]]:
 @pytest.mark.slow
 def test_many_tasks_with_executions_come_near_their_bound() -> None:
     instance = zipf(tasks=60, cpus=5, fragments=12, exec=60, objective=Objective.MAKESPAN)
-    result = solve(instance, stop=FirstOf(GapLimit(0.009), TimeLimit(PATIENCE_S)), workers=1)
+    result = solve(instance, stop=FirstOf(GapLimit(0.018), TimeLimit(PATIENCE_S)), workers=1)
     assert verify(instance, result).bound_checked
     assert result.gap is not None
-    assert result.gap < 0.01
+    assert result.gap < 0.02
 
 
 def test_a_matrix_with_executions_is_bounded_by_supports() -> None:
