@@ -45,4 +45,4 @@ def test_a_fragment_of_which_nothing_can_start_in_a_stretch() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_bounds_of_many_traces_are_never_above_the_least_cost(part: int) -> None:
-    check_bounds(range(FEW + 100 * part, FEW + 100 * (part + 1)))
+    check_bounds(range(FEW + 50 * part, FEW + 50 * (part + 1)))

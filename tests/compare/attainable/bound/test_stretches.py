@@ -42,7 +42,7 @@ def test_short_stretches_prove_no_more_than_is_true(monkeypatch: pytest.MonkeyPa
 def test_many_short_stretches_prove_no_more_than_is_true(
     monkeypatch: pytest.MonkeyPatch, part: int
 ) -> None:
-    check_stretches(monkeypatch, range(20 + 60 * part, 80 + 60 * part))
+    check_stretches(monkeypatch, range(20 + 30 * part, 50 + 30 * part))
 
 
 def test_stretches_can_be_worked_on_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
