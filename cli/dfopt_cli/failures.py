@@ -24,8 +24,8 @@ OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
         "arrival", "capacity", "cpu", "cpus", "duration", "end", "fill", "leaves", "lines",
-        "objective", "penalty", "read_line", "resume", "scheduler", "start", "unmanaged",
-        "workers", "write_back",
+        "objective", "penalty", "read_line", "resume", "scheduler", "start", "time_unit",
+        "unmanaged", "workers", "write_back",
     )
 } | {"instance": "--model", "labels": "--df", "windows": "--window"}  # fmt: skip
 """The options for the parameters that the messages of the library name."""

@@ -204,7 +204,7 @@ def test_a_log_of_requests_becomes_a_trace(run: Run, tmp_path: Path, log: Path) 
     ("options", "problem"),
     [
         (QUEUE, "does not say how many CPUs there are; give --cpus"),
-        ((*QUEUE, "--time-unit", "min"), "must be s, ms, us or ns, not 'min'"),
+        ((*QUEUE, "--time-unit", "min"), "--time-unit must be s, ms, us or ns, not 'min'"),
         (("--df", "model", "--start", "arrived"), "name the column --end or --duration"),
         (("--df", "model"), "name the columns --start and --end, or --arrival and --duration"),
         (("--df", "size", *QUEUE[4:]), "line 1: has no column 'size'; there are id, model"),

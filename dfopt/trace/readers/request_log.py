@@ -118,7 +118,7 @@ def read_request_log(
         When the log cannot be read, or contradicts itself.
     """
     if time_unit not in NANOSECONDS:
-        raise FileError(f"must be s, ms, us or ns, not {time_unit!r}", place="time_unit")
+        raise FileError(f"`time_unit` must be s, ms, us or ns, not {time_unit!r}")
     unit = time_unit if NANOSECONDS[time_unit] < NANOSECONDS["ms"] else "ms"
     factor = Decimal(NANOSECONDS[time_unit]) / NANOSECONDS[unit]
     requests = _requests(_rows(path, "request"), columns, factor, NANOSECONDS[unit])
@@ -180,7 +180,10 @@ def _with_load_times(
 
 def _rows(path: str | Path, what: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the names of a CSV file's columns, and its lines with their numbers."""
-    reader = csv.reader(io.StringIO(read_text(path).removeprefix("\ufeff"), newline=""))
+    text = read_text(path).removeprefix("\ufeff")
+    if text.lstrip()[:1] in ("[", "{"):
+        raise FileError("is JSON; give a CSV file, whose first line names the columns")
+    reader = csv.reader(io.StringIO(text, newline=""))
     rows: list[tuple[int, list[str]]] = []
     try:
         for row in reader:

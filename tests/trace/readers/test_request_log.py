@@ -65,6 +65,8 @@ def test_the_log_names_the_cpus(tmp_path: Path) -> None:
         ("id,model,from,to\nx,A,soon,1\n", "line 2: 'from' is 'soon'; write a number, or ISO"),
         ("id,model,from,to\nx,A,1\n", "line 2: has 3 values, but there are 4 columns"),
         ("id,model,from,to\n", "holds no request"),
+        ("", "holds no request"),
+        ('[{"id": "x", "model": "A"}]', "is JSON; give a CSV file"),
     ],
 )
 def test_errors_name_the_line(tmp_path: Path, text: str, problem: str) -> None:
