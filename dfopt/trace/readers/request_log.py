@@ -29,6 +29,12 @@ from dfopt.trace.quality import Quality
 from dfopt.trace.time_units import NANOSECONDS
 from dfopt.trace.trace import LEAVES, UNMANAGED, Numbering, TaskWakeups, Trace, TraceHeader
 
+ROUNDING = 2
+"""At most this many units may a request start before the one ahead of it on its CPU ends.
+
+The start and the end of a request are rounded, and so is a length that is added to a start.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestColumns:
@@ -65,7 +71,10 @@ class RequestColumns:
         if self.end is not None and (self.duration is not None or self.start is None):
             raise FileError("`end` goes with `start`, and without `duration`")
         if self.cpu is not None and self.start is None:
-            raise FileError("`cpu` needs `start`: without it nothing is known of the schedule")
+            raise FileError(
+                "`cpu` needs `start`: without it nothing is known of the schedule; leave `cpu` "
+                "out, or add a column of starts, such as arrival plus time in the queue"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,6 +290,10 @@ def _time(text: str, line: int, column: str, factor: Decimal, nanoseconds: int) 
 
 def _number(text: str, line: int, column: str, factor: Decimal) -> int:
     """Return a number of the log in the trace's unit, rounded."""
+    if not text:
+        raise FileError(
+            f"{column!r} is empty; fill it in, or leave the line out", place=f"line {line}"
+        )
     try:
         value = Decimal(text) * factor
     except InvalidOperation:
@@ -350,7 +363,10 @@ def _first_free(requests: list[_LoggedRequest], cpus: int | None) -> tuple[list[
 
 
 def _named(requests: list[_LoggedRequest], cpus: int | None) -> tuple[list[int], int]:
-    """Return the CPU of each request, as the log says."""
+    """Return the CPU of each request, as the log says.
+
+    A request that overlaps with the next one on its CPU by no more than ``ROUNDING`` is shortened.
+    """
     for request in requests:
         if not request.cpu:
             raise FileError(
@@ -363,16 +379,20 @@ def _named(requests: list[_LoggedRequest], cpus: int | None) -> tuple[list[int],
     number = {name: cpu for cpu, name in enumerate(sorted(names, key=order))}
     if cpus is not None and cpus < len(number):
         raise FileError(f"has requests on {len(number)} CPUs; give at least that as `cpus`")
-    last: dict[str, _LoggedRequest] = {}
-    for request in requests:
-        before = last.get(request.cpu or "")
-        if before and (before.start or 0) + before.length > (request.start or 0):
-            raise FileError(
-                f"starts on {request.cpu!r} while line {before.line} runs there; mend the times, "
-                "or leave out the column `cpu`",
-                place=f"line {request.line}",
-            )
-        last[request.cpu or ""] = request
+    last: dict[str, int] = {}
+    for position, request in enumerate(requests):
+        if (previous := last.get(request.cpu or "")) is not None:
+            before = requests[previous]
+            overlap = (before.start or 0) + before.length - (request.start or 0)
+            if overlap > min(ROUNDING, before.length):
+                raise FileError(
+                    f"starts on {request.cpu!r} while line {before.line} runs there; mend the "
+                    "times, or leave out the column `cpu`",
+                    place=f"line {request.line}",
+                )
+            if overlap > 0:
+                requests[previous] = replace(before, length=before.length - overlap)
+        last[request.cpu or ""] = position
     return [number[r.cpu or ""] for r in requests], cpus or len(number)
 
 

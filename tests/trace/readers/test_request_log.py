@@ -88,3 +88,19 @@ def test_one_load_time_is_in_the_unit_of_the_log(tmp_path: Path) -> None:
     assert [task.name for task in trace.tasks] == ["x", "x.2"]
     with pytest.raises(FileError, match="load_times: must be at least 0, not -1"):
         read_request_log(log, TIMED, load_times=-1)
+
+
+def test_rounded_times_may_overlap_on_a_cpu(tmp_path: Path) -> None:
+    columns = RequestColumns(df="model", start="start", duration="ms", cpu="gpu")
+    log = saved(tmp_path, "model,start,ms,gpu\nA,0,12,0\nB,10,5,0\n")
+    trace = read_request_log(log, columns, time_unit="ms")
+    assert (trace.start.tolist(), trace.end.tolist()) == ([0, 10], [10, 15])
+    log = saved(tmp_path, "model,start,ms,gpu\nA,0,13,0\nB,10,5,0\n")
+    with pytest.raises(FileError, match="line 3: starts on '0' while line 2 runs there"):
+        read_request_log(log, columns, time_unit="ms")
+
+
+def test_an_empty_duration_is_called_empty(tmp_path: Path) -> None:
+    columns = RequestColumns(df="model", arrival="at", duration="s")
+    with pytest.raises(FileError, match="line 2: 's' is empty; fill it in, or leave"):
+        read_request_log(saved(tmp_path, "model,at,s\nA,0,\n"), columns, cpus=1)
