@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,7 +15,14 @@ from dfopt.compare.attainable.bound.conditions import STEPS_A_WAIT
 from dfopt.compare.attainable.bound.least_costs import least_costs
 from dfopt.compare.attainable.bound.linear_program import condition_prices
 from dfopt.compare.attainable.bound.permitted_starts import permitted_starts
-from dfopt.compare.attainable.bound.proof import StretchPrices, WaitingProof
+from dfopt.compare.attainable.bound.proof import (
+    DelayPrices,
+    DispatchPrices,
+    StretchPrices,
+    TimePrices,
+    WaitingProof,
+)
+from dfopt.compare.attainable.bound.proof_errors import LARGEST
 from dfopt.compare.attainable.bound.start_windows import start_windows
 from dfopt.compare.attainable.bound.stretch_bound import StretchBound
 from dfopt.compare.attainable.bound.stretch_paths import PossibleStarts
@@ -22,6 +30,8 @@ from dfopt.compare.attainable.bound.stretches import stretch_ends
 from dfopt.compare.attainable.bound.timetable import blocks_by_cpu
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.trace.events import Integers, no_times
+
+Prices = TypeVar("Prices", DispatchPrices, DelayPrices, TimePrices)
 
 DISPATCHES_A_STRETCH = 3_000
 """A stretch has about this number of dispatches."""
@@ -160,9 +170,50 @@ def proven_bound(
         delays=work[0].delays,
         wait_price=work[0].wait_price,
     )
+    proof = within_64_bits(proof)
     checked = check_proof(arrivals, proof)
     assert checked.value is not None, checked.problems
     return WaitingBound(value=checked.value, proof=proof)
+
+
+def within_64_bits(proof: WaitingProof) -> WaitingProof:
+    """Return a proof whose prices the checker can add up, on a coarser scale if need be.
+
+    Prices of what runs at certain times have no limit that is known beforehand. To round prices
+    down keeps the conditions on what rewards an entry. The price of waiting is rounded up, since
+    it limits the prices of delays.
+    """
+    sums = [
+        len(table.price) * 4 * int(table.price.max(initial=0))
+        for stretch in proof.stretches
+        for table in (stretch.hits, stretch.delays, stretch.held, stretch.services)
+    ]
+    largest = max([proof.wait_price * int(proof.delays.max(initial=0)), *sums])
+    if largest <= LARGEST:
+        return proof
+    # Half of what is permitted leaves room for what is rounded up.
+    scale = max(1, proof.scale * LARGEST // (2 * largest))
+
+    def coarser(table: Prices) -> Prices:
+        # In Python's integers: the products need more than 64 bits.
+        prices = [price * scale // proof.scale for price in table.price.tolist()]
+        return replace(table, price=np.array(prices, np.int64))
+
+    return replace(
+        proof,
+        scale=scale,
+        stretches=tuple(
+            replace(
+                stretch,
+                hits=coarser(stretch.hits),
+                delays=coarser(stretch.delays),
+                held=coarser(stretch.held),
+                services=coarser(stretch.services),
+            )
+            for stretch in proof.stretches
+        ),
+        wait_price=-(-proof.wait_price * scale // proof.scale),
+    )
 
 
 def _scale(dispatches: int, most_expensive: int) -> int:

@@ -6,12 +6,15 @@ from random import Random
 
 import pytest
 
+from dfopt.compare.attainable.bound import lower_bound as module
+from dfopt.compare.attainable.bound import proof_errors
 from dfopt.compare.attainable.bound.check_proof import check_proof
 from dfopt.compare.attainable.bound.lower_bound import lower_bound
 from tests.compare.attainable.drawn import random_arrivals, random_case, random_limit
 from tests.compare.attainable.enumeration import cheapest_schedule
 
 FEW = 20
+FEWEST_BITS = 2**24
 
 
 def check_bounds(seeds: range) -> None:
@@ -31,6 +34,25 @@ def check_bounds(seeds: range) -> None:
 
 def test_bounds_are_never_above_the_least_cost() -> None:
     check_bounds(range(FEW))
+
+
+def test_prices_that_add_up_to_too_much_are_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    coarser = 0
+    for seed in range(8):
+        random = Random(seed)
+        arrivals = random_arrivals(random, most=6)
+        limit = random_limit(random, arrivals, budgets=seed % 2 == 0)
+        cheapest = cheapest_schedule(arrivals, limit)
+        assert cheapest is not None
+        fine = lower_bound(arrivals, limit, uses_lengths=True)
+        with monkeypatch.context() as patched:
+            patched.setattr(module, "LARGEST", FEWEST_BITS)
+            bound = lower_bound(arrivals, limit, uses_lengths=True)
+            patched.setattr(proof_errors, "LARGEST", FEWEST_BITS)  # the checker's
+            assert check_proof(arrivals, bound.proof).value == bound.value
+        assert fine.value - 1 <= bound.value <= cheapest[0]
+        coarser += bound.proof.scale < fine.proof.scale
+    assert coarser >= 4
 
 
 def test_a_fragment_of_which_nothing_can_start_in_a_stretch() -> None:
