@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation, Overflow
 from pathlib import Path
 
 import numpy as np
@@ -128,6 +128,8 @@ def read_request_log(
     """
     if time_unit not in NANOSECONDS:
         raise FileError(f"`time_unit` must be s, ms, us or ns, not {time_unit!r}")
+    if cpus is not None and cpus < 1:
+        raise FileError(f"must be at least 1, not {cpus}", place="cpus")
     unit = time_unit if NANOSECONDS[time_unit] < NANOSECONDS["ms"] else "ms"
     factor = Decimal(NANOSECONDS[time_unit]) / NANOSECONDS[unit]
     requests = _requests(_rows(path, "request"), columns, factor, NANOSECONDS[unit])
@@ -145,6 +147,13 @@ def read_request_log(
     else:
         requests.sort(key=lambda r: (r.start or 0, (r.start or 0) + r.length, r.line))
         placed, cpus = _named(requests, cpus) if columns.cpu else _first_free(requests, cpus)
+    for request in requests:
+        if (request.start or 0) + request.length > LARGEST_TOTAL:
+            raise FileError(
+                "ends more than 2^62 units after the first request; mend its times, or leave it "
+                "out",
+                place=f"line {request.line}",
+            )
     trace = _trace(requests, placed, cpus)
     header = TraceHeader(
         name=Path(path).stem,
@@ -296,7 +305,7 @@ def _number(text: str, line: int, column: str, factor: Decimal) -> int:
         )
     try:
         value = Decimal(text) * factor
-    except InvalidOperation:
+    except (InvalidOperation, Overflow):
         value = Decimal("NaN")
     if not value.is_finite() or abs(value) > LARGEST_TOTAL:
         raise FileError(f"{column!r} is {text!r}; write a number up to 2^62", place=f"line {line}")

@@ -104,3 +104,20 @@ def test_an_empty_duration_is_called_empty(tmp_path: Path) -> None:
     columns = RequestColumns(df="model", arrival="at", duration="s")
     with pytest.raises(FileError, match="line 2: 's' is empty; fill it in, or leave"):
         read_request_log(saved(tmp_path, "model,at,s\nA,0,\n"), columns, cpus=1)
+
+
+def test_times_that_add_up_to_too_much_are_no_trace(tmp_path: Path) -> None:
+    columns = RequestColumns(df="model", arrival="at", duration="s")
+    log = saved(tmp_path, "model,at,s\nA,0,1e999999\n")
+    with pytest.raises(FileError, match="line 2: 's' is '1e999999'; write a number up to"):
+        read_request_log(log, columns, cpus=1)
+    log = saved(tmp_path, "model,at,s\n" + "A,0,4e15\n" * 3)
+    with pytest.raises(FileError, match="line 3: ends more than 2"):
+        read_request_log(log, columns, cpus=1)
+
+
+@pytest.mark.parametrize("cpus", [0, -1])
+def test_requests_need_a_cpu(tmp_path: Path, cpus: int) -> None:
+    columns = RequestColumns(df="model", arrival="at", duration="s")
+    with pytest.raises(FileError, match=f"cpus: must be at least 1, not {cpus}"):
+        read_request_log(saved(tmp_path, "model,at,s\nA,0,1\n"), columns, cpus=cpus)
