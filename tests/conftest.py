@@ -10,10 +10,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # The time to draw or to try an example says nothing about correctness.
-# (Where CI is set, Hypothesis loads a profile of its own, which holds that too and fixes the seed.)
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-if "CI" not in os.environ:
-    settings.load_profile("local")
+# Hypothesis has a profile for CI, which holds that too and fixes the seed. Half as many examples
+# are enough there: they are the same each time, and other runs of the tests draw new ones.
+settings.register_profile("same-examples", settings.get_profile("ci"), max_examples=50)
+settings.load_profile("same-examples" if "CI" in os.environ else "local")
 
 # A process that a script starts in the background ignores Ctrl-C, and so do its children. With
 # a handler here, the processes that tests start have the default again.
