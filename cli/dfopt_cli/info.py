@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from dfopt.errors import FileError
-from dfopt.files import read_instance
 from dfopt.files.formats import document_format, may_be_trace, toml_format
 from dfopt.files.streams import first_bytes
 from dfopt_cli.failures import naming
+from dfopt_cli.instance_files import read_instance_and_warn
 from dfopt_cli.options import JsonOption, with_option_groups
 from dfopt_cli.printing import print_json, print_rich
 from dfopt_cli.trace_files import labelled_if_possible, named, names_of, tell_warnings
@@ -77,7 +77,7 @@ def show_instance(file: str, *, as_json: bool) -> None:
     from dfopt.info import instance_info
     from dfopt_cli.info_view import instance_figures, largest_groups
 
-    document = instance_info(read_instance(file))
+    document = instance_info(read_instance_and_warn(file))
     if as_json:
         print_json(document)
     else:

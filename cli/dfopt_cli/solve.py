@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from dfopt import solvers
-from dfopt.files import read_instance, result_to_document, write_result
+from dfopt.files import result_to_document, write_result
 from dfopt.problem.result import Result, Status, StopReason
 from dfopt.problem.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
 from dfopt_cli.exit_codes import INFEASIBLE, NOT_PROVEN
 from dfopt_cli.failures import naming, termination_as_interrupt
+from dfopt_cli.instance_files import read_instance_and_warn
 from dfopt_cli.options import InstanceArgument, JsonOption, Method, QuietOption
 from dfopt_cli.output_files import check_output
 from dfopt_cli.printing import print_json, print_rich
@@ -81,7 +82,7 @@ def solve(
     from dfopt_cli.solve_view import result_tables
 
     with naming(instance):
-        subject = read_instance(instance)
+        subject = read_instance_and_warn(instance)
         if output is not None:
             check_output(output, instance)
         line = live_line(search_status, quiet=quiet, hint="Ctrl-C stops with the best so far")

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from dfopt.checks import LARGEST_TOTAL, check_integer
 from dfopt.errors import DfoptError, FileError
+from dfopt.files.other_words import keys_called
 from dfopt.files.strict_json import LONGEST_KEY, Document, described_json, shown_place
 from dfopt.files.strict_toml import described_toml
 
@@ -23,6 +24,9 @@ Choice = TypeVar("Choice", bound=StrEnum)
 
 CLOSE_ENOUGH = 0.5
 """A wrong key and its hint have at least this similarity: 'fd' and 'df' just have it."""
+
+MISSPELT = 0.8
+"""A key of this similarity is meant, even if another field has the wrong word for another key."""
 
 
 def is_free(key: str) -> bool:
@@ -73,9 +77,14 @@ def fields_of(
 
 
 def _unknown_key(key: str, known: Collection[str]) -> str:
-    nearest = difflib.get_close_matches(key[:LONGEST_KEY].lower(), known, n=1, cutoff=CLOSE_ENOUGH)
-    if nearest:
-        return f"unknown key; did you mean {nearest[0]!r}?"
+    short = key[:LONGEST_KEY].lower()
+    meant = (
+        difflib.get_close_matches(short, known, n=1, cutoff=MISSPELT)
+        or keys_called(short, known)
+        or difflib.get_close_matches(short, known, n=1, cutoff=CLOSE_ENOUGH)
+    )
+    if meant:
+        return f"unknown key; did you mean {' or '.join(map(repr, meant))}?"
     return f"unknown key; known are {', '.join(known)}, and your own may begin with 'x-'"
 
 

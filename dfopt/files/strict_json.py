@@ -26,6 +26,8 @@ DEEPEST_NESTING = 200
 MOST_DIGITS = 1000
 HUGE = 10**MOST_DIGITS
 LONGEST_KEY = 60
+LONGEST_QUOTE = 30
+WORDS_AND_NUMBERS = ("true", "false", "null", *"-0123456789")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +161,41 @@ def described_json(value: object) -> str:
 
 
 def _syntax_error(text: str, error: json.JSONDecodeError) -> FileError:
-    place = f"line {error.lineno}, column {error.colno}"
-    ends_early = error.pos >= len(error.doc.rstrip()) or not text.endswith("}")
-    if text.startswith("{") and ends_early and error.msg != "Extra data":
+    before = error.doc[: error.pos].rstrip()
+    following = error.doc[error.pos :]
+    ends_early = not following.strip() or not text.endswith("}")
+    place = error.pos
+    if _lacks_comma(error):
+        # The parser stops where the next value begins, often a line too late.
+        problem = f"a comma is missing after {_end_of_line(before)}"
+        place = len(before)
+    elif "trailing comma" in error.msg or (before[-1:] == "," and following[:1] in ("]", "}")):
+        # Python 3.13 and later stop at the comma, earlier ones at the bracket behind it.
+        before = before.removesuffix(",").rstrip()
+        problem = f"nothing follows the comma after {_end_of_line(before)}; remove the comma"
+        place = error.doc.index(",", len(before))
+    elif text.startswith("{") and ends_early and error.msg != "Extra data":
         problem = "the document ends too early; it may have been cut short, copy it again"
     else:
         problem = f"this is not JSON ({error.msg}); correct it"
-    return FileError(problem, place=place)
+    line_start = error.doc.rfind("\n", 0, place) + 1
+    line = error.doc.count("\n", 0, place) + 1
+    return FileError(problem, place=f"line {line}, column {place - line_start + 1}")
+
+
+def _lacks_comma(error: json.JSONDecodeError) -> bool:
+    """Whether a value follows another one; what touches a number or a text may belong to it."""
+    if error.msg != "Expecting ',' delimiter":
+        return False
+    following = error.doc[error.pos :]
+    if error.doc[error.pos - 1].isspace() and following.startswith(WORDS_AND_NUMBERS):
+        return True
+    return following.startswith(('"', "{", "["))
+
+
+def _end_of_line(text: str) -> str:
+    line = text[text.rfind("\n") + 1 :].lstrip()
+    return line if len(line) <= LONGEST_QUOTE else f"…{line[-LONGEST_QUOTE:]}"
 
 
 def _is_text(value: str) -> bool:

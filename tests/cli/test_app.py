@@ -108,7 +108,7 @@ def test_an_error_without_a_file_gets_the_one_at_hand(
     def fail(_: object) -> None:
         raise DfoptError("is odd\nand more", place="tasks")
 
-    monkeypatch.setattr("dfopt_cli.info.read_instance", fail)
+    monkeypatch.setattr("dfopt_cli.instance_files.read_instance", fail)
     assert run("info", instance_file) == (
         1, "", f"dfopt: {instance_file}: tasks: is odd and more\n",
     )  # fmt: skip
@@ -117,12 +117,13 @@ def test_an_error_without_a_file_gets_the_one_at_hand(
 def test_warnings_are_one_line_that_names_the_file(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "table.json"
     path.write_text(
-        '{"format": "dfopt-instance/1", "cpus": 1, "tasks": [], "penalty":'
+        '{"format": "dfopt-instance/1", "cpus": 1,'
+        ' "tasks": [{"id": "t", "type": "T"}], "penalty":'
         ' {"kind": "matrix", "types": ["T"], "switch": [[0]], "start": [1]}}'
     )
     code, out, err = run("info", path, "--json")
     assert code == 0
-    assert json.loads(out)["tasks"] == 0
+    assert json.loads(out)["tasks"] == 1
     assert err.startswith(f"dfopt: {path}: warning: penalty.start is given")
     assert err.count("\n") == 1
 
@@ -133,7 +134,7 @@ def test_interrupts_are_quiet(
     def interrupt(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dfopt_cli.info.read_instance", interrupt)
+    monkeypatch.setattr("dfopt_cli.instance_files.read_instance", interrupt)
     assert run("info", instance_file) == (130, "", "")
 
 
@@ -144,7 +145,7 @@ def test_bugs_are_seen(
     def fail(_: object) -> None:
         raise bug
 
-    monkeypatch.setattr("dfopt_cli.info.read_instance", fail)
+    monkeypatch.setattr("dfopt_cli.instance_files.read_instance", fail)
     with pytest.raises(bug):
         run("info", instance_file)
 

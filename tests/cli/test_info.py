@@ -163,8 +163,14 @@ def test_what_is_shown_elsewhere(run: Run, tmp_path: Path, kind: str, problem: s
 
 
 def test_no_tasks_at_all(run: Run, tmp_path: Path) -> None:
-    out = shown(run, tmp_path, Instance(cpus=1, penalty=PenaltyG(fill=1, write_back=1)))
+    path = tmp_path / "none.json"
+    write_instance(Instance(cpus=1, penalty=PenaltyG(fill=1, write_back=1)), path)
+    code, out, err = run("info", path)
+    assert code == 0
     assert figures(out)["tasks"] == "0"
+    assert (
+        err == f"dfopt: {path}: warning: there are no tasks to schedule; add some under 'tasks'\n"
+    )
 
 
 def test_names_are_printed_as_they_are(run: Run, tmp_path: Path) -> None:

@@ -75,6 +75,16 @@ def test_infeasible_is_a_result_that_says_by_how_much(run: Run, tmp_path: Path) 
     assert read_result(output).status is Status.INFEASIBLE
 
 
+def test_no_tasks_are_a_remark(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "none.json"
+    write_instance(Instance(cpus=1, penalty=PenaltyG(fill=1, write_back=0)), path)
+    code, out, err = run("solve", path, "--json")
+    assert (code, json.loads(out)["objective"]) == (0, 0)
+    assert (
+        err == f"dfopt: {path}: warning: there are no tasks to schedule; add some under 'tasks'\n"
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("limit", "code", "reason"),

@@ -109,6 +109,38 @@ BYTES = {
         GOOD.replace('"cpus": 2', '"cpus" 2').encode(),
         "line 1, column 39: this is not JSON (Expecting ':' delimiter); correct it",
     ),
+    "missing comma": (
+        GOOD.replace('"v0", "df"', '"v0" "df"').encode(),
+        'line 1, column 123: a comma is missing after …ck": 4}, "tasks": [{"id": "v0"',
+    ),
+    "missing comma at the end of a line": (
+        b'{\n  "cpus": 2\n\n  "tasks": []\n}',
+        'line 2, column 12: a comma is missing after "cpus": 2',
+    ),
+    "missing comma between objects": (
+        b'{"tasks": [\n  {"id": "a"}\n  {"id": "b"}\n]}',
+        'line 2, column 14: a comma is missing after {"id": "a"}',
+    ),
+    "missing comma between numbers": (
+        b'{"costs": [1 2]}',
+        'line 1, column 13: a comma is missing after {"costs": [1',
+    ),
+    "quotation mark in a text": (
+        b'{"name": "the "best" one"}',
+        "line 1, column 16: this is not JSON (Expecting ',' delimiter); correct it",
+    ),
+    "number with a leading zero": (
+        b'{"cpus": 02}',
+        "line 1, column 11: this is not JSON (Expecting ',' delimiter); correct it",
+    ),
+    "comma before the end of an object": (
+        b'{\n  "cpus": 2 ,\n}',
+        'line 2, column 13: nothing follows the comma after "cpus": 2; remove the comma',
+    ),
+    "comma before the end of an array": (
+        b'{"costs": [1,\n]}',
+        'line 1, column 13: nothing follows the comma after {"costs": [1; remove the comma',
+    ),
 }
 
 
