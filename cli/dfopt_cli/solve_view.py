@@ -23,6 +23,7 @@ from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import Result, Status, StopReason
 from dfopt.problem.tour_certificate import Tour
+from dfopt.problem.unit_text import unit_text
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import plain_table
 
@@ -126,12 +127,14 @@ def visits(runs: Sequence[tuple[str, int]], colour: dict[str, str]) -> Text:
 
 def proof_table(instance: Instance, result: Result) -> Table:
     """Return objective, bound, gap, and why to believe them."""
-    unit = f" {printable(instance.time_unit)}" if instance.time_unit else ""
+    unit = instance.time_unit
     seconds = f"{result.wall_time_s:.2f} s, method {result.method}"
-    rows = {"lower bound": f"{result.lower_bound}{unit}"}
+    bound = result.lower_bound
+    rows = {"lower bound": f"{bound}{printable(unit_text(unit, bound or 0))}"}
     if result.objective is not None and result.gap is not None:
         rows = {
-            "objective": f"{result.objective}{unit} ({instance.objective})",
+            "objective": f"{result.objective}{printable(unit_text(unit, result.objective))} "
+            f"({instance.objective})",
             **rows,
             "gap": f"{result.gap:.2%}",
         }

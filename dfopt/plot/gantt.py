@@ -21,6 +21,7 @@ from dfopt.problem.timeline import (
     nominal_width,
     timeline,
 )
+from dfopt.problem.unit_text import unit_text
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -108,8 +109,8 @@ def label_axes(ax: Axes, instance: Instance, schedule: Schedule, task_width: flo
     """Write the name of the instance, the cost of the schedule, and the meaning of lengths."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    unit = f" {instance.time_unit}" if instance.time_unit else ""
-    worth = f"{instance.objective} {schedule.value(instance.objective):,}{unit}"
+    unit, value = instance.time_unit, schedule.value(instance.objective)
+    worth = f"{instance.objective} {value:,}{unit_text(unit, value)}"
     ax.set_title(shown_name(instance.name or "", longest=60), loc="left", **TITLE)
     ax.set_title(worth, loc="right", **TITLE)
     if task_width is None:
@@ -117,12 +118,12 @@ def label_axes(ax: Axes, instance: Instance, schedule: Schedule, task_width: flo
         ax.xaxis.set_major_formatter(FuncFormatter(lambda time, _: f"{time:,.0f}"))
         ax.grid(axis="x", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
         ax.set_axisbelow(True)
-        text = f"time ({instance.time_unit})" if instance.time_unit else "time"
+        text = f"time ({unit_text(unit).strip()})" if unit else "time"
     else:
         ax.set_xticks([])
         text = (
-            "order of execution: penalties to scale, "
-            f"every task drawn as wide as a penalty of {task_width:,.15g}{unit}"
+            "order of execution: penalties to scale, every task drawn as wide as a penalty of "
+            f"{task_width:,.15g}{unit_text(unit, task_width)}"
         )
     ax.set_xlabel(text, fontsize=LARGEST_FONT, parse_math=False)
     ax.tick_params(axis="x", labelsize=LARGEST_FONT)

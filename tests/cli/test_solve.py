@@ -3,6 +3,7 @@ import logging
 import os
 import re
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,14 @@ def hard(tmp_path: Path) -> Path:
     path = tmp_path / "hard.json"
     write_instance(zipf(tasks=1000, cpus=64, fragments=200, seed=1), path)
     return path
+
+
+def test_costs_have_their_unit(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "units.json"
+    write_instance(replace(INSTANCE, time_unit="unit"), path)
+    out = run("solve", path)[1]
+    assert "objective    15 units (makespan)" in out
+    assert "lower bound  15 units" in out
 
 
 def test_shows_schedule_bound_and_proof(run: Run, easy: Path) -> None:

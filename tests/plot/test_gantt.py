@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,12 @@ def test_axes_of_the_caller_are_used(worked_example: Instance, data_affinity: Sc
     ax = Figure().add_subplot()
     assert plot_schedule(worked_example, data_affinity, ax=ax) is ax
     assert texts(ax)
+
+
+def test_units_have_their_plural(worked_example: Instance, data_affinity: Schedule) -> None:
+    ax = plot_schedule(replace(worked_example, time_unit="unit"), data_affinity)
+    assert ax.get_title(loc="right") == "makespan 15 units"
+    assert ax.get_xlabel() == "time (units)"
 
 
 def test_tasks_without_length_are_drawn_equally_wide() -> None:
