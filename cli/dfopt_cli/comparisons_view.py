@@ -20,7 +20,13 @@ from dfopt_cli.compare_view import (
     written_back,
 )
 from dfopt_cli.domains_view import domains_tables
-from dfopt_cli.frontier_view import NOTHING, explanation, frontiers_table
+from dfopt_cli.frontier_view import (
+    NOTHING,
+    PARALLEL,
+    explanation,
+    frontiers_table,
+    parallel_cell,
+)
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import LARGE, duration, pairs, plain_table, share
 
@@ -63,6 +69,8 @@ def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
         *service_tables(names, comparisons, called),
     ]
     said = {name: EXPLANATION[name] for name in ("bound", "rolling", "ignored")}
+    if knows_parallel(comparisons):
+        said["parallel"] = PARALLEL
     if policies is not None:
         said = {
             "traces": ", ".join(printable(comparison.name) for comparison in comparisons),
@@ -88,23 +96,30 @@ def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
     ]
 
 
+def knows_parallel(comparisons: Sequence[Comparison]) -> bool:
+    """Return whether it is known of some trace what ran in parallel."""
+    return any(comparison.parallel_share is not None for comparison in comparisons)
+
+
 def losses_table(names: Sequence[str], comparisons: Sequence[Comparison], called: str) -> Table:
     """Return one row a trace: how often it changed fragments, what each paid, and why most."""
     writes = any(written_back(comparison.causes)[1] for comparison in comparisons)
+    has_parallel = knows_parallel(comparisons)
     table = plain_table()
     table.add_column(called, overflow="fold")
     headings = ("dispatches", "cost\nof each", "switches")
-    for heading in headings:
+    for heading in (*headings, "par-\nallel") if has_parallel else headings:
         table.add_column(heading, justify="right")
     table.add_column("mainly lost to")
     if writes:
-        table.add_column("write-back", justify="right")
+        table.add_column("write-\nback", justify="right")
     for name, comparison in zip(names, comparisons, strict=True):
         total = comparison.realised.total
         cells = [
             f"{comparison.managed:,}",
             average(total / max(1, comparison.managed)),
             f"{comparison.realised.switches:,}",
+            *([parallel_cell(comparison.parallel_share)] if has_parallel else []),
             main_cause(comparison.causes, total),
         ]
         if writes:

@@ -29,6 +29,7 @@ PARALLEL = (
     "share of the run time that runs beside the same fragment on another CPU; schedules may run "
     "one after the other what ran at once"
 )
+"""What :func:`parallel_cell` shows."""
 
 NOTHING = "–"
 """Stands where there is no figure."""
@@ -47,8 +48,7 @@ def frontier_tables(comparison: Comparison) -> list[Table | Text]:
     for row in rows:
         cells = row_cells(row, comparison.time_unit)
         if has_parallel:
-            parallel = row.parallel_share
-            cells.append(NOTHING if parallel is None else f"{parallel:.1%}")
+            cells.append(parallel_cell(row.parallel_share))
         table.add_row(*cells)
     return [table, Text(""), explanation([comparison], has_parallel=has_parallel)]
 
@@ -86,6 +86,11 @@ def row_cells(row: FrontierRow, unit: str | None) -> list[str | Text]:
             for wait in (row.mean_wait, row.p99_wait)
         ),
     ]
+
+
+def parallel_cell(share: float | None) -> str:
+    """Return the share of the run time that runs beside the same fragment on another CPU."""
+    return NOTHING if share is None else f"{share:.1%}"
 
 
 def row_name(row: FrontierRow, unit: str | None) -> str:

@@ -159,6 +159,7 @@ def part_of(comparison: Comparison, trace: Trace, suffix: str, *, most: int) -> 
         "main_cause": main_cause(document["causes"], total),
         "nobody_later": f"{later[0]:,}" if later else "–",
         "latency": short_wait(latency.p99 if latency else None, comparison.time_unit),
+        "parallel": known_share(comparison.parallel_share),
     }
 
 
@@ -178,6 +179,11 @@ def main_cause(causes: Mapping[str, int], total: int) -> str:
 def share(part: int, whole: int) -> str:
     """Return a part as a percentage; a dash if the whole is 0."""
     return f"{part / whole:.1%}" if whole else "–"
+
+
+def known_share(found: float | None) -> str:
+    """Return a share as a percentage; a dash if it is not known."""
+    return "–" if found is None else f"{found:.1%}"
 
 
 def percentage(part: int | None, whole: int) -> float:
@@ -209,7 +215,9 @@ def frontier_rows(comparison: Comparison, document: Mapping[str, Any]) -> list[d
             "width": percentage(row.cost, most),
             "proven": percentage(row.bound_with_lengths, row.cost),
         }
-        found.append({**own, **waits, **widths, "name": f"{before}{point_name(row, unit)}"})
+        name = f"{before}{point_name(row, unit)}"
+        parallel = known_share(row.parallel_share)
+        found.append({**own, **waits, **widths, "name": name, "parallel": parallel})
     return found
 
 

@@ -286,7 +286,9 @@ def test_lines_fit_the_terminal(
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     dear = ("--fill", "123456789", "--window", "2", "--window", "whole")
-    for arguments in ((trace, "--foresight"), (trace, trace), (trace, trace, *dear)):
+    dearer = ("--penalty", "f", "--read-line", "98765", "--write-back", "1234567", "--lines", "64")
+    several = ((trace, trace), (trace, trace, *dear), (trace, trace, *dearer))
+    for arguments in ((trace, "--foresight"), *several):
         code, out, _ = run("compare", *arguments)
         assert code == 0
         assert all(len(line) <= int(columns) for line in out.splitlines())

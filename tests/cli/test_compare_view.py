@@ -193,3 +193,11 @@ def test_frontiers_stand_side_by_side() -> None:
     assert "LRU" not in text
     assert text.index("same mean wait") < text.index(ORDER_FREE) < text.index("realised")
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_traces_side_by_side_say_what_ran_in_parallel() -> None:
+    made, other = comparison(name="one", parallel_share=0.125), comparison(name="other")
+    text = shown(made, other)
+    shares = [line.split()[4] for line in text.splitlines() if "revisited " in line]
+    assert shares == ["12.5%", "–"]
+    assert rows(text)["parallel"][:5] == ["share", "of", "the", "run", "time"]

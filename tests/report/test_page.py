@@ -60,6 +60,20 @@ def test_traces_below_each_other(tmp_path: Path) -> None:
     assert "The computation was interrupted" in page
 
 
+def test_the_page_says_what_ran_in_parallel(tmp_path: Path) -> None:
+    trace = read_trace(write_trace(tmp_path / "trace.jsonl", time_unit="ns"))
+    plain = frontier()
+    recorded = replace(plain.rows[0], parallel_share=0.375)
+    found = replace(plain, rows=(recorded, *plain.rows[1:]))
+    made = comparison(frontier=found, parallel_share=0.125)
+    other = comparison(name="other")
+    page = report_page([made, other], [trace, trace], facts=[{}, {}], command="")
+    rows = [re.findall("<td[^>]*>(.*?)</td>", row) for row in re.findall("<tr>.*?</tr>", page)]
+    last = [row[-1] for row in rows if row]
+    assert last[:2] == ["12.5%", "–"]  # side by side
+    assert "37.5%" in last[2:]
+
+
 def test_bars_of_a_long_trace_are_shares(tmp_path: Path) -> None:
     rows = [(n % 2, 20 * n, f"t{n % 5}", f"d{n % 23}") for n in range(600)]
     trace = read_trace(write_trace(tmp_path / "trace.jsonl", rows))
