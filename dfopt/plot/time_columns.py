@@ -44,7 +44,7 @@ class TimeColumns:
         """Return the columns of a window."""
         length = window.end - window.begin
         count = max(1, min(length, round(length * brush.points_per_unit / COLUMN)))
-        edges = window.begin + length * np.arange(count + 1, dtype=np.int64) // count
+        edges = column_edges(window.begin, length, count)
         column = np.clip(np.searchsorted(edges, window.start, "right") - 1, 0, count - 1)
         starts = np.zeros((trace.cpus, count), np.int64)
         np.add.at(starts, (trace.cpu[window.rows], column), 1)
@@ -61,6 +61,14 @@ class TimeColumns:
         for column in range(first, last):
             if not dense[column]:
                 yield max(start, int(edges[column])), min(stop, int(edges[column + 1]))
+
+
+def column_edges(begin: int, length: int, count: int) -> Integers:
+    """Return where columns begin that divide a length of time evenly, and where the last one ends.
+
+    Products of long times and many columns are beyond 64 bits, so they are Python's own integers.
+    """
+    return np.array([begin + length * number // count for number in range(count + 1)], np.int64)
 
 
 def draw_shares(brush: Brush, trace: Trace, window: TraceWindow, columns: TimeColumns) -> None:

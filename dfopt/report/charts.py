@@ -59,11 +59,13 @@ def gantt_chart(
 
     shown = gantt_bars(trace, list(titles), most=most)
     scale, unit = scale_of(trace, shown.length)
+    # A trace may last no time at all; a range must.
+    span = max(shown.length, 1) / scale
     figure = new_figure(
         height=max(LEAST_HEIGHT, AROUND_ROWS + ROW_HEIGHT * trace.cpus),
-        x_range=Range1d(0, shown.length / scale, bounds=(0, shown.length / scale)),
+        x_range=Range1d(0, span, bounds=(0, span)),
         y_range=Range1d(-trace.cpus + 0.5, 0.5),
-        x_axis_label=f"time since the trace begins ({unit})" if unit else "time",
+        x_axis_label=with_unit("time since the trace begins" if unit else "time", unit),
         tools="xpan,reset",
         active_drag="xpan",
     )
@@ -99,7 +101,8 @@ def gantt_chart(
         HoverTool(
             tooltips=[
                 ("fragment", "$name"), ("runs", "@task"), ("CPU", "@cpu"),
-                ("from", f"@left{{0.[000000]}} {unit}"), ("to", f"@right{{0.[000000]}} {unit}"),
+                (with_unit("from", unit), "@left{0.[000000]}"),
+                (with_unit("to", unit), "@right{0.[000000]}"),
             ]
         )
     )  # fmt: skip
@@ -131,7 +134,7 @@ def foresight_chart(document: Mapping[str, Any]) -> dict[str, Any] | None:
         height=CURVE_HEIGHT,
         x_range=lengths,
         x_axis_label="look-ahead: length of a window",
-        y_axis_label=cost_label(document),
+        y_axis_label=with_unit("cost", document["cost_unit"]),
         tools="",
     )
     figure.y_range.start = 0
@@ -178,8 +181,8 @@ def frontier_chart(
     costs = [row["cost"] for row in (*points, *patience)]
     figure = new_figure(
         height=CURVE_HEIGHT,
-        x_axis_label=f"mean wait ({shown})" if shown else "mean wait",
-        y_axis_label=cost_label(document),
+        x_axis_label=with_unit("mean wait", shown),
+        y_axis_label=with_unit("cost", document["cost_unit"]),
         x_axis_type="log" if is_wide else "linear",
         y_range=Range1d(-BELOW * (max(costs) or 1), ABOVE * (max(costs) or 1)),
         tools="",
@@ -233,21 +236,34 @@ def frontier_chart(
                     ),
                 )
             )  # fmt: skip
-    hover(figure, [("", "@row"), ("cost", "@cost{0,0}"), ("mean wait", f"@wait{{0.000}} {shown}")])
+    hover(
+        figure,
+        [("", "@row"), ("cost", "@cost{0,0}"), (with_unit("mean wait", shown), "@wait{0.000}")],
+    )
     legend_above(figure)
     return embedded(figure)
 
 
-def cost_label(document: Mapping[str, Any]) -> str:
-    """Return what an axis of costs is called."""
-    unit = document["cost_unit"]
-    return f"cost ({unit})" if unit else "cost"
+def with_unit(name: str, unit: str | None) -> str:
+    """Return a name with the unit of its values behind it, if they have one.
+
+    Units come from files. In names that is harmless; in what a tooltip says of a value, Bokeh takes
+    everything around the value for HTML.
+    """
+    return f"{name} ({unit})" if unit else name
 
 
 def new_figure(**settings: Any) -> Any:
     """Return an empty figure as wide as its column of text."""
+    from bokeh.models import PlainText
     from bokeh.plotting import figure
 
+    # Dollars in a unit are no formula.
+    labels = {
+        key: PlainText(text=settings.pop(key))
+        for key in ("x_axis_label", "y_axis_label")
+        if key in settings
+    }
     empty = figure(
         sizing_mode="stretch_width",
         toolbar_location=None,
@@ -255,6 +271,7 @@ def new_figure(**settings: Any) -> Any:
         border_fill_color=None,
         outline_line_color=None,
         min_border_right=12,
+        **labels,
         **settings,
     )
     for axis in (*empty.xaxis, *empty.yaxis):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from dfopt.plot.gantt_of_trace import name_of
-from dfopt.plot.time_columns import time_within
+from dfopt.plot.time_columns import column_edges, time_within
 from dfopt.trace.events import Integers
 from dfopt.trace.trace import UNMANAGED, Trace
 
@@ -106,9 +106,9 @@ def gantt_bars(trace: Trace, fragments: Sequence[str], *, most: int = MOST_BARS)
         column = None
     else:
         # A column may hold several colours: fewer columns are taken until all bars have room.
-        columns = min(max(1, most // trace.cpus), length)
+        columns = max(1, min(most // trace.cpus, length))
         while True:
-            edges = origin + length * np.arange(columns + 1, dtype=np.int64) // columns
+            edges = column_edges(origin, length, columns)
             shares = shares_of(trace, group, len(names), edges)
             if columns == 1 or np.count_nonzero(shares) <= most:
                 break

@@ -1,6 +1,7 @@
 """A trace as a Gantt chart: areas are times, whatever is too short to be seen."""
 
 from collections import defaultdict
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from dfopt.errors import DfoptError
 from dfopt.plot import plot_trace
 from dfopt.plot.colours import Colour, group_colours
 from dfopt.plot.gantt_bars import BAR_HEIGHT, shade, tint
-from dfopt.plot.time_columns import SWITCHING
+from dfopt.plot.time_columns import SWITCHING, column_edges
 from dfopt.problem.cache_domains import cache_domains
 from dfopt.trace import Trace
 from tests.trace.traces import SMALL, trace_from_rows
@@ -146,3 +147,9 @@ def test_cpus_of_a_domain_stand_together() -> None:
 def test_an_empty_part_is_refused() -> None:
     with pytest.raises(DfoptError, match=r"nothing ran from 400 on; .*, which lasts 350 ns"):
         plot_trace(SMALL, begin=400)
+
+
+def test_columns_of_the_longest_times_are_even() -> None:
+    edges = column_edges(5, 2**62, 1_000).tolist()
+    assert (edges[0], edges[-1]) == (5, 5 + 2**62)
+    assert {2**62 // 1_000, 2**62 // 1_000 + 1} >= {b - a for a, b in pairwise(edges)}

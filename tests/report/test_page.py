@@ -17,6 +17,7 @@ from dfopt.report import check_packages, packages, report_page
 from dfopt.report.gantt_columns import BAR_HEIGHT, OTHERS, gantt_bars
 from dfopt.trace import read_trace
 from tests.compare.examples import ROWS, comparison, frontier, write_trace
+from tests.trace.traces import trace_from_rows
 
 EVIL = "</script><script>alert('x')</script>"
 
@@ -40,6 +41,35 @@ def test_names_are_text(tmp_path: Path) -> None:
     assert EVIL in json.dumps(script(page, "charts")["gantt"])
     # Everything stands in the file: it loads nothing.
     assert not re.search(r"<(script|img|iframe)[^>]+src=|<link[^>]+href=\"(?!data:)", page)
+
+
+def tooltips(value: Any) -> list[Any]:
+    """Return what the charts in a document of Bokeh say where a reader points."""
+    if isinstance(value, Mapping):
+        own = [value["tooltips"]] if "tooltips" in value else []
+        return own + tooltips(list(value.values()))
+    return (
+        [found for inner in value for found in tooltips(inner)] if isinstance(value, list) else []
+    )
+
+
+def test_a_unit_is_text_where_a_reader_points(tmp_path: Path) -> None:
+    """Bokeh takes what a tooltip says beside a value for HTML, and escapes the value itself."""
+    trace = read_trace(write_trace(tmp_path / "trace.jsonl", time_unit=EVIL))
+    made = comparison(frontier=frontier(), time_unit=EVIL, cost_unit=EVIL)
+    page = report_page([made], [trace], facts=[{}], command="")
+    said = [pair for pairs in tooltips(script(page, "charts")) for pair in pairs]
+    assert (f"from ({EVIL})", "@left{0.[000000]}") in map(tuple, said)
+    assert (f"mean wait ({EVIL})", "@wait{0.000}") in map(tuple, said)
+    assert all(re.fullmatch(r"[@$]\w+(\{[0.,\[\]]+\})?", value) for _, value in said)
+
+
+def test_a_trace_that_lasts_no_time(tmp_path: Path) -> None:
+    file = write_trace(tmp_path / "trace.jsonl", [(0, 5, "t", "A"), (1, 5, "u", "B")])
+    file.write_text(file.read_text().replace('"end": 15', '"end": 5'))
+    trace = read_trace(file)
+    assert "chart-gantt" in report_page([comparison()], [trace], facts=[{}], command="")
+    assert not gantt_bars(trace, ["A", "B"], most=0).bars
 
 
 def test_traces_below_each_other(tmp_path: Path) -> None:
@@ -91,6 +121,15 @@ def test_bars_of_a_long_trace_are_shares(tmp_path: Path) -> None:
         ]
         assert areas[0] == pytest.approx(BAR_HEIGHT * 10 * len(bars.left))
         assert areas[1] == pytest.approx(areas[0])
+
+
+def test_bars_of_a_trace_of_years_lie_within_it() -> None:
+    """Times in nanoseconds, multiplied by the number of columns, are beyond 64 bits."""
+    day = 86_400 * 10**9
+    rows = [(0, n * day, (n + 1) * day, "t", "AB"[n % 2], None, None) for n in range(2_000)]
+    drawn = gantt_bars(trace_from_rows(rows), ["A", "B"], most=1_000).bars["A"]
+    assert (min(drawn.left), max(drawn.right)) == (0, 2_000 * day)
+    assert max(drawn.high) <= BAR_HEIGHT / 2
 
 
 def test_missing_package_has_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
