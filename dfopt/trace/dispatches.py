@@ -15,6 +15,13 @@ import numpy as np
 
 from dfopt.errors import FileError
 from dfopt.trace.events import ANY_CPU, Flags, Integers, KernelEvents, Numbers, Stop, Switches
+from dfopt.trace.nice import (
+    LEAST_URGENT,
+    MOST_URGENT,
+    NICE_0,
+    PRIORITY_OF_NICE_0,
+    weight_of_nice,
+)
 from dfopt.trace.quality import Quality
 from dfopt.trace.trace import (
     BROKEN_CHAIN,
@@ -73,7 +80,7 @@ def trace_of(events: KernelEvents, *, name: str | None = None) -> Trace:
     ran = ran[np.argsort(time[ran], kind="stable")]
     pid, start = switches.previous[ran + 1], time[ran]
     lives = lives_of(events)
-    tasks = _Tasks(events, lives, pid, start)
+    tasks = _Tasks(events, lives, pid, start, switches.next_priority[ran])
     cpus, silent = _cpus(events)
     return Trace(
         cpus=cpus,
@@ -176,7 +183,14 @@ def _cpus(events: KernelEvents) -> tuple[int, tuple[int, ...]]:
 class _Tasks:
     """The tasks of a trace: one for each life of each thread that any event names."""
 
-    def __init__(self, events: KernelEvents, lives: Lives, pid: Numbers, time: Integers) -> None:
+    def __init__(
+        self,
+        events: KernelEvents,
+        lives: Lives,
+        pid: Numbers,
+        time: Integers,
+        priority: Numbers,
+    ) -> None:
         self._events = events
         self._lives = lives
         forks, wakeups, marks = events.forks, events.wakeups, events.marks
@@ -194,13 +208,13 @@ class _Tasks:
         keys = np.unique(np.concatenate([running, *others]))
         # Ordered by the threads' numbers, and then by their lives.
         self._known = keys[keys >> 32 != IDLE]
-        self.tasks = self._named()
+        self.tasks = self._named(_weights(running, priority))
         self.running = np.searchsorted(self._known, running).astype(np.int32)
 
     def _keys(self, pid: Numbers, time: Integers) -> Integers:
         return pid.astype(np.int64) << 32 | self._lives.of(pid, time)
 
-    def _named(self) -> tuple[TraceTask, ...]:
+    def _named(self, weights: dict[int, int]) -> tuple[TraceTask, ...]:
         groups = self._events.groups
         group_keys = self._keys(groups.pid, groups.time)
         tgids = dict(zip(group_keys.tolist(), groups.tgid.tolist(), strict=True))
@@ -211,7 +225,15 @@ class _Tasks:
             life = life + 1 if pid == previous else 1
             previous = pid
             name = str(pid) if life == 1 else f"{pid}.{life}"
-            tasks.append(TraceTask(name=name, tid=pid, tgid=tgids.get(key)))
+            weight = weights.get(key, NICE_0)
+            tasks.append(
+                TraceTask(
+                    name=name,
+                    tid=pid,
+                    tgid=tgids.get(key),
+                    weight=None if weight == NICE_0 else weight,
+                )
+            )
         return tuple(tasks)
 
     def numbers(self, pid: Numbers, time: Integers) -> Numbers:
@@ -267,6 +289,19 @@ class _Tasks:
             df=marks.df[order],
             names=marks.names,
         )
+
+
+def _weights(thread: Integers, priority: Numbers) -> dict[int, int]:
+    """Return the weights of threads that had another nice value than 0 in some dispatch.
+
+    The last nice value of a thread counts. A real-time priority may be lent to a thread that holds
+    a lock, and says nothing about shares, so it does not count.
+    """
+    nice = priority - PRIORITY_OF_NICE_0
+    is_nice = (nice >= MOST_URGENT) & (nice <= LEAST_URGENT)
+    rows = np.flatnonzero(is_nice & np.isin(thread, thread[is_nice & (nice != 0)]))
+    last = dict(zip(thread[rows].tolist(), nice[rows].tolist(), strict=True))
+    return {thread: weight_of_nice(value) for thread, value in last.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -70,6 +70,9 @@ class Switches:
     next
         The thread that runs from now on, as this event says. If the ``previous`` of the CPU's next
         switch is another thread, a switch is missing.
+    next_priority
+        The priority with which that thread runs, as the kernel numbers it: 100 to 139 for the nice
+        values from -20 to 19, less for real-time threads.
     """
 
     cpu: Numbers
@@ -78,6 +81,7 @@ class Switches:
     previous_comm: Numbers
     previous_stop: Stops
     next: Numbers
+    next_priority: Numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

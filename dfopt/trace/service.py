@@ -15,14 +15,12 @@ from numpy.typing import NDArray
 from dfopt.errors import DfoptError
 from dfopt.trace.events import Flags, Integers, Numbers, Stop
 from dfopt.trace.latest_of_same import latest_of_same
+from dfopt.trace.nice import NICE_0
 from dfopt.trace.readiness import Readiness, readiness_of
 from dfopt.trace.trace import UNMANAGED, Trace
 
 SHOWN_DIGITS = 6
 """Decimal places of means and shares."""
-
-EVEN_WEIGHT = 1024
-"""The weight of tasks of which the trace says none: that of nice 0."""
 
 NO_WAKEUPS = "the trace has no wake-ups; record sched:sched_waking, too"
 
@@ -133,7 +131,7 @@ def service_of(trace: Trace) -> Service:
         unknown=int(counts.sum()) - len(waits.time),
         still_waiting=len(still_waiting),
         fairness=_fairness(
-            np.array([task.weight or EVEN_WEIGHT for task in trace.tasks], np.float64),
+            np.array([task.weight or NICE_0 for task in trace.tasks], np.float64),
             np.concatenate([waits.task, still_waiting]),
             np.concatenate([waits.ran, np.zeros(len(still_waiting), np.int64)]),
             np.concatenate([waits.time, since]),

@@ -47,8 +47,8 @@ class TraceTask:
     tgid
         The number of its process; None if the trace does not say.
     weight
-        Its share of a CPU, relative to others; None if the trace does not say, which counts as
-        1024.
+        Its share of a CPU, relative to others, where it is not 1024, that of nice 0. Of a kernel's
+        trace: that of the nice value with which the thread ran last.
     """
 
     name: str

@@ -20,8 +20,11 @@ from dfopt.trace.trace import BROKEN_CHAIN, CLOCK_WENT_BACK, LOST_EVENTS
 COMMS = ("swapper", "a", "b", "c")
 
 
-def events(*rows, **others):
-    """Return events with switches from rows (cpu, time, previous, next)."""
+def events(*rows, priorities=None, **others):
+    """Return events with switches from rows (cpu, time, previous, next).
+
+    ``priorities`` has one for each row: that of the thread that runs next.
+    """
     cpu, time, previous, following = zip(*rows, strict=True)
     return KernelEvents(
         switches=Switches(
@@ -31,6 +34,7 @@ def events(*rows, **others):
             previous_comm=np.array([pid % len(COMMS) for pid in previous], np.int32),
             previous_stop=np.zeros(len(rows), np.int8),
             next=np.array(following, np.int32),
+            next_priority=np.array(priorities or [120] * len(rows), np.int32),
         ),
         comms=COMMS,
         **others,
@@ -137,9 +141,22 @@ def test_no_switch():
         previous_comm=np.empty(0, np.int32),
         previous_stop=np.empty(0, np.int8),
         next=np.empty(0, np.int32),
+        next_priority=np.empty(0, np.int32),
     )
     with pytest.raises(FileError, match="sched_switch"):
         trace_of(KernelEvents(switches=switches))
+
+
+def test_the_last_nice_value_of_a_life_gives_its_weight():
+    rows = (0, 10, 0, 1), (0, 20, 1, 2), (0, 30, 2, 1), (0, 40, 1, 2), (0, 50, 2, 1), (0, 60, 1, 0)
+    fork = Forks(time=np.array([45]), parent=np.array([2], np.int32), child=np.array([1], np.int32))
+    trace = trace_of(events(*rows, priorities=[139, 100, 125, 120, 115, 120], forks=fork))
+    # Thread 2 was made less urgent again, so it has the weight of every thread.
+    assert [(task.name, task.weight) for task in trace.tasks] == [
+        ("1", 336),
+        ("1.2", 3125),
+        ("2", None),
+    ]
 
 
 def test_a_number_used_again_is_another_task():

@@ -18,6 +18,7 @@ def switches(*rows):
         previous_comm=np.zeros(len(rows), np.int32),
         previous_stop=np.where(ended, np.int8(Stop.ENDS), np.int8(Stop.SLEEPS)),
         next=np.array(following, np.int32),
+        next_priority=np.full(len(rows), 120, np.int32),
     )
 
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from dfopt.errors import DfoptError
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.simulate.run_queue.contract import Thread
-from dfopt.simulate.run_queue.workload import NICE_0, UNMANAGED
+from dfopt.simulate.run_queue.workload import UNMANAGED
 from dfopt.trace.events import Integers, Numbers
+from dfopt.trace.nice import NICE_0
 from dfopt.trace.quality import Quality
 from dfopt.trace.trace import (
     NOT_GIVEN,

@@ -15,18 +15,7 @@ from typing import Any, ClassVar, Protocol
 
 from dfopt.checks import check_integer, described
 from dfopt.errors import InstanceError
-
-MOST_URGENT, LEAST_URGENT = -20, 19
-"""The least and the greatest nice value."""
-
-NICE_0 = 1024
-"""The weight of a thread of nice 0."""
-
-NICE_STEP = 1.25
-"""Each step of nice divides the weight by this factor."""
-
-LARGEST_WEIGHT = 1 << 20
-"""No thread has more weight."""
+from dfopt.trace.nice import LARGEST_WEIGHT, LEAST_URGENT, MOST_URGENT, weight_of_nice
 
 UNMANAGED = -1
 """The fragment of a burst that uses no fragment; such a burst leaves the cache as it is."""
@@ -135,7 +124,7 @@ class NewThread:
     @property
     def real_weight(self) -> int:
         """Its weight, or that of its nice value."""
-        return self.weight or max(1, round(NICE_0 / NICE_STEP**self.nice))
+        return self.weight or weight_of_nice(self.nice)
 
 
 def check_rights(

@@ -37,6 +37,7 @@ PREVIOUS = ("previous", "plugin_previous", "old_previous")
 _COMM = ("comm", "plugin_comm", "old_comm")
 _STATE = ("state", "plugin_state", "old_state")
 _NEXT = ("next", "plugin_next", "old_next")
+_PRIORITY = ("priority", "plugin_priority", "old_priority")
 
 _HARD_INTERRUPTS = frozenset((b"h", b"H", b"z", b"Z"))
 """The third flag of tracefs while the CPU handles an interrupt that no thread asked for."""
@@ -200,7 +201,9 @@ class EventColumns:
         self._comms = _Comms()
         self._fragments = _Names()
         self._stops = _StopOfState()
-        self._switches = GrowingColumns(np.int32, np.int64, np.int32, np.int32, np.int8, np.int32)
+        self._switches = GrowingColumns(
+            np.int32, np.int64, np.int32, np.int32, np.int8, np.int32, np.int32
+        )
         self._waking = GrowingColumns(np.int64, np.int32, np.int32)
         self._wakeups = GrowingColumns(np.int64, np.int32, np.int32)
         self._forks = GrowingColumns(np.int64, np.int32, np.int32)
@@ -241,6 +244,7 @@ class EventColumns:
             self._comms.numbers(fields.words(rows, *_COMM)),
             stop,
             fields.numbers(rows, *_NEXT),
+            fields.numbers(rows, *_PRIORITY),
         )
         self.switch_count += len(rows)
         return bool((stop == Stop.ENDS).any())
@@ -293,7 +297,7 @@ class EventColumns:
 
     def events(self) -> KernelEvents:
         """Return all events; a reader adds what it knows about the file."""
-        cpu, time, previous, comm, stop, following = self._switches.joined()
+        cpu, time, previous, comm, stop, following, priority = self._switches.joined()
         switches = Switches(
             cpu=cpu,
             time=time,
@@ -301,6 +305,7 @@ class EventColumns:
             previous_comm=comm,
             previous_stop=stop,
             next=following,
+            next_priority=priority,
         )
         # sched_wakeup counts only where there is no sched_waking: it comes later, when the woken
         # thread gets a CPU. Where there are no forks, first wake-ups tell who made a thread.

@@ -22,13 +22,15 @@ _MORE = r"(?: (?!pid=|prio=)\w++=[^ \n]*+)*+(?: \[[0-9]++\])?+"
 _SWITCH = (
     rf"prev_comm=(?P<comm>.*?) prev_pid=(?P<previous>{PID}) prev_prio={_PRIO} "
     rf"prev_state=(?P<state>[^ \n]++) (?:==> )?+next_comm=.*? next_pid=(?P<next>{PID}) "
-    rf"next_prio={_PRIO}{_MORE}"
+    rf"next_prio=(?P<priority>{_PRIO}){_MORE}"
 )
 _SWITCH_OTHERWISE = (
     rf"task (?P<old_comm>{_COMM}):(?P<old_previous>{PID}) {_BRACKETS} "
-    rf"\((?P<old_state>[^ \n]+)\) ==> {_COMM}:(?P<old_next>{PID}) {_BRACKETS}"
+    rf"\((?P<old_state>[^ \n]+)\) ==> {_COMM}:(?P<old_next>{PID}) "
+    rf"\[(?P<old_priority>{_PRIO})\]"
     rf"|(?P<plugin_comm>{_COMM}):(?P<plugin_previous>{PID}) {_BRACKETS} "
-    rf"(?P<plugin_state>[^ \n]++) ==> {_COMM}:(?P<plugin_next>{PID}) {_BRACKETS}"
+    rf"(?P<plugin_state>[^ \n]++) ==> {_COMM}:(?P<plugin_next>{PID}) "
+    rf"\[(?P<plugin_priority>{_PRIO})\]"
 )
 _WAKEUP = rf"comm=.*? pid=(?P<woken>{PID}) prio={_PRIO}{_MORE}"
 _WAKEUP_OTHERWISE = (

@@ -188,6 +188,7 @@ class _Found:
             switch.prev_state,
             _thread(switch.next_pid),
             self._comms[words(switch.next_comm)],
+            switch.next_prio,
         )
 
     def _row(self, name: str, event: Any) -> tuple[int, ...] | None:

@@ -33,7 +33,7 @@ The bit 0x10, a soft interrupt, is not among them: threads raise those themselve
 they send.
 """
 
-SWITCH_COLUMNS = 7
+SWITCH_COLUMNS = 8
 
 
 class Bundles:
@@ -43,7 +43,7 @@ class Bundles:
         self._comms = comms
         self._idle_comm = comms[IDLE_COMM]
         self.switch_count = 0
-        # Rows of cpu, time, previous, its comm, its state, next, its comm.
+        # Rows of cpu, time, previous, its comm, its state, next, its comm, its priority.
         self._switches: list[Integers] = []
         # Rows of time, waker, woken; the CPU of the waker where that is unknown.
         self._wakings: list[tuple[int, Integers]] = []
@@ -63,7 +63,8 @@ class Bundles:
         cpu
             Its CPU.
         events
-            Switches one by one: rows of time, previous, its comm, its state, next, its comm.
+            Switches one by one: rows of time, previous, its comm, its state, next, its comm, its
+            priority.
         columns
             Switches and wakeups in columns, a ``CompactSched``.
         follows_loss
@@ -86,8 +87,9 @@ class Bundles:
         state = np.array(columns.switch_prev_state, np.int64)
         following = _whole(columns.switch_next_pid)
         comm = _whole(columns.switch_next_comm_index)
+        priority = np.array(columns.switch_next_prio, np.int64)
         names = [self._comms[words(name)] for name in columns.intern_table]
-        if not len(time) == len(state) == len(following) == len(comm):
+        if not len(time) == len(state) == len(following) == len(comm) == len(priority):
             raise FileError("holds columns of unequal length; the file is damaged, copy it again")
         if comm.max() >= len(names):
             raise FileError(
@@ -95,7 +97,7 @@ class Bundles:
             )
         unknown = np.full(len(time), UNKNOWN)
         named = np.array(names, np.int64)[comm]
-        return np.column_stack([time, unknown, unknown, state, following, named])
+        return np.column_stack([time, unknown, unknown, state, following, named, priority])
 
     def switches(self) -> Switches:
         """Return all switches; where the thread that ran was left out, it is filled in."""
@@ -118,6 +120,7 @@ class Bundles:
             previous_comm=rows[:, 3].astype(np.int32),
             previous_stop=np.where(state & ENDED, Stop.ENDS, asleep).astype(np.int8),
             next=rows[:, 5].astype(np.int32),
+            next_priority=rows[:, 7].astype(np.int32),
         )
 
     def wakings(self, switches: Switches) -> Integers:

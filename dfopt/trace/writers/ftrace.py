@@ -20,6 +20,7 @@ import numpy as np
 from dfopt.errors import FileError
 from dfopt.trace.dispatches import IDLE
 from dfopt.trace.events import Stop
+from dfopt.trace.nice import PRIORITY_OF_NICE_0, nice_of_weight
 from dfopt.trace.stretches import stretches_in_order
 from dfopt.trace.time_units import nanoseconds_per_unit
 from dfopt.trace.trace import BROKEN_CHAIN, UNMANAGED, Trace, TraceTask
@@ -42,8 +43,8 @@ NUMBERED = re.compile(r"([1-9][0-9]{0,8})(?:\.[1-9][0-9]*)?")
 Step = tuple[int, str]
 """A time in nanoseconds and the line about it."""
 
-Thread = tuple[str, int, str]
-"""A comm, the number of the thread, and the state in which it leaves the CPU."""
+Thread = tuple[str, int, int, str]
+"""A comm, the thread's number, its priority, and the state in which it leaves the CPU."""
 
 
 def write_ftrace(trace: Trace, stream: BinaryIO) -> None:
@@ -83,6 +84,7 @@ class _Text:
         self._trace = trace
         self._factor = nanoseconds_per_unit(trace)
         self._pids = thread_numbers(trace)
+        self._priorities = [_priority(task.weight) for task in trace.tasks]
         self._names = [_comm(task.name) for task in trace.tasks]
         self._comms = [_comm(name) for name in trace.comms]
         self._fragments = [_printable(name) for name in trace.fragments]
@@ -91,7 +93,7 @@ class _Text:
         never = np.zeros(len(trace), bool)
         self._goes_on = never if trace.stop is None else trace.stop == Stop.PREEMPTED
         # No switch leads to this thread, so its switch breaks the chain.
-        self._unannounced: Thread = "<...>", free_number(self._pids), "S"
+        self._unannounced: Thread = "<...>", free_number(self._pids), PRIORITY_OF_NICE_0, "S"
 
     def stretches(self) -> dict[int, list[int]]:
         """Return the dispatches and gaps of each CPU in order."""
@@ -101,7 +103,7 @@ class _Text:
 
     def steps(self, cpu: int, stretches: list[int]) -> Iterator[Step]:
         """Yield the lines about a CPU."""
-        idle = f"swapper/{cpu}", IDLE, "R"
+        idle = f"swapper/{cpu}", IDLE, PRIORITY_OF_NICE_0, "R"
         running = idle
         # The end of the last stretch; if the next one begins later, the CPU is idle in between.
         told: int | None = None
@@ -148,21 +150,25 @@ class _Text:
         task = trace.task[row]
         comm = self._names[task] if trace.comm is None else self._comms[trace.comm[row]]
         state = "X" if row in self._ends else "R" if self._goes_on[row] else "S"
-        return comm, self._pids[task], state
+        return comm, self._pids[task], self._priorities[task], state
+
+
+def _priority(weight: int | None) -> int:
+    return PRIORITY_OF_NICE_0 + (0 if weight is None else nice_of_weight(weight))
 
 
 def _switch(cpu: int, time: int, previous: Thread, following: Thread) -> Step:
-    comm, pid, state = previous
-    next_comm, next_pid, _ = following
+    comm, pid, priority, state = previous
+    next_comm, next_pid, next_priority, _ = following
     return time, (
         f"{_head(previous, cpu, time)} sched_switch: prev_comm={comm} prev_pid={pid} "
-        f"prev_prio=120 prev_state={state} ==> next_comm={next_comm} next_pid={next_pid} "
-        "next_prio=120\n"
+        f"prev_prio={priority} prev_state={state} ==> next_comm={next_comm} next_pid={next_pid} "
+        f"next_prio={next_priority}\n"
     )
 
 
 def _head(thread: Thread, cpu: int, time: int) -> str:
-    comm, pid, _ = thread
+    comm, pid, _, _ = thread
     seconds, rest = divmod(time, SECOND)
     return f"{comm if pid else '<idle>':>16}-{pid:<7} [{cpu:03}] d..2. {seconds}.{rest:09}:"
 

@@ -38,6 +38,7 @@ def made(  # noqa: PLR0913 -- each is a kind of event
                     np.int8(Stop.SLEEPS),
                 ),
                 next=np.array([*pids, 0], np.int32),
+                next_priority=np.full(count + 1, 120, np.int32),
             ),
             forks=timed(forks, Forks, "parent", "child"),
             wakeups=timed(wakeups, Wakeups, "waker", "woken"),

@@ -10,13 +10,14 @@ LETTERS = {b"S": 1, b"D": 2, b"R": 0, b"R+": 256, b"Z": 32, b"X": 16}
 
 @dataclass(frozen=True)
 class Switch:
-    """A switch: time in microseconds, threads as pairs of pid and comm."""
+    """A switch: time in microseconds, threads as pairs of pid and comm, the next one's priority."""
 
     cpu: int
     time: int
     previous: tuple[int, bytes]
     next: tuple[int, bytes]
     state: bytes = b"S"
+    priority: int = 120
 
     @property
     def seconds(self):
@@ -26,7 +27,7 @@ class Switch:
 def fields(switch, arrow=b" ==>"):
     return (
         b"prev_comm=%b prev_pid=%d prev_prio=120 prev_state=%b%b next_comm=%b next_pid=%d "
-        b"next_prio=120"
+        b"next_prio=%d"
     ) % (
         switch.previous[1],
         switch.previous[0],
@@ -34,6 +35,7 @@ def fields(switch, arrow=b" ==>"):
         arrow,
         switch.next[1],
         switch.next[0],
+        switch.priority,
     )
 
 
@@ -43,12 +45,13 @@ def numeric_fields(switch):
 
 
 def plugin(switch, state=b"%b"):
-    return b"%b:%d [120] %b ==> %b:%d [120]" % (
+    return b"%b:%d [120] %b ==> %b:%d [%d]" % (
         switch.previous[1],
         switch.previous[0],
         state % switch.state,
         switch.next[1],
         switch.next[0],
+        switch.priority,
     )
 
 

@@ -86,3 +86,21 @@ def test_usual_lines_are_read_alike_beside_unusual_ones(dialect):
     rows = [(0, 10_000, 30_000, 7, "cat"), (0, 30_000, 70_000, 8, "dog")]
     assert dispatches(read(text_of(switches, dialect), dialect)) == rows
     assert dispatches(read(text_of([*switches, odd], dialect), dialect)) == rows
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_weights_follow_the_nice_values(dialect):
+    """So they do where a thread whose name is odd makes the slower pattern read the text."""
+    idle = (0, b"swapper/0")
+    for name in b"cat", b"an odd one":
+        switches = [
+            Switch(0, 10, idle, (7, b"urgent"), priority=101),
+            Switch(0, 20, (7, b"urgent"), (8, name), priority=139),
+            Switch(0, 30, (8, name), (9, b"usual"), priority=120),
+            # A real-time priority is no nice value; nor is that of a deadline.
+            Switch(0, 40, (9, b"usual"), (7, b"urgent"), priority=99),
+            Switch(0, 50, (7, b"urgent"), (10, b"dl"), priority=-1),
+            Switch(0, 60, (10, b"dl"), idle),
+        ]
+        tasks = read(text_of(switches, dialect), dialect).tasks
+        assert {task.tid: task.weight for task in tasks} == {7: 71_054, 8: 15, 9: None, 10: None}

@@ -107,6 +107,15 @@ def test_events_in_columns():
     assert not len(trace.gaps)
 
 
+def test_weights_follow_the_nice_values_of_events_and_of_columns():
+    urgent = switch(100, 0, 5)
+    urgent[-1]["next_prio"] = 110
+    slow = columns(1, [(150, 7), (260, 0)])
+    slow.ftrace_events.compact_sched.switch_next_prio[:] = [130, 120]
+    trace = read(slow, bundle(0, urgent, switch(200, 5, 0)))
+    assert {task.name: task.weight for task in trace.tasks} == {"5": 9537, "7": 110}
+
+
 def test_events_and_columns_in_one_bundle():
     both = columns(0, [(200, 0), (300, 0)])
     both.ftrace_events.event.extend(bundle(0, switch(100, 0, 5)).ftrace_events.event)

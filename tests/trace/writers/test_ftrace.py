@@ -75,6 +75,15 @@ def test_numbers_of_threads_stay():
     assert trace.quality.unparsed == 0
 
 
+def test_weights_become_priorities_and_weights_again():
+    trace = trace_from_rows([(0, 1, 2, "7", "x", None, None), (0, 3, 4, "8", "x", None, None)])
+    seven, eight = trace.tasks
+    text = written(replace(trace, tasks=(replace(seven, weight=110), eight)))
+    assert "next_pid=7 next_prio=130" in text
+    assert "prev_pid=7 prev_prio=130" in text
+    assert {task.name: task.weight for task in read(text).tasks} == {"7": 110, "8": None}
+
+
 def test_threads_that_could_have_gone_on_are_told():
     trace = replace(SMALL, stop=np.array([Stop.PREEMPTED, -1, Stop.SLEEPS, 1, Stop.ENDS], np.int8))
     again = read(written(trace))

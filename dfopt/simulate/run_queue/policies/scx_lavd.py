@@ -8,7 +8,7 @@ from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.contract import DISK, NOBODY, Policy, Thread, Why
 from dfopt.simulate.run_queue.policies.building_blocks.dispatch_queue import DispatchQueue
 from dfopt.simulate.run_queue.policies.building_blocks.fair_queues import FairEntity
-from dfopt.simulate.run_queue.workload import NICE_0
+from dfopt.trace.nice import NICE_0
 
 SECOND = 1_000_000_000
 """Frequencies are per second, and longer run times count as this long."""

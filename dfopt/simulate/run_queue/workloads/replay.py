@@ -15,6 +15,7 @@ from dfopt.problem.cache_state import Leaves
 from dfopt.simulate.run_queue.steps import Channel, Receive, Send, Sleep, Spawn
 from dfopt.simulate.run_queue.workload import Burst, NewThread, Step, Workload
 from dfopt.simulate.run_queue.workloads.recorded_waits import Wait, Waits, recorded_waits
+from dfopt.trace.nice import nice_of_weight
 from dfopt.trace.trace import LEAVES, NOT_GIVEN, Trace
 
 
@@ -32,8 +33,9 @@ class Replay:
     it lasts until the thread ran again, and so includes its time in a queue.
 
     A thread that another thread of the trace made begins when that one forks. The others come
-    when they were first seen, or woken. What the caches cost in the recording is part of its run
-    times, and so is paid here as well.
+    when they were first seen, or woken. Threads keep their weights, and have the nice values that
+    belong to them; a real-time thread counts as one of nice 0. What the caches cost in the
+    recording is part of its run times, and so is paid here as well.
 
     Parameters
     ----------
@@ -172,11 +174,14 @@ class _Programs:
     def _thread(self, row: int) -> NewThread:
         """Return the thread that begins with this dispatch; its program is still to be filled."""
         trace, task = self._trace, self._task[row]
+        weight = trace.tasks[task].weight
         return NewThread(
             name=trace.tasks[task].name,
             steps=iter(self._steps[task]),
             kind="" if self._comm is None else trace.comms[self._comm[row]],
             application=trace.tasks[task].tgid or 0,
+            nice=0 if weight is None else nice_of_weight(weight),
+            weight=weight,
             arrival=self._time[row] if self._kind[row] == Wait.TIMED else 0,
         )
 

@@ -1,6 +1,7 @@
 """Recorded threads under other policies: what they wait for, and that nothing is lost."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -111,6 +112,29 @@ def test_a_thread_that_another_woke_waits_for_its_message():
     assert shown(steps["b"]) == ["receive", 3, "send a", 5]
     assert threads["a"].arrival == threads["b"].arrival == 0
     assert [step.fragment for step in steps["a"] if isinstance(step, Burst)] == [0, 0, 0]
+
+
+def test_threads_keep_their_weights():
+    a, b, c = PING_PONG.tasks
+    tasks = replace(a, weight=3125), replace(b, weight=1), c
+    _, threads = programs(replace(PING_PONG, tasks=tasks))
+    urgent, slow = threads["a"], threads["b"]
+    assert (urgent.nice, urgent.real_weight) == (-5, 3125)
+    assert (slow.nice, slow.real_weight) == (19, 1)
+    _, threads = programs(PING_PONG)
+    assert {(thread.nice, thread.real_weight) for thread in threads.values()} == {(0, 1024)}
+
+
+def test_a_fair_policy_gives_recorded_weights_their_shares():
+    """Both threads want one CPU for 100 ms; the light one has got a tenth when the other ends."""
+    two = recording([(0, 0, 10**8, A, 0), (1, 0, 10**8, B, 0)])
+    a, b, c = two.tasks
+    heavy = replace(two, tasks=(replace(a, weight=9 * 512), replace(b, weight=512), c))
+    one_cpu = replace(scenario(heavy), machine=Machine(cpus=1))
+    trace = simulate_once(one_cpu, POLICIES["eevdf"]).trace
+    names = [trace.tasks[task].name for task in trace.task.tolist()]
+    end = max(end for name, end in zip(names, trace.end.tolist(), strict=True) if name == "a")
+    assert end == pytest.approx(10**8 * 10 / 9, rel=0.03)
 
 
 def test_with_waits_it_sleeps_as_long_as_it_was_blocked():

@@ -9,7 +9,7 @@ from typing import ClassVar
 from dfopt.checks import check_integer
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.simulate.run_queue.contract import Policy, Thread, Why
-from dfopt.simulate.run_queue.workload import NICE_0
+from dfopt.trace.nice import NICE_0
 
 UNIT = NICE_0 << 10
 """Virtual time that a thread of weight 1 gains in one unit of time; integers stay exact enough."""
