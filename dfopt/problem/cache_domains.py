@@ -67,7 +67,9 @@ class CacheDomains:
             raise InstanceError(f"are empty; {REMEDY}")
         missing = next((cpu for cpu in range(len(owner)) if cpu not in owner), None)
         if missing is not None:
-            raise InstanceError(f"leave CPU {missing} out; put it into a domain")
+            raise InstanceError(
+                f"hold CPU {max(owner)}, but no domain has CPU {missing}; give it a domain"
+            )
         members = tuple(tuple(sorted(cpus)) for cpus in self.members)
         names = self.names or tuple(map(cpu_ranges, members))
         for name in names:
@@ -87,7 +89,8 @@ class CacheDomains:
         """Refuse domains of another number of CPUs than there are."""
         if self.cpus != cpus:
             raise InstanceError(
-                f"are of {self.cpus} CPUs, and there are {cpus}; give every CPU one domain",
+                f"hold {_named(range(self.cpus))}, but the CPUs are {cpu_ranges(range(cpus))}; "
+                "give each of these one domain",
                 place="domains",
             )
 
@@ -100,9 +103,10 @@ class CacheDomains:
             When there are fewer CPUs than that.
         """
         if self.cpus < cpus:
+            missing = _named(range(self.cpus, cpus))
             raise InstanceError(
-                f"hold {self.cpus} CPUs, but the trace has {cpus}; put CPU {self.cpus} and all "
-                "later ones into a domain",
+                f"hold only {_named(range(self.cpus))}, but the trace has {missing}, too; give "
+                f"{'it' if cpus == self.cpus + 1 else 'each'} a domain",
                 place="domains",
             )
         members = [tuple(cpu for cpu in own if cpu < cpus) for own in self.members]
@@ -160,6 +164,10 @@ def cpu_ranges(cpus: Iterable[int]) -> str:
         else:
             ranges.append([cpu, cpu])
     return ",".join(f"{first}-{last}" if last > first else str(first) for first, last in ranges)
+
+
+def _named(cpus: range) -> str:
+    return f"{'CPU' if len(cpus) == 1 else 'CPUs'} {cpu_ranges(cpus)}"
 
 
 def _from_lscpu(text: str) -> CacheDomains:

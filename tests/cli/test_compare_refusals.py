@@ -31,9 +31,9 @@ USAGE = [
 ]
 
 DOMAINS = [
-    ("0", "trace.jsonl: domains: hold 1 CPUs, but the trace has 2; put CPU 1"),
+    ("0", "domains: hold only CPU 0, but the trace has CPU 1, too; give it a domain\n"),
     ("0;0-1", "--domains: [1].cpus: names CPU 0 a second time"),
-    ("0;2", "--domains: leave CPU 1 out; put it into a domain"),
+    ("0;2", "--domains: hold CPU 2, but no domain has CPU 1; give it a domain\n"),
     ("no-such-file", "no-such-file: there is no such file"),
 ]
 

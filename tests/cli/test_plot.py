@@ -93,6 +93,6 @@ def test_a_part_of_a_trace_is_drawn(run: Run, tmp_path: Path, trace: Path) -> No
     code, _, err = run(*arguments, "--domains", "0")
     assert (code, err) == (
         1,
-        f"dfopt: {trace}: domains: hold 1 CPUs, but the trace has 2; put CPU 1 and all later ones "
-        "into a domain\n",
+        f"dfopt: {trace}: domains: hold only CPU 0, but the trace has CPU 1, too; give it a "
+        "domain\n",
     )

@@ -177,7 +177,7 @@ def test_cache_domains(run, small, tmp_path):
         assert (code, row["far_migrations"]) == (0, row["migrations"] if domains == "1;0" else 0)
         assert row["migrations"] > 0
     for domains, message in [
-        ("0-2", "small.toml: machine.domains: are of 3 CPUs, and there are 2"),
+        ("0-2", "small.toml: machine.domains: hold CPUs 0-2, but the CPUs are 0-1"),
         ("0;0", "--domains: [1].cpus: names CPU 0 a second time"),
         ("0-", "--domains: '0-' is no list of CPUs"),
         ("none.txt", "none.txt: there is no such file"),

@@ -40,13 +40,13 @@ def test_what_lscpu_prints(printed):
         ("3-2", "'3-2' is no list of CPUs"),
         ("0-9999999", "'0-9999999' is no list of CPUs"),
         ("0-1;1-2", "[1].cpus: names CPU 1 a second time"),
-        ("0;2", "leave CPU 1 out"),
+        ("0;2", "hold CPU 2, but no domain has CPU 1; give it a domain"),
         ("# CPU,Core\n0,0\n", "have no columns for CPU and caches"),
         ("# Core,L3\n0,0\n", "have no columns for CPU and caches"),
         ("# CPU,L3\n", "are empty"),
         ("# CPU,L3\n0,-\n", "hold the line '0,-'"),
         ("# CPU,L3\n0\n", "hold the line '0'"),
-        ("# CPU,L3\n1,0\n", "leave CPU 0 out"),
+        ("# CPU,L3\n1,0\n", "hold CPU 1, but no domain has CPU 0"),
     ],
 )
 def test_what_is_no_description(text, message):
@@ -76,12 +76,12 @@ def test_domains_of_the_first_cpus():
     assert cache_domains("0,4;1-3;5").of_first(3) == cache_domains("0;1-2")
     named = CacheDomains(((0, 2), (1,)), ("big", "little"))
     assert named.of_first(2) == CacheDomains(((0,), (1,)), ("big", "little"))
-    with pytest.raises(InstanceError, match="hold 3 CPUs, but the trace has 4; put CPU 3"):
+    with pytest.raises(InstanceError, match="hold only CPUs 0-2, but the trace has CPU 3, too; give it"):
         named.of_first(4)
 
 
 def test_domains_of_another_number_of_cpus():
-    with pytest.raises(InstanceError, match="domains: are of 2 CPUs, and there are 3; give"):
+    with pytest.raises(InstanceError, match="domains: hold CPUs 0-1, but the CPUs are 0-2; give"):
         cache_domains("0;1").check_cpus(3)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ from dfopt.trace.labels.kernel_threads import kernel_threads
 from dfopt.trace.labels.relabelling import Changes, label_changes, label_tasks, with_fragments
 from dfopt.trace.labels.threads import compiled_pattern
 from dfopt.trace.trace import UNMANAGED, Trace
+
+CLOSE_ENOUGH = 0.75
+"""How similar to a source a word must be to be taken for it; names of files are less so."""
 
 GROUP = "df"
 """The group of a regular expression that names the fragment, if it has a group of this name."""
@@ -229,6 +233,13 @@ WITH_ARGUMENT: dict[str, Callable[[Trace, str], Trace]] = {
 }
 """Sources that are written with a colon and a value."""
 
+SPELLED = {name: name for name in (*PLAIN, *ALIASES, INFERRED)} | {
+    "comm": "comm:REGEX",
+    "cgroup": "cgroup:FILE",
+    "csv": "csv:FILE",
+}
+"""How each source is written, for those who nearly wrote it."""
+
 WITH_FILE = ("cgroup", "csv")
 """The sources whose value is the name of a file."""
 
@@ -252,4 +263,6 @@ def _labelled(trace: Trace, source: str) -> Trace:
         return WITH_ARGUMENT[name](trace, argument)
     if os.path.exists(source):
         return label_by_file(trace, source)
-    raise FileError(f"{source!r} is neither a file nor a source of labels; take one of {CHOICES}")
+    nearest = difflib.get_close_matches(name.lower(), SPELLED, n=1, cutoff=CLOSE_ENOUGH)
+    remedy = f"did you mean {SPELLED[nearest[0]]}?" if nearest else f"take one of {CHOICES}"
+    raise FileError(f"{source!r} is neither a file nor a source of labels; {remedy}")

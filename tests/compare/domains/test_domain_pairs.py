@@ -135,7 +135,7 @@ def test_cpus_of_domains_that_the_trace_lacks_do_not_count() -> None:
 
 
 def test_a_cpu_without_a_domain_is_refused() -> None:
-    with pytest.raises(InstanceError, match="hold 3 CPUs, but the trace has 4; put CPU 3"):
+    with pytest.raises(InstanceError, match="hold only CPUs 0-2, but the trace has CPU 3, too"):
         in_domains(TWO_ROUNDS, cache_domains("0-1;2"), parse_window("4"))
 
 

@@ -121,7 +121,7 @@ def test_cache_domains_of_a_machine(file, written):
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ('domains = "0-2"', "machine.domains: are of 3 CPUs, and there are 2"),
+        ('domains = "0-2"', "machine.domains: hold CPUs 0-2, but the CPUs are 0-1"),
         ('domains = "a"', "machine.domains: 'a' is no list of CPUs"),
         ('domains = [{cpus = "0"}, {cpus = [0]}]', r"machine.domains\[1\].cpus: names CPU 0 a sec"),
         ('domains = [{cpus = "0-1", cpu = 1}]', r"machine.domains\[0\].cpu: unknown key"),
