@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.table import Table
 from rich.text import Text
@@ -12,15 +12,17 @@ from dfopt.compare.comparison import (
     Cause,
     Comparison,
     CpuResult,
+    FragmentResult,
     WindowResult,
     cost_ratio,
 )
 from dfopt.compare.cost_model import CostModel
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
+from dfopt.trace.fragment_titles import title
 from dfopt_cli.domains_view import domains_tables
 from dfopt_cli.frontier_view import frontier_tables
 from dfopt_cli.printing import printable
-from dfopt_cli.tables import counted, duration, named_fragment, pairs, plain_table, share, times
+from dfopt_cli.tables import counted, duration, pairs, plain_table, share, times
 
 SHORT = {
     Cause.FIRST_LOAD: "first load",
@@ -281,17 +283,17 @@ def fragments_table(comparison: Comparison) -> Table:
     fragments = comparison.fragments
     table = plain_table()
     table.add_column(counted(len(fragments), "fragment"), overflow="fold")
-    for heading in ("dispatches", "tasks", "CPUs", "switches", "cost", "share"):
+    headings = ("dispatches", "tasks", "CPUs", *cost_headings(fragments))
+    for heading in (*headings, "share"):
         table.add_column(heading, justify="right")
     table.add_column("mainly")
     for fragment in fragments[:MOST_FRAGMENTS]:
         table.add_row(
-            printable(named_fragment(fragment.df, fragment.name)),
+            printable(title(fragment.df, fragment.name, fragment.comms)),
             f"{fragment.dispatches:,}",
             f"{fragment.tasks:,}",
             str(fragment.cpus),
-            f"{fragment.switches:,}",
-            f"{fragment.cost:,}",
+            *cost_cells([fragment], headings),
             share(fragment.cost, comparison.realised.total),
             main_cause(fragment.causes),
         )
@@ -303,8 +305,7 @@ def fragments_table(comparison: Comparison) -> Table:
             f"{sum(fragment.dispatches for fragment in rest):,}",
             "",
             "",
-            f"{sum(fragment.switches for fragment in rest):,}",
-            f"{cost:,}",
+            *cost_cells(rest, headings),
             share(cost, comparison.realised.total),
             "",
         )
@@ -320,7 +321,8 @@ def cpus_table(comparison: Comparison) -> Table:
         shown = sorted(by_cost[:MOST_CPUS], key=lambda result: result.cpu)
     table = plain_table()
     table.add_column("CPU", justify="right")
-    for heading in ("dispatches", "managed", "fragments", "switches", "cost", "share"):
+    headings = ("dispatches", "managed", "fragments", *cost_headings(cpus))
+    for heading in (*headings, "share"):
         table.add_column(heading, justify="right")
     table.add_column("mainly")
     for cpu in shown:
@@ -329,8 +331,7 @@ def cpus_table(comparison: Comparison) -> Table:
             f"{cpu.dispatches:,}",
             f"{cpu.managed:,}",
             f"{cpu.fragments:,}",
-            f"{cpu.switches:,}",
-            f"{cpu.cost:,}",
+            *cost_cells([cpu], headings),
             share(cpu.cost, comparison.realised.total),
             main_cause(cpu.causes),
         )
@@ -340,6 +341,21 @@ def cpus_table(comparison: Comparison) -> Table:
         table.caption = f"and {left} more, which paid {rest:,} in all"
         table.caption_justify = "left"
     return table
+
+
+def cost_headings(parts: Sequence[FragmentResult | CpuResult]) -> tuple[str, ...]:
+    """Return the headings of switches and cost; one of them where each switch costs 1."""
+    same = all(part.switches == part.cost for part in parts)
+    return ("switches",) if same else ("switches", "cost")
+
+
+def cost_cells(
+    parts: Sequence[FragmentResult | CpuResult], headings: Sequence[str]
+) -> Iterator[str]:
+    """Yield how many switches some parts had, and what they paid where that has a heading."""
+    yield f"{sum(part.switches for part in parts):,}"
+    if "cost" in headings:
+        yield f"{sum(part.cost for part in parts):,}"
 
 
 def shows_rolling_first(comparisons: Sequence[Comparison]) -> bool:

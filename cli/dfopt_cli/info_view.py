@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 
 from dfopt_cli.printing import printable
-from dfopt_cli.tables import counted, duration, named_fragment, pairs, plain_table, share
+from dfopt_cli.tables import counted, duration, pairs, plain_table, share
 
 MOST_CPUS = 8
 """At most this many CPUs are listed one by one."""
@@ -189,6 +189,8 @@ def quality(figures: Mapping[str, Any]) -> str:
 
 def largest_fragments(document: Mapping[str, Any]) -> list[Table | str]:
     """Return the table of the fragments with the most dispatches, if there are any."""
+    from dfopt.trace.fragment_titles import CommCount, title
+
     rows = document["fragments"]
     if not rows:
         return []
@@ -204,8 +206,9 @@ def largest_fragments(document: Mapping[str, Any]) -> list[Table | str]:
         sums = {key: sum(row[key] for row in rest) for key in keys}
         shown.append({"df": f"and {len(rest)} more", **sums})
     for row in shown:
+        comms = [CommCount(**found) for found in row.get("comms", ())]
         table.add_row(
-            printable(named_fragment(row["df"], row.get("name"))),
+            printable(title(row["df"], row.get("name"), comms)),
             f"{row['dispatches']:,}",
             f"{row['share']:.1%}",
             f"{row['run_time']:,}",

@@ -94,8 +94,3 @@ def duration(length: float, unit: str | None) -> str:
         length /= size
     shown = f"{length:,.0f}" if length >= LARGE else f"{length:.3g}"
     return f"{shown} {name}".rstrip()
-
-
-def named_fragment(df: str, name: str | None) -> str:
-    """Return what tables call a fragment: its label, and the name of its process if known."""
-    return df if name is None else f"{df} {name}"

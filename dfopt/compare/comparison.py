@@ -14,6 +14,7 @@ from dfopt.compare.frame_columns import COLUMNS, FramePart, columns_with_units
 from dfopt.frames import FrameLibrary, frame_of
 from dfopt.html_table import html_table
 from dfopt.trace import Quality
+from dfopt.trace.fragment_titles import CommCount
 from dfopt.trace.service import Service
 
 
@@ -176,6 +177,9 @@ class FragmentResult:
         The same by cause.
     name
         The name of the process, if the fragment is one and the trace knows its comm.
+    comms
+        How many of its tasks have each comm, the commonest first, if the label of the fragment is
+        inferred (g0, g1, …) and the trace knows comms; else empty.
     """
 
     df: str
@@ -187,6 +191,7 @@ class FragmentResult:
     cost: int
     causes: dict[Cause, int]
     name: str | None = None
+    comms: tuple[CommCount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from dfopt.files.formats import Format, check_format
 from dfopt.files.storage import write_text
 from dfopt.files.streams import shown_name
 from dfopt.trace import Quality
+from dfopt.trace.fragment_titles import CommCount
 from dfopt.trace.service import Service, WaitFigures
 
 FORMAT = Format.COMPARISON
@@ -45,7 +46,8 @@ TRACE_KEYS = (
     "complete", "causes", "fragments", "cpus", "quality",
 )  # fmt: skip
 ADDED = (
-    (FragmentResult, "name"), (Service, "response"), (DomainComparison, "far_migrations"),
+    (FragmentResult, "name"), (FragmentResult, "comms"), (Service, "response"),
+    (DomainComparison, "far_migrations"),
 )  # fmt: skip
 """Fields that were added later: older documents do not have them."""
 
@@ -148,8 +150,9 @@ def _frontier_row(row: FrontierRow) -> dict[str, Any]:
 def _holder_document(holder: FragmentResult | CpuResult) -> dict[str, Any]:
     """Return the document of a fragment or a CPU."""
     document = {**dataclasses.asdict(holder), "causes": _causes_document(holder.causes)}
-    if document.get("name", "") is None:
-        del document["name"]  # most fragments have none
+    for key in ("name", "comms"):
+        if not document.get(key, True):
+            del document[key]  # most fragments have none
     return document
 
 
@@ -228,7 +231,9 @@ def _comparison(value: object) -> Comparison:
         windows=each("windows", _window, fields["windows"]),
         causes=at("causes", _causes, fields["causes"]),
         fragments=each(
-            "fragments", _reader(FragmentResult, df=string, name=_text_or_null), fields["fragments"]
+            "fragments",
+            _reader(FragmentResult, df=string, name=_text_or_null, comms=_comms),
+            fields["fragments"],
         ),
         cpus=each("cpus", _reader(CpuResult), fields["cpus"]),
         is_complete=at("complete", _boolean, fields["complete"]),
@@ -309,6 +314,10 @@ def _domain_windows(value: object) -> tuple[DomainWindow, ...]:
     return each("", _domain_window, value)
 
 
+def _comms(value: object) -> tuple[CommCount, ...]:
+    return each("", _comm, value)
+
+
 def _shares(value: object) -> tuple[FragmentShare, ...]:
     return each("", _share, value)
 
@@ -365,6 +374,7 @@ _frontier_rows = _reader(
 _window = _reader(WindowResult, extra=("ratio", "rolling_ratio", "difference"), window=_length)
 _order_kept = _reader(OrderKept, extra=("optimal",), best=_integer_or_null, bound=_integer_or_null)
 _share = _reader(FragmentShare, df=string)
+_comm = _reader(CommCount, comm=string)
 _shares_or_null = or_null(_shares)
 NULLABLE.append(_shares_or_null)
 _domain_window = _reader(DomainWindow, extra=("ratio",), window=_length, allotment=_shares_or_null)

@@ -12,6 +12,7 @@ from dfopt.compare.cost_model import CostModel, TypeCosts
 from dfopt.compare.dispatches import NOTHING, Dispatches, Rows, dispatches_of
 from dfopt.trace import Trace
 from dfopt.trace.events import Flags, Integers, Numbers
+from dfopt.trace.fragment_titles import comms_of_inferred
 from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.process_names import process_names
 from dfopt.trace.trace import UNMANAGED
@@ -187,7 +188,7 @@ def fragment_results(
 ) -> tuple[FragmentResult, ...]:
     """Return the result of each fragment, the most expensive one first."""
     changes = dispatches.changes
-    names = process_names(trace)
+    names, comms = process_names(trace), comms_of_inferred(trace)
     paid_for = dict(_rows_of_each(charges.fragment))
     results = []
     for number, own in _rows_of_each(dispatches.fragment):
@@ -198,6 +199,7 @@ def fragment_results(
             FragmentResult(
                 df=trace.fragments[number],
                 name=names[number],
+                comms=comms[number],
                 dispatches=len(own),
                 tasks=len(np.unique(dispatches.task[own])),
                 cpus=len(np.unique(dispatches.cpu[own])),

@@ -8,7 +8,7 @@ import numpy as np
 
 from dfopt.errors import DfoptError
 from dfopt.trace.events import Integers
-from dfopt.trace.process_names import titles
+from dfopt.trace.fragment_titles import titles
 from dfopt.trace.trace import Trace
 
 NO_FRAGMENT = "no fragment"

@@ -12,6 +12,7 @@ from dfopt.compare.comparison import Cause, cost_ratio
 from dfopt.compare.document import comparison_document, comparisons_document
 from dfopt.plot.frontier import point_name, wait_text
 from dfopt.problem.cache_domains import cpu_ranges
+from dfopt.trace.fragment_titles import title
 from dfopt.trace.time_units import NANOSECONDS
 from dfopt.trace.trace import Trace
 
@@ -126,8 +127,12 @@ def part_of(comparison: Comparison, trace: Trace, suffix: str, *, most: int) -> 
     total = document["realised"]["total"]
     rows = frontier_rows(comparison, document)
     fragments = [
-        {**part, "title": title_of(part), "main_cause": main_cause(part["causes"], part["cost"])}
-        for part in document["fragments"]
+        {
+            **part,
+            "title": title(own.df, own.name, own.comms),
+            "main_cause": main_cause(part["causes"], part["cost"]),
+        }
+        for part, own in zip(document["fragments"], comparison.fragments, strict=True)
     ]
     titles = {part["df"]: part["title"] for part in fragments}
     gantt, legend, bars = gantt_chart(trace, titles, name=f"gantt{suffix}", most=most)
@@ -161,11 +166,6 @@ def part_of(comparison: Comparison, trace: Trace, suffix: str, *, most: int) -> 
         "latency": short_wait(latency.p99 if latency else None, comparison.time_unit),
         "parallel": known_share(comparison.parallel_share),
     }
-
-
-def title_of(fragment: Mapping[str, Any]) -> str:
-    """Return what the page calls a fragment: its label, and the name of its process if known."""
-    return " ".join(filter(None, (fragment["df"], fragment.get("name"))))
 
 
 def main_cause(causes: Mapping[str, int], total: int) -> str:

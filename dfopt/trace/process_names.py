@@ -39,12 +39,6 @@ def process_names(trace: Trace) -> tuple[str | None, ...]:
     return tuple(map(name, numbers))
 
 
-def titles(trace: Trace) -> tuple[str, ...]:
-    """Return what pictures call each fragment: its label, and its name if it has one."""
-    pairs = zip(trace.fragments, process_names(trace), strict=True)
-    return tuple(df if name is None else f"{df} {name}" for df, name in pairs)
-
-
 def _processes(trace: Trace) -> list[int | None]:
     """Return the process that each fragment is."""
     managed = trace.fragment != UNMANAGED

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dfopt.files import penalty_to_document
+from dfopt.trace.fragment_titles import comms_of_inferred
 from dfopt.trace.parallel_fragments import same_fragment_share
 from dfopt.trace.process_names import process_names
 from dfopt.trace.service import SHOWN_DIGITS, service_of
@@ -96,13 +97,19 @@ def _fragments(trace: Trace) -> list[dict[str, Any]]:
         {
             "df": df,
             **({} if name is None else {"name": name}),
+            **({"comms": [dataclasses.asdict(found) for found in comms]} if comms else {}),
             "dispatches": dispatches,
             "share": round(dispatches / total, SHOWN_DIGITS),
             "run_time": time,
             "run_time_share": round(time / ran, SHOWN_DIGITS) if ran else 0.0,
         }
-        for df, name, dispatches, time in zip(
-            trace.fragments, process_names(trace), count.tolist(), run_time.tolist(), strict=True
+        for df, name, comms, dispatches, time in zip(
+            trace.fragments,
+            process_names(trace),
+            comms_of_inferred(trace),
+            count.tolist(),
+            run_time.tolist(),
+            strict=True,
         )
         if dispatches
     ]

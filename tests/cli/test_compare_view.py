@@ -12,6 +12,7 @@ from dfopt.compare.comparison import Cause, Comparison
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.window_length import WHOLE, parse_window
 from dfopt.problem.penalties import PenaltyF
+from dfopt.trace.fragment_titles import CommCount
 from dfopt.trace.service import Service, WaitFigures
 from dfopt_cli.compare_view import (
     ORDER_FREE,
@@ -80,6 +81,24 @@ def test_what_happened_comes_before_write_backs() -> None:
         line.split() for line in text.splitlines()
     ]
     assert main_cause({Cause.WRITE_BACK: 7, Cause.SPLIT: 0}) == "write-back"
+
+
+def test_fragments_that_were_inferred_are_called_by_their_threads() -> None:
+    first, second = comparison().fragments
+    inferred = replace(
+        first, df="g0", comms=(CommCount(comm="io", tasks=2), CommCount(comm="sh", tasks=1))
+    )
+    text = printed(report(comparison(fragments=(inferred, replace(second, df="7", name="nginx")))))
+    found = rows(text)
+    assert found["g0 (io ×2, sh)"] == ["10", "3", "2", "7", "58.3%", "revisited"]
+    assert found["7 nginx"] == ["8", "2", "2", "5", "41.7%", "revisited"]
+
+
+def test_costs_have_a_column_unless_they_are_switches() -> None:
+    first, second = comparison().fragments
+    text = printed(report(comparison(fragments=(replace(first, cost=70), second))))
+    assert "switches  cost" in text
+    assert rows(text)["A"][3:5] == ["7", "70"]
 
 
 def test_what_ran_in_parallel_has_a_line() -> None:

@@ -197,3 +197,14 @@ def test_the_document_has_the_published_form(
     for key in document:
         assert not validator.is_valid({k: v for k, v in document.items() if k != key}), key
         assert not validator.is_valid({**document, key: [["no"]]}), key
+
+
+def test_inferred_fragments_are_called_by_their_threads(run: Run) -> None:
+    workers = Path(__file__).parents[2] / "docs/examples/workers.ftrace.txt"
+    lines = run("info", workers, "--df", "wakeups")[1].splitlines()
+    assert lines[-2].startswith("g0 (worker/0, worker/2)  ")
+    fragments = json.loads(run("info", workers, "--df", "wakeups", "--json")[1])["fragments"]
+    assert fragments[0]["df"] == "g0"
+    assert fragments[0]["comms"] == [
+        {"comm": "worker/0", "tasks": 1}, {"comm": "worker/2", "tasks": 1},
+    ]  # fmt: skip

@@ -18,6 +18,7 @@ from dfopt.files import schema
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
+from dfopt.trace.fragment_titles import CommCount
 from dfopt.trace.service import service_of
 from tests.compare.domains.test_domain_pairs import HALVES, TWO_ROUNDS, in_domains
 from tests.compare.examples import causes, comparison, frontier, window
@@ -46,6 +47,12 @@ EXAMPLES = [
     ),
     comparison(frontier=frontier()),
     comparison(parallel_share=0.25),
+    comparison(
+        fragments=(
+            replace(comparison().fragments[0], comms=(CommCount(comm="x-sh", tasks=2),)),
+            replace(comparison().fragments[1], name="sh"),
+        )
+    ),
     comparison(domains=in_domains(TWO_ROUNDS, HALVES, parse_window("4"), WHOLE)),
     comparison(service=service_of(TWO_ON_ONE_CPU)),
     comparison(service=service_of(SMALL)),

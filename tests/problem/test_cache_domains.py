@@ -76,7 +76,9 @@ def test_domains_of_the_first_cpus():
     assert cache_domains("0,4;1-3;5").of_first(3) == cache_domains("0;1-2")
     named = CacheDomains(((0, 2), (1,)), ("big", "little"))
     assert named.of_first(2) == CacheDomains(((0,), (1,)), ("big", "little"))
-    with pytest.raises(InstanceError, match="hold only CPUs 0-2, but the trace has CPU 3, too; give it"):
+    with pytest.raises(
+        InstanceError, match="hold only CPUs 0-2, but the trace has CPU 3, too; give it"
+    ):
         named.of_first(4)
 
 
