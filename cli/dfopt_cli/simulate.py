@@ -21,6 +21,7 @@ from dfopt_cli.options import (
 from dfopt_cli.output_files import check_output, output_folder
 from dfopt_cli.printing import print_json, print_rich, printable, say
 from dfopt_cli.scenarios import scenarios_of, settings_of
+from dfopt_cli.trace_files import tell_warnings
 from dfopt_cli.trace_options import LabelOptions
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def run_queue(
             is_plain=plain,
             on_progress=show,
         )
-    tell_skipped(done)
+    tell_unfit(done)
     if not done.runs:
         if done.is_complete:
             raise DfoptError("no policy fits; name one with --policy to have it all the same")
@@ -161,11 +162,15 @@ def run_queue(
         raise typer.Exit(NOT_PROVEN)
 
 
-def tell_skipped(done: Runs) -> None:
-    """Say for each policy that was left out why it was, in one line."""
+def tell_unfit(done: Runs) -> None:
+    """Say for each policy that was left out, or should have been, why in one line."""
     for left_out in done.skipped:
         scenario = printable(left_out.scenario)
         say(f"dfopt: {scenario}: {left_out.policy} is left out: {left_out.why}")
+    for scenario, policy, why in dict.fromkeys(
+        (run.scenario, run.policy, run.unfit) for run in done.runs if run.unfit is not None
+    ):
+        tell_warnings(scenario, [f"{policy} does not fit: {why}"])
 
 
 @app.command("space-sharing")

@@ -33,11 +33,11 @@ UNKNOWN = "–"
 
 PENALTY_NOTE = "penalty: of all dispatches, and of each on average"
 FAR_NOTE = "far: migrations from one cache domain to another"
-RESPONSE_NOTE = "response: mean time from woken up to blocked again"
+RESPONSE_NOTE = "response: from woken up to blocked again; its mean is of all threads"
 SERVICE_NOTES = (
     "latency: from woken up to running; wait: the same, and after preemptions",
     "fairness: Jain's index of running / (running + waiting) by what is due to weights",
-    "these count dispatches with a fragment; where none has one, all dispatches",
+    "tables after the first count dispatches with a fragment, or all if none has one",
 )
 
 
@@ -72,6 +72,8 @@ def scenario_tables(scenario: Scenario, runs: Sequence[Run]) -> list[RenderableT
         policies_table(runs, costs),
         "",
         policies_table(runs, service_columns(runs)),
+        "",
+        policies_table(runs, response_columns(runs)),
     ]
 
 
@@ -124,33 +126,38 @@ def cost_columns(runs: Sequence[Run], *, only_switches: bool) -> dict[str, Colum
     return {heading: (figure, replicated) for heading, figure in chosen.items()}
 
 
-def wait_figure(waits: str, name: str) -> Figure:
-    """Return a function from a run to a figure of its waits, or None."""
+def time_columns(runs: Sequence[Run], figures: Sequence[tuple[str, str]]) -> dict[str, Column]:
+    """Return by heading the times of threads; each is an attribute of a service, and of its waits.
 
-    def of(run: Run) -> float | None:
-        found = getattr(run.service, waits, None)
-        return None if found is None else float(getattr(found, name))
+    In a heading a wake-up latency is a latency.
+    """
+    times = partial(replicated_time, unit=runs[0].time_unit)
 
-    return of
+    def column(waits: str, name: str) -> Column:
+        def of(run: Run) -> float | None:
+            found = getattr(run.service, waits, None)
+            return None if found is None else float(getattr(found, name))
+
+        return of, times
+
+    return {
+        f"{waits.removeprefix('wakeup_')}\n{name}": column(waits, name) for waits, name in figures
+    }
 
 
 def service_columns(runs: Sequence[Run]) -> dict[str, Column]:
-    """Return by heading how threads were served."""
-    unit = runs[0].time_unit
-    waits = (
-        ("wakeup_latency", "p50", "latency\np50"),
-        ("wakeup_latency", "p99", "latency\np99"),
-        ("wait", "mean", "wait\nmean"),
-        ("wait", "p99", "wait\np99"),
-    )
-    times = partial(replicated_time, unit=unit)
-    columns: dict[str, Column] = {
-        heading: (wait_figure(kind, name), times) for kind, name, heading in waits
-    }
+    """Return by heading for how long threads waited, and how evenly."""
+    latency = [("wakeup_latency", "p50"), ("wakeup_latency", "p99")]
+    columns = time_columns(runs, [*latency, ("wait", "mean"), ("wait", "p99")])
     columns["fairness"] = (fairness_of, replicated)
     if any(map(waiting_of, runs)):
         columns["still\nwaiting"] = (waiting_of, replicated)
     return columns
+
+
+def response_columns(runs: Sequence[Run]) -> dict[str, Column]:
+    """Return by heading in which time half of the responses came, and nearly all of them."""
+    return time_columns(runs, [("response", "p50"), ("response", "p99")])
 
 
 def waiting_of(run: Run) -> int:

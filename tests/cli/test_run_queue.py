@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from dfopt.files import schema
 from dfopt.simulate.run_queue.scenario_document import shipped_scenarios
 from dfopt.trace import read_trace
+from dfopt_cli.tables import duration
 from tests.cli.conftest import EXECUTABLE
 from tests.patience import PATIENCE_S
 
@@ -81,8 +82,18 @@ def test_policies_side_by_side(run, small):
     assert "small" in printed
     assert "chat on 2 CPUs" in printed
     policies = [line.split()[0] for line in printed.splitlines() if line.strip()]
-    names = ["linux-o1", "data-affinity", "fcfs"]  # in a table of costs, and in one of waits
-    assert [word for word in policies if word in names] == [*names, *names]
+    names = ["linux-o1", "data-affinity", "fcfs"]  # in a table of costs, of waits, and of responses
+    assert [word for word in policies if word in names] == [*names, *names, *names]
+
+
+def test_the_table_says_in_which_time_responses_came(run, small):
+    arguments = (*RUN_QUEUE, small, "--policy", "fcfs")
+    service = json.loads(run(*arguments, "--json")[1])["runs"][0]["service"]
+    table = run(*arguments)[1].split("response  response\n")[1]
+    heading, row = (line.split() for line in table.splitlines()[:2])
+    assert heading == ["policy", "p50", "p99"]
+    shown = [duration(service["response"][figure], "ns") for figure in ("p50", "p99")]
+    assert row == ["fcfs", *shown[0].split(), *shown[1].split()]
 
 
 @pytest.mark.slow
@@ -231,6 +242,17 @@ def test_all_scenarios_and_all_policies(run):
     assert ("chat", "segregation") in skipped
     assert "dfopt: chat: segregation is left out: " in said
     assert said.count("\n") == len(skipped)
+
+
+def test_a_policy_that_is_named_although_it_does_not_fit(run, recording):
+    twice = ("--policy", "cache-aware", "--policy", "eevdf", "--replications", "2")
+    code, printed, said = run(*RUN_QUEUE, recording, *twice, "--quiet")
+    assert code == 0
+    assert "cache-aware " in printed
+    assert [line for line in said.splitlines() if "cache-aware" in line] == [
+        "dfopt: first: warning: cache-aware does not fit: the machine has one cache domain, so "
+        "there is nothing to prefer, and it does what eevdf does"
+    ]
 
 
 def test_a_recording_under_another_policy(run, recording):

@@ -34,12 +34,15 @@ class Simulation:
         The kernel as it was at the end.
     caches
         What was counted in caches of lines; None where a penalty was paid.
+    unfit
+        Why the policy calls itself :meth:`~Policy.unfit`, or None.
     """
 
     trace: Trace
     counters: Counters
     engine: Kernel
     caches: CacheCounts | None = None
+    unfit: str | None = None
 
 
 class UnfitError(DfoptError):
@@ -71,8 +74,8 @@ def simulate_once(
     machine = scenario.machine
     own = policy_with(policy, scenario.policies.get(policy.name, {}))
     own.scenario = scenario
-    why_unfit = own.unfit(workload, machine.cpus) if refuses_unfit else None
-    if why_unfit is not None:
+    why_unfit = own.unfit(workload, machine.cpus)
+    if why_unfit is not None and refuses_unfit:
         raise UnfitError(why_unfit)
     caches = None
     if scenario.caches is not None:
@@ -105,6 +108,7 @@ def simulate_once(
         counters=kernel.counters,
         engine=kernel,
         caches=None if caches is None else caches.counts(),
+        unfit=why_unfit,
     )
 
 
@@ -148,6 +152,8 @@ class Run:
         In caches of lines; None where a penalty was paid.
     service
         How its threads were served: wake-up latency, waits, fairness.
+    unfit
+        Why the policy makes no sense for the scenario, as it says itself; None where it does.
     trace
         Name of the file its trace was written to.
     """
@@ -160,6 +166,7 @@ class Run:
     locks: LockCounts | None = None
     caches: CacheCounts | None = None
     service: Service | None = None
+    unfit: str | None = None
     trace: str | None = None
 
     @property
@@ -229,6 +236,8 @@ class Run:
             }
         if self.service is not None:
             document["service"] = self.service.to_document()
+        if self.unfit is not None:
+            document["unfit"] = self.unfit
         if self.trace is not None:
             document["trace"] = self.trace
         return document
@@ -246,6 +255,7 @@ def run_of(simulation: Simulation, *, scenario: str, seed: int) -> Run:
         locks=_lock_counts(policy.locks),
         caches=simulation.caches,
         service=service_of(simulation.trace),
+        unfit=simulation.unfit,
     )
 
 

@@ -122,7 +122,10 @@ def test_who_is_named_is_not_left_out(monkeypatch):
     monkeypatch.setattr(FirstComeFirstServed, "unfit", lambda *_: "it is old")
     assert "fcfs" not in {run.policy for run in simulate_all([small()], ["all"], processes=1).runs}
     done = simulate_all([small()], ["fcfs"])
-    assert (len(done.runs), done.skipped) == (1, ())
+    assert ([run.unfit for run in done.runs], done.skipped) == (["it is old"], ())
+    document = done.to_document()
+    VALIDATOR.validate(document)
+    assert document["runs"][0]["unfit"] == "it is old"
 
 
 def test_counts_of_caches_and_locks():

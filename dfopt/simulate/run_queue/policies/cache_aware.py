@@ -103,10 +103,18 @@ class CacheAware(Eevdf):
         self.overload = overload
 
     def unfit(self, workload: Workload, cpus: int) -> str | None:
-        """Return that there are no domains, if so."""
+        """Return that there are no domains or no processes, if so."""
         domains = self.scenario.machine.domains
         if domains is None or len(domains.members) == 1:
-            return "the machine has one cache domain, so there is nothing to prefer"
+            return (
+                "the machine has one cache domain, so there is nothing to prefer, and it does what "
+                "eevdf does"
+            )
+        if self.group == "application" and not any(t.application for t in workload.threads):
+            return (
+                "it is not known which process a thread belongs to, so all count as one; set "
+                "policy.cache-aware.group=fragment to gather the threads that share data"
+            )
         return super().unfit(workload, cpus)
 
     def begin(self) -> None:

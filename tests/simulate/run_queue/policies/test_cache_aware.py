@@ -127,3 +127,19 @@ def test_without_domains_there_is_nothing_to_prefer() -> None:
     assert places(done, "other1") == places(same, "other1")
     with pytest.raises(UnfitError, match="the machine has one cache domain"):
         simulate_once(done.engine.policy.scenario, CacheAware, refuses_unfit=True)
+    assert done.unfit is not None
+    assert same.unfit is None
+
+
+@pytest.mark.parametrize(
+    ("application", "group", "is_unfit"),
+    [(0, "application", True), (0, "fragment", False), (1, "application", False)],
+)
+def test_processes_that_are_not_known_are_not_gathered(
+    application: int, group: str, is_unfit: bool
+) -> None:
+    def make() -> list[NewThread]:
+        return [thread("one", Burst(3), application=application), thread("two", Burst(3))]
+
+    done = simulated(CacheAware, make, cpus=4, domains=PAIRS, group=group, **EEVDF)
+    assert (done.unfit or "").startswith("it is not known which process") == is_unfit
