@@ -1,11 +1,14 @@
 """The distribution: what is installed, what start-up costs, what the locks hold."""
 
+import ast
 import re
 import subprocess
+import sys
 import sysconfig
 import tomllib
 from importlib import metadata, resources
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.metadata import Metadata
@@ -103,6 +106,47 @@ def test_locks_cover_the_dependencies_and_agree() -> None:
     locked = {name for name, _ in pins("run.txt")}
     assert {re.split(r"[^a-z0-9-]", requirement)[0] for requirement in wanted} <= locked
     assert pins("run.txt") <= pins("dev.txt")
+
+
+def declared(project: dict[str, Any], *groups: str) -> set[str]:
+    """Return the packages that a user of all extras has, and those of groups."""
+    wanted = [*project["project"]["dependencies"]]
+    for extra in project["project"]["optional-dependencies"].values():
+        wanted += extra
+    for group in groups:
+        wanted += project["dependency-groups"][group]
+    return {re.split(r"[^a-z0-9-]", requirement)[0] for requirement in wanted}
+
+
+def imported(folder: str) -> set[str]:
+    """Return what the Python files below a folder import, without Python's own modules."""
+    found = set()
+    for file in (ROOT / folder).rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+    return found - sys.stdlib_module_names
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("folders", "groups"),
+    [
+        (("dfopt", "models", "cli"), ()),
+        (("tests", "release"), ("build", "test")),
+        (("docs",), ("build", "test", "docs")),
+    ],
+)
+def test_what_is_imported_is_declared(folders: tuple[str, ...], groups: tuple[str, ...]) -> None:
+    """What only another package brings along may be gone with its next version."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    known = declared(project, *groups)
+    owners = metadata.packages_distributions()
+    for name in set().union(*map(imported, folders)) - PACKAGES:
+        distributions = {owner.lower().replace("_", "-") for owner in owners.get(name, [])}
+        assert not distributions or distributions & known, name
 
 
 @pytest.mark.parametrize(

@@ -111,9 +111,21 @@ def test_notes_are_the_section_of_the_changelog(project: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
-        ("dfopt/_version.py", '__version__ = "1.3.0"\n', "the tag is v1.2.0, but .* says 1.3.0"),
-        ("CHANGELOG.md", CHANGES.format("1.1.0"), "CHANGELOG.md: has nothing of the form"),
-        ("CITATION.cff", "version: 1.2.0\n", "CITATION.cff: has nothing of the form .*date"),
+        (
+            "dfopt/_version.py",
+            '__version__ = "1.3.0"\n',
+            r"says 1.3.0, which the tag 'v1.2.0' is not; give TAG=v1.3.0",
+        ),
+        (
+            "CHANGELOG.md",
+            CHANGES.format("1.1.0"),
+            r"CHANGELOG.md: has no line of the form ## \[1.2.0\]",
+        ),
+        (
+            "CITATION.cff",
+            "version: 1.2.0\n",
+            "CITATION.cff: has no line of the form date-released: 2026-12-01",
+        ),
         (
             "CITATION.cff",
             "version: 1.2.0\ndate-released: 2026-12-02\n",
