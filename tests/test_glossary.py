@@ -1,0 +1,32 @@
+"""The glossary explains every word by which commands speak of proofs."""
+
+import re
+from pathlib import Path
+
+from dfopt.files.certificate_document import CERTIFICATE_KEYS
+from dfopt.verify.counting import ARGUMENTS
+from dfopt_cli import solve_view, verify
+
+GLOSSARY = Path(__file__).parents[1] / "docs" / "reference" / "glossary.md"
+
+
+def proofs() -> list[list[str]]:
+    """Return the cells of the table of proofs."""
+    text = GLOSSARY.read_text("utf-8").split("## Words of proofs")[1].split("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("|")]
+    return rows[2:]
+
+
+def test_every_proof_is_explained() -> None:
+    printed = {word for row in proofs() for word in row[0].split(", ")}
+    said = {text.split(";")[0] for text in solve_view.PROOFS.values()}
+    said |= {f"{name} bound" for name in (*solve_view.COUNTING_BOUNDS, *ARGUMENTS)}
+    said |= {"dual weights in a tree", "complete search by …", "none needed"}
+    assert said <= printed
+    by_verify = {text.removesuffix(" of cases") for text in verify.PROOFS.values()}
+    assert by_verify - {"counting"} <= printed
+
+
+def test_every_kind_is_explained_and_linked() -> None:
+    assert {row[1].strip("`") for row in proofs()} == {*CERTIFICATE_KEYS, "–"}
+    assert all(re.search(r"\]\(.*\.md", row[3]) for row in proofs() if row[1] != "–")
