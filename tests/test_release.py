@@ -148,6 +148,9 @@ def test_the_citation_has_what_its_format_asks_for() -> None:
     assert citation["type"] == "software"
     assert all(author.keys() == {"name"} for author in citation["authors"])
     assert citation["license"] == "Apache-2.0"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    addresses = {citation[key] for key in ("url", "repository-code") if key in citation}
+    assert addresses <= set(project.get("urls", {}).values())
 
 
 def bill() -> dict[str, Any]:
