@@ -127,13 +127,13 @@ def visits(runs: Sequence[tuple[str, int]], colour: dict[str, str]) -> Text:
 
 def proof_table(instance: Instance, result: Result) -> Table:
     """Return objective, bound, gap, and why to believe them."""
-    unit = instance.time_unit
+    unit = printable(instance.time_unit) if instance.time_unit else None
     seconds = f"{result.wall_time_s:.2f} s, method {result.method}"
     bound = result.lower_bound
-    rows = {"lower bound": f"{bound}{printable(unit_text(unit, bound or 0))}"}
+    rows = {"lower bound": f"{bound}{unit_text(unit, bound or 0)}"}
     if result.objective is not None and result.gap is not None:
         rows = {
-            "objective": f"{result.objective}{printable(unit_text(unit, result.objective))} "
+            "objective": f"{result.objective}{unit_text(unit, result.objective)} "
             f"({instance.objective})",
             **rows,
             "gap": f"{result.gap:.2%}",
