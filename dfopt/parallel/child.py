@@ -1,6 +1,7 @@
 """The process that does work for another one: ``python -m dfopt.parallel.child``.
 
-Pieces of work come on standard input and answers go to standard output, both pickled.
+Pieces of work come on standard input. Answers go to standard output, and before an answer there
+may be notices for the user. All are pickled.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from contextlib import suppress
 from typing import Protocol, TypeVar
 
 from dfopt.errors import DfoptError
+from dfopt.parallel.notices import Notice, receiving
 
 AnswerT_co = TypeVar("AnswerT_co", covariant=True)
 
@@ -36,10 +38,21 @@ def main() -> None:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     threading.Thread(target=_end_with_parent, args=(work.fileno(),), daemon=True).start()
-    with suppress(BrokenPipeError), work, answers:  # the parent may have gone
-        while work.peek(1):
-            answers.write(_answer(work))
+    one_at_a_time = threading.Lock()
+
+    def send(message: bytes) -> None:
+        with one_at_a_time:
+            answers.write(message)
             answers.flush()
+
+    def send_notice(text: str) -> None:
+        with suppress(OSError, ValueError):  # the parent may have gone, or the work have ended
+            send(pickle.dumps(Notice(text)))
+
+    # The parent may have gone.
+    with suppress(BrokenPipeError), work, answers, receiving(send_notice):
+        while work.peek(1):
+            send(_answer(work))
 
 
 def _end_with_parent(descriptor: int) -> None:

@@ -19,6 +19,7 @@ from typing import IO, Any, TypeVar
 
 from dfopt.errors import DfoptError
 from dfopt.parallel.child import Work
+from dfopt.parallel.notices import Notice, notify
 
 CHILD = "dfopt.parallel.child"
 LONGEST_MESSAGE = 500
@@ -106,7 +107,7 @@ def performed_alone(task: Work[AnswerT], *, seconds: float | None = None) -> Ans
                 timer.start()
             pickle.dump(task, child.stdin)
             child.stdin.flush()
-            answer, error = pickle.load(child.stdout)
+            answer, error = _answer_in(child.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
             code = child.wait()
             if killed.is_set():
@@ -160,7 +161,7 @@ def _feed(
             try:
                 pickle.dump(task, child.stdin)
                 child.stdin.flush()
-                answer, error = pickle.load(child.stdout)
+                answer, error = _answer_in(child.stdout)
             # It has ended, perhaps in the middle of an answer: by a defect, or it was killed.
             except (OSError, EOFError, pickle.UnpicklingError):
                 answers.put((task, None, _ended(child.wait())))
@@ -169,6 +170,14 @@ def _feed(
                 answers.put((task, None, raised))
                 return
             answers.put((task, answer, error))
+
+
+def _answer_in(messages: IO[bytes]) -> tuple[Any, Exception | None]:
+    """Return the next answer of a child, and the error; pass on the notices before it."""
+    while isinstance(message := pickle.load(messages), Notice):
+        notify(message.text)
+    answer: tuple[Any, Exception | None] = message
+    return answer
 
 
 def _ended(code: int) -> DfoptError:

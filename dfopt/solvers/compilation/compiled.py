@@ -17,6 +17,7 @@ from pickle import UnpicklingError
 from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
+from dfopt.solvers.compilation.compile_time import watch_compiler
 from dfopt.solvers.interruptible import SECONDS_PER_CHECK, load_module
 
 COMPILER = "dfopt-compiler"
@@ -58,24 +59,43 @@ class Compiled(Generic[P, R]):
     @functools.cached_property
     def machine(self) -> Callable[P, R]:
         """The function as machine code; the first call compiles it, or loads it from disk."""
+        return self._machine_code(self._calling("inner"))
+
+    @functools.cached_property
+    def inner(self) -> Callable[P, R]:
+        """The same for calls from other machine code; Python must not call it.
+
+        What Python needs for calls would hold a function that becomes part of its callers once
+        more, with all that have become part of it. Compiling it would take longer.
+        """
+        if not self._options.get("forceinline"):
+            return self.machine
+        function = self._calling("inner")
+        function.__qualname__ += ".inner"  # in files of its own
+        return self._machine_code(function, no_cpython_wrapper=True)
+
+    def _machine_code(self, function: FunctionType, **options: Any) -> Callable[P, R]:
+        """Return a function that numba compiles, or loads from disk."""
         from numba import njit
 
-        # Without the interpreter's lock, so that other threads run beside it.
-        function = njit(nogil=True, **self._options)(self._calling("machine"))
-        if hasattr(function, "enable_caching"):  # not with NUMBA_DISABLE_JIT
-            _share_among_constants(function)
+        watch_compiler()
+        # Without the interpreter's lock, so that other threads run beside it. And without what
+        # programs in C need for calls.
+        dispatcher = njit(nogil=True, no_cfunc_wrapper=True, **options, **self._options)(function)
+        if hasattr(dispatcher, "enable_caching"):  # not with NUMBA_DISABLE_JIT
+            _share_among_constants(dispatcher)
             # Where no folder can be written to, every process has to compile for itself.
             with suppress(RuntimeError):
-                function.enable_caching()
-                _forget_what_cannot_be_read(function)
-        return cast(Callable[P, R], function)
+                dispatcher.enable_caching()
+                _forget_what_cannot_be_read(dispatcher)
+        return cast(Callable[P, R], dispatcher)
 
     @functools.cached_property
     def plain(self) -> Callable[P, R]:
         """The function as plain Python; every loop may end the attempt."""
-        return self._calling("plain", range=_attempt.range)
+        return cast(Callable[P, R], self._calling("plain", range=_attempt.range))
 
-    def _calling(self, form: str, **others: Any) -> Callable[P, R]:
+    def _calling(self, form: str, **others: Any) -> FunctionType:
         """Return a copy of the function that calls its fellows in the same form."""
         function = self._function
         names = {
@@ -83,10 +103,9 @@ class Compiled(Generic[P, R]):
             for name in function.__code__.co_names
             if isinstance(value := function.__globals__.get(name), Compiled)
         }
-        copy = FunctionType(
+        return FunctionType(
             function.__code__, {**function.__globals__, **names, **others}, function.__name__
         )
-        return cast(Callable[P, R], copy)
 
 
 def _forget_what_cannot_be_read(function: Any) -> None:

@@ -12,6 +12,7 @@ from dfopt.solvers.compilation.compiled import (
     TooSlow,
     as_plain_python,
     compiled,
+    compiled_in_place,
     load,
     load_kept,
 )
@@ -68,6 +69,32 @@ def test_nothing_is_compiled_where_only_what_is_on_disk_shall_be_loaded(
     assert not load_kept(first_calls, lambda: None)
     load(first_calls, lambda: None)
     assert load_kept(first_calls, lambda: None)
+
+
+@compiled_in_place
+def tripled(number: int) -> int:
+    return 3 * number
+
+
+@compiled
+def ninefold(number: int) -> int:
+    return tripled(tripled(number))
+
+
+def test_what_is_part_of_others_has_a_form_for_python_only_if_python_calls_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import numba
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+
+    def kept() -> set[str]:
+        return {path.name.split("-")[0].split(".", 1)[1] for path in tmp_path.rglob("*.nbi")}
+
+    assert ninefold(2) == 18
+    assert kept() == {"ninefold", "tripled.inner"}
+    assert tripled(2) == 6
+    assert kept() == {"ninefold", "tripled.inner", "tripled"}
 
 
 def test_plain_python_gives_the_same() -> None:

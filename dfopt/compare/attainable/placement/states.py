@@ -289,8 +289,12 @@ def _is_like(
 
 @compiled
 def _keep(item: int, found: int, layers: Layers) -> None:
-    """Let the children be the states, as many of the most promising as there is room for."""
+    """Let the children be the states, as many of the most promising as there is room for.
+
+    Loops copy what slices could: numba compiles slices with the text of their error, for seconds.
+    """
     children, counters = layers.children, layers.counters
+    cpus = layers.codes.shape[1]
     kept = min(found, len(layers.codes))
     order = np.arange(found)
     if kept < found:
@@ -301,10 +305,13 @@ def _keep(item: int, found: int, layers: Layers) -> None:
         layers.parent[item, number] = state
         layers.chosen[item, number] = cpu
         layers.next_costs[number] = children[order[number], COST]
-        layers.next_codes[number] = layers.codes[state]
+        for other in range(cpus):
+            layers.next_codes[number, other] = layers.codes[state, other]
         layers.next_codes[number, cpu] = item
-    layers.codes[:kept] = layers.next_codes[:kept]
-    layers.costs[:kept] = layers.next_costs[:kept]
+    for number in range(kept):
+        layers.costs[number] = layers.next_costs[number]
+        for cpu in range(cpus):
+            layers.codes[number, cpu] = layers.next_codes[number, cpu]
     counters[STATES] = kept
 
 
