@@ -1,11 +1,12 @@
-"""The live line of a long command on a terminal."""
+"""The live line of a long command on a terminal, and plain lines where there is none."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ParamSpec
 
@@ -14,8 +15,9 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
+from dfopt.parallel.notices import receiving
 from dfopt.problem.result import Progress, relative_gap
-from dfopt_cli.printing import printable
+from dfopt_cli.printing import printable, say
 
 if TYPE_CHECKING:
     from dfopt.compare.attainable.frontier import FrontierProgress
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
 Parameters = ParamSpec("Parameters")
 
 REFRESHES_PER_SECOND = 8
+
+TELLER = "dfopt-progress"
+"""The name of the thread that says plain lines."""
+
+FIRST_LINE_S, SECONDS_A_LINE = 10.0, 30.0
+"""Seconds until the first plain line, and between further ones."""
 
 
 @dataclass
@@ -61,26 +69,75 @@ def live_line(
     beginning: str = "",
     hint: str = "Ctrl-C stops",
 ) -> Iterator[Callable[Parameters, None] | None]:
-    """Show a live line on standard error while the block runs.
+    """Show a live line on standard error while the block runs; without a terminal, a line at times.
 
     Yields a function that changes the line: it takes the arguments of ``describe``, and shows the
-    text that this returns. Where nobody would see a line, it yields None.
+    text that this returns. Where nobody would see a line, it yields None. Notices are said once.
     """
-    if not shows_progress(quiet=quiet):
+    if quiet or sys.stderr is None:
         yield None
+        return
+    if not shows_progress(quiet=quiet):
+        with receiving(_said_once()), plain_lines(describe, beginning) as show:
+            yield show
         return
     line = LiveLine(Text(beginning), hint)
 
-    def show(*values: Parameters.args, **named: Parameters.kwargs) -> None:
+    def change(*values: Parameters.args, **named: Parameters.kwargs) -> None:
         line.status = describe(*values, **named)
 
-    with Live(
+    live = Live(
         Spinner("dots", text=line),
         console=stderr_console(),
         refresh_per_second=REFRESHES_PER_SECOND,
         transient=True,
-    ):
-        yield show
+    )
+    with live, receiving(_said_once()):
+        yield change
+
+
+@contextmanager
+def plain_lines(
+    describe: Callable[Parameters, Text], beginning: str
+) -> Iterator[Callable[Parameters, None]]:
+    """Say on standard error how far the work is: after some seconds, and then now and again."""
+    began, is_over = time.monotonic(), threading.Event()
+    status = beginning
+
+    def change(*values: Parameters.args, **named: Parameters.kwargs) -> None:
+        nonlocal status
+        status = describe(*values, **named).plain
+
+    def tell() -> None:
+        pause = FIRST_LINE_S
+        while not is_over.wait(pause):
+            said = status.replace("  ", ", ") or "at work"
+            with suppress(OSError, ValueError):  # nobody reads it any more
+                say(f"dfopt: {time.monotonic() - began:.0f} s: {said}")
+            pause = SECONDS_A_LINE
+
+    teller = threading.Thread(target=tell, name=TELLER, daemon=True)
+    teller.start()
+    try:
+        yield change
+    finally:
+        is_over.set()
+        teller.join()
+
+
+def _said_once() -> Callable[[str], None]:
+    """Return a function that says notices; several processes may give the same."""
+    said: set[str] = set()
+    one_at_a_time = threading.Lock()
+
+    def tell(notice: str) -> None:
+        with one_at_a_time:
+            if notice not in said:
+                said.add(notice)
+                with suppress(OSError, ValueError):  # nobody reads it any more
+                    say(f"dfopt: {notice}")
+
+    return tell
 
 
 def search_status(progress: Progress) -> Text:

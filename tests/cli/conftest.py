@@ -12,12 +12,23 @@ from typer.testing import CliRunner
 
 from dfopt.files import fingerprint, write_instance, write_result
 from dfopt.problem.result import Result, Status, StopReason
+from dfopt.solvers.compilation import compile_time
+from dfopt_cli import progress
 from dfopt_cli.app import app
 from tests.cli.terminal import Terminal
 from tests.compare.examples import write_trace
 from tests.plot.worked_example import DATA_AFFINITY, INSTANCE
 
+NEVER_S = 1e6
+
 EXECUTABLE = Path(sysconfig.get_path("scripts"), "dfopt")
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands say nothing about their progress, however slow the machine is."""
+    monkeypatch.setattr(progress, "FIRST_LINE_S", NEVER_S)
+    monkeypatch.setattr(compile_time, "LONG_S", NEVER_S)
 
 
 class Run(Protocol):

@@ -3,6 +3,8 @@
 import io
 import re
 import sys
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -11,12 +13,15 @@ import pytest
 from rich.text import Text
 
 from dfopt.bench import RunProgress
+from dfopt.compare.attainable.frontier import FrontierProgress
 from dfopt.compare.window_length import CompareProgress
+from dfopt.parallel.notices import notify
 from dfopt.problem.result import Progress
 from dfopt_cli import bench_view, progress
 from dfopt_cli.bench_view import progress_bar
 from dfopt_cli.progress import comparison_status, live_line, replication_status, search_status
 from tests.cli.terminal import console_of, last_drawn
+from tests.patience import PATIENCE_S
 
 
 class Clock:
@@ -144,8 +149,61 @@ def test_who_wants_quiet_sees_nothing(
 
 
 def test_nothing_is_drawn_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    for stream in (io.StringIO(), None):
-        monkeypatch.setattr(sys, "stderr", stream)
-        with live_line(search_status, quiet=False) as show:
-            assert show is None
-        assert stream is None or stream.getvalue() == ""
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    with live_line(search_status, quiet=False) as show:
+        assert show is not None
+        show(Progress(time_s=1, lower_bound=80, objective=None))
+    assert written.getvalue() == ""
+    monkeypatch.setattr(sys, "stderr", None)
+    with live_line(search_status, quiet=False) as show:
+        assert show is None
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.001)
+
+
+def test_without_a_terminal_a_line_comes_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    monkeypatch.setattr(progress, "FIRST_LINE_S", 0.0)
+    monkeypatch.setattr(progress, "SECONDS_A_LINE", 0.0)
+    step = FrontierProgress(done=3, total=14, at_work="nobody later")
+    with live_line(comparison_status, quiet=False, beginning="reading") as show:
+        wait_until(lambda: written.getvalue().count("\n") > 1)
+        assert show is not None
+        show("a.txt", step)
+        wait_until(lambda: "a.txt" in written.getvalue())
+    lines = written.getvalue().splitlines()
+    assert lines[0] == "dfopt: 0 s: reading"
+    assert re.fullmatch(
+        r"dfopt: \d+ s: a\.txt, 3 of 14 schedules and bounds, at work on: nobody later", lines[-1]
+    )
+    assert not any(thread.name == progress.TELLER for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize("has_terminal", [False, True])
+def test_a_notice_is_said_once(
+    terminal: Callable[..., io.StringIO], has_terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    seen = terminal() if has_terminal else written
+    with live_line(search_status, quiet=False):
+        notify("compiling")
+        notify("compiling")
+    notify("lost")
+    assert seen.getvalue().count("dfopt: compiling\n") == 1
+    assert "lost" not in seen.getvalue()
+
+
+def test_who_wants_quiet_gets_no_notice(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    with live_line(search_status, quiet=True):
+        notify("compiling")
+    assert written.getvalue() == ""

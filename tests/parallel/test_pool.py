@@ -9,7 +9,8 @@ import pytest
 
 from dfopt.errors import DfoptError
 from dfopt.parallel import pool
-from dfopt.parallel.pool import performed
+from dfopt.parallel.notices import receiving
+from dfopt.parallel.pool import performed, performed_alone
 from dfopt_models.space_sharing import read_mix
 from dfopt_models.space_sharing.simulation import ReplicationTask
 from tests.patience import PATIENCE_S
@@ -20,6 +21,8 @@ import signal
 import sys
 import time
 from dataclasses import dataclass
+
+from dfopt.parallel.notices import notify
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,10 @@ class Chore:
 
     def ask(self):
         return input()
+
+    def tell(self):
+        notify("it takes long")
+        return "done"
 
     def chatter(self):
         print("in Python")
@@ -99,6 +106,18 @@ def test_processes_answer_what_one_would():
 def test_errors_come_back(processes):
     with pytest.raises(DfoptError, match="there is no policy 'nix'"):
         list(performed(tasks("nix", "nix"), processes))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 2])
+def test_notices_arrive_before_the_answers(chores, processes):
+    told = []
+    with receiving(told.append):
+        for _, answer in performed([chores.Chore("tell")] * 2, processes):
+            assert answer == "done"
+            assert told
+        assert performed_alone(chores.Chore("tell")) == "done"
+    assert told == ["it takes long"] * 3
 
 
 @pytest.mark.slow

@@ -44,4 +44,4 @@ def watch_compiler() -> None:
                 self.is_told = True
                 notify(COMPILING)
 
-    event.register("numba:compile", Watch())
+    event.register("numba:compile", Watch())  # type: ignore[no-untyped-call]

@@ -81,7 +81,8 @@ class Compiled(Generic[P, R]):
         watch_compiler()
         # Without the interpreter's lock, so that other threads run beside it. And without what
         # programs in C need for calls.
-        dispatcher = njit(nogil=True, no_cfunc_wrapper=True, **options, **self._options)(function)
+        options = {"nogil": True, "no_cfunc_wrapper": True, **options, **self._options}
+        dispatcher: Any = njit(**options)(function)
         if hasattr(dispatcher, "enable_caching"):  # not with NUMBA_DISABLE_JIT
             _share_among_constants(dispatcher)
             # Where no folder can be written to, every process has to compile for itself.
