@@ -69,9 +69,11 @@ def compare(
 
     For a trace: what its switches cost, what was attainable with nobody waiting longer, what a
     simple rule would have paid, and what no schedule can go below; then where the difference was
-    lost, and the least cost if dispatches could run in any order within windows. --df says which
-    threads share data. Unless costs are given, every change from one fragment of data to another
-    costs 1. Several traces stand side by side.
+    lost. With --window, --foresight or --order-free also the least cost if dispatches could run in
+    any order within windows, which --json always has. With --domains also in how many caches
+    fragments ran, and how often they arrived in another one, beside the least; and how often
+    threads crossed over. --df says which threads share data. Unless costs are given, every change
+    from one fragment of data to another costs 1. Several traces stand side by side.
 
     For an instance and results of it: each schedule against the optimum. Of the options only
     --time-limit (60 s by default), --workers and --fail-if matter there.
@@ -93,7 +95,8 @@ def compare(
         refuse_saved_schedules(files, plan.folder)
     with termination_as_interrupt():
         compared = compare_traces(files, plan, quiet=quiet)
-    documents = print_comparisons(compared.comparisons, as_json=as_json)
+    with_windows = bool(windows.window) or windows.foresight
+    documents = print_comparisons(compared.comparisons, as_json=as_json, with_windows=with_windows)
     failed = [tell_failures(conditions, document) for document in documents]
     if compared.error is None and any(failed):
         raise typer.Exit(CONDITION_MET)
@@ -181,9 +184,12 @@ def tell_failures(conditions: Sequence[Condition], document: Mapping[str, Any]) 
 
 
 def print_comparisons(
-    comparisons: Sequence[Comparison], *, as_json: bool
+    comparisons: Sequence[Comparison], *, as_json: bool, with_windows: bool
 ) -> Sequence[Mapping[str, Any]]:
-    """Print one trace by itself, or several side by side; return the document of each."""
+    """Print one trace by itself, or several side by side; return the document of each.
+
+    Documents always have windows; tables have them ``with_windows``.
+    """
     from dfopt.compare.document import comparison_document, comparisons_document
     from dfopt_cli.compare_view import report
     from dfopt_cli.comparisons_view import side_by_side
@@ -193,7 +199,8 @@ def print_comparisons(
     if as_json:
         print_json(document)
     else:
-        print_rich(*(report(alone) if alone else side_by_side(comparisons)))
+        show = partial(report, alone) if alone else partial(side_by_side, comparisons)
+        print_rich(*show(with_windows=with_windows))
     return [document] if alone else document["traces"]
 
 
@@ -225,8 +232,8 @@ def compare_schedules(
     """Compare the schedules of results with the optimum of their instance."""
     from dfopt.compare.compare_schedules import compare_schedules
     from dfopt.compare.conditions import SCHEDULE_FIGURES
-    from dfopt_cli.compare_view import schedules_tables
     from dfopt_cli.progress import live_line, search_status
+    from dfopt_cli.schedules_view import schedules_tables
 
     conditions = parsed_conditions(fail_if, SCHEDULE_FIGURES)
     instance_file, *result_files = files

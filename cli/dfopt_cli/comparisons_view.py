@@ -8,17 +8,6 @@ from rich.table import Table
 from rich.text import Text
 
 from dfopt.compare.comparison import Comparison, policies_of
-from dfopt_cli.compare_view import (
-    EXPLANATION,
-    ORDER_FREE,
-    costs,
-    main_cause,
-    shows_rolling_first,
-    unit_of,
-    window_cells,
-    window_headings,
-    written_back,
-)
 from dfopt_cli.domains_view import domains_tables
 from dfopt_cli.frontier_view import (
     NOTHING,
@@ -27,7 +16,16 @@ from dfopt_cli.frontier_view import (
     frontiers_table,
     parallel_cell,
 )
+from dfopt_cli.losses_view import main_cause, written_back
+from dfopt_cli.order_free_view import (
+    EXPLANATION,
+    ORDER_FREE,
+    shows_rolling_first,
+    window_cells,
+    window_headings,
+)
 from dfopt_cli.printing import printable
+from dfopt_cli.subject_view import costs, unit_of
 from dfopt_cli.tables import LARGE, duration, pairs, plain_table, share
 
 SERVICE = {
@@ -38,16 +36,49 @@ SERVICE = {
 }
 
 
-def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
+def side_by_side(
+    comparisons: Sequence[Comparison], *, with_windows: bool = False
+) -> list[Table | Text]:
     """Return what a terminal shows of several traces: one row for each, or for every window.
 
     Where each trace names another policy they are called by these, and costs for each dispatch
-    let runs of different length compare.
+    let runs of different length compare. Windows have a place beside what was attainable only if
+    someone asked ``with_windows``.
     """
     policies = policies_of(comparisons)
     names = list(map(printable, policies or [comparison.name for comparison in comparisons]))
-    several = any(len(comparison.windows) > 1 for comparison in comparisons)
     called = "trace" if policies is None else "policy"
+    has_frontier = any(comparison.frontier for comparison in comparisons)
+    with_windows = with_windows or not all(
+        comparison.frontier and comparison.frontier.rows for comparison in comparisons
+    )
+    words = models(comparisons)
+    if policies is not None:
+        words["traces"] = ", ".join(printable(comparison.name) for comparison in comparisons)
+    shown: list[Table | Text] = []
+    if has_frontier:
+        shown += [frontiers_table(names, comparisons, called), Text(""), explanation(comparisons)]
+        shown.append(Text(""))
+    if has_frontier and with_windows:
+        shown += [Text(ORDER_FREE), Text("")]
+    if with_windows:
+        shown += [windows_of_each(names, comparisons, called), Text("")]
+        words |= {name: EXPLANATION[name] for name in ("bound", "rolling", "ignored")}
+    if knows_parallel(comparisons):
+        words["parallel"] = PARALLEL
+    return [
+        *shown,
+        *domains_tables(names, comparisons, called),
+        losses_table(names, comparisons, called),
+        Text(""),
+        *service_tables(names, comparisons, called),
+        pairs({**words, **service_words(comparisons)}, style="dim"),
+    ]
+
+
+def windows_of_each(names: Sequence[str], comparisons: Sequence[Comparison], called: str) -> Table:
+    """Return one row for each trace and length of window."""
+    several = any(len(comparison.windows) > 1 for comparison in comparisons)
     table = plain_table()
     table.add_column(called, overflow="fold")
     if several:
@@ -63,37 +94,7 @@ def side_by_side(comparisons: Sequence[Comparison]) -> list[Table | Text]:
                 cells = [printable(window.window), *cells]
             table.add_row(first, *cells)
             first = ""
-    losses: list[Table | Text] = [
-        losses_table(names, comparisons, called),
-        Text(""),
-        *service_tables(names, comparisons, called),
-    ]
-    said = {name: EXPLANATION[name] for name in ("bound", "rolling", "ignored")}
-    if knows_parallel(comparisons):
-        said["parallel"] = PARALLEL
-    if policies is not None:
-        said = {
-            "traces": ", ".join(printable(comparison.name) for comparison in comparisons),
-            **said,
-        }
-    order_free: list[Table | Text] = [
-        table,
-        Text(""),
-        *domains_tables(names, comparisons, called),
-        *losses,
-        pairs({**models(comparisons), **said, **service_words(comparisons)}, style="dim"),
-    ]
-    if not any(comparison.frontier for comparison in comparisons):
-        return order_free
-    return [
-        frontiers_table(names, comparisons, called),
-        Text(""),
-        explanation(comparisons),
-        Text(""),
-        Text(ORDER_FREE),
-        Text(""),
-        *order_free,
-    ]
+    return table
 
 
 def knows_parallel(comparisons: Sequence[Comparison]) -> bool:

@@ -17,10 +17,11 @@ from dfopt_cli.tables import pairs, plain_table, times
 WORDS = {
     "pairs": "a fragment and a domain where it runs, window by window; n domains make n pairs",
     "least": "no schedule of the same dispatches in the same windows has fewer pairs: each domain "
-    "has its CPUs for as long as the window lasts",
-    "arrivals": "a fragment runs in another domain than before, or for the first time; at least: "
-    "what follows from the least pairs",
-    "far": "migrations from one domain to another, of dispatches with a fragment",
+    "has its CPUs for as long as the window lasts; ratio: pairs / least",
+    "arrivals": "of fragments: one runs in another domain than before, or for the first time; "
+    "bound: no such schedule has fewer",
+    "crossings": "of threads: one with a fragment runs in another domain than before. They have no "
+    "bound, since data cross only where a fragment arrives",
 }
 
 
@@ -38,7 +39,7 @@ def domains_tables(
     if len(names) > 1:
         table.add_column(called, overflow="fold")
     table.add_column("window")
-    for heading in ("windows", "pairs", "least", "ratio", "arrivals", "at least", "far"):
+    for heading in ("windows", "pairs", "least", "ratio", "arrivals", "bound", "crossings"):
         table.add_column(heading, justify="right")
     said = []
     for name, domains in zip(names, found, strict=True):

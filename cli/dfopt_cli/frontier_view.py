@@ -13,14 +13,24 @@ from dfopt_cli.failures import with_options
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, duration, pairs, plain_table
 
+SCHEDULES = {
+    Scheduling.SAME_TIMELINE: "same timeline: only the CPUs are chosen anew",
+    Scheduling.LEAST_RECENTLY_USED: "LRU: without foresight",
+    Scheduling.NOBODY_LATER: "nobody later: no dispatch starts later than recorded",
+    Scheduling.SAME_MEAN_WAIT: "same mean wait: neither mean nor p99 are longer than recorded",
+}
+"""What the rows may change whose names do not say all of it."""
+
 BOUND = (
-    "no schedule with this limit costs less, whatever the lengths of its dispatches{but}; with "
-    "lengths: if they are as recorded"
+    "no schedule with the limit of its row costs less, however long its dispatches last{but}; with "
+    "lengths: if they last as long as recorded. It holds for its row alone: rows that let single "
+    "dispatches wait longer can cost less"
 )
-BUT = " (with the same mean wait: if none is longer than recorded)"
+BUT = " (with the same mean wait: if none lasts longer than recorded)"
 PATIENCE = (
-    "a rule that knows no future: a CPU takes another fragment only when something has waited for "
-    "this time"
+    "a rule that knows no future: a CPU goes on with its fragment while anything of it is ready, "
+    "and takes another one only when that has waited for this time (0: at once). Single dispatches "
+    "may wait longer than recorded"
 )
 ASSUMED = "arrivals and lengths as recorded"
 ASSUMED_TIMELINE = "starts and lengths as recorded"
@@ -61,11 +71,18 @@ def frontiers_table(names: Sequence[str], comparisons: Sequence[Comparison], cal
     for name, comparison in zip(names, comparisons, strict=True):
         first = name
         for row in comparison.frontier.rows if comparison.frontier else ():
-            # A placement without foresight says little beside other traces.
-            if row.scheduling is not Scheduling.LEAST_RECENTLY_USED:
+            if is_shown_beside(row):
                 table.add_row(first, *row_cells(row, comparison.time_unit))
                 first = ""
     return table
+
+
+def is_shown_beside(row: FrontierRow) -> bool:
+    """Return whether a row is shown beside those of other traces.
+
+    A placement without foresight says little there.
+    """
+    return row.scheduling is not Scheduling.LEAST_RECENTLY_USED
 
 
 def add_frontier_columns(table: Table) -> None:
@@ -114,7 +131,9 @@ def explanation(comparisons: Sequence[Comparison], *, has_parallel: bool = False
     """
     frontiers = [comparison.frontier for comparison in comparisons if comparison.frontier]
     rows = [row for frontier in frontiers for row in frontier.rows]
-    said = {}
+    found = {row.scheduling for row in rows if len(comparisons) == 1 or is_shown_beside(row)}
+    schedules = [words for scheduling, words in SCHEDULES.items() if scheduling in found]
+    said = {"schedule": "; ".join(schedules)} if schedules else {}
     bounded = {row.scheduling for row in rows if row.bound is not None}
     if bounded:
         said["bound"] = BOUND.format(but=BUT if Scheduling.SAME_MEAN_WAIT in bounded else "")

@@ -79,7 +79,7 @@ def report(
     Example: dfopt report trace.txt --df tgid --wait 1ms --foresight -o report.html
     """
     from dfopt.report import check_packages, report_page
-    from dfopt_cli.compare_view import subject_rows
+    from dfopt_cli.subject_view import subject_rows
 
     check_packages()
     if not output.lower().endswith(SUFFIXES):

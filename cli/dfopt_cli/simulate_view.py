@@ -32,7 +32,8 @@ UNKNOWN = "–"
 """Stands where a figure is not known."""
 
 PENALTY_NOTE = "penalty: of all dispatches, and of each on average"
-FAR_NOTE = "far: migrations from one cache domain to another"
+CROSSINGS = "cross-\nings"
+CROSSINGS_NOTE = "crossings: migrations from one cache domain to another"
 RESPONSE_NOTE = "response: from woken up to blocked again; its mean is of all threads"
 SERVICE_NOTES = (
     "latency: from woken up to running; wait: the same, and after preemptions",
@@ -52,7 +53,7 @@ def run_queue_tables(scenarios: Sequence[Scenario], runs: Sequence[Run]) -> list
             if not counts_switches_only(scenario):
                 notes = [PENALTY_NOTE, RESPONSE_NOTE, *SERVICE_NOTES]
     if any(run.counters.far_migrations is not None for run in runs):
-        notes.insert(0, FAR_NOTE)
+        notes.insert(0, CROSSINGS_NOTE)
     return [*tables, *notes]
 
 
@@ -114,14 +115,14 @@ def cost_columns(runs: Sequence[Run], *, only_switches: bool) -> dict[str, Colum
     }
     figures: dict[str, Figure] = {
         "migrations": lambda run: run.counters.migrations,
-        "far": lambda run: run.counters.far_migrations,
+        CROSSINGS: lambda run: run.counters.far_migrations,
         "fragment\nswitches": lambda run: run.counters.fragment_switches,
         "idle\n%": lambda run: 100 * run.idle_share,
         f"response\n{shown}": lambda run: run.mean_response / scale,
         f"end\n{shown}": lambda run: run.counters.end / scale,
     }
     if runs[0].counters.far_migrations is None:
-        del figures["far"]
+        del figures[CROSSINGS]
     chosen = figures if only_switches else costs | figures
     return {heading: (figure, replicated) for heading, figure in chosen.items()}
 

@@ -119,8 +119,9 @@ class WindowOptions(WorkOptions):
         typer.Option(
             metavar="W",
             show_default=False,
-            help="How far a scheduler may look ahead: dispatches (100), a time (10ms) or whole, "
-            "the default. May be given several times.",
+            help="Windows, whose dispatches may run in any order: how far a scheduler may look "
+            "ahead, in dispatches (100), a time (10ms) or whole, the default. May be given several "
+            "times.",
         ),
     ] = None
     foresight: Annotated[

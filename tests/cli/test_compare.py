@@ -32,11 +32,11 @@ def pairs(out: str) -> dict[str, str]:
 
 
 def test_a_trace_is_reported(run: Run, trace: Path) -> None:
-    code, out, err = run("compare", trace)
+    code, out, err = run("compare", trace, "--window", "whole")
     assert (code, err) == (0, "")
     rows = pairs(out)
     assert rows["trace"] == "trace.jsonl"
-    assert rows["dispatches"].startswith("7 of 8 managed; 12.5% of the run time has")
+    assert rows["dispatches"].startswith("7 of 8 have a fragment; 12.5% of the run time has")
     assert rows["costs"] == "g: every change of fragment costs 1"
     assert rows["objective"] == "total-penalty, in switches"
     assert rows["realised"] == "4 in all, 2 on the most expensive CPU"

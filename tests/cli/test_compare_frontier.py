@@ -45,7 +45,11 @@ def test_the_table_comes_first(run: Run) -> None:
         "same mean wait",
     ]  # fmt: skip
     assert lines[begin + 6].startswith("patience ")
-    assert begin < lines.index("lost to") < lines.index("window")
+    assert begin < lines.index("lost to") < lines.index("In short")
+    assert "window" not in lines
+    out = run("compare", WORKERS, "--foresight")[1]
+    lines = [line.split("  ")[0] for line in out.splitlines()]
+    assert lines.index("lost to") < lines.index("window") < lines.index("In short")
 
 
 def test_the_document_has_the_rows(saved: Path) -> None:
@@ -201,7 +205,7 @@ def test_traces_stand_side_by_side(
     other.write_text(WORKERS.read_text())
     code, out, err = run("compare", WORKERS, other)
     assert (code, err) == (0, "")
-    assert out.count("nobody later") == 2
+    assert sum("nobody later  " in line for line in out.splitlines()) == 2
     assert all(len(line) <= 80 for line in out.split("Order-free")[0].splitlines())
 
 

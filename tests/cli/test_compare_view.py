@@ -7,24 +7,20 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from dfopt.compare.attainable.frontier import WaitingFrontier
-from dfopt.compare.comparison import Cause, Comparison
+from dfopt.compare.attainable.frontier import FrontierRow, WaitingFrontier
+from dfopt.compare.comparison import Cause, Comparison, OrderKept
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.window_length import WHOLE, parse_window
 from dfopt.problem.penalties import PenaltyF
 from dfopt.trace.fragment_titles import CommCount
 from dfopt.trace.service import Service, WaitFigures
-from dfopt_cli.compare_view import (
-    ORDER_FREE,
-    balanced_cell,
-    causes_table,
-    costs,
-    main_cause,
-    report,
-)
+from dfopt_cli.compare_view import report
 from dfopt_cli.comparisons_view import side_by_side
+from dfopt_cli.losses_view import causes_table, main_cause
+from dfopt_cli.order_free_view import ORDER_FREE, balanced_cell
+from dfopt_cli.subject_view import costs
 from tests.compare.domains.test_domain_pairs import HALVES, TWO_ROUNDS, in_domains
-from tests.compare.examples import comparison, frontier, window
+from tests.compare.examples import causes, comparison, frontier, window
 
 
 @pytest.mark.parametrize(("closed", "shown"), [(1, "≥ 1,200"), (4, "1,200")])
@@ -40,8 +36,8 @@ def printed(parts: Sequence[object]) -> str:
     return console.export_text()
 
 
-def shown(*comparisons: Comparison) -> str:
-    return printed(side_by_side(comparisons))
+def shown(*comparisons: Comparison, with_windows: bool = False) -> str:
+    return printed(side_by_side(comparisons, with_windows=with_windows))
 
 
 def test_policies_stand_side_by_side_under_their_names() -> None:
@@ -110,7 +106,8 @@ def test_what_ran_in_parallel_has_a_line() -> None:
 def test_pairs_of_domains_have_a_table() -> None:
     found = in_domains(TWO_ROUNDS, HALVES, parse_window("4"), WHOLE)
     alone = printed(report(comparison(domains=found)))
-    assert "domains   0-1; 2-3" in alone
+    assert "domains    0-1; 2-3" in alone
+    assert "ratio  arrivals  bound  crossings" in alone
     rows = [
         ["4", "2", "7", "5", "1.40", "6", "3", "0"],
         ["whole", "1", "5", "3", "1.67", "6", "3", "0"],
@@ -161,16 +158,105 @@ def rows(text: str) -> dict[str, list[str]]:
 
 
 def test_what_was_attainable_comes_first() -> None:
-    text = printed(report(comparison(frontier=frontier())))
+    text = printed(report(comparison(frontier=frontier()), with_windows=True))
     found = rows(text)
     assert found["recorded"] == ["12", "–", "–", "60", "µs", "420", "µs"]
     assert found["same timeline"][:3] == ["11", "11", "11"]
     assert found["wait at most 1 ms"] == ["5", "3", "5", "430", "µs", "3.01", "ms"]
     assert found["patience 30 µs"][:3] == ["8", "–", "–"]
     assert "1 dispatch whose wake-up is not" in text
-    places = [text.index(part) for part in ("schedule ", "lost to", ORDER_FREE, "windows ")]
+    parts = ("schedule ", "\nlost to", ORDER_FREE, "windows ", "In short")
+    places = [text.index(part) for part in parts]
     assert places == sorted(places)
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_windows_stand_beside_what_was_attainable_only_if_asked_for() -> None:
+    text = printed(report(comparison(frontier=frontier())))
+    for part in (ORDER_FREE, "\norder kept", "windows", "in a window"):
+        assert part not in text
+    assert text.index("\nCPU ") < text.index("In short")
+    both = (comparison(frontier=frontier()), comparison(name="other", frontier=frontier()))
+    assert "rolling" not in shown(*both)
+    assert shown(*both, with_windows=True).index(ORDER_FREE) < shown(
+        *both, with_windows=True
+    ).index("rolling")
+    # What was attainable is not known of the second one.
+    assert "rolling" in shown(both[0], comparison(name="other"))
+
+
+def test_notes_say_why_a_rule_can_be_cheaper_than_a_bound() -> None:
+    said = " ".join(printed(report(comparison(frontier=frontier()))).split())
+    assert "holds for its row alone: rows that let single dispatches wait longer" in said
+    assert "(0: at once). Single dispatches may wait longer than recorded" in said
+
+
+def concluded(*changed: FrontierRow, **changes: object) -> dict[str, str]:
+    """Return the last lines about a frontier some of whose rows are changed."""
+    own = {row.scheduling: row for row in frontier().rows}
+    own |= {row.scheduling: row for row in changed}
+    known = comparison(frontier=WaitingFrontier(rows=tuple(own.values())), **changes)
+    text = printed(report(known)).partition("In short")[2]
+    found: dict[str, str] = {}
+    for line in text.splitlines()[2:]:
+        name = line[:12].strip() or [*found][-1]
+        found[name] = f"{found.get(name, '')} {line[12:].strip()}".strip()
+    return found
+
+
+def test_the_end_says_what_a_comparison_comes_to() -> None:
+    assert concluded() == {
+        "paid": "12 switches, mainly lost to: fragment revisited (50.0%)",
+        "attainable": "7 with nobody waiting longer than recorded",
+        "impossible": "less than 6 with nobody waiting longer, if dispatches last as long as "
+        "recorded; less than 5 however long they last",
+        "by a rule": "8 without knowledge of the future (patience 30 µs), p99 wait 350 µs instead "
+        "of 420 µs",
+    }
+
+
+def test_the_end_says_why_the_rule_is_cheaper() -> None:
+    rule = replace(frontier().rows[-1], cost=5, p99_wait=None)
+    assert concluded(rule)["by a rule"] == (
+        "5 without knowledge of the future (patience 30 µs); it can be cheaper because it lets "
+        "single dispatches wait longer"
+    )
+
+
+@pytest.mark.parametrize(
+    ("bound", "with_lengths", "said"),
+    [
+        (0, 6, "less than 6 with nobody waiting longer, if dispatches last as long as recorded"),
+        (6, 6, "less than 6 with nobody waiting longer"),
+        (None, None, None),
+        (0, 0, None),
+    ],
+)
+def test_the_end_says_only_what_is_proven(
+    bound: int | None, with_lengths: int | None, said: str | None
+) -> None:
+    row = replace(frontier().rows[3], bound=bound, bound_with_lengths=with_lengths)
+    assert concluded(row).get("impossible") == said
+
+
+def test_without_wakeups_the_end_is_about_the_same_timeline() -> None:
+    recorded, timeline, *_ = frontier().rows
+    known = WaitingFrontier(rows=(recorded, timeline), left_out="no wake-ups")
+    model = CostModel(penalty=PenaltyF(read_line=2, write_back=3), lines=4)
+    text = printed(report(comparison(frontier=known, model=model, causes=causes())))
+    assert " ".join(text.partition("In short")[2].split()) == (
+        "paid 12 ns attainable 11 with every dispatch at its time, on the best CPU impossible "
+        "less than 11 then"
+    )
+
+
+def test_a_ratio_to_nothing_is_said_in_words() -> None:
+    kept = OrderKept(online=3, best=0, bound=0)
+    found = rows(printed(report(comparison(order_kept=kept))))
+    assert found["best"] == ["0", "all", "saved"]
+    empty = comparison(windows=(window("5", bound=0, rolling=9),))
+    assert rows(printed(report(empty)))["–"][:2] == ["no", "ratio:"]
+    assert "no ratio" not in printed(report(comparison()))
 
 
 def test_rows_say_what_ran_in_parallel() -> None:
@@ -205,7 +291,11 @@ def test_what_is_left_out_is_said() -> None:
 
 
 def test_frontiers_stand_side_by_side() -> None:
-    text = shown(comparison(frontier=frontier()), comparison(name="other", frontier=frontier()))
+    text = shown(
+        comparison(frontier=frontier()),
+        comparison(name="other", frontier=frontier()),
+        with_windows=True,
+    )
     lines = [line.split() for line in text.splitlines()]
     assert ["made", "by", "hand", "recorded", "12", "–", "–", "60", "µs", "420", "µs"] in lines
     assert ["other", "recorded", "12", "–", "–", "60", "µs", "420", "µs"] in lines

@@ -1,0 +1,75 @@
+"""The view of what a comparison comes to, in a few words."""
+
+from __future__ import annotations
+
+from rich.table import Table
+from rich.text import Text
+
+from dfopt.compare.attainable.frontier import FrontierRow, Scheduling
+from dfopt.compare.comparison import Comparison
+from dfopt_cli.losses_view import by_size
+from dfopt_cli.printing import printable
+from dfopt_cli.tables import counted, duration, pairs, share
+
+
+def conclusion_tables(comparison: Comparison) -> list[Table | Text]:
+    """Return what was paid, what was attainable, what is impossible, and what a rule pays.
+
+    There is nothing to conclude from a comparison without schedules that keep cause and effect.
+    """
+    rows = comparison.frontier.rows if comparison.frontier else ()
+    found = {row.scheduling: row for row in rows}
+    best = found.get(Scheduling.NOBODY_LATER) or found.get(Scheduling.SAME_TIMELINE)
+    if best is None:
+        return []
+    said = {"paid": paid(comparison), "attainable": attainable(best)}
+    proven = impossible(best)
+    if proven:
+        said["impossible"] = proven
+    rule = found.get(Scheduling.PATIENCE)
+    if rule is not None:
+        said["by a rule"] = by_a_rule(rule, best, found.get(Scheduling.RECORDED), comparison)
+    return [Text("In short", style="bold"), Text(""), pairs(said)]
+
+
+def paid(comparison: Comparison) -> str:
+    """Return what was paid, and what most of it was lost to."""
+    total = comparison.realised.total
+    if comparison.model.counts_switches:
+        amount = counted(total, "switch")
+    else:
+        amount = f"{total:,} {printable(comparison.cost_unit)}"
+    cause, cost = by_size(comparison.causes)[0]
+    return f"{amount}, mainly lost to: {cause} ({share(cost, total)})" if cost else amount
+
+
+def attainable(best: FrontierRow) -> str:
+    """Return what the best schedule paid in which nobody waits longer than recorded."""
+    if best.scheduling is Scheduling.SAME_TIMELINE:
+        return f"{best.cost:,} with every dispatch at its time, on the best CPU"
+    return f"{best.cost:,} with nobody waiting longer than recorded"
+
+
+def impossible(best: FrontierRow) -> str:
+    """Return below what no schedule with the same limit can go; nothing if that is not known."""
+    robust, with_lengths = best.bound or 0, best.bound_with_lengths or 0
+    limit = "then" if best.scheduling is Scheduling.SAME_TIMELINE else "with nobody waiting longer"
+    if robust >= with_lengths:
+        return f"less than {robust:,} {limit}" if robust else ""
+    said = f"less than {with_lengths:,} {limit}, if dispatches last as long as recorded"
+    return f"{said}; less than {robust:,} however long they last" if robust else said
+
+
+def by_a_rule(
+    rule: FrontierRow, best: FrontierRow, recorded: FrontierRow | None, comparison: Comparison
+) -> str:
+    """Return what the patient rule pays, and for how long it lets dispatches wait."""
+    unit = comparison.time_unit
+    patience = printable(duration(rule.patience or 0, unit))
+    said = f"{rule.cost:,} without knowledge of the future (patience {patience})"
+    if rule.p99_wait is not None and recorded is not None and recorded.p99_wait is not None:
+        own, before = (printable(duration(row.p99_wait or 0, unit)) for row in (rule, recorded))
+        said += f", p99 wait {own} instead of {before}"
+    if rule.cost < best.cost:
+        said += "; it can be cheaper because it lets single dispatches wait longer"
+    return said

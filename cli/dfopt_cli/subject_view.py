@@ -1,0 +1,121 @@
+"""The view of what was compared: a trace, its costs, and how its tasks were served."""
+
+from __future__ import annotations
+
+from dfopt.compare.comparison import Comparison
+from dfopt.compare.cost_model import CostModel
+from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
+from dfopt_cli.printing import printable
+from dfopt_cli.tables import counted, duration
+
+
+def subject_rows(comparison: Comparison, *, with_windows: bool = True) -> dict[str, str]:
+    """Return what was compared and what it paid, in words.
+
+    Unless ``with_windows``, nothing is said of what only windows assume.
+    """
+    realised, model = comparison.realised, comparison.model
+    managed = f"{comparison.managed:,} of {comparison.dispatches:,} have a fragment"
+    paid = f"{realised.total:,} in all, {realised.worst:,} on the most expensive CPU"
+    if not model.counts_switches:
+        paid += f"; {counted(realised.switches, 'switch')}"
+    if comparison.unlabelled_share:
+        managed += f"; {comparison.unlabelled_share:.1%} of the run time has none"
+    assumed = "; ".join([*([in_windows(model)] if with_windows else []), *assumptions(model)])
+    parallel = {}
+    if comparison.parallel_share is not None:
+        parallel["parallel"] = (
+            f"{comparison.parallel_share:.1%} of the run time ran beside the same fragment on "
+            "another CPU"
+        )
+    return {
+        "trace": printable(comparison.name),
+        "dispatches": managed,
+        **parallel,
+        "costs": costs(model),
+        "objective": f"{model.objective}{unit_of(comparison)}",
+        **({"assumed": assumed} if assumed else {}),
+        "realised": paid,
+        **service_rows(comparison),
+    }
+
+
+def service_rows(comparison: Comparison) -> dict[str, str]:
+    """Return how tasks were served, in words; nothing where a document does not say it."""
+    service, unit = comparison.service, comparison.time_unit
+    if service is None:
+        return {}
+    rows = {}
+    latency, wait = service.wakeup_latency, service.wait
+    if latency is not None:
+        p50, p99, longest = (
+            printable(duration(time, unit)) for time in (latency.p50, latency.p99, latency.longest)
+        )
+        found = counted(latency.count, "wake-up")
+        rows["latency"] = f"p50 {p50}, p99 {p99}, longest {longest}, from {found} to running"
+    if wait is not None:
+        mean, p99 = (printable(duration(time, unit)) for time in (wait.mean, wait.p99))
+        rows["waits"] = f"mean {mean}, p99 {p99}, from ready to running, preemptions included"
+        if service.still_waiting:
+            rows["waits"] += f"; {counted(service.still_waiting, 'task')} still waiting at the end"
+    else:
+        rows["waits"] = f"not known: {service.problem or 'no dispatch is known to have been ready'}"
+    response = service.response
+    # Kernel traces end amid bursts, and who sleeps is not always done: only --json has theirs.
+    if response is not None and latency is not None and response.count == latency.count:
+        times = (response.mean, response.p50, response.p99, response.longest)
+        mean, p50, p99, longest = (printable(duration(time, unit)) for time in times)
+        rows["response"] = f"mean {mean}, p50 {p50}, p99 {p99}, longest {longest}, waits included"
+    if service.fairness is not None:
+        index = f"Jain's index {service.fairness:.2f} of running / (running + waiting)"
+        rows["fairness"] = f"{index} by what is due to each task's weight"
+    rows["migrations"] = f"{service.migrations:,}"
+    return rows
+
+
+def unit_of(comparison: Comparison) -> str:
+    """Return the unit of the costs, to stand behind the objective."""
+    return f", in {printable(comparison.cost_unit)}" if comparison.cost_unit else ""
+
+
+def costs(model: CostModel) -> str:
+    """Return the switch costs in words."""
+    penalty = model.penalty
+    if isinstance(penalty, PenaltyMatrix):
+        return f"matrix: by the types of two dispatches, {counted(len(penalty.types), 'type')}"
+    if model.counts_switches:
+        return "g: every change of fragment costs 1"
+    if isinstance(penalty, PenaltyG):
+        return f"g: fill {penalty.fill:,}, write_back {penalty.write_back:,} at every change"
+    said = (
+        "f: every change of fragment reads lines one by one: "
+        f"read_line {penalty.read_line:,}, write_back {penalty.write_back:,}"
+    )
+    if model.lines is not None:
+        most = ", or what the run time allows," if model.lines_by_run_time else ""
+        said += f"; {model.lines:,} lines{most} where the trace does not say"
+    return f"{said}; leaves {model.leaves} where it does not say"
+
+
+def in_windows(model: CostModel) -> str:
+    """Return how many dispatches a CPU may run in a window, in words."""
+    match model.capacity:
+        case "observed":
+            return "no CPU runs more in a window than the trace's fullest one"
+        case "balanced":
+            return "no CPU runs more than an even share of a window"
+        case "unlimited":
+            return "a CPU may run any number of dispatches"
+        case count:
+            return f"no CPU runs more than {counted(count, 'dispatch')} in a window"
+
+
+def assumptions(model: CostModel) -> list[str]:
+    """Return the rest of the model in words."""
+    said = {
+        "first loads cost": model.cold_start,
+        "the last write-back costs": model.final_write_back,
+        "tasks without a fragment evict": model.unmanaged == "evict",
+        "missing switches end a window": model.broken_chains == "cut",
+    }
+    return [words for words, holds in said.items() if holds]
