@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 
-FEWER_LINES = ("FIRST_LINES = 1_600", "FIRST_LINES = 900")
-"""A shorter part of a recording: what is attainable for the usual one takes some seconds more."""
-
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "docs" / "notebooks").glob("*.ipynb"))
 
 
@@ -20,7 +17,7 @@ def run(cells: list[dict[str, Any]], name: str) -> list[object]:
     for number, cell in enumerate(cells, 1):
         if cell["cell_type"] != "code":
             continue
-        tree = ast.parse("".join(cell["source"]).replace(*FEWER_LINES))
+        tree = ast.parse("".join(cell["source"]))
         last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
         place = f"{name}, cell {number}"
         exec(compile(tree, place, "exec"), names)

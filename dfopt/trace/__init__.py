@@ -1,5 +1,6 @@
 """Scheduler traces: which task ran where and when, and which fragment it used."""
 
+from dfopt.trace.between import between
 from dfopt.trace.dispatches import trace_of
 from dfopt.trace.from_schedule import schedule_costs, trace_from_schedule
 from dfopt.trace.quality import Quality
@@ -13,6 +14,7 @@ __all__ = [
     "Trace",
     "TraceHeader",
     "TraceTask",
+    "between",
     "read_trace",
     "schedule_costs",
     "trace_from_schedule",
