@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 import typer
 
 from dfopt_cli.cost_options import CostOptions, cost_choice, model_instance
-from dfopt_cli.failures import naming, parsed
+from dfopt_cli.failures import naming
 from dfopt_cli.options import DomainsOption, PictureOption, domains_of, with_option_groups
 from dfopt_cli.output_files import check_output
+from dfopt_cli.part_options import limits_of, times_in
 from dfopt_cli.trace_files import labelled_if_possible, named, names_of, tell_source, tell_warnings
 from dfopt_cli.trace_options import LabelOptions, TraceArgument
 
@@ -51,17 +51,13 @@ def trace(
 
     Example: dfopt plot trace traces/chat-linux-o1.jsonl.gz --from 20ms --to 22ms -o chat.svg
     """
-    from dfopt.compare.attainable.permitted_wait import length_in, parse_wait
     from dfopt.compare.cost_model_choice import with_costs
     from dfopt.compare.realised import realised_costs
     from dfopt.plot import check_picture_name, plot_trace, save_picture
 
     check_picture_name(output)
     check_output(output, trace_file)
-    limits = [
-        parsed(partial(parse_wait, what="time"), text, option)
-        for option, text in (("--from", begin), ("--to", end))
-    ]
+    limits = limits_of(begin, end)
     in_domains = domains_of(domains)
     choice, instance = cost_choice(costs), model_instance(costs)
     subject, source = labelled_if_possible(trace_file, labels)
@@ -72,7 +68,7 @@ def trace(
     with naming(trace_file):
         subject, model = with_costs(subject, choice, instance=instance)
         is_time = model is not None and not model.counts_switches
-        first, last = (None if limit is None else length_in(subject, limit) for limit in limits)
+        first, last = times_in(subject, limits)
         axes = plot_trace(
             subject,
             realised_costs(subject, model) if is_time and model is not None else None,

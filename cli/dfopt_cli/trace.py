@@ -13,6 +13,7 @@ from dfopt_cli.cost_options import ModelOptions, model_choice, model_instance
 from dfopt_cli.failures import naming, parsed
 from dfopt_cli.options import InstanceArgument, OutputOption, ResultArgument, with_option_groups
 from dfopt_cli.output_files import check_output
+from dfopt_cli.part_options import FromOption, ToOption, limits_of, part_of
 from dfopt_cli.printing import say
 from dfopt_cli.solved_files import read_solved
 from dfopt_cli.trace_files import (
@@ -43,28 +44,34 @@ def convert(
     source: TraceArgument,
     output: TraceOutput,
     *,
+    begin: FromOption = None,
+    end: ToOption = None,
     labels: LabelOptions,
     model: ModelOptions,
 ) -> None:
-    """Write a trace in another format; the ending of OUT says which.
+    """Write a trace, or a part of it, in another format; the ending of OUT says which.
 
-    It gets the labels that 'dfopt compare' would take, if there are any; --df takes others.
-    Options about costs and objective go into the header of a dfopt-trace/1, and Perfetto shows
-    what the switches cost so far.
+    It gets the labels that 'dfopt compare' would take, if there are any; --df takes others. The
+    labels are those of the whole trace. Of a part, only dispatches that lie in it as a whole are
+    kept; who was woken before it, and still waits, is woken at its beginning. Options about costs
+    and objective go into the header of a dfopt-trace/1, and Perfetto shows what the switches cost
+    so far.
 
-    Example: dfopt trace convert perf.txt trace.jsonl.gz --df labels.csv
+    Example: dfopt trace convert perf.txt part.jsonl.gz --df labels.csv --from 10ms --to 30ms
     """
     from dfopt.compare.cost_model_choice import with_costs
     from dfopt.compare.realised import realised_costs
     from dfopt.trace.writing import write_trace
 
     choice, instance = model_choice(model), model_instance(model)
+    limits = limits_of(begin, end)
     refuse_unwritable(output, source)
     trace, labels_from = labelled_if_possible(source, labels)
     if labels.source is None:
         tell_source(source, labels_from)
     trace = named(trace, *names_of([source]))
     with naming(source):
+        trace = part_of(trace, limits)
         trace, costs = with_costs(trace, choice, instance=instance)
         paid = None if costs is None else realised_costs(trace, costs)
     write_trace(trace, output, costs=paid)

@@ -45,6 +45,36 @@ def test_every_format_is_written(run: Run, tmp_path: Path, trace: Path, ending: 
     assert len(read_trace(out)) == len(ROWS)
 
 
+def test_a_part_is_written(run: Run, tmp_path: Path, trace: Path) -> None:
+    whole, out = read_trace(trace), tmp_path / "out.jsonl"
+    first, middle = int(whole.start.min()), int(whole.end[len(whole) // 2])
+    for limits, expected in (
+        (("--to", str(middle - first)), whole.end <= middle),
+        (("--from", f"{middle - first}ns"), whole.start >= middle),
+        (("--from", "0", "--to", "1s"), whole.start >= 0),
+    ):
+        assert run("trace", "convert", trace, out, *limits) == (0, "", "")
+        assert read_trace(out).start.tolist() == whole.start[expected].tolist()
+        assert len(out.read_text().splitlines()) == 1 + expected.sum()
+
+
+@pytest.mark.parametrize(
+    ("limits", "problem"),
+    [
+        (("--from", "5", "--to", "5"), "ends before it begins; let it end later"),
+        (("--from", "1s"), "no dispatch lies in this part as a whole; choose another part"),
+        (("--to", "soon"), "'soon' is no time; write a time from 0 on"),
+    ],
+)
+def test_a_part_that_cannot_be_written(
+    run: Run, tmp_path: Path, trace: Path, limits: tuple[str, ...], problem: str
+) -> None:
+    code, out, err = run("trace", "convert", trace, tmp_path / "out.jsonl", *limits)
+    assert (code != 0, out) == (True, "")
+    assert problem in " ".join(err.replace("│", " ").split())
+    assert not (tmp_path / "out.jsonl").exists()
+
+
 def test_labels_are_those_that_compare_would_take(run: Run, tmp_path: Path) -> None:
     source, out = tmp_path / "trace.txt", tmp_path / "out.jsonl"
     lines = [
