@@ -52,6 +52,7 @@ def cells(shown: object) -> list[list[str]]:
 def test_values_are_written_out_and_escaped() -> None:
     rows = cells(html_table("a < b", ("x", "y", "z"), [(1234567, None, True), (0.25, None, "<")]))
     assert rows == [["x", "z"], ["1,234,567", "yes"], ["0.25", "<"]]
+    assert cells(html_table("", ("x",), [(9876.54,), (98765.4,)]))[1:] == [["9,877"], ["98,765"]]
 
 
 def test_long_tables_and_values_say_what_is_left_out() -> None:
@@ -80,7 +81,7 @@ def test_an_instance_shows_the_columns_that_matter() -> None:
         tasks=tuple(Task(id=f"t{n}", type="a") for n in range(40)),
     )
     assert cells(many)[-1] == ["… and 10 more rows"]
-    assert "matrix of 1 types" in many._repr_html_()
+    assert "matrix of 1 type<" in many._repr_html_()
 
 
 def test_results_and_schedules_show_what_each_cpu_does() -> None:

@@ -192,6 +192,28 @@ def test_the_bill_of_materials_says_what_runs() -> None:
     assert made == bill()
 
 
+def test_the_bill_of_materials_says_where_a_version_is_for() -> None:
+    pin = f"numpy==0.1 ; python_full_version < '3.12' \\\n    --hash=sha256:{'0' * 64}\n"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    (entry,) = bill_of_materials(pin, project, "1.2.0")["components"]
+    assert entry["properties"] == [
+        {"name": "python:marker", "value": "python_full_version < '3.12'"}
+    ]
+    assert "licenses" not in entry  # another version is installed
+
+
+def test_the_bill_of_materials_says_when_the_commit_was_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    undated = bill()
+    assert "timestamp" not in undated["metadata"]
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1764547200")
+    dated = bill()
+    assert dated["metadata"]["timestamp"] == "2025-12-01T00:00:00Z"
+    assert dated["serialNumber"] == undated["serialNumber"]
+
+
 def test_a_lock_that_is_not_understood_is_refused() -> None:
     with pytest.raises(ValueError, match=r"line 2 is neither .*: somewhere"):
         locked_packages("numpy==2.4.6 \\\nsomewhere\n")

@@ -288,7 +288,8 @@ class Instance:
         flags = [flag for flag in ("cold_start", "final_write_back") if getattr(self, flag)]
         penalty: object = self.penalty
         if isinstance(self.penalty, PenaltyMatrix):
-            penalty = f"matrix of {len(self.penalty.types)} types"
+            count = len(self.penalty.types)
+            penalty = "matrix of 1 type" if count == 1 else f"matrix of {count} types"
         tasks = "1 task" if self.task_count == 1 else f"{self.task_count:,} tasks"
         cpus = "1 CPU" if self.cpus == 1 else f"{self.cpus:,} CPUs"
         return html_table(

@@ -1,5 +1,6 @@
 """``dfopt export``."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,12 @@ def test_the_name_of_the_file_tells_the_format(
     assert run("export", instance_file, "-o", table) == (0, "", "")
     assert model.read_text().endswith("End\n")
     assert table.read_text().endswith("ENDATA\n")
+
+
+def test_a_name_with_gz_is_gzipped(run: Run, instance_file: Path, tmp_path: Path) -> None:
+    table = tmp_path / "model.MPS.gz"
+    assert run("export", instance_file, "-o", table) == (0, "", "")
+    assert gzip.decompress(table.read_bytes()).endswith(b"ENDATA\n")
 
 
 def test_standard_output(run: Run, instance_file: Path) -> None:

@@ -132,6 +132,17 @@ def test_a_line_names_trace_window_figure_value_and_limit() -> None:
     assert failed(compared, "realised.total!=12") == []
 
 
+def test_a_schedule_of_the_frontier_is_asked_for_by_its_name() -> None:
+    assert failed(EVERYTHING, "frontier.nobody-later.cost>0") == [
+        "made by hand, nobody later: frontier.nobody-later.cost is 7 ns; "
+        "limit: frontier.nobody-later.cost>0"
+    ]
+    rows = failed(EVERYTHING, "frontier.patience.cost>7")
+    assert [line.partition(":")[0] for line in rows] == [
+        "made by hand, patience", "made by hand, patience 30000"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("sign", COMPARISONS)
 @pytest.mark.parametrize("limit", [11, 12, 13])
 def test_comparisons_are_those_of_python(sign: str, limit: int) -> None:

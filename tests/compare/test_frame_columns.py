@@ -52,6 +52,8 @@ def test_a_trace_is_one_row() -> None:
     assert COMPARED.service is not None
     assert COMPARED.service.wakeup_latency is not None
     assert row["latency_p99_ns"] == COMPARED.service.wakeup_latency.p99
+    assert COMPARED.service.response is not None
+    assert row["response_p99_ns"] == COMPARED.service.response.p99
     assert row["fairness"] == COMPARED.service.fairness
     assert row["realised_max_switches"] == 7
     (bare,) = comparison().to_frame("trace").to_dict("records")
@@ -76,5 +78,17 @@ def test_units_of_costs_and_times() -> None:
     assert "cost_us" in columns_with_units("cpus", "us", "us")
     assert "run_time_us" in columns_with_units("cpus", "us", "us")
     assert "run_time" in columns_with_units("cpus", "switches", None)
+    assert columns_with_units("frontier", "switches", "ns") == [
+        "scheduling", "wait_ns", "patience_ns", "cost_switches", "bound_switches",
+        "bound_with_lengths_switches", "is_optimal", "dispatches", "total_wait_ns", "mean_wait_ns",
+        "p99_wait_ns",
+    ]  # fmt: skip
+    in_time = [name for name in columns_with_units("trace", "switches", "ns") if "_ns" in name]
+    assert in_time == [
+        f"{wait}_{figure}_ns"
+        for wait in ("latency", "wait", "response")
+        for figure in ("mean", "p50", "p99", "longest")
+        if (wait, figure) not in {("wait", "p50"), ("response", "p50")}
+    ]
     assert not COSTS & TIMES
     assert {column for columns in COLUMNS.values() for column in columns} > COSTS | TIMES

@@ -46,7 +46,7 @@ EVERYTHING = [
         penalty=PenaltyF(read_line=1, write_back=9),
         initial=(CacheState(df="A", leaves=Leaves.DIRTY), CacheState(df="B", leaves=Leaves.DIRTY)),
         final_write_back=True,
-        tasks=(Task(id="a", df="A", lines=4), Task(id="b", df="A", lines=5, leaves=Leaves.DIRTY)),
+        tasks=(Task(id="a", df="A", lines=4), Task(id="b", df="A", lines=4, leaves=Leaves.DIRTY)),
         capacity="unlimited",
     ),
     Instance(
@@ -59,6 +59,13 @@ EVERYTHING = [
             Task(id="v 1", df="E", lines=4, exec=0, leaves=Leaves.DIRTY, after=("v#0",)),
             Task(id="v_1", df="D", lines=0, exec=0, count=2),
         ),
+    ),
+    # Two tasks without length that follow each other for free: no circle beside the order of x.
+    Instance(
+        cpus=1,
+        penalty=PenaltyMatrix(types=("X", "B"), switch=((0, 5), (5, 0))),
+        objective=Objective.MAKESPAN,
+        tasks=(Task(id="x", type="X", exec=1, release=1), Task(id="b", type="B", exec=0, count=2)),
     ),
     Instance(cpus=2, penalty=PenaltyG(fill=1, write_back=1)),
     Instance(
@@ -136,6 +143,10 @@ def test_files_are_plain_text_whatever_names_are(instance: Instance) -> None:
         assert max(map(len, text.splitlines())) <= 255
         body = [line for line in text.splitlines() if not line.startswith(sign)]
         assert body[0].split()[0] in ("Minimize", "NAME")
+    columns = mps_text(program).partition("COLUMNS\n")[2].partition("RHS\n")[0].splitlines()
+    assert {line.split()[0] for line in columns} - {"MARKER"} == {
+        variable.name for variable in program.variables
+    }
 
 
 def assert_names_are_fit(program: IntegerProgram) -> None:

@@ -54,7 +54,11 @@ def test_several_traces_stand_below_each_other() -> None:
     ax = plot_attainable([COMPARISON, replace(COMPARISON, name="$other")])
     names = {text.get_text() for text in ax.texts}
     assert {"made by hand", "$other"} <= names
-    assert len(ax.get_yticks()) == 12
+    ticks = ax.get_yticks()
+    assert len(ticks) == 12
+    (title,) = [text.get_position()[1] for text in ax.texts if text.get_text() == "$other"]
+    # The name stands between the bars of both traces, and touches none.
+    assert ticks[5] + 0.5 < title < ticks[6] - 0.5
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,15 @@ import numpy as np
 import pytest
 
 from dfopt.compare import CostModel, compare_trace, parse_window
+from dfopt.compare.comparison import Realised
 from dfopt.compare.document import comparison_document, comparisons_document
 from dfopt.errors import DfoptError
+from dfopt.problem.penalties import PenaltyG
 from dfopt.report import check_packages, packages, report_page
 from dfopt.report.gantt_columns import BAR_HEIGHT, OTHERS, gantt_bars
+from dfopt.report.page import main_cause
 from dfopt.trace import read_trace
-from tests.compare.examples import ROWS, comparison, frontier, write_trace
+from tests.compare.examples import ROWS, causes, comparison, frontier, write_trace
 from tests.trace.traces import trace_from_rows
 
 EVIL = "</script><script>alert('x')</script>"
@@ -41,6 +44,33 @@ def test_names_are_text(tmp_path: Path) -> None:
     assert EVIL in json.dumps(script(page, "charts")["gantt"])
     # Everything stands in the file: it loads nothing.
     assert not re.search(r"<(script|img|iframe)[^>]+src=|<link[^>]+href=\"(?!data:)", page)
+
+
+def test_several_traces_are_compared_in_a_table(tmp_path: Path) -> None:
+    trace = read_trace(write_trace(tmp_path / "trace.jsonl"))
+    half = comparison(realised=Realised(total=6, worst=6, switches=6))
+    page = report_page([comparison(), half], [trace, trace], facts=[{}, {}], command="")
+    bars = re.findall(
+        r'<a href="#trace-\d">[^<]*</a><span class="bar" style="width:([\d.]+)%', page
+    )
+    assert bars == ["100.0", "50.0"]
+    warning = "The traces were compared under different costs"
+    assert warning not in page
+    other = comparison(model=CostModel(penalty=PenaltyG(fill=7, write_back=0)))
+    assert warning in report_page([half, other], [trace, trace], facts=[{}, {}], command="")
+
+
+def test_the_costs_of_fragments_without_a_row_are_added_up(tmp_path: Path) -> None:
+    trace = read_trace(write_trace(tmp_path / "trace.jsonl"))
+    one = comparison().fragments
+    page = report_page([comparison(fragments=one * 11)], [trace], facts=[{}], command="")
+    assert "There are 2 more, which cost 12." in page
+
+
+def test_write_backs_are_the_main_cause_only_if_there_is_no_other() -> None:
+    assert main_cause(causes(split=2, write_back=8), 10) == "fragment split over CPUs 20.0%"
+    assert main_cause(causes(write_back=8), 8) == "write-back forced 100.0%"
+    assert main_cause(causes(), 0) == "–"
 
 
 def tooltips(value: Any) -> list[Any]:

@@ -11,7 +11,7 @@ from dfopt.trace.readers.dfopt_trace import read_dfopt_trace
 from dfopt.trace.service import WaitFigures, service_of
 from dfopt.trace.trace import UNMANAGED
 from tests.trace.traces import SMALL
-from tests.trace.woken import PREEMPTED, SLEEPS, woken_trace, woken_traces
+from tests.trace.woken import ENDS, PREEMPTED, SLEEPS, woken_trace, woken_traces
 
 TWO_ON_ONE_CPU = woken_trace(
     (0, 0, 10, "a", SLEEPS),
@@ -42,6 +42,19 @@ def test_responses_by_hand() -> None:
 def test_a_burst_that_goes_on_after_the_trace_has_no_response() -> None:
     found = service_of(woken_trace((0, 3, 9, "a", PREEMPTED), first_wakeups=((0, None, "a"),)))
     assert found.wait is not None
+    assert found.response is None
+
+
+def test_a_burst_may_end_with_its_task() -> None:
+    found = service_of(woken_trace((0, 3, 9, "a", ENDS), first_wakeups=((1, None, "a"),)))
+    assert found.response == WaitFigures(count=1, mean=8, p50=8, p99=8, longest=8)
+
+
+def test_a_burst_of_which_a_part_does_not_count_has_no_response() -> None:
+    """Its second dispatch has no fragment."""
+    rows = [(0, 3, 9, "a", PREEMPTED), (0, 20, 30, "a", SLEEPS, None)]
+    found = service_of(woken_trace(*rows, first_wakeups=((1, None, "a"),)))
+    assert found.wait == WaitFigures(count=1, mean=2, p50=2, p99=2, longest=2)
     assert found.response is None
 
 

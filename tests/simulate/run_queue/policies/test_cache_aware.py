@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 
-from dfopt.simulate.run_queue.contract import Policy
+from dfopt.simulate.run_queue.contract import Policy, Thread, Why
 from dfopt.simulate.run_queue.policies.cache_aware import CacheAware, Occupancy
 from dfopt.simulate.run_queue.policies.eevdf import Eevdf
 from dfopt.simulate.run_queue.simulation import UnfitError, simulate_once
@@ -36,46 +38,91 @@ def test_a_process_prefers_where_it_ran_longest() -> None:
     assert process.preferred is None
 
 
-def far_apart(count: int) -> list[NewThread]:
-    """Return threads of one process that begin on CPUs 0, 2, 3, 1; CPU 1 is busy until 1."""
+def far_apart() -> list[NewThread]:
+    """Return two threads of one process that begin on CPUs 0 and 2; CPU 1 is busy until 1."""
     return [
         thread("first", Burst(60), application=1),
         thread("hog", Burst(1), cpus_allowed=[1], weight=4096),
-        *(thread(f"other{number}", Burst(60), application=1) for number in range(1, count)),
+        thread("other", Burst(60), application=1),
     ]
 
 
 def test_a_thread_that_runs_far_from_its_process_is_taken_home() -> None:
-    def make() -> list[NewThread]:
-        return far_apart(2)
-
     # Both ran from 0 on, so the first domain is preferred. CPU 1 balances at 20.
-    done = simulated(CacheAware, make, cpus=4, domains=PAIRS, epoch=10, **EEVDF)
-    assert {cpu for cpu, start in places(done, "other1") if start < 20} == {2}
-    assert {cpu for cpu, start in places(done, "other1") if start >= 20} == {1}
-    assert (1, 20) in places(done, "other1")
-    stays = simulated(Eevdf, make, cpus=4, domains=PAIRS, **EEVDF)
-    assert {cpu for cpu, _ in places(stays, "other1")} == {2}
+    done = simulated(CacheAware, far_apart, cpus=4, domains=PAIRS, epoch=10, **EEVDF)
+    assert {cpu for cpu, start in places(done, "other") if start < 20} == {2}
+    assert {cpu for cpu, start in places(done, "other") if start >= 20} == {1}
+    assert (1, 20) in places(done, "other")
+    stays = simulated(Eevdf, far_apart, cpus=4, domains=PAIRS, **EEVDF)
+    assert {cpu for cpu, _ in places(stays, "other")} == {2}
 
 
 @pytest.mark.parametrize(
-    ("parameters", "count"),
+    "parameters",
     [
-        ({"group": "fragment"}, 2),  # no fragment is used, which is one, and alike
-        ({"epoch": 100}, 2),  # no epoch is over
-        ({"epoch": 1, "overload": 40}, 2),  # both domains are half in use
-        ({"epoch": 10}, 3),  # three threads that run are more than 4/5 of two CPUs
+        {"group": "fragment"},  # no fragment is used, which is one, and alike
+        {"epoch": 100},  # no epoch is over
+        {"epoch": 1, "overload": 40},  # both domains are half in use
     ],
 )
-def test_when_nothing_is_taken_home(parameters: dict[str, object], count: int) -> None:
-    def make() -> list[NewThread]:
-        return far_apart(count)
-
+def test_when_nothing_is_taken_home(parameters: dict[str, object]) -> None:
     is_taken = parameters == {"group": "fragment"}
     options = parameters | EEVDF | ({"epoch": 10} if is_taken else {})
-    done = simulated(CacheAware, make, cpus=4, domains=PAIRS, **options)
-    cpus = {cpu for cpu, _ in places(done, "other1")}
+    done = simulated(CacheAware, far_apart, cpus=4, domains=PAIRS, **options)
+    cpus = {cpu for cpu, _ in places(done, "other")}
     assert cpus == ({1, 2} if is_taken else {2})
+
+
+class Watched(CacheAware):
+    """Keeps the first thread that becomes ready, with the domains of a process made by hand."""
+
+    watched: ClassVar[tuple[Watched, Thread]]
+
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
+        type(self).watched = self, thread
+        return super().ready(thread, why, cpu)
+
+
+@pytest.mark.parametrize(
+    ("usual", "preferred"), [([15, 0], 0), ([10, 6], None), ([16, 0], None), ([0, 15], 0)]
+)
+def test_a_process_that_fills_four_fifths_of_a_domain_prefers_none(
+    usual: list[int], preferred: int | None
+) -> None:
+    """Two CPUs have a time of 20 in an epoch of 10."""
+    simulated(
+        Watched, lambda: [thread("a", Burst(1), application=1)], cpus=4, domains=PAIRS, epoch=10
+    )
+    policy, watched = Watched.watched
+    process = policy.process(watched)
+    process.preferred, process.usual = 0, usual
+    assert policy.preferred(watched) == preferred
+
+
+@pytest.mark.parametrize(
+    ("used", "target", "should_move"),
+    [
+        # Away from the domain that it prefers: overloaded, and used 1.2 times as much.
+        ((11, 10), 2, False),
+        ((13, 10), 2, True),
+        ((10, 0), 2, False),
+        ((11, 0), 2, True),
+        ((20, 11), 2, None),  # both are overloaded
+        ((20, 0), 1, None),  # no other domain
+    ],
+)
+def test_what_a_thread_may_leave(
+    used: tuple[int, int], target: int, should_move: bool | None
+) -> None:
+    """It prefers the domain of CPU 0, where it is; all times are parts of 20."""
+    simulated(
+        Watched, lambda: [thread("a", Burst(1), application=1)], cpus=4, domains=PAIRS, epoch=10
+    )
+    policy, watched = Watched.watched
+    policy.process(watched).preferred = 0
+    policy._all.usual = list(used)
+    assert watched.own.home == 0
+    assert policy.should_move(watched, target) is should_move
 
 
 @pytest.mark.parametrize(("overload", "cpu"), [(50, 2), (100, 0)])
@@ -119,12 +166,9 @@ def test_what_waits_is_pulled_home_even_if_it_is_hot(policy: type[Policy]) -> No
 
 
 def test_without_domains_there_is_nothing_to_prefer() -> None:
-    def make() -> list[NewThread]:
-        return far_apart(2)
-
-    done = simulated(CacheAware, make, cpus=4, **EEVDF)
-    same = simulated(Eevdf, make, cpus=4, **EEVDF)
-    assert places(done, "other1") == places(same, "other1")
+    done = simulated(CacheAware, far_apart, cpus=4, **EEVDF)
+    same = simulated(Eevdf, far_apart, cpus=4, **EEVDF)
+    assert places(done, "other") == places(same, "other")
     with pytest.raises(UnfitError, match="the machine has one cache domain"):
         simulate_once(done.engine.policy.scenario, CacheAware, refuses_unfit=True)
     assert done.unfit is not None
