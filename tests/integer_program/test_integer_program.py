@@ -46,8 +46,18 @@ EVERYTHING = [
         penalty=PenaltyF(read_line=1, write_back=9),
         initial=(CacheState(df="A", leaves=Leaves.DIRTY), CacheState(df="B", leaves=Leaves.DIRTY)),
         final_write_back=True,
-        tasks=(Task(id="a", df="A", lines=4), Task(id="b", df="A", lines=4, leaves=Leaves.DIRTY)),
+        tasks=(Task(id="a", df="A", lines=4), Task(id="b", df="A", lines=5, leaves=Leaves.DIRTY)),
         capacity="unlimited",
+    ),
+    # Two tasks that differ only in what they leave are of two kinds.
+    Instance(
+        cpus=1,
+        penalty=PenaltyF(read_line=1, write_back=9),
+        tasks=(
+            Task(id="a", df="A", lines=4),
+            Task(id="b", df="A", lines=4, leaves=Leaves.INVALIDATED),
+            Task(id="c", df="A", lines=4),
+        ),
     ),
     Instance(
         cpus=2,
@@ -143,10 +153,21 @@ def test_files_are_plain_text_whatever_names_are(instance: Instance) -> None:
         assert max(map(len, text.splitlines())) <= 255
         body = [line for line in text.splitlines() if not line.startswith(sign)]
         assert body[0].split()[0] in ("Minimize", "NAME")
+
+
+def test_an_mps_file_names_every_variable() -> None:
+    """The place of the only task in its order stands in no constraint."""
+    task = Task(id="a", df="A", release=1)
+    program = integer_program(
+        Instance(
+            cpus=1, penalty=PenaltyG(fill=1, write_back=0), objective=Objective.MAKESPAN,
+            tasks=(task,),
+        )
+    )  # fmt: skip
     columns = mps_text(program).partition("COLUMNS\n")[2].partition("RHS\n")[0].splitlines()
-    assert {line.split()[0] for line in columns} - {"MARKER"} == {
-        variable.name for variable in program.variables
-    }
+    assert " position_a obj 0" in columns
+    named = dict.fromkeys(line.split()[0] for line in columns if "MARKER" not in line)
+    assert list(named) == [variable.name for variable in program.variables]
 
 
 def assert_names_are_fit(program: IntegerProgram) -> None:
