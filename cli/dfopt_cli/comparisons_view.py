@@ -9,6 +9,7 @@ from rich.text import Text
 
 from dfopt.compare.comparison import Comparison, policies_of
 from dfopt_cli.domains_view import domains_tables
+from dfopt_cli.failures import with_options
 from dfopt_cli.frontier_view import (
     NOTHING,
     PARALLEL,
@@ -170,7 +171,7 @@ def service_words(comparisons: Sequence[Comparison]) -> dict[str, str]:
         return {}
     words = dict(SERVICE)
     for problem in dict.fromkeys(service.problem for service in found if service.problem):
-        words[NOTHING] = problem
+        words[NOTHING] = with_options(problem)
     return words
 
 

@@ -24,8 +24,8 @@ OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
         "arrival", "capacity", "cpu", "cpus", "duration", "end", "fill", "leaves", "lines",
-        "objective", "penalty", "read_line", "resume", "scheduler", "start", "time_unit",
-        "unmanaged", "workers", "write_back",
+        "objective", "penalty", "queued", "read_line", "resume", "scheduler", "start", "time_unit",
+        "unmanaged", "where", "workers", "write_back",
     )
 } | {"instance": "--model", "labels": "--df", "windows": "--window"}  # fmt: skip
 """The options for the parameters that the messages of the library name."""
@@ -95,7 +95,7 @@ def show_warning(
 ) -> None:
     """Show our own warnings in one line, and those of other packages as Python does."""
     if issubclass(category, DfoptWarning):
-        said = " ".join(str(message).splitlines())
+        said = with_options(" ".join(str(message).splitlines()))
         say(f"dfopt: {source}: warning: {said}")
     else:
         python_showwarning(message, category, *where, **more)

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
+from dfopt_cli.failures import with_options
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, duration, pairs, plain_table, share
 
@@ -159,7 +160,7 @@ def busy(figures: Mapping[str, Any] | None) -> str | None:
 def waits(figures: Mapping[str, Any], unit: str | None) -> str | None:
     """Return how long dispatches waited, or why that is unknown."""
     if figures["problem"] is not None:
-        return f"not known: {figures['problem']}"
+        return f"not known: {with_options(figures['problem'])}"
     if not figures["known"]:
         return None
     return ", ".join(

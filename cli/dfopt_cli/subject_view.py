@@ -5,6 +5,7 @@ from __future__ import annotations
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.cost_model import CostModel
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
+from dfopt_cli.failures import with_options
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, duration
 
@@ -59,7 +60,8 @@ def service_rows(comparison: Comparison) -> dict[str, str]:
         if service.still_waiting:
             rows["waits"] += f"; {counted(service.still_waiting, 'task')} still waiting at the end"
     else:
-        rows["waits"] = f"not known: {service.problem or 'no dispatch is known to have been ready'}"
+        problem = with_options(service.problem or "no dispatch is known to have been ready")
+        rows["waits"] = f"not known: {problem}"
     response = service.response
     # Kernel traces end amid bursts, and who sleeps is not always done: only --json has theirs.
     if response is not None and latency is not None and response.count == latency.count:

@@ -195,6 +195,19 @@ def column_option(meaning: str) -> Any:
     return typer.Option(metavar="COLUMN", help=f"Column: {meaning}.", show_default=False)
 
 
+def wanted_values(texts: list[str]) -> dict[str, list[str]]:
+    """Return by column the values that ``COLUMN=VALUE`` names; any other text is wrong usage."""
+    wanted: dict[str, list[str]] = {}
+    for text in texts:
+        column, equals, value = (part.strip() for part in text.partition("="))
+        if not (column and equals):
+            raise typer.BadParameter(
+                f"{text!r} is not COLUMN=VALUE, such as status=200", param_hint="--where"
+            )
+        wanted.setdefault(column, []).append(value)
+    return wanted
+
+
 @app.command("import")
 def import_requests(
     log: Annotated[
@@ -209,12 +222,25 @@ def import_requests(
     start: Annotated[str | None, column_option("when its work began")] = None,
     end: Annotated[str | None, column_option("when its work ended")] = None,
     duration: Annotated[str | None, column_option("how long its work took")] = None,
+    queued: Annotated[
+        str | None,
+        column_option("how long it waited; gives the start of an arrival, the arrival of a start"),
+    ] = None,
     cpu: Annotated[
         str | None, column_option("the CPU or GPU; by default the first that is free")
     ] = None,
     cpus: Annotated[
         int | None,
         typer.Option(min=1, help="Number of CPUs or GPUs.", show_default=False),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN=VALUE",
+            help="Take only requests with this value, such as status=200. May be given several "
+            "times: for one column either value will do.",
+            show_default=False,
+        ),
     ] = None,
     time_unit: Annotated[
         str,
@@ -243,8 +269,9 @@ def import_requests(
 ) -> None:
     """Make a trace of a log of requests, such as those to models on GPUs.
 
-    Give --start and --end or --duration; with --arrival, waits are known. Or give --arrival,
-    --duration and --cpus: then 'dfopt simulate run-queue' makes the schedule, by policies.
+    Give --start and --end or --duration; with --arrival or --queued, waits are known. Or give
+    --arrival, --duration and --cpus: then 'dfopt simulate run-queue' makes the schedule, by
+    policies.
 
     Example: dfopt trace import requests.csv --task id --df model --start started --end ended -o
     trace.jsonl
@@ -254,19 +281,22 @@ def import_requests(
 
     if load_time is not None and load_times is not None:
         raise typer.BadParameter("--load-time and --load-times exclude each other; give one")
+    wanted = wanted_values(where or [])
     refuse_unwritable(output, log, *([] if load_times is None else [load_times]))
     with naming(log):
         columns = RequestColumns(
-            df=df, task=task, arrival=arrival, start=start, end=end, duration=duration, cpu=cpu
-        )
+            df=df, task=task, arrival=arrival, start=start, end=end, duration=duration,
+            queued=queued, cpu=cpu,
+        )  # fmt: skip
         trace = read_request_log(
             log,
             columns,
             time_unit=time_unit,
             cpus=cpus,
             load_times=load_time if load_times is None else load_times,
+            where=wanted,
         )
-    if start is None:
+    if not columns.has_starts:
         say(
             f"{log}: has no starts; the trace serves requests as they come, without load times: "
             "run it under policies with 'dfopt simulate run-queue'"

@@ -24,13 +24,15 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 COMPRESSION = 6
 
 
-def read_text(path: str | Path) -> str:
+def read_text(path: str | Path, *, skips_mark: bool = False) -> str:
     """Return the text of a file, gunzipped if its name ends in ``.gz``.
 
     Parameters
     ----------
     path
         The file; ``-`` is standard input.
+    skips_mark
+        Whether a byte order mark at its beginning, as spreadsheets write it, does not count.
 
     Raises
     ------
@@ -41,6 +43,8 @@ def read_text(path: str | Path) -> str:
     data = _read_bytes(path)
     if data.startswith(GZIP_MAGIC):
         raise FileError("is compressed; give it a name that ends in .gz or gunzip it", file=name)
+    if skips_mark:
+        data = data.removeprefix(BYTE_ORDER_MARK)
     if data.startswith(BYTE_ORDER_MARK):
         raise FileError("begins with a byte order mark; save it as UTF-8 without one", file=name)
     if b"\0" in data:

@@ -16,7 +16,7 @@ from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError
 from dfopt.trace.events import Flags, Integers, Numbers, Stop, Stops
 from dfopt.trace.quality import counted
-from dfopt.trace.trace import Trace
+from dfopt.trace.trace import REQUEST_LOG, Trace
 
 Rows = NDArray[np.intp]
 
@@ -63,6 +63,15 @@ class Readiness:
     waker: Rows
     waker_offset: Integers
     warnings: tuple[str, ...] = ()
+
+
+def without_wakeups(trace: Trace) -> str | None:
+    """Return how to get wake-ups into a trace that has none; None if it has some."""
+    if len(trace.wakeups.time) or len(trace.first_wakeups.time):
+        return None
+    if trace.header.source == REQUEST_LOG:
+        return "import the log with `arrival`, too"
+    return "record sched:sched_waking, too"
 
 
 def unknown_readiness(trace: Trace) -> Readiness:

@@ -16,13 +16,11 @@ from dfopt.errors import DfoptError
 from dfopt.trace.events import Flags, Integers, Numbers, Stop
 from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.nice import NICE_0
-from dfopt.trace.readiness import Readiness, readiness_of
+from dfopt.trace.readiness import Readiness, readiness_of, without_wakeups
 from dfopt.trace.trace import UNMANAGED, Trace
 
 SHOWN_DIGITS = 6
 """Decimal places of means and shares."""
-
-NO_WAKEUPS = "the trace has no wake-ups; record sched:sched_waking, too"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,8 +192,9 @@ class _Waits:
     """
 
     def __init__(self, trace: Trace, counts: Flags) -> None:
-        if not (len(trace.wakeups.time) or len(trace.first_wakeups.time)):
-            raise DfoptError(NO_WAKEUPS)
+        remedy = without_wakeups(trace)
+        if remedy is not None:
+            raise DfoptError(f"the trace has no wake-ups; {remedy}")
         readiness = readiness_of(trace)
         known = counts & readiness.known
         ready = np.maximum(readiness.ready_by, readiness.previous_end)[known]

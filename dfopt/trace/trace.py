@@ -17,6 +17,9 @@ from dfopt.problem.penalties import Penalty
 from dfopt.trace.events import Integers, Numbers, Stop, Stops, no_numbers, no_times
 from dfopt.trace.quality import Quality
 
+REQUEST_LOG = "log of requests"
+"""The source of traces that were made of such a log."""
+
 UNMANAGED = -1
 """The fragment of a dispatch that is not managed, or not labelled."""
 

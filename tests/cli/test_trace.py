@@ -248,3 +248,37 @@ def test_a_log_that_cannot_be_read(
     assert (found, stdout) == (1, "")
     assert problem in err
     assert not out.exists()
+
+
+def test_a_log_with_failed_requests_and_a_time_in_the_queue(run: Run, tmp_path: Path) -> None:
+    log, out = tmp_path / "log.csv", tmp_path / "out.jsonl"
+    log.write_text("model;at;waited;took;status\nA;0;1;2;200\nB;1;;;503\nA;2;1;2;201\n")
+    options = ("--df", "model", "--queued", "waited", "--duration", "took", "--cpus", "1")
+    wanted = ("--where", "status=200", "--where", "status=201")
+    code, stdout, err = run("trace", "import", log, *options, "--arrival", "at", *wanted, "-o", out)
+    assert (code, stdout) == (0, "")
+    left_out, placed = err.splitlines()
+    said = "warning: left out 1 request where 'status' is not '200' or '201'"
+    assert left_out == f"dfopt: {log}: {said}"
+    assert placed == f"{log}: has no CPUs; each request is on the first of 1 that was free"
+    trace = read_trace(out)
+    assert (trace.start.tolist(), trace.wakeups.time.tolist()) == ([1000, 3000], [0, 2000])
+    code, _, err = run("trace", "import", log, *options, "--arrival", "at", "-o", out)
+    assert (code, err) == (
+        1,
+        f"dfopt: {log}: line 3: 'waited' is empty; fill it in, or leave the line out (--where "
+        "chooses lines of a log)\n",
+    )
+    code, _, err = run("trace", "import", log, *options, "--where", "status", "-o", out)
+    assert code == 2
+    assert "'status' is not COLUMN=VALUE" in err
+
+
+def test_without_arrivals_the_remedy_is_about_the_log(run: Run, tmp_path: Path) -> None:
+    log, out = tmp_path / "log.csv", tmp_path / "out.jsonl"
+    log.write_text("model,from,to\nA,0,1\nB,1,2\n")
+    options = ("--df", "model", "--start", "from", "--end", "to")
+    assert run("trace", "import", log, *options, "-o", out)[0] == 0
+    remedy = "the trace has no wake-ups; import the log with --arrival, too"
+    for arguments in (("compare", out), ("compare", out, out), ("info", out)):
+        assert remedy in " ".join(run(*arguments)[1].split())

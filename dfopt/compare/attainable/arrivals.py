@@ -12,7 +12,13 @@ from dfopt.compare.dispatches import Dispatches, Rows, dispatches_of
 from dfopt.errors import DfoptError
 from dfopt.trace.events import Flags, Integers, Numbers
 from dfopt.trace.labels.kernel_threads import bound_kernel_threads
-from dfopt.trace.readiness import NO_ROW, Readiness, readiness_of, unknown_readiness
+from dfopt.trace.readiness import (
+    NO_ROW,
+    Readiness,
+    readiness_of,
+    unknown_readiness,
+    without_wakeups,
+)
 from dfopt.trace.trace import UNMANAGED, Trace
 
 NONE = -1
@@ -294,10 +300,9 @@ def arrivals_or_timeline(trace: Trace, model: CostModel) -> tuple[Arrivals, str 
 def _check_known(trace: Trace, readiness: Readiness, unknown: int, count: int) -> None:
     """Refuse a trace that does not tell when its dispatches were ready."""
     left = "only the same timeline and the order-free figures exist"
-    if not (len(trace.wakeups.time) or len(trace.first_wakeups.time)):
-        raise DfoptError(
-            f"the trace has no wake-ups, so that {left}; record sched:sched_waking, too"
-        )
+    no_wakeups = without_wakeups(trace)
+    if no_wakeups is not None:
+        raise DfoptError(f"the trace has no wake-ups, so that {left}; {no_wakeups}")
     if unknown > MOST_UNKNOWN * count:
         remedy = (
             "; record sched:sched_waking and sched:sched_wakeup_new on all CPUs, with a larger "

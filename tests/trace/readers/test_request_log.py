@@ -1,12 +1,21 @@
 """Logs of requests as traces."""
 
+import warnings
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dfopt.errors import FileError
+from dfopt.errors import DfoptWarning, FileError
 from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.trace import read_trace
 from dfopt.trace.readers.request_log import RequestColumns, read_request_log
+from dfopt.trace.readers.request_log.time_column import seconds_resolved
+from dfopt.trace.service import service_of
+from dfopt.trace.writing import write_trace
 
 TIMED = RequestColumns(task="id", df="model", start="from", end="to")
 
@@ -23,7 +32,7 @@ def test_requests_take_the_first_free_cpu(tmp_path: Path) -> None:
     assert (trace.cpus, trace.cpu.tolist()) == (2, [0, 1, 0])
     assert (trace.start.tolist(), trace.end.tolist()) == ([0, 1000, 2000], [2000, 3500, 4000])
     assert [task.name for task in trace.tasks] == ["x", "y", "z"]
-    with pytest.raises(FileError, match="line 3: starts while 1 others run"):
+    with pytest.raises(FileError, match="line 4: starts while 1 others run, on 1 CPUs, and goes"):
         read_request_log(log, TIMED, cpus=1)
 
 
@@ -52,8 +61,8 @@ def test_the_log_names_the_cpus(tmp_path: Path) -> None:
     columns = RequestColumns(df="model", start="from", end="to", cpu="gpu")
     log = saved(tmp_path, "gpu,model,from,to\n10,A,0,2\n9,B,1,2\n")
     assert read_request_log(log, columns).cpu.tolist() == [1, 0]
-    log = saved(tmp_path, "gpu,model,from,to\n9,A,0,2\n9,B,1,2\n")
-    with pytest.raises(FileError, match="line 3: starts on '9' while line 2 runs there"):
+    log = saved(tmp_path, "gpu,model,from,to\n9,A,0,3\n9,B,1,2\n")
+    with pytest.raises(FileError, match="line 3: starts on '9' while line 2 runs there, for 2s"):
         read_request_log(log, columns)
 
 
@@ -93,7 +102,8 @@ def test_one_load_time_is_in_the_unit_of_the_log(tmp_path: Path) -> None:
 def test_rounded_times_may_overlap_on_a_cpu(tmp_path: Path) -> None:
     columns = RequestColumns(df="model", start="start", duration="ms", cpu="gpu")
     log = saved(tmp_path, "model,start,ms,gpu\nA,0,12,0\nB,10,5,0\n")
-    trace = read_request_log(log, columns, time_unit="ms")
+    with pytest.warns(DfoptWarning, match="shortened 1 request by at most 2ms, to end where"):
+        trace = read_request_log(log, columns, time_unit="ms")
     assert (trace.start.tolist(), trace.end.tolist()) == ([0, 10], [10, 15])
     log = saved(tmp_path, "model,start,ms,gpu\nA,0,13,0\nB,10,5,0\n")
     with pytest.raises(FileError, match="line 3: starts on '0' while line 2 runs there"):
@@ -121,3 +131,157 @@ def test_requests_need_a_cpu(tmp_path: Path, cpus: int) -> None:
     columns = RequestColumns(df="model", arrival="at", duration="s")
     with pytest.raises(FileError, match=f"cpus: must be at least 1, not {cpus}"):
         read_request_log(saved(tmp_path, "model,at,s\nA,0,1\n"), columns, cpus=cpus)
+
+
+SECONDS = """gpu,model,start,took
+0,A,2026-01-01T00:00:00Z,1.4
+0,B,2026-01-01T00:00:01Z,2.5
+0,C,2026-01-01T00:00:03Z,1
+"""
+
+
+@pytest.mark.parametrize("cpu", ["gpu", None])
+def test_whole_seconds_may_overlap_by_a_second(tmp_path: Path, cpu: str | None) -> None:
+    columns = RequestColumns(df="model", start="start", duration="took", cpu=cpu)
+    log = saved(tmp_path, SECONDS)
+    notice = "shortened 2 requests by at most 500ms, to end .*, up to 1s may be rounding"
+    with pytest.warns(DfoptWarning, match=notice):
+        trace = read_request_log(log, columns, cpus=1)
+    assert trace.end.tolist() == [1000, 3000, 4000]
+    log = saved(tmp_path, SECONDS.replace("2.5", "3.1"))
+    with pytest.raises(FileError, match=r"line 4: starts (on '0' )?while"):
+        read_request_log(log, columns, cpus=1)
+
+
+def test_no_request_is_shortened_where_another_cpu_may_have_served_it(tmp_path: Path) -> None:
+    columns = RequestColumns(df="model", start="start", duration="took")
+    with pytest.warns(DfoptWarning, match="up to 2 requests run at once, but 1 if .*`cpus=1`"):
+        trace = read_request_log(saved(tmp_path, SECONDS), columns)
+    assert (trace.cpus, trace.end.tolist()) == (2, [1400, 3500, 4000])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3_000_000), st.integers(0, 3_000_000)), min_size=1),
+    st.integers(0, 6),
+    st.integers(0, 6),
+    st.sampled_from([ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING]),
+)
+def test_what_ran_one_after_the_other_is_read_however_its_times_are_rounded(
+    runs: list[tuple[int, int]], start_digits: int, duration_digits: int, rounding: str
+) -> None:
+    def written(microseconds: int, digits: int) -> str:
+        seconds = Decimal(microseconds).scaleb(-6)
+        return str(seconds.quantize(Decimal(1).scaleb(-digits), rounding))
+
+    lines, now = ["gpu,model,start,took"], 0
+    for pause, length in runs:
+        now += pause
+        lines.append(f"0,A,{written(now, start_digits)},{written(length, duration_digits)}")
+        now += length
+    columns = RequestColumns(df="model", start="start", duration="took", cpu="gpu")
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DfoptWarning)
+        trace = read_request_log(saved(Path(folder), "\n".join(lines)), columns)
+    assert len(trace) == len(runs)
+    assert (trace.end[:-1] <= trace.start[1:]).all()
+
+
+def test_times_in_other_digits_may_be_in_disorder(tmp_path: Path) -> None:
+    columns = RequestColumns(df="model", arrival="came", start="start", end="end")
+    log = saved(tmp_path, "model,came,start,end\nA,5.25,5,6.5\nA,7.25,8,8.5\n")
+    notice = "moved the arrival of 1 request by at most 250ms, to the start"
+    with pytest.warns(DfoptWarning, match=notice):
+        trace = read_request_log(log, columns)
+    assert trace.wakeups.time.tolist() == [0, 2250]
+    log = saved(tmp_path, "model,came,start,end\nA,5,4,6\n")
+    with pytest.raises(FileError, match="line 2: 'start' is before 'came'"):
+        read_request_log(log, columns)
+
+
+def test_a_time_in_the_queue_gives_starts_or_arrivals(tmp_path: Path) -> None:
+    log = saved(tmp_path, "model,at,waited,took\nA,10,0,2\nA,11,1.5,2\n")
+    came = RequestColumns(df="model", arrival="at", queued="waited", duration="took")
+    trace = read_request_log(log, came)
+    assert (trace.start.tolist(), trace.wakeups.time.tolist()) == ([0, 2500], [0, 1000])
+    began = RequestColumns(df="model", start="at", queued="waited", duration="took", cpu="model")
+    with pytest.warns(DfoptWarning, match="shortened 1 request by at most 1s"):
+        trace = read_request_log(log, began)
+    assert (trace.start.tolist(), trace.wakeups.time.tolist()) == ([500, 1500], [0, 500])
+    with pytest.raises(FileError, match="`queued` goes with one of"):
+        RequestColumns(df="model", arrival="at", start="at", queued="waited", duration="took")
+    log = saved(tmp_path, "model,at,waited,took\nA,10,-1,2\n")
+    with pytest.raises(FileError, match="line 2: 'waited' is negative"):
+        read_request_log(log, came)
+
+
+LOGGED = "id;model;from;to;status\nx;A;0;2;ok\ny;B;;;500\nz;B;2;4;ok\nw;B;5;6;late\n;;;;\n"
+
+
+def test_only_requests_with_the_wanted_values_count(tmp_path: Path) -> None:
+    log = saved(tmp_path, "\ufeff" + LOGGED)
+    with pytest.warns(DfoptWarning, match="left out 2 requests where 'status' is not 'ok'"):
+        trace = read_request_log(log, TIMED, where={"status": ["ok"]})
+    assert [task.name for task in trace.tasks] == ["x", "z"]
+    with pytest.warns(DfoptWarning, match="left out 1 request where 'status' is not 'ok' or 'late"):
+        trace = read_request_log(log, TIMED, where={"status": ["ok", "late"]})
+    assert [task.name for task in trace.tasks] == ["x", "z", "w"]
+    with pytest.raises(FileError, match="no request whose 'status' is '200'; there are 'ok', '5"):
+        read_request_log(log, TIMED, where={"status": ["200"]})
+    with pytest.raises(FileError, match="no column 'state'; did you mean 'status'"):
+        read_request_log(log, TIMED, where={"state": ["ok"]})
+
+
+@pytest.mark.parametrize(
+    ("columns", "cpus", "doubt"),
+    [
+        (
+            {"arrival": "at"},
+            1,
+            "requests come within 2s with 1,500 times the work that 1 CPU can do in this time: is",
+        ),
+        (
+            {"start": "at"},
+            None,
+            "half of the requests take 1000s or more, but all come within 2s: is the unit of",
+        ),
+    ],
+)
+def test_durations_in_another_unit_are_doubted(
+    tmp_path: Path, columns: dict[str, str], cpus: int | None, doubt: str
+) -> None:
+    wanted = RequestColumns(df="model", duration="took", **columns)
+    rows = "".join(f"A,2026-01-01T00:00:0{second},1000\n" for second in range(3))
+    log = saved(tmp_path, "model,at,took\n" + rows)
+    with pytest.warns(DfoptWarning, match=f"{doubt}.*Else give `time_unit`"):
+        read_request_log(log, wanted, cpus=cpus)
+    read_request_log(log, wanted, cpus=cpus or 3, time_unit="ms")
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("2026-01-31", "86400"),
+        ("2026-01-31T12:00", "60"),
+        ("2026-01-31 12:00:00Z", "1"),
+        ("20260131T120000+0100", "1"),
+        ("2026-01-31T12:00:00.250-01:00", "0.001"),
+        ("2026-01-31T12:00:00,5", "0.1"),
+    ],
+)
+def test_the_digits_of_a_time_say_how_fine_it_is(text: str, seconds: str) -> None:
+    assert seconds_resolved(text) == Decimal(seconds)
+
+
+def test_columns_are_found_by_their_only_name(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"no column 'from'; did you mean 'form'\? There are id, "):
+        read_request_log(saved(tmp_path, "id,model,form,to\nx,A,0,1\n"), TIMED)
+    with pytest.raises(FileError, match="line 1: has 2 columns 'to'; give all but one another"):
+        read_request_log(saved(tmp_path, "id,model,from,to,to\nx,A,0,1,1\n"), TIMED)
+
+
+def test_a_log_without_arrivals_says_how_to_get_waits(tmp_path: Path) -> None:
+    trace = read_request_log(saved(tmp_path, "id,model,from,to\nx,A,0,1\n"), TIMED)
+    path = tmp_path / "trace.jsonl"
+    write_trace(trace, path)
+    problem = service_of(read_trace(path)).problem
+    assert problem == "the trace has no wake-ups; import the log with `arrival`, too"

@@ -1,0 +1,202 @@
+"""Makes a trace of the requests of a log."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from dfopt.checks import LARGEST_TOTAL
+from dfopt.errors import DfoptWarning, FileError
+from dfopt.problem.instance import Objective
+from dfopt.trace.events import Stop
+from dfopt.trace.quality import Quality, counted
+from dfopt.trace.readers.request_log.csv_table import read_table
+from dfopt.trace.readers.request_log.load_times import with_load_times
+from dfopt.trace.readers.request_log.logged_request import (
+    LoggedRequest,
+    RowTimes,
+    chosen,
+    logged_requests,
+    settled,
+)
+from dfopt.trace.readers.request_log.placement import (
+    Placed,
+    fewest_cpus,
+    first_come,
+    first_free,
+    named,
+)
+from dfopt.trace.readers.request_log.plausibility import doubt
+from dfopt.trace.readers.request_log.request_columns import RequestColumns
+from dfopt.trace.readers.request_log.rounding import Rounding
+from dfopt.trace.readers.request_log.time_column import LogUnits
+from dfopt.trace.time_units import NANOSECONDS
+from dfopt.trace.trace import (
+    REQUEST_LOG,
+    UNMANAGED,
+    Numbering,
+    TaskWakeups,
+    Trace,
+    TraceHeader,
+)
+
+
+def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not say
+    path: str | Path,
+    columns: RequestColumns,
+    *,
+    time_unit: str = "s",
+    cpus: int | None = None,
+    load_times: float | str | Path | None = None,
+    where: Mapping[str, Collection[str]] | None = None,
+) -> Trace:
+    """Return the requests of a CSV file as a trace whose time begins at 0.
+
+    Where the log has no starts, requests start in the order of their arrival, each when a CPU is
+    free, and loading a model takes no time: such a trace is for simulations, which only take the
+    arrivals and lengths from it. Where the log does not say which CPU served a request, it is the
+    free one that has the lowest number.
+
+    A :class:`~dfopt.DfoptWarning` says which requests were left out by ``where`` or shortened, and
+    when durations seem to be in another unit.
+
+    Parameters
+    ----------
+    path
+        The log. Its first line names the columns. Between values stand commas, semicolons or tabs.
+    columns
+        What the columns are called.
+    time_unit
+        The unit of times that are numbers: s, ms, us or ns. Times in ISO 8601 need none, and
+        without a time zone they are in UTC. The trace is in ms, or in this unit if it is smaller;
+        points in time are rounded to it.
+    cpus
+        Number of CPUs. None: as many as the log names, or as ran at once.
+    load_times
+        What every change of model costs, in ``time_unit``; or a CSV file with a line of names, and
+        then a model and its load time in ``time_unit`` on each line.
+    where
+        By column the values that count; requests with another one are left out. None: all count.
+
+    Raises
+    ------
+    FileError
+        When the log cannot be read, or contradicts itself by more than its times are rounded.
+    """
+    if time_unit not in NANOSECONDS:
+        raise FileError(f"`time_unit` must be s, ms, us or ns, not {time_unit!r}")
+    if cpus is not None and cpus < 1:
+        raise FileError(f"must be at least 1, not {cpus}", place="cpus")
+    is_given = cpus is not None
+    is_small = NANOSECONDS[time_unit] < NANOSECONDS["ms"]
+    units = LogUnits(log=time_unit, trace=time_unit if is_small else "ms")
+    every = read_table(path, "request")
+    table = chosen(every, where or {})
+    times = RowTimes(table, columns, units)
+    requests, roundings = settled(logged_requests(table, columns, times), columns, times)
+    requests = _from_0(requests)
+    notices = [_left_out(len(every.rows) - len(table.rows), where or {})]
+    if columns.duration is not None:
+        known = cpus if columns.cpu is None else len({request.cpu for request in requests})
+        notices.append(doubt(requests, known, units))
+    overlaps = times.overlaps()
+    requests, placed, cpus = _placed(requests, columns, cpus, overlaps)
+    if columns.has_starts and columns.cpu is None and not is_given:
+        notices.append(_rounded_away(requests, cpus, overlaps))
+    notices += [rounding.notice() for rounding in (*roundings, overlaps)]
+    for notice in filter(None, notices):
+        warnings.warn(notice, DfoptWarning, stacklevel=2)
+    trace = _trace(requests, placed, cpus)
+    header = TraceHeader(
+        name=Path(path).stem,
+        source=REQUEST_LOG,
+        time_unit=units.trace,
+        policy=None if columns.has_starts else "first come, first served; loads take no time",
+        objective=Objective.TOTAL_PENALTY,
+        cold_start=True,
+    )
+    trace = replace(trace, header=header)
+    return trace if load_times is None else with_load_times(trace, requests, load_times, units)
+
+
+def _from_0(requests: list[LoggedRequest]) -> list[LoggedRequest]:
+    """Return the requests in a time that begins with the earliest of them."""
+    earliest = min(time for r in requests for time in (r.arrival, r.start) if time is not None)
+    return [
+        replace(
+            r,
+            arrival=None if r.arrival is None else r.arrival - earliest,
+            start=None if r.start is None else r.start - earliest,
+        )
+        for r in requests
+    ]
+
+
+def _left_out(number: int, where: Mapping[str, Collection[str]]) -> str | None:
+    if not number:
+        return None
+    conditions = " or ".join(
+        f"{name!r} is not {' or '.join(map(repr, values))}" for name, values in where.items()
+    )
+    return f"left out {counted(number, 'request')} where {conditions}"
+
+
+def _placed(
+    requests: list[LoggedRequest], columns: RequestColumns, cpus: int | None, overlaps: Rounding
+) -> Placed:
+    """Return the requests with their starts and CPUs, ordered by start."""
+    if not columns.has_starts:
+        requests, placed, cpus = first_come(requests, cpus)
+    elif columns.cpu is not None:
+        requests, placed, cpus = named(requests, cpus, overlaps)
+    else:
+        requests, placed, cpus = first_free(requests, cpus, overlaps)
+    for request in requests:
+        if (request.start or 0) + request.length > LARGEST_TOTAL:
+            raise FileError(
+                "ends more than 2^62 units after the first request; mend its times, or leave it "
+                "out",
+                place=f"line {request.line}",
+            )
+    order = sorted(range(len(requests)), key=lambda row: requests[row].start or 0)
+    return [requests[row] for row in order], [placed[row] for row in order], cpus
+
+
+def _rounded_away(requests: list[LoggedRequest], cpus: int, overlaps: Rounding) -> str | None:
+    """Return how many CPUs would do if small overlaps are rounding, if that is fewer."""
+    fewest = fewest_cpus(requests, overlaps)
+    if fewest >= cpus:
+        return None
+    return (
+        f"up to {cpus} requests run at once, but {fewest} if short overlaps are rounding: then "
+        f"give `cpus={fewest}`"
+    )
+
+
+def _trace(requests: list[LoggedRequest], placed: list[int], cpus: int) -> Trace:
+    """Return the trace of requests that have starts and CPUs, ordered by start."""
+    tasks, fragments = Numbering(), Numbering()
+    start = np.array([r.start for r in requests], np.int64)
+    task = np.array([tasks[r.name] for r in requests], np.int32)
+    arrivals = sorted((r.arrival, tasks[r.name]) for r in requests if r.arrival is not None)
+    return Trace(
+        cpus=cpus,
+        cpu=np.array(placed, np.int32),
+        start=start,
+        end=start + np.array([r.length for r in requests], np.int64),
+        task=task,
+        fragment=np.array([fragments[r.df] if r.df else UNMANAGED for r in requests], np.int32),
+        tasks=tasks.tasks,
+        fragments=fragments.names,
+        stop=np.full(len(requests), Stop.ENDS, np.int8),
+        wakeups=TaskWakeups(
+            time=np.array([time for time, _ in arrivals], np.int64),
+            waker=np.full(len(arrivals), -1, np.int32),
+            woken=np.array([woken for _, woken in arrivals], np.int32),
+        ),
+        quality=Quality(events=len(requests)),
+    )
