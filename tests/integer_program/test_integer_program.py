@@ -53,6 +53,7 @@ EVERYTHING = [
     Instance(
         cpus=1,
         penalty=PenaltyF(read_line=1, write_back=9),
+        final_write_back=True,
         tasks=(
             Task(id="a", df="A", lines=4),
             Task(id="b", df="A", lines=4, leaves=Leaves.INVALIDATED),
