@@ -131,6 +131,11 @@ def test_notes_are_the_section_of_the_changelog(project: Path) -> None:
             "version: 1.2.0\ndate-released: 2026-12-02\n",
             "but CITATION.cff 1.2.0 of",
         ),
+        (
+            "CITATION.cff",
+            "version: 1.1.0\ndate-released: 2026-12-01\n",
+            "but CITATION.cff 1.1.0 of",
+        ),
     ],
 )
 def test_a_tag_that_does_not_fit_is_refused(

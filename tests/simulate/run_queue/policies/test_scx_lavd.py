@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from dfopt.simulate.run_queue.contract import Thread, Why
+from dfopt.simulate.run_queue.policies.building_blocks.fair_queues import UNIT
 from dfopt.simulate.run_queue.policies.scx_lavd import ScxLavd
 from dfopt.simulate.run_queue.steps import Channel, Device, InputOutput, Receive, Send, Sleep
 from dfopt.simulate.run_queue.workload import Burst, NewThread
+from dfopt.trace.nice import NICE_0
 from tests.simulate.run_queue.hand_made import order, places, simulated, thread
 
 MICROSECOND, MILLISECOND = 1_000, 1_000_000
@@ -73,3 +76,44 @@ def test_who_ran_for_longer_since_it_slept_has_a_later_deadline() -> None:
 
     # Slices of 5 ms, in turn; the last parts run alone.
     assert order(simulated(ScxLavd, make)) == ["a", "b", "a", "b", "a", "b"]
+
+
+def test_who_sleeps_for_seconds_falls_back_by_half_a_second_at_most() -> None:
+    def make() -> list[NewThread]:
+        sleeper = thread("sleeper", Burst(1), Sleep(2_000 * MILLISECOND), Burst(1))
+        return [sleeper, thread("hog", Burst(3_000 * MILLISECOND))]
+
+    sleeper, _ = simulated(ScxLavd, make).engine.threads
+    # The hog has run for 2 s by then, so the average is 1 s, less half of what its present slice
+    # of at most half a second has not counted yet.
+    fell_back = sleeper.own.vruntime * NICE_0 / UNIT
+    assert 250 * MILLISECOND < fell_back <= 500 * MILLISECOND + 1
+
+
+def alone() -> tuple[ScxLavd, Thread]:
+    """Return the policy of a simulation, and its only thread."""
+    engine = simulated(ScxLavd, lambda: [thread("a", Burst(1))]).engine
+    assert isinstance(engine.policy, ScxLavd)
+    return engine.policy, engine.threads[0]
+
+
+def test_a_thread_inherits_an_eighth_and_at_most_a_quarter_of_its_own() -> None:
+    policy, only = alone()
+    own = policy._criticality(only, Why.NEW)
+    for inherited, more in (
+        ([2 * own, 0], 0),
+        ([own + 80, own], 10),
+        ([9 * own, 9 * own], own // 4),
+    ):
+        only.own.inherited = inherited
+        assert policy._criticality(only, Why.NEW) == own + more
+        assert only.own.inherited == [0, 0]
+
+
+def test_the_more_threads_wait_the_less_the_clock_moves() -> None:
+    policy, only = alone()
+    clock = policy._clock
+    for later in (100, 200, 300):
+        policy._queue.add(only, clock + later)
+    policy.pick(0)
+    assert policy._clock == clock + 100 // 2

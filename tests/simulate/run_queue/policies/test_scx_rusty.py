@@ -67,6 +67,8 @@ def test_the_balancer_moves_threads_to_domains_of_less_load(balance_interval: in
     assert moved[:1] == ([110] if balance_interval else [])
     # By then a has run for 60, and c for 50.
     assert done.counters.end == (110 + 950 if balance_interval else 2_000)
+    # Each balancing counts anew.
+    assert not any(each.own.runnable for each in done.engine.threads)
 
 
 def test_a_thread_stays_where_its_move_would_not_help() -> None:
@@ -76,3 +78,13 @@ def test_a_thread_stays_where_its_move_would_not_help() -> None:
     # A load of 1024 in one of two domains is 512 too much, and moved it would be so in the other.
     done = simulated(ScxRusty, make, cpus=2, domains="0;1", slice_underutil=10, balance_interval=99)
     assert {cpu for cpu, _ in places(done, "a")} == {0}
+
+
+def test_who_has_slept_is_ahead_of_others_by_a_slice_at_most() -> None:
+    def make() -> list[NewThread]:
+        return [thread("hog", Burst(1_000)), thread("sleeper", Burst(1), Sleep(499), Burst(100))]
+
+    # It wakes up at 510. The hog's slice ends at 511, and then the sleeper has two, one for what it
+    # is ahead.
+    done = simulated(ScxRusty, make, slice_underutil=10, slice_overutil=10)
+    assert places(done, "sleeper")[1:5] == [(0, 511), (0, 541), (0, 561), (0, 581)]

@@ -19,7 +19,8 @@ from dfopt.simulate.run_queue.workload import NewThread
         # Loads of 10 go one by one until half of 40 has gone.
         ([[10] * 10, [20]], [(10, 1), (10, 1)]),
         # 4 % too much is near enough.
-        ([[52, 52], [96]], []),
+        ([[50, 50, 2, 2], [96]], []),
+        ([[50, 50, 6, 6], [88]], [(6, 1)]),
         # Moved, the only thread would make the other domain the one of most load.
         ([[100], [0]], []),
         # By an average of 50 the second gives to the third. That has more than it needs then.
