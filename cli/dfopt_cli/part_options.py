@@ -1,9 +1,8 @@
-"""The options that name a part of a trace: from when to when, counted from its beginning."""
+"""The options that name a part of a trace: from when to when, by its beginning or its clock."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -14,6 +13,9 @@ from dfopt_cli.failures import parsed
 if TYPE_CHECKING:
     from dfopt.compare.attainable.permitted_wait import PermittedWait
     from dfopt.trace import Trace
+    from dfopt.trace.clock_time import ClockTime
+
+Limit: TypeAlias = "PermittedWait | ClockTime"
 
 FromOption = Annotated[
     str | None,
@@ -21,7 +23,8 @@ FromOption = Annotated[
         "--from",
         metavar="TIME",
         help="Leave out what is before this time after the beginning of the trace: 500us, 10ms, "
-        "or a number in the trace's own unit.",
+        "or a number in the trace's own unit. Behind an @ stands a time of the trace's own clock, "
+        "in seconds as perf and ftrace print them: @14510.651211.",
         show_default=False,
     ),
 ]
@@ -30,36 +33,74 @@ ToOption = Annotated[
     typer.Option(
         "--to",
         metavar="TIME",
-        help="Leave out what is after this time after the beginning of the trace.",
+        help="Leave out what is after this time, written in the same way.",
         show_default=False,
     ),
 ]
 
 
-def limits_of(begin: str | None, end: str | None) -> tuple[PermittedWait | None, ...]:
+def limits_of(begin: str | None, end: str | None) -> tuple[Limit | None, ...]:
     """Return both limits as the user wrote them; None where one is not given."""
-    from dfopt.compare.attainable.permitted_wait import parse_wait
-
     return tuple(
-        parsed(partial(parse_wait, what="time"), text, option)
-        for option, text in (("--from", begin), ("--to", end))
+        parsed(parse_limit, text, option) for option, text in (("--from", begin), ("--to", end))
     )
 
 
-def times_in(trace: Trace, limits: tuple[PermittedWait | None, ...]) -> tuple[int | None, ...]:
+def parse_limit(text: str) -> Limit:
+    """Return a limit: a time after the beginning of a trace, or one of its own clock.
+
+    Raises
+    ------
+    DfoptError
+        When the text stands for neither.
+    """
+    from dfopt.compare.attainable.permitted_wait import parse_wait
+    from dfopt.trace.clock_time import MARK, parse_clock_time
+
+    if text.startswith(MARK):
+        return parse_clock_time(text)
+    try:
+        return parse_wait(text, what="time")
+    except DfoptError as error:
+        hint = "a time of the trace's own clock begins with @ (@14510.651211)"
+        raise DfoptError(f"{error.problem}; {hint}") from None
+
+
+def times_in(trace: Trace, limits: tuple[Limit | None, ...]) -> tuple[int | None, ...]:
     """Return both limits in the trace's unit, counted from its beginning.
 
     Raises
     ------
-    MethodError
-        When the trace's unit cannot express a limit.
+    DfoptError
+        When the trace's unit cannot express a limit, or its clock does not show it.
+    """
+    return tuple(None if limit is None else time_in(trace, limit) for limit in limits)
+
+
+def time_in(trace: Trace, limit: Limit) -> int:
+    """Return a limit in the trace's unit, counted from its beginning.
+
+    Raises
+    ------
+    DfoptError
+        As for :func:`times_in`; also if the limit seems to be one of the trace's own clock.
     """
     from dfopt.compare.attainable.permitted_wait import length_in
+    from dfopt.trace.clock_time import ClockTime, clock_range, clock_time, since_beginning
 
-    return tuple(None if limit is None else length_in(trace, limit) for limit in limits)
+    if isinstance(limit, ClockTime):
+        return since_beginning(trace, limit)
+    length = length_in(trace, limit)
+    first, last = clock_range(trace)
+    if last - first < length and first <= length <= last:
+        raise DfoptError(
+            f"{limit.length:,}{limit.unit} after the beginning is after the end; a time of the "
+            f"trace's own clock begins with @ and is in seconds: {clock_time(trace, length)}"
+        )
+    return length
 
 
-def part_of(trace: Trace, limits: tuple[PermittedWait | None, ...]) -> Trace:
+def part_of(trace: Trace, limits: tuple[Limit | None, ...]) -> Trace:
     """Return the part of a trace between two limits; the trace itself where there are none.
 
     Raises

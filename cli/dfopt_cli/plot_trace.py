@@ -26,7 +26,8 @@ def trace(
             "--from",
             metavar="TIME",
             help="Draw from this time after the beginning of the trace: 500us, 10ms, or a number "
-            "in the trace's own unit.",
+            "in the trace's own unit. Behind an @ stands a time of the trace's own clock, in "
+            "seconds as perf and ftrace print them: @14510.651211.",
         ),
     ] = "0",
     end: Annotated[
@@ -34,7 +35,8 @@ def trace(
         typer.Option(
             "--to",
             metavar="TIME",
-            help="Draw up to this time after the beginning of the trace; by default to its end.",
+            help="Draw up to this time, written in the same way; by default to the end of the "
+            "trace.",
             show_default=False,
         ),
     ] = None,

@@ -7,6 +7,9 @@ import pytest
 
 from tests.cli.conftest import Run
 
+WORKERS = Path(__file__).parents[2] / "docs/examples/workers.ftrace.txt"
+"""A trace whose clock goes from 100 s on."""
+
 
 @pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
 def test_a_schedule_is_drawn(
@@ -96,3 +99,39 @@ def test_a_part_of_a_trace_is_drawn(run: Run, tmp_path: Path, trace: Path) -> No
         f"dfopt: {trace}: domains: hold only CPU 0, but the trace has CPU 1, too; give it a "
         "domain\n",
     )
+
+
+def test_a_part_is_chosen_by_the_clock_of_the_trace(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "trace.svg"
+    arguments = ("plot", "trace", WORKERS, "-o", path)
+    assert run(*arguments, "--from", "@100.0001", "--to", "@100.000300")[0] == 0
+    by_clock = path.read_text()
+    begin = json.loads(run("info", WORKERS, "--json")[1])["start"]
+    limits = (f"{100_000_100_000 - begin}", f"{100_000_300_000 - begin}ns")
+    assert run(*arguments, "--from", limits[0], "--to", limits[1])[0] == 0
+    assert path.read_text() == by_clock
+
+
+def test_a_part_is_written_by_the_clock_of_the_trace(run: Run, tmp_path: Path) -> None:
+    written = [tmp_path / "clock.jsonl", tmp_path / "length.jsonl"]
+    for path, end in zip(written, ("@100.000300", "300us"), strict=True):
+        assert run("trace", "convert", WORKERS, path, "--to", end)[0] == 0
+    assert written[0].read_text() == written[1].read_text()
+
+
+def test_times_beside_the_trace_say_how_its_clock_is_written(run: Run, tmp_path: Path) -> None:
+    arguments = ("plot", "trace", WORKERS, "--df", "marks", "-o", tmp_path / "trace.svg")
+    clock = "clock goes from @100.000000 to @100.000440; choose a time between them\n"
+    code, _, err = run(*arguments, "--from", "@99")
+    assert (code, err.endswith(clock)) == (1, True)
+    code, _, err = run(*arguments, "--from", "100000100us")
+    assert code == 1
+    assert err.endswith(
+        "a time of the trace's own clock begins with @ and is in seconds: @100.000100\n"
+    )
+    for wrong, hint in (
+        ("100.0001", "begins with @ (@14510.651211)"),
+        ("@1.", "is no time of a clock"),
+    ):
+        code, _, err = run(*arguments, "--to", wrong)
+        assert (code, hint in " ".join(err.split())) == (2, True)
