@@ -248,12 +248,20 @@ def import_requests(
             metavar="UNIT", help="Unit of times that are numbers: s, ms, us or ns; not of ISO 8601."
         ),
     ] = "s",
+    duration_unit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="UNIT",
+            help="Unit of durations and of times in the queue; by default --time-unit.",
+            show_default=False,
+        ),
+    ] = None,
     load_time: Annotated[
         float | None,
         typer.Option(
             min=0,
             metavar="T",
-            help="What a change of fragment costs, in UNIT: the time of a load.",
+            help="What a change of fragment costs, in the unit of --time-unit: the time of a load.",
             show_default=False,
         ),
     ] = None,
@@ -261,8 +269,8 @@ def import_requests(
         str | None,
         typer.Option(
             metavar="CSV",
-            help="A CSV file with a line of names, and then a fragment and its load time in UNIT "
-            "on each line.",
+            help="A CSV file with a line of names, and then a fragment and its load time, in "
+            "the unit of --time-unit, on each line.",
             show_default=False,
         ),
     ] = None,
@@ -292,6 +300,7 @@ def import_requests(
             log,
             columns,
             time_unit=time_unit,
+            duration_unit=duration_unit,
             cpus=cpus,
             load_times=load_time if load_times is None else load_times,
             where=wanted,

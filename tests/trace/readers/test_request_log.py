@@ -32,13 +32,13 @@ def test_requests_take_the_first_free_cpu(tmp_path: Path) -> None:
     assert (trace.cpus, trace.cpu.tolist()) == (2, [0, 1, 0])
     assert (trace.start.tolist(), trace.end.tolist()) == ([0, 1000, 2000], [2000, 3500, 4000])
     assert [task.name for task in trace.tasks] == ["x", "y", "z"]
-    with pytest.raises(FileError, match="line 4: starts while 1 others run, on 1 CPUs, and goes"):
+    with pytest.raises(FileError, match=r"line 4: starts 1500ms before a CPU is free \(1 CPU\)"):
         read_request_log(log, TIMED, cpus=1)
 
 
 def test_iso_times_and_load_times(tmp_path: Path) -> None:
     log = saved(
-        tmp_path, "id,model,from,to\nx,A,2026-01-01T00:00:00Z,2026-01-01T01:00:00.5+01:00\n"
+        tmp_path, "id,model,from,to\nx,A,2026-01-01 00:00:00 UTC,2026-01-01T01:00:00.5+01:00\n"
     )
     loads = saved(tmp_path, "model,seconds\nA,22.7\n", "loads.csv")
     trace = read_request_log(log, TIMED, load_times=loads)
@@ -71,7 +71,10 @@ def test_the_log_names_the_cpus(tmp_path: Path) -> None:
     [
         ("id,model,from\nx,A,0\n", "line 1: has no column 'to'; there are id, model, from"),
         ("id,model,from,to\nx,A,2,1\n", "line 2: 'to' is before 'from'"),
-        ("id,model,from,to\nx,A,soon,1\n", "line 2: 'from' is 'soon'; write a number, or ISO"),
+        (
+            "id,model,from,to\nx,A,soon,1\n",
+            "line 2: 'from' is 'soon'; write a number such as 0.5, or ISO",
+        ),
         ("id,model,from,to\nx,A,1\n", "line 2: has 3 values, but there are 4 columns"),
         ("id,model,from,to\n", "holds no request"),
         ("", "holds no request"),
@@ -149,7 +152,7 @@ def test_whole_seconds_may_overlap_by_a_second(tmp_path: Path, cpu: str | None) 
         trace = read_request_log(log, columns, cpus=1)
     assert trace.end.tolist() == [1000, 3000, 4000]
     log = saved(tmp_path, SECONDS.replace("2.5", "3.1"))
-    with pytest.raises(FileError, match=r"line 4: starts (on '0' )?while"):
+    with pytest.raises(FileError, match=r"line 4: starts (on '0' while|1100ms before)"):
         read_request_log(log, columns, cpus=1)
 
 
@@ -252,7 +255,7 @@ def test_durations_in_another_unit_are_doubted(
     wanted = RequestColumns(df="model", duration="took", **columns)
     rows = "".join(f"A,2026-01-01T00:00:0{second},1000\n" for second in range(3))
     log = saved(tmp_path, "model,at,took\n" + rows)
-    with pytest.warns(DfoptWarning, match=f"{doubt}.*Else give `time_unit`"):
+    with pytest.warns(DfoptWarning, match=f"{doubt}.*Else give `duration_unit`"):
         read_request_log(log, wanted, cpus=cpus)
     read_request_log(log, wanted, cpus=cpus or 3, time_unit="ms")
 
@@ -263,6 +266,7 @@ def test_durations_in_another_unit_are_doubted(
         ("2026-01-31", "86400"),
         ("2026-01-31T12:00", "60"),
         ("2026-01-31 12:00:00Z", "1"),
+        ("2026-01-31 12:00:00 UTC", "1"),
         ("20260131T120000+0100", "1"),
         ("2026-01-31T12:00:00.250-01:00", "0.001"),
         ("2026-01-31T12:00:00,5", "0.1"),
@@ -285,3 +289,15 @@ def test_a_log_without_arrivals_says_how_to_get_waits(tmp_path: Path) -> None:
     write_trace(trace, path)
     problem = service_of(read_trace(path)).problem
     assert problem == "the trace has no wake-ups; import the log with `arrival`, too"
+
+
+def test_durations_may_have_a_unit_of_their_own(tmp_path: Path) -> None:
+    log = saved(tmp_path, "model,at,took\nA,1772355600.5,500\nA,1772355602,1500\n")
+    columns = RequestColumns(df="model", start="at", duration="took")
+    trace = read_request_log(log, columns, duration_unit="ms", load_times=2)
+    assert (trace.start.tolist(), trace.end.tolist()) == ([0, 1500], [500, 3000])
+    assert trace.header.penalty == PenaltyG(fill=2000, write_back=0)
+    trace = read_request_log(log, columns, duration_unit="us")
+    assert (trace.header.time_unit, trace.end.tolist()) == ("us", [500, 1_501_500])
+    with pytest.raises(FileError, match="`duration_unit` must be s, ms, us or ns, not 'min'"):
+        read_request_log(log, columns, duration_unit="min")

@@ -27,7 +27,7 @@ def with_load_times(
     """Return the trace with what loads cost; each request is the dispatch in its place."""
     if isinstance(load_times, str | Path):
         return _with_times_of_models(trace, requests, load_times, units)
-    fill = Decimal(str(load_times)) * units.factor
+    fill = Decimal(str(load_times)) * units.in_trace(units.point)
     if not fill.is_finite() or not 0 <= fill <= LARGEST_TOTAL:
         raise FileError(f"must be at least 0, not {load_times}", place="load_times")
     penalty = PenaltyG(fill=int(fill.to_integral_value()), write_back=0)
@@ -57,7 +57,7 @@ def _times_of_models(path: str | Path, units: LogUnits) -> dict[str, int]:
         table = read_table(path, "load time")
         if not table.names[1:]:
             raise FileError("has one column; write the model, a comma and its load time")
-        column = TimeColumn(table.names[1], 1, units, is_point=False)
+        column = TimeColumn(table.names[1], 1, replace(units, duration=units.point), is_point=False)
         found: dict[str, int] = {}
         for line, row in table.rows:
             time = column.time(line, row)

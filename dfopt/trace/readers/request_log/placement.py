@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dfopt.errors import FileError
+from dfopt.trace.quality import counted
 from dfopt.trace.readers.request_log.logged_request import LoggedRequest
 from dfopt.trace.readers.request_log.rounding import Rounding
 from dfopt.trace.time_units import exact_time
@@ -47,9 +48,9 @@ def first_free(requests: list[LoggedRequest], cpus: int | None, overlaps: Roundi
             end, cpu, before = heapq.heappop(running)
             if not shorten(requests, before, end - start, overlaps):
                 raise FileError(
-                    f"starts while {used} others run, on {used} CPUs, and goes on for "
-                    f"{exact_time(end - start, overlaps.unit)} before one of them ends; give a "
-                    "larger `cpus`, the column `cpu`, or another `time_unit`",
+                    f"starts {exact_time(end - start, overlaps.unit)} before a CPU is free "
+                    f"({counted(used, 'CPU')}); give a "
+                    "larger `cpus`, the column `cpu`, or the `duration_unit`",
                     place=f"line {request.line}",
                 )
             heapq.heappush(free, cpu)
@@ -98,8 +99,8 @@ def named(requests: list[LoggedRequest], cpus: int | None, overlaps: Rounding) -
             if overlap > 0 and not shorten(requests, previous, overlap, overlaps):
                 raise FileError(
                     f"starts on {request.cpu!r} while line {before.line} runs there, for "
-                    f"{exact_time(overlap, overlaps.unit)} more; mend the times or their "
-                    "`time_unit`, or leave out the column `cpu`",
+                    f"{exact_time(overlap, overlaps.unit)} more; mend the times or the "
+                    "`duration_unit`, or leave out the column `cpu`",
                     place=f"line {request.line}",
                 )
         last[request.cpu or ""] = position

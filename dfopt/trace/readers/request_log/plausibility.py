@@ -26,14 +26,14 @@ def doubt(requests: Sequence[LoggedRequest], cpus: int | None, units: LogUnits) 
     cpus
         How many CPUs there are, None where that is not known.
     units
-        Of the log and the trace.
+        Of the log.
     """
     points = [time for r in requests for time in (r.arrival, r.start) if time is not None]
     span = max(points) - min(points)
     lengths = sorted(request.length for request in requests)
     if not span:
         return None
-    said = f"is the unit of durations, {units.log}, right? Else give `time_unit`"
+    said = f"is the unit of durations, {units.duration}, right? Else give `duration_unit`"
     if cpus is not None and sum(lengths) > OVERLOAD * cpus * span:
         times = round(sum(lengths) / (cpus * span))
         return (

@@ -50,6 +50,7 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
     columns: RequestColumns,
     *,
     time_unit: str = "s",
+    duration_unit: str | None = None,
     cpus: int | None = None,
     load_times: float | str | Path | None = None,
     where: Mapping[str, Collection[str]] | None = None,
@@ -72,8 +73,10 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
         What the columns are called.
     time_unit
         The unit of times that are numbers: s, ms, us or ns. Times in ISO 8601 need none, and
-        without a time zone they are in UTC. The trace is in ms, or in this unit if it is smaller;
-        points in time are rounded to it.
+        without a time zone they are in UTC. The trace is in ms, or in the smallest unit of the log
+        if that is smaller; times are rounded to it.
+    duration_unit
+        The unit of durations and times in the queue; None: ``time_unit``.
     cpus
         Number of CPUs. None: as many as the log names, or as ran at once.
     load_times
@@ -87,13 +90,14 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
     FileError
         When the log cannot be read, or contradicts itself by more than its times are rounded.
     """
-    if time_unit not in NANOSECONDS:
-        raise FileError(f"`time_unit` must be s, ms, us or ns, not {time_unit!r}")
+    duration_unit = time_unit if duration_unit is None else duration_unit
+    for name, unit in (("time_unit", time_unit), ("duration_unit", duration_unit)):
+        if unit not in NANOSECONDS:
+            raise FileError(f"`{name}` must be s, ms, us or ns, not {unit!r}")
     if cpus is not None and cpus < 1:
         raise FileError(f"must be at least 1, not {cpus}", place="cpus")
     is_given = cpus is not None
-    is_small = NANOSECONDS[time_unit] < NANOSECONDS["ms"]
-    units = LogUnits(log=time_unit, trace=time_unit if is_small else "ms")
+    units = LogUnits(point=time_unit, duration=duration_unit)
     every = read_table(path, "request")
     table = chosen(every, where or {})
     times = RowTimes(table, columns, units)

@@ -20,20 +20,25 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogUnits:
-    """The units of times in a log that are numbers, and of the trace that is made of it."""
+    """The units of times in a log that are numbers.
 
-    log: str
-    trace: str
+    Parameters
+    ----------
+    point, duration
+        The units of points in time, and of durations.
+    """
+
+    point: str
+    duration: str
 
     @property
-    def factor(self) -> Decimal:
-        """How many units of the trace are one of the log."""
-        return Decimal(NANOSECONDS[self.log]) / NANOSECONDS[self.trace]
+    def trace(self) -> str:
+        """The unit of the trace: ms, or the smallest of them if it is smaller."""
+        return min("ms", self.point, self.duration, key=NANOSECONDS.__getitem__)
 
-    @property
-    def second(self) -> Decimal:
-        """How many units of the trace are a second."""
-        return Decimal(NANOSECONDS["s"]) / NANOSECONDS[self.trace]
+    def in_trace(self, unit: str) -> Decimal:
+        """Return how many units of the trace another unit is."""
+        return Decimal(NANOSECONDS[unit]) / NANOSECONDS[self.trace]
 
 
 class TimeColumn:
@@ -46,7 +51,7 @@ class TimeColumn:
     position
         Where it stands in a row.
     units
-        Of numbers, and of the trace.
+        Of times that are numbers.
     is_point
         Whether its times are points in time, which may be written in ISO 8601.
     """
@@ -54,8 +59,8 @@ class TimeColumn:
     def __init__(self, name: str, position: int, units: LogUnits, *, is_point: bool) -> None:
         self.name = name
         self._position = position
-        self._units = units
-        self._factor, self._second = units.factor, units.second
+        self._factor = units.in_trace(units.point if is_point else units.duration)
+        self._second = units.in_trace("s")
         self._is_point = is_point
         self._finest: Decimal | None = None
 
@@ -96,10 +101,10 @@ class TimeColumn:
                 f"{self.name!r} is {text!r}; write a number such as 0.5", place=f"line {line}"
             )
         try:
-            moment = datetime.fromisoformat(text)
+            moment = datetime.fromisoformat(text.removesuffix(" UTC"))
         except ValueError:
             raise FileError(
-                f"{self.name!r} is {text!r}; write a number, or ISO 8601 such as "
+                f"{self.name!r} is {text!r}; write a number such as 0.5, or ISO 8601 such as "
                 "2026-01-31T12:00:00.5",
                 place=f"line {line}",
             ) from None
