@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from dfopt.files import write_instance
+from dfopt.files.streams import shown_name
 from dfopt.problem.instance import Objective
 from dfopt_cli.cost_options import ModelOptions, model_choice, model_instance
 from dfopt_cli.failures import naming, parsed
@@ -307,9 +308,12 @@ def import_requests(
         )
     if not columns.has_starts:
         say(
-            f"{log}: has no starts; the trace serves requests as they come, without load times: "
-            "run it under policies with 'dfopt simulate run-queue'"
+            f"{shown_name(log)}: has no starts; the trace serves requests as they come, without "
+            "load times: run it under policies with 'dfopt simulate run-queue'"
         )
     elif cpu is None:
-        say(f"{log}: has no CPUs; each request is on the first of {trace.cpus} that was free")
+        say(
+            f"{shown_name(log)}: has no CPUs; each request is on the first of {trace.cpus} that "
+            "was free"
+        )
     write_trace(trace, output)

@@ -282,3 +282,10 @@ def test_without_arrivals_the_remedy_is_about_the_log(run: Run, tmp_path: Path) 
     remedy = "the trace has no wake-ups; import the log with --arrival, too"
     for arguments in (("compare", out), ("compare", out, out), ("info", out)):
         assert remedy in " ".join(run(*arguments)[1].split())
+
+
+def test_a_log_from_standard_input_is_called_so(run: Run, tmp_path: Path) -> None:
+    columns = ("--df", "model", "--start", "from", "--end", "to", "-o", tmp_path / "out.jsonl")
+    code, _, err = run("trace", "import", "-", *columns, stdin="model,from,to\nA,0,1\n")
+    assert code == 0
+    assert err == "standard input: has no CPUs; each request is on the first of 1 that was free\n"
