@@ -140,22 +140,23 @@ def _not_loaded(file: str, error: BaseException) -> DfoptError:
 
 
 def _policy_in(module: ModuleType, name: str, file: str, base: type[PolicyT]) -> type[PolicyT]:
-    if name:
-        found = _as_policy(getattr(module, name, None), base)
-        if found is not None:
-            return _named(found)
-        raise DfoptError(f"has no policy {name!r}; derive it from {base.__name__}", file=file)
     candidates = (_as_policy(value, base) for value in vars(module).values())
     own = [
         policy
         for policy in candidates
         if policy is not None and policy.__module__ == module.__name__
     ]
+    names = ", ".join(policy.__name__ for policy in own)
+    if name:
+        found = _as_policy(getattr(module, name, None), base)
+        if found is not None:
+            return _named(found)
+        hint = f"there is {names}" if own else f"derive it from {base.__name__}"
+        raise DfoptError(f"has no policy {name!r}; {hint}", file=file)
     if len(own) != 1:
-        names = ", ".join(policy.__name__ for policy in own) or "none"
         raise DfoptError(
-            f"must define one policy, derived from {base.__name__}, but there are: {names}; "
-            "say which with file.py:Class",
+            f"must define one policy, derived from {base.__name__}, but there are: "
+            f"{names or 'none'}; say which with file.py:Class",
             file=file,
         )
     return _named(own[0])

@@ -179,7 +179,7 @@ def scenario_of_workload(source: str, settings: Mapping[str, object] | None = No
     }
     changed = with_settings(document, settings or {})
     if "cpus" not in changed["machine"]:
-        raise FileError("is missing; say how many CPUs there are", place="machine.cpus")
+        raise FileError("is missing; say how many CPUs there are with `cpus`", place="machine.cpus")
     name = own_workload(source, changed.get("parameters", {})).name
     return scenario_from_document(changed, name=name)
 

@@ -69,7 +69,7 @@ def test_ones_own_is_simulated_in_several_processes(own):
         ("x", "known are equipartition, dynamic"),
         ("nix.py", "nix.py: there is no such file"),
         ("nix:Nix", "nix: cannot be loaded (ModuleNotFoundError"),
-        ("greedy_policy:Nix", "greedy_policy: has no policy 'Nix'"),
+        ("greedy_policy:Nix", "greedy_policy: has no policy 'Nix'; there is Greedy"),
         ("greedy_policy:AllocationPolicy", "greedy_policy: has no policy 'AllocationPolicy'"),
         (
             "empty.py",

@@ -92,7 +92,7 @@ def test_errors_of_own_steps_and_children_are_named(code: Path) -> None:
 
 
 def test_what_is_missing_or_unknown_is_said(code: Path) -> None:
-    with pytest.raises(DfoptError, match="say how many CPUs"):
+    with pytest.raises(DfoptError, match="say how many CPUs there are with `cpus`"):
         scenario_of_workload(str(code))
     with pytest.raises(DfoptError, match="did you mean 'pairs'"):
         scenario_of_workload(str(code), {**SMALL, "pears": 3})
