@@ -113,7 +113,8 @@ def gantt_bars(trace: Trace, fragments: Sequence[str], *, most: int = MOST_BARS)
             if columns == 1 or np.count_nonzero(shares) <= most:
                 break
             columns = max(1, columns * 3 // 4)
-        add_columns(bars, shares, edges, origin)
+        # A fragment may be called what stands for all others; then both have one colour.
+        add_columns([bars[name] for name in names], shares, edges, origin)
         column = length / columns
     return GanttBars(
         bars={name: own for name, own in bars.items() if own.left}, length=length, column=column
@@ -143,7 +144,7 @@ def shares_of(trace: Trace, group: Integers, groups: int, edges: Integers) -> In
 
 
 def add_columns(
-    bars: dict[str, Bars],
+    bars: Sequence[Bars],
     shares: Integers,
     edges: Integers,
     origin: int,
@@ -152,7 +153,7 @@ def add_columns(
     width = np.maximum(edges[1:] - edges[:-1], 1)
     for cpu in range(len(shares)):
         low = np.full(len(width), -cpu - BAR_HEIGHT / 2)
-        for own, used in zip(bars.values(), shares[cpu], strict=True):
+        for own, used in zip(bars, shares[cpu], strict=True):
             high = low + BAR_HEIGHT * used / width
             shown = np.flatnonzero(used)
             own.left += (edges[:-1][shown] - origin).tolist()

@@ -16,7 +16,7 @@ from dfopt.compare.document import comparison_document, comparisons_document
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyG
 from dfopt.report import check_packages, packages, report_page
-from dfopt.report.gantt_columns import BAR_HEIGHT, OTHERS, gantt_bars
+from dfopt.report.gantt_columns import BAR_HEIGHT, NO_FRAGMENT, OTHERS, gantt_bars
 from dfopt.report.page import main_cause
 from dfopt.trace import read_trace
 from tests.compare.examples import ROWS, causes, comparison, frontier, write_trace
@@ -160,6 +160,14 @@ def test_bars_of_a_trace_of_years_lie_within_it() -> None:
     drawn = gantt_bars(trace_from_rows(rows), ["A", "B"], most=1_000).bars["A"]
     assert (min(drawn.left), max(drawn.right)) == (0, 2_000 * day)
     assert max(drawn.high) <= BAR_HEIGHT / 2
+
+
+def test_a_fragment_may_be_called_what_stands_for_others(tmp_path: Path) -> None:
+    rows = [(n % 2, 20 * n, "t", [OTHERS, NO_FRAGMENT, None][n % 3]) for n in range(60)]
+    trace = read_trace(write_trace(tmp_path / "trace.jsonl", rows))
+    for most in (60, 30):
+        drawn = gantt_bars(trace, sorted(trace.fragments), most=most)
+        assert drawn.bars.keys() == {OTHERS, NO_FRAGMENT}
 
 
 def test_missing_package_has_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
