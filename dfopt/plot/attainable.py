@@ -157,9 +157,10 @@ def row_label(row: FrontierRow, unit: str | None) -> str:
         case Scheduling.LONGEST_WAIT:
             return f"waits of at most {wait_text(row.wait or 0, unit)}"
         case Scheduling.SAME_MEAN_WAIT:
-            return "same mean wait"
+            return "same mean wait;\nsome may wait longer"
         case Scheduling.PATIENCE:
-            return f"a rule that knows no future,\npatience {wait_text(row.patience or 0, unit)}"
+            patience = wait_text(row.patience or 0, unit)
+            return f"a rule that knows no future,\npatience {patience}; some may wait longer"
     return str(row.scheduling)
 
 
@@ -176,9 +177,9 @@ def add_legend(ax: Axes) -> None:
                 facecolor=ground,
                 edgecolor=PAPER,
                 hatch="///",
-                label="proven: nobody with this limit pays less (lengths as recorded)",
+                label="proven: nobody with this limit pays less, with recorded lengths",
             ),
-            Line2D([], [], label="the same, whatever the lengths of the dispatches are", **BOUND),
+            Line2D([], [], label="the same at any lengths of the dispatches", **BOUND),
         ],
         loc="lower left",
         bbox_to_anchor=(0, 1.0),

@@ -20,6 +20,9 @@ FONT_SIZE = 9.0
 SHOWN = (*(cause for cause in Cause if cause is not Cause.WRITE_BACK), Cause.WRITE_BACK)
 """The causes in the order of the bars: what happened, and then the write-backs that followed."""
 
+LEGEND = {Cause.WRITE_BACK: "changed data written back"}
+"""Legends have room for more than the words of documents."""
+
 LARGE = 100
 """Ratios from 100 on have no decimal places."""
 
@@ -100,7 +103,7 @@ def cause_patches(paid: Iterable[Mapping[Cause, int]]) -> list[Patch]:
     bars = list(paid)
     colours = group_colours(map(str, Cause))
     return [
-        Patch(color=colours[str(cause)], label=str(cause))
+        Patch(color=colours[str(cause)], label=LEGEND.get(cause, str(cause)))
         for cause in SHOWN
         if any(causes[cause] for causes in bars)
     ]
@@ -112,8 +115,8 @@ def least_costs(comparisons: Sequence[Comparison]) -> tuple[str, str]:
     Each of them is for the dispatches of its own trace.
     """
     windows = dict.fromkeys(comparison.windows[-1].window for comparison in comparisons)
-    of = f"of its own\ndispatches (window: {', '.join(windows)})"
-    return f"rolling schedule {of}", f"bound {of}"
+    of = f"its own\ndispatches (window: {', '.join(windows)})"
+    return f"rolling: looks ahead in {of}", f"bound of {of}"
 
 
 def ratio_text(ratio: float | None) -> str:

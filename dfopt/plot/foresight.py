@@ -38,7 +38,7 @@ STYLES: dict[str, dict[str, Any]] = {
 
 MEANINGS = {
     "realised": "realised",
-    "rolling": "rolling schedule",
+    "rolling": "rolling schedule: looks ahead",
     "bound": "bound",
 }
 ORDER_KEPT: dict[str, dict[str, Any]] = {

@@ -249,7 +249,12 @@ def draw_ladders(ax: Axes, policies: Sequence[PolicyLine]) -> None:
     scale_costs(ax, costs)
     label = cost_label([policy.comparison for policy in policies])
     ax.set_ylabel(label, fontsize=FONT_SIZE, parse_math=False)
-    ax.set_title("as it ran, and rolling schedules", fontsize=FONT_SIZE, color=INK, loc="left")
+    ax.set_title(
+        "as it ran, and rolling schedules, which look ahead",
+        fontsize=FONT_SIZE,
+        color=INK,
+        loc="left",
+    )
     ax.tick_params(labelsize=FONT_SIZE)
     ax.grid(axis="y", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
     ax.set_axisbelow(True)

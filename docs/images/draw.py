@@ -94,7 +94,7 @@ def report() -> Image.Image:
     picture = Image.new("RGB", (sum(part.width for part in parts) + space, 1010), "white")
     picture.paste(parts[0], (0, 0))
     picture.paste(parts[1], (parts[0].width + space, 0))
-    return picture.quantize(64)
+    return picture.quantize(128)
 
 
 def main() -> None:

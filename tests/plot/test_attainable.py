@@ -31,8 +31,8 @@ def test_each_schedule_has_a_bar_with_what_is_proven_about_it() -> None:
         "same times, best CPUs",
         "nobody waits longer",
         "waits of at most 1 ms",
-        "same mean wait",
-        "a rule that knows no future,\npatience 30 µs",
+        "same mean wait;\nsome may wait longer",
+        "a rule that knows no future,\npatience 30 µs; some may wait longer",
     ]
     middles = ax.get_yticks().tolist()
     # What is proven is drawn upon the cost, so that each bar ends with one of the two colours.

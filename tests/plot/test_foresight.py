@@ -71,7 +71,7 @@ def test_what_other_cpus_alone_save_stands_at_look_ahead_0() -> None:
 def test_one_trace_is_the_title_and_several_are_named_below() -> None:
     alone = plot_foresight([comparison(windows=WINDOWS)])
     assert alone.get_legend().get_title().get_text() == "made by hand"
-    assert legends(alone)[:3] == ["realised", "rolling schedule", "bound"]
+    assert legends(alone)[:3] == ["realised", "rolling schedule: looks ahead", "bound"]
     ax = plot_foresight([comparison(name=name, windows=WINDOWS) for name in ("_old", "$new")])
     assert {"_old", "$new", "realised"} < set(legends(ax))
     assert len({line.get_color() for line in ax.lines if len(line.get_xdata()) > 2}) == 2

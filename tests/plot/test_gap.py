@@ -6,6 +6,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from dfopt.compare.comparison import Cause
 from dfopt.compare.cost_model import CostModel
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_gap, save_picture
@@ -31,7 +32,7 @@ def test_a_bar_adds_up_to_what_was_paid() -> None:
     assert texts(ax) == ["17%", "50%", "33%", "2.00 × its rolling\n3.00 × its bound"]
     assert legend(ax) == [
         "first load", "fragment revisited", "fragment split over CPUs",
-        "rolling schedule of its own\ndispatches (window: whole)",
+        "rolling: looks ahead in its own\ndispatches (window: whole)",
         "bound of its own\ndispatches (window: whole)",
     ]  # fmt: skip
     assert [label.get_text() for label in ax.get_yticklabels()] == ["made by hand"]
@@ -84,3 +85,8 @@ def test_long_names_take_two_lines() -> None:
 def test_large_ratios_have_no_decimal_places() -> None:
     ax = plot_gap([comparison(windows=(window("5", bound=1, rolling=2, realised=2634),))])
     assert texts(ax)[-1] == "1,317 × its rolling\n2,634 × its bound"
+
+
+def test_write_backs_are_said_in_words() -> None:
+    ax = plot_gap([comparison(causes={Cause.WRITE_BACK: 7, Cause.SPLIT: 2})])
+    assert legend(ax)[:2] == ["fragment split over CPUs", "changed data written back"]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dfopt.compare import CostModel, compare_trace, parse_window
-from dfopt.compare.comparison import Realised
+from dfopt.compare.comparison import OrderKept, Realised
 from dfopt.compare.document import comparison_document, comparisons_document
 from dfopt.errors import DfoptError
 from dfopt.problem.penalties import PenaltyG
@@ -132,6 +132,25 @@ def test_the_page_says_what_ran_in_parallel(tmp_path: Path) -> None:
     last = [row[-1] for row in rows if row]
     assert last[:2] == ["12.5%", "–"]  # side by side
     assert "37.5%" in last[2:]
+
+
+def test_tiles_say_at_which_lengths_a_bound_holds(tmp_path: Path) -> None:
+    trace = read_trace(write_trace(tmp_path / "trace.jsonl", time_unit="ns"))
+    page = report_page([comparison(frontier=frontier())], [trace], facts=[{}], command="")
+    tiles = re.findall(r"<li>(.*?)<strong>(.*?)</strong><span class=\"soft\">(.*?)</span>", page)
+    assert tiles == [
+        ("same timeline", "11", "proven: ≥ 11"),
+        ("nobody later", "7", "proven: ≥ 6 with recorded lengths, ≥ 5 at any"),
+        ("wait at most 1 ms", "5", "proven: ≥ 5 with recorded lengths, ≥ 3 at any"),
+    ]
+    assert "rows that let single dispatches wait longer can cost less" in page
+
+
+def test_a_choice_of_cpus_that_saves_everything_has_no_ratio(tmp_path: Path) -> None:
+    trace = read_trace(write_trace(tmp_path / "trace.jsonl"))
+    kept = OrderKept(online=3, best=0, bound=0)
+    page = report_page([comparison(order_kept=kept)], [trace], facts=[{}], command="")
+    assert "<td>all saved</td>" in page
 
 
 def test_bars_of_a_long_trace_are_shares(tmp_path: Path) -> None:
