@@ -36,7 +36,9 @@ TIME_COLUMNS = frozenset({
     "locks_spun",
     *(
         f"{waits}_{figure}"
-        for waits in ("wait", "response", "service_wakeup_latency", "service_wait")
+        for waits in (
+            "wait", "response", "service_wakeup_latency", "service_wait", "service_response",
+        )
         for figure in ("mean", "p50", "p99", "longest")
     ),
 })  # fmt: skip

@@ -210,5 +210,6 @@ def test_a_frame_has_a_row_for_each_simulation():
     assert list(frame["response_mean_ns"]) == [run.mean_response for run in runs.runs]
     (latency,) = {run.service.wakeup_latency.p99 for run in runs.runs[:1]}
     assert frame["service_wakeup_latency_p99_ns"][0] == latency
+    assert frame["service_response_p99_ns"][0] == runs.runs[0].service.response.p99
     assert list(frame["caches_misses"]) == [sum(run.caches.misses) for run in runs.runs]
     assert not any(isinstance(value, list | dict) for value in frame.iloc[0])
