@@ -8,13 +8,14 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dfopt.errors import DfoptError
-from dfopt.trace.events import Flags, Integers, Numbers
+from dfopt.trace.events import Flags, Integers, Numbers, Stop
+from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.trace import Gaps, TaskForks, TaskMarks, TaskWakeups, Trace
 
 Columns = TypeVar("Columns", Trace, Gaps, TaskForks, TaskMarks, TaskWakeups)
 
 BY_NOBODY_SEEN = -1
-"""The waker of a task that was woken before the part, as if an interrupt had done it."""
+"""The waker of a task that waits when the part begins, as if an interrupt had woken it."""
 
 
 def between(trace: Trace, begin: int, end: int) -> Trace:
@@ -39,8 +40,9 @@ def between(trace: Trace, begin: int, end: int) -> Trace:
     Notes
     -----
     A task that was woken or forked before ``begin``, and still waits for its next dispatch, is
-    woken or forked at ``begin``. So no schedule of the part can use the time before it, and waits
-    count from there. On each CPU the first dispatch is a first load.
+    woken or forked at ``begin``. A task that was preempted before is woken at ``begin``, too, or
+    when it was preempted, if it ran over ``begin``. So no schedule of the part can use the time
+    before it, and waits count from there. On each CPU the first dispatch is a first load.
     """
     if end <= begin:
         raise DfoptError(
@@ -54,7 +56,9 @@ def between(trace: Trace, begin: int, end: int) -> Trace:
     return replace(
         _chosen(trace, rows),
         gaps=replace(gaps, start=np.maximum(gaps.start, begin), end=np.minimum(gaps.end, end)),
-        wakeups=_wakeups(trace, trace.wakeups, rows, begin, end),
+        wakeups=_together(
+            _wakeups(trace, trace.wakeups, rows, begin, end), _preempted(trace, rows, begin, end)
+        ),
         first_wakeups=_wakeups(trace, trace.first_wakeups, rows, begin, end),
         forks=_chosen(replace(forks, time=np.maximum(forks.time, begin)), kept_forks),
         marks=_chosen(trace.marks, trace.marks.time <= end),
@@ -72,16 +76,44 @@ def _wakeups(trace: Trace, wakeups: TaskWakeups, rows: Flags, begin: int, end: i
     return _chosen(moved, kept)
 
 
+def _preempted(trace: Trace, rows: Flags, begin: int, end: int) -> TaskWakeups:
+    """Return wake-ups of tasks that were preempted before the part, or in it after its beginning.
+
+    The first ones go on in the part; the last dispatch of the others runs over its beginning.
+    """
+    if trace.stop is None:
+        return TaskWakeups()
+    preempted = trace.stop == Stop.PREEMPTED
+    over = preempted & (trace.start < begin) & (trace.end > begin) & (trace.end <= end)
+    earlier = np.append(preempted & (trace.start < begin) & (trace.end <= begin), False)
+    goes_on = rows & earlier[latest_of_same(trace.task)]  # the last one stands for no dispatch
+    task = np.concatenate((trace.task[goes_on], trace.task[over]))
+    return TaskWakeups(
+        time=np.concatenate((np.full(goes_on.sum(), begin), trace.end[over])),
+        waker=np.full_like(task, BY_NOBODY_SEEN),
+        woken=task,
+    )
+
+
+def _together(one: TaskWakeups, other: TaskWakeups) -> TaskWakeups:
+    """Return the wake-ups of both, ordered by time."""
+    time = np.concatenate((one.time, other.time))
+    waker = np.concatenate((one.waker, other.waker))
+    woken = np.concatenate((one.woken, other.woken))
+    order = np.lexsort((woken, waker, time))
+    return TaskWakeups(time=time[order], waker=waker[order], woken=woken[order])
+
+
 def _counts(  # noqa: PLR0913, PLR0917 - columns and limits
     trace: Trace, rows: Flags, task: Numbers, time: Integers, begin: int, end: int
 ) -> Flags:
-    """Return which events count: those of this time, and earlier ones that still have no effect.
+    """Return which events count: those after ``begin``, and earlier ones that have no effect yet.
 
     These are about tasks whose next dispatch is in the part.
     """
     following = _next_row(trace, task, time)
     in_part = np.append(rows, False)[following]  # the last one stands for no dispatch
-    return np.where(time < begin, in_part, time <= end)
+    return np.where(time <= begin, in_part, time <= end)
 
 
 def _next_row(trace: Trace, task: Numbers, time: Integers) -> Integers:

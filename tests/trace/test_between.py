@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError
 from dfopt.trace import between
+from dfopt.trace.events import Stop
 from dfopt.trace.readiness import readiness_of
 from dfopt.trace.trace import TaskForks, TaskMarks, TaskWakeups
 from tests.trace.traces import SMALL, assert_same, traces_with_events
@@ -38,7 +39,7 @@ def runs(draw):
 
 @given(traces_with_events())
 def test_the_whole_is_the_trace(trace):
-    assert_same(between(trace, 0, LATEST), trace)
+    assert_same(between(trace, -1, LATEST), trace)
 
 
 @given(runs(), limits(), st.data())
@@ -79,6 +80,17 @@ def test_who_waits_at_the_beginning_is_woken_then():
     assert part.wakeups.woken.tolist() == [0, 1]
     assert part.wakeups.waker.tolist() == [-1, 2]
     assert readiness_of(part).ready_by.tolist() == [220]
+
+
+def test_who_was_preempted_before_waits_too():
+    """Of SMALL, tasks 0 and 2 go on at 250 and 300; they ran until 200."""
+    stop = np.array([Stop.PREEMPTED, Stop.SLEEPS, Stop.PREEMPTED, Stop.SLEEPS, Stop.ENDS], np.int8)
+    trace = dataclasses.replace(SMALL, stop=stop)
+    for begin, time in ((220, [220, 220]), (150, [200]), (90, [])):
+        part = between(trace, begin, 500)
+        assert part.wakeups.time.tolist() == time
+        assert part.wakeups.woken.tolist() == [0, 2][: len(time)]
+    assert readiness_of(between(trace, 220, 500)).known.all()
 
 
 def test_forks_before_a_first_dispatch_move_too():
