@@ -24,6 +24,11 @@ const find = (root) => [...root.querySelectorAll("*")].flatMap(
   (e) => e.className === "bk-layer bk-events" ? [e] : e.shadowRoot ? find(e.shadowRoot) : []);
 return getComputedStyle(find(document.getElementById("chart-gantt-1"))[0]).touchAction;
 """
+FOREIGN = """
+document.title = "untouched";
+document.body.insertAdjacentHTML("beforeend", "<img src='data:,' onerror='document.title = 1'>");
+document.body.lastChild.addEventListener("error", () => arguments[0](document.title));
+"""
 AXIS = "return views[0].model.below[0].major_label_text_color"
 
 
@@ -83,6 +88,8 @@ def test_a_reader_sees_the_figures(run: Run, tmp_path: Path) -> None:  # noqa: F
         assert reader.execute_script("return document.documentElement.scrollWidth") == PHONE
         assert reader.execute_script(TOUCH) == "pan-y"  # a finger also scrolls over the chart
         assert not [line for line in reader.get_log("browser") if line["level"] == "SEVERE"]
+        # Should a name ever become HTML, nothing in it runs.
+        assert reader.execute_async_script(FOREIGN) == "untouched"
 
 
 def media(reader: Any, scheme: str) -> None:

@@ -2,8 +2,10 @@
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,17 @@ def test_names_are_text(tmp_path: Path) -> None:
     assert EVIL in json.dumps(script(page, "charts")["gantt"])
     # Everything stands in the file: it loads nothing.
     assert not re.search(r"<(script|img|iframe)[^>]+src=|<link[^>]+href=\"(?!data:)", page)
+
+
+def test_only_the_scripts_of_the_page_may_run(tmp_path: Path) -> None:
+    trace = read_trace(write_trace(tmp_path / "trace.jsonl"))
+    page = report_page([comparison()], [trace], facts=[{}], command="")
+    (permitted,) = re.findall(r"script-src ([^;]*);", page)
+    digests = [
+        b64encode(sha256(program.encode()).digest()).decode()
+        for program in re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    ]
+    assert permitted.split() == [f"'sha256-{digest}'" for digest in digests]
 
 
 def test_several_traces_are_compared_in_a_table(tmp_path: Path) -> None:
