@@ -28,6 +28,7 @@ from dfopt.compare.attainable.frontier_parts import (
     bound_parts,
     joined_bounds,
 )
+from dfopt.compare.attainable.loops import compile_beside, missing_loops
 from dfopt.compare.attainable.patience import usual_patiences
 from dfopt.compare.attainable.same_timeline import BestPlacement
 from dfopt.compare.attainable.timed_schedule import (
@@ -54,6 +55,9 @@ NOT_OF_ONE_CPU = (
 
 WITHIN = 0.99
 """The share of waits that are no longer than their 99th percentile."""
+
+COMPILING = "compiling loops"
+"""What is at work before all parts, once after an installation."""
 
 Answers = dict[PartKey, Answer]
 """What is known of each part."""
@@ -133,6 +137,11 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     is_complete = True
     parts: list[FrontierPart | BoundPiece] = []
     try:
+        missing = missing_loops() if limits and scheduler is None else []
+        if missing:
+            if on_progress is not None:
+                on_progress(FrontierProgress(done=0, total=total, at_work=COMPILING))
+            compile_beside(missing, workers)
         perform(first)
         found = tuple(schedules_in(answers))
         # The longest parts first, which are the schedules.
