@@ -23,6 +23,7 @@ from dfopt_cli.trace_files import (
     named,
     names_of,
     tell_source,
+    tell_warnings,
 )
 from dfopt_cli.trace_options import LabelOptions, TraceArgument
 
@@ -222,10 +223,14 @@ def import_requests(
     arrival: Annotated[str | None, column_option("when the request came")] = None,
     start: Annotated[str | None, column_option("when its work began")] = None,
     end: Annotated[str | None, column_option("when its work ended")] = None,
-    duration: Annotated[str | None, column_option("how long its work took")] = None,
+    duration: Annotated[
+        str | None, column_option("how long its work took; with --end gives the start")
+    ] = None,
     queued: Annotated[
         str | None,
-        column_option("how long it waited; gives the start of an arrival, the arrival of a start"),
+        column_option(
+            "how long it waited; with an arrival gives the start, with a start the arrival"
+        ),
     ] = None,
     cpu: Annotated[
         str | None, column_option("the CPU or GPU; by default the first that is free")
@@ -278,7 +283,7 @@ def import_requests(
 ) -> None:
     """Make a trace of a log of requests, such as those to models on GPUs.
 
-    Give --start and --end or --duration; with --arrival or --queued, waits are known. Or give
+    Give two of --start, --end and --duration; with --arrival or --queued, waits are known. Or give
     --arrival, --duration and --cpus: then 'dfopt simulate run-queue' makes the schedule, by
     policies.
 
@@ -311,9 +316,10 @@ def import_requests(
             f"{shown_name(log)}: has no starts; the trace serves requests as they come, without "
             "load times: run it under policies with 'dfopt simulate run-queue'"
         )
-    elif cpu is None:
-        say(
-            f"{shown_name(log)}: has no CPUs; each request is on the first of {trace.cpus} that "
-            "was free"
+    elif cpu is None and trace.cpus > 1:
+        placed = (
+            f"without --cpu, each request is taken to have run on the first of {trace.cpus} CPUs "
+            "that was free; switches are counted under this assumption"
         )
+        tell_warnings(log, [placed])
     write_trace(trace, output)

@@ -236,7 +236,11 @@ def test_a_log_of_requests_becomes_a_trace(run: Run, tmp_path: Path, log: Path) 
         (QUEUE, "does not say how many CPUs there are; give --cpus"),
         ((*QUEUE, "--time-unit", "min"), "--time-unit must be s, ms, us or ns, not 'min'"),
         (("--df", "model", "--start", "arrived"), "name the column --end or --duration"),
-        (("--df", "model"), "name the columns --start and --end, or --arrival and --duration"),
+        (
+            ("--df", "model"),
+            "name the columns --start and --end or --duration, --end and --duration, or --arrival "
+            "and --duration",
+        ),
         (("--df", "size", *QUEUE[4:]), "line 1: has no column 'size'; there are id, model"),
     ],
 )
@@ -257,16 +261,15 @@ def test_a_log_with_failed_requests_and_a_time_in_the_queue(run: Run, tmp_path: 
     wanted = ("--where", "status=200", "--where", "status=201")
     code, stdout, err = run("trace", "import", log, *options, "--arrival", "at", *wanted, "-o", out)
     assert (code, stdout) == (0, "")
-    left_out, placed = err.splitlines()
+    (left_out,) = err.splitlines()
     said = "warning: left out 1 request where 'status' is not '200' or '201'"
     assert left_out == f"dfopt: {log}: {said}"
-    assert placed == f"{log}: has no CPUs; each request is on the first of 1 that was free"
     trace = read_trace(out)
     assert (trace.start.tolist(), trace.wakeups.time.tolist()) == ([1000, 3000], [0, 2000])
     code, _, err = run("trace", "import", log, *options, "--arrival", "at", "-o", out)
     assert (code, err) == (
         1,
-        f"dfopt: {log}: line 3: 'waited' is empty; fill it in, or leave the line out (--where "
+        f"dfopt: {log}: line 3: 'took' is empty; fill it in, or leave the line out (--where "
         "chooses lines of a log)\n",
     )
     code, _, err = run("trace", "import", log, *options, "--where", "status", "-o", out)
@@ -286,6 +289,11 @@ def test_without_arrivals_the_remedy_is_about_the_log(run: Run, tmp_path: Path) 
 
 def test_a_log_from_standard_input_is_called_so(run: Run, tmp_path: Path) -> None:
     columns = ("--df", "model", "--start", "from", "--end", "to", "-o", tmp_path / "out.jsonl")
-    code, _, err = run("trace", "import", "-", *columns, stdin="model,from,to\nA,0,1\n")
+    code, _, err = run("trace", "import", "-", *columns, stdin="model,from,to\nA,0,3\nB,0,5\n")
     assert code == 0
-    assert err == "standard input: has no CPUs; each request is on the first of 1 that was free\n"
+    assert err == (
+        "dfopt: standard input: warning: without --cpu, each request is taken to have run on the "
+        "first of 2 CPUs that was free; switches are counted under this assumption\n"
+    )
+    code, _, err = run("trace", "import", "-", *columns, stdin="model,from,to\nA,0,1\nB,1,3\n")
+    assert (code, err) == (0, "")

@@ -89,7 +89,8 @@ def test_errors_name_the_line(tmp_path: Path, text: str, problem: str) -> None:
 def test_a_request_without_a_cpu_is_refused(tmp_path: Path) -> None:
     columns = RequestColumns(df="model", start="from", end="to", cpu="gpu")
     log = saved(tmp_path, "gpu,model,from,to\n0,A,0,2\n,B,1,2\n")
-    with pytest.raises(FileError, match="line 3: does not say which CPU served the request"):
+    problem = "line 3: does not say .* or leave the request out with `where`$"
+    with pytest.raises(FileError, match=problem):
         read_request_log(log, columns)
 
 
@@ -210,7 +211,7 @@ def test_a_time_in_the_queue_gives_starts_or_arrivals(tmp_path: Path) -> None:
     with pytest.warns(DfoptWarning, match="shortened 1 request by at most 1s"):
         trace = read_request_log(log, began)
     assert (trace.start.tolist(), trace.wakeups.time.tolist()) == ([500, 1500], [0, 500])
-    with pytest.raises(FileError, match="`queued` goes with one of"):
+    with pytest.raises(FileError, match="`queued` goes with `arrival`, with"):
         RequestColumns(df="model", arrival="at", start="at", queued="waited", duration="took")
     log = saved(tmp_path, "model,at,waited,took\nA,10,-1,2\n")
     with pytest.raises(FileError, match="line 2: 'waited' is negative"):
@@ -301,3 +302,74 @@ def test_durations_may_have_a_unit_of_their_own(tmp_path: Path) -> None:
     assert (trace.header.time_unit, trace.end.tolist()) == ("us", [500, 1_501_500])
     with pytest.raises(FileError, match="`duration_unit` must be s, ms, us or ns, not 'min'"):
         read_request_log(log, columns, duration_unit="min")
+
+
+def test_ends_less_durations_are_starts(tmp_path: Path) -> None:
+    text = "model,end,took,waited,came\nA,5,3,1,1\nB,9.5,3.5,0.25,4\n"
+    log = saved(tmp_path, text)
+    columns = RequestColumns(df="model", end="end", duration="took", queued="waited")
+    trace = read_request_log(log, columns)
+    assert (trace.start.tolist(), trace.end.tolist()) == ([1000, 5000], [4000, 8500])
+    assert trace.wakeups.time.tolist() == [0, 4750]
+    columns = RequestColumns(df="model", end="end", duration="took", arrival="came", cpu="model")
+    trace = read_request_log(log, columns)
+    assert (trace.start.tolist(), trace.wakeups.time.tolist()) == ([1000, 5000], [0, 3000])
+    problem = "line 2: the start, 'end' less 'took', is before 'came'; mend"
+    with pytest.raises(FileError, match=problem):
+        read_request_log(saved(tmp_path, text.replace("1,1", "1,4")), columns)
+    with pytest.raises(FileError, match="of `start`, `end` and `duration` two are enough"):
+        RequestColumns(df="model", start="came", end="end", duration="took")
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3_000), st.integers(0, 3_000)), min_size=1),
+    st.integers(0, 3),
+    st.integers(0, 3),
+    st.sampled_from([ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING]),
+)
+def test_rounded_ends_less_rounded_durations_are_read(
+    runs: list[tuple[int, int]], end_digits: int, duration_digits: int, rounding: str
+) -> None:
+    def written(milliseconds: int, digits: int) -> str:
+        seconds = Decimal(milliseconds).scaleb(-3)
+        return str(seconds.quantize(Decimal(1).scaleb(-digits), rounding))
+
+    lines, now = ["gpu,model,came,end,took"], 0
+    for pause, length in runs:
+        now += pause
+        came = written(now, end_digits)
+        now += length
+        lines.append(f"0,A,{came},{written(now, end_digits)},{written(length, duration_digits)}")
+    columns = RequestColumns(df="model", arrival="came", end="end", duration="took", cpu="gpu")
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", DfoptWarning)
+        trace = read_request_log(saved(Path(folder), "\n".join(lines)), columns)
+    assert len(trace) == len(runs)
+    assert (trace.end[:-1] <= trace.start[1:]).all()
+
+
+@pytest.mark.parametrize(
+    ("columns", "question"),
+    [
+        ({"arrival": "time", "queued": "waited"}, "if 'time' is .* `end`, not with `arrival`"),
+        ({"start": "time"}, "if 'time' is when a request ended, name it with `end`, not with `s"),
+    ],
+)
+@pytest.mark.parametrize("cpu", ["gpu", None])
+def test_times_that_overlap_may_be_ends(
+    tmp_path: Path, columns: dict[str, str], question: str, cpu: str | None
+) -> None:
+    log = saved(tmp_path, "gpu,model,time,waited,took\n0,A,20,0,20\n0,B,22,0,2\n0,A,42,0,20\n")
+    wrong = RequestColumns(df="model", duration="took", cpu=cpu, **columns)
+    with pytest.raises(FileError, match=f"line 3: starts .*`duration_unit`; {question}"):
+        read_request_log(log, wrong, cpus=1)
+    right = RequestColumns(df="model", end="time", duration="took", queued="waited", cpu=cpu)
+    assert read_request_log(log, right, cpus=1).start.tolist() == [0, 20_000, 22_000]
+
+
+def test_ends_show_that_durations_are_in_another_unit(tmp_path: Path) -> None:
+    rows = "".join(f"A,2026-01-01T00:00:0{second},{900 + second}\n" for second in range(3))
+    columns = RequestColumns(df="model", end="at", duration="took")
+    doubt = "half of the requests take 901s or more, but all end within 2s: is the unit of"
+    with pytest.warns(DfoptWarning, match=doubt):
+        read_request_log(saved(tmp_path, "model,at,took\n" + rows), columns)

@@ -43,6 +43,7 @@ class RowTimes:
             return TimeColumn(name, table.position(name), units, is_point=is_point)
 
         self._unit = units.trace
+        self._by_ends = columns.gives_starts_by_ends
         self.arrival = column(columns.arrival, is_point=True)
         self.start = column(columns.start, is_point=True)
         self.end = column(columns.end, is_point=True)
@@ -55,16 +56,19 @@ class RowTimes:
             None if column is None else column.time(line, row)
             for column in (self.arrival, self.start)
         )
+        length = None if self.duration is None else _not_negative(self.duration, line, row)
+        end = None if self.end is None else self.end.time(line, row)
+        if end is not None and length is not None:
+            start = end - length
         if self.queued is not None:
             queued = _not_negative(self.queued, line, row)
             if start is None:
                 start = (arrival or 0) + queued
             else:
                 arrival = start - queued
-        if self.end is not None:
-            return arrival, start, self.end.time(line, row) - (start or 0)
-        assert self.duration is not None
-        return arrival, start, _not_negative(self.duration, line, row)
+        if length is None:
+            length = (end or 0) - (start or 0)
+        return arrival, start, length
 
     def overlaps(self) -> Rounding:
         """Return how requests may overlap on a CPU; all rows have been read.
@@ -73,19 +77,25 @@ class RowTimes:
         of its column. Beside these times a log may have been computed from others, which were
         rounded as well: so a few units are always possible.
         """
-        steps = [column.resolution for column in self._of_starts_and_ends()]
-        step = math.gcd(*steps)
+        if self._by_ends:
+            aim = "to start where the one before on the CPU ends"
+        else:
+            aim = "to end where the next one on the CPU starts"
         return Rounding(
             "shortened",
-            "to end where the next one on the CPU starts",
-            limit=max(LEAST_ROUNDING, (sum(steps) - 1) // step * step),
+            aim,
+            limit=max(LEAST_ROUNDING, _together(self._of_starts_and_ends())),
             unit=self._unit,
         )
 
     def late_arrivals(self) -> Rounding:
         """Return how requests may come after they start; all rows have been read."""
+        done = "moved the arrival of"
         columns = [column for column in (self.arrival, self.start) if column is not None]
-        return self._disorder("moved the arrival of", columns)
+        if self.start is None:
+            limit = _together([*columns, *self._of_starts_and_ends()])
+            return Rounding(done, "to the start", limit=limit, unit=self._unit)
+        return self._disorder(done, columns)
 
     def early_ends(self) -> Rounding:
         """Return how requests may end before they start; all rows have been read."""
@@ -101,8 +111,16 @@ class RowTimes:
         return Rounding(done, "to the start", limit=limit, unit=self._unit)
 
     def _of_starts_and_ends(self) -> list[TimeColumn]:
-        starts = (self.start,) if self.start is not None else (self.arrival, self.queued)
+        knows_starts = self.start is not None or self._by_ends
+        starts = (self.start,) if knows_starts else (self.arrival, self.queued)
         return [column for column in (*starts, self.end, self.duration) if column is not None]
+
+
+def _together(columns: list[TimeColumn]) -> int:
+    """Return by how much a sum of times of these columns may be wrong at most."""
+    steps = [column.resolution for column in columns]
+    step = math.gcd(*steps)
+    return (sum(steps) - 1) // step * step
 
 
 def _not_negative(column: TimeColumn, line: int, row: list[str]) -> int:
@@ -154,8 +172,8 @@ def settled(
         if arrival is not None and start is not None and arrival > start:
             if not late.takes(arrival - start):
                 raise FileError(
-                    f"{columns.start!r} is before {columns.arrival!r}; mend the line, or leave it "
-                    "out",
+                    f"{_start_of(columns)} is before {columns.arrival!r}; mend the line, or leave "
+                    "it out",
                     place=f"line {request.line}",
                 )
             arrival = start
@@ -169,6 +187,12 @@ def settled(
             length = 0
         found.append(replace(request, arrival=arrival, length=length))
     return found, [late, early]
+
+
+def _start_of(columns: RequestColumns) -> str:
+    if columns.gives_starts_by_ends:
+        return f"the start, {columns.end!r} less {columns.duration!r},"
+    return repr(columns.start)
 
 
 def chosen(table: CsvTable, where: Mapping[str, Collection[str]]) -> CsvTable:

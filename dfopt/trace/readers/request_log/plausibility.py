@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dfopt.trace.quality import counted
 from dfopt.trace.readers.request_log.logged_request import LoggedRequest
+from dfopt.trace.readers.request_log.request_columns import RequestColumns
 from dfopt.trace.readers.request_log.time_column import LogUnits
 from dfopt.trace.time_units import exact_time
 
@@ -16,19 +17,28 @@ Less is usual where a log begins with a queue. A wrong unit makes a factor of 10
 """
 
 
-def doubt(requests: Sequence[LoggedRequest], cpus: int | None, units: LogUnits) -> str | None:
+def doubt(
+    requests: Sequence[LoggedRequest], columns: RequestColumns, cpus: int | None, units: LogUnits
+) -> str | None:
     """Return in one line why the unit of the durations may be wrong; None if it may be right.
 
     Parameters
     ----------
     requests
         With their times as the log has them.
+    columns
+        Which of these the log has.
     cpus
         How many CPUs there are, None where that is not known.
     units
         Of the log.
     """
-    points = [time for r in requests for time in (r.arrival, r.start) if time is not None]
+    if columns.gives_starts_by_ends:
+        # A wrong unit moves starts, and arrivals before them, but no ends.
+        points, happen = [(r.start or 0) + r.length for r in requests], "end"
+    else:
+        points = [time for r in requests for time in (r.arrival, r.start) if time is not None]
+        happen = "come"
     span = max(points) - min(points)
     lengths = sorted(request.length for request in requests)
     if not span:
@@ -37,13 +47,13 @@ def doubt(requests: Sequence[LoggedRequest], cpus: int | None, units: LogUnits) 
     if cpus is not None and sum(lengths) > OVERLOAD * cpus * span:
         times = round(sum(lengths) / (cpus * span))
         return (
-            f"requests come within {_rounded(span, units)} with {times:,} times the work that "
+            f"requests {happen} within {_rounded(span, units)} with {times:,} times the work that "
             f"{counted(cpus, 'CPU')} can do in this time: {said}"
         )
     median = lengths[len(lengths) // 2]
     if cpus is None and median > span:
         return (
-            f"half of the requests take {_rounded(median, units)} or more, but all come within "
+            f"half of the requests take {_rounded(median, units)} or more, but all {happen} within "
             f"{_rounded(span, units)}: {said}"
         )
     return None

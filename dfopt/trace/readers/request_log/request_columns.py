@@ -21,10 +21,10 @@ class RequestColumns:
     arrival, start, end
         Points in time: when the request came, when its work began, and when it ended.
     duration
-        How long its work took; counts where ``end`` is None.
+        How long its work took. With ``end`` it gives the start.
     queued
-        How long it waited before its work began. With ``arrival`` it gives the start, with
-        ``start`` the arrival.
+        How long it waited before its work began. With ``arrival`` it gives the start, with a start
+        the arrival.
     cpu
         The CPU, such as the GPU, that served it.
     """
@@ -39,14 +39,21 @@ class RequestColumns:
     cpu: str | None = None
 
     def __post_init__(self) -> None:
-        if self.queued is not None and (self.arrival is None) == (self.start is None):
-            raise FileError("`queued` goes with one of the columns `arrival` and `start`")
-        if self.start is None and (self.arrival is None or not (self.duration or self.queued)):
-            raise FileError("name the columns `start` and `end`, or `arrival` and `duration`")
+        if self.start is not None and self.gives_starts_by_ends:
+            raise FileError("of `start`, `end` and `duration` two are enough; leave out one")
+        knows_starts = self.start is not None or self.gives_starts_by_ends
+        if self.queued is not None and (self.arrival is None) != knows_starts:
+            raise FileError(
+                "`queued` goes with `arrival`, with `start`, or with `end` and `duration`; name "
+                "one of these"
+            )
+        if not self.has_starts and (self.arrival is None or self.duration is None):
+            raise FileError(
+                "name the columns `start` and `end` or `duration`, `end` and `duration`, or "
+                "`arrival` and `duration`"
+            )
         if self.end is None and self.duration is None:
             raise FileError("name the column `end` or `duration`")
-        if self.end is not None and (self.duration is not None or not self.has_starts):
-            raise FileError("`end` goes with `start`, and without `duration`")
         if self.cpu is not None and not self.has_starts:
             raise FileError(
                 "`cpu` needs `start`: without it nothing is known of the schedule; leave `cpu` "
@@ -56,7 +63,12 @@ class RequestColumns:
     @property
     def has_starts(self) -> bool:
         """Whether the log says when work began."""
-        return self.start is not None or self.queued is not None
+        return self.start is not None or self.queued is not None or self.gives_starts_by_ends
+
+    @property
+    def gives_starts_by_ends(self) -> bool:
+        """Whether a start is an end less a duration."""
+        return self.end is not None and self.duration is not None
 
     @property
     def has_arrivals(self) -> bool:

@@ -106,7 +106,7 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
     notices = [_left_out(len(every.rows) - len(table.rows), where or {})]
     if columns.duration is not None:
         known = cpus if columns.cpu is None else len({request.cpu for request in requests})
-        notices.append(doubt(requests, known, units))
+        notices.append(doubt(requests, columns, known, units))
     overlaps = times.overlaps()
     requests, placed, cpus = _placed(requests, columns, cpus, overlaps)
     if columns.has_starts and columns.cpu is None and not is_given:
@@ -156,9 +156,9 @@ def _placed(
     if not columns.has_starts:
         requests, placed, cpus = first_come(requests, cpus)
     elif columns.cpu is not None:
-        requests, placed, cpus = named(requests, cpus, overlaps)
+        requests, placed, cpus = named(requests, columns, cpus, overlaps)
     else:
-        requests, placed, cpus = first_free(requests, cpus, overlaps)
+        requests, placed, cpus = first_free(requests, columns, cpus, overlaps)
     for request in requests:
         if (request.start or 0) + request.length > LARGEST_TOTAL:
             raise FileError(
