@@ -35,9 +35,11 @@ from dfopt.simulate.run_queue.policies.smash import (
     WfSmash,
 )
 from dfopt.simulate.run_queue.policies.tlms import OneScan, ThreeScans, TwoScans
+from dfopt.simulate.run_queue.policies.warm_first import WarmFirst
 
 _ALL: tuple[type[Policy], ...] = (
     FirstComeFirstServed,
+    WarmFirst,
     RandomChoice,
     LastInFirstOut,
     FixedProcessor,

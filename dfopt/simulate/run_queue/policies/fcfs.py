@@ -23,10 +23,11 @@ class FirstComeFirstServed(TimeSliced):
         super().__init__(time_slice)
         self._queue: deque[Thread] = deque()
 
-    def ready(self, thread: Thread, why: Why, cpu: int | None) -> None:
+    def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
         """Queue up."""
         del why, cpu
         self._queue.append(thread)
+        return None
 
     def pick(self, cpu: int) -> Thread | None:
         """Take the first."""

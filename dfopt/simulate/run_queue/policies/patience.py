@@ -8,6 +8,7 @@ from typing import ClassVar
 from dfopt.checks import check_integer
 from dfopt.simulate.run_queue.contract import GAVE_UP, NOBODY, Thread, TimeSliced, Why
 from dfopt.simulate.run_queue.costs.penalties import EMPTY
+from dfopt.simulate.run_queue.policies.building_blocks.offers import offer_by_fragment
 from dfopt.simulate.run_queue.workload import UNMANAGED
 
 Queue = OrderedDict[Thread, None]
@@ -61,7 +62,7 @@ class Patience(TimeSliced):
         del cpu
         self._all[thread] = None
         (self._gave_up if why in GAVE_UP else self._own)[thread.fragment][thread] = None
-        self._ask(thread.fragment)
+        offer_by_fragment(self.engine, thread.fragment)
         return NOBODY
 
     def pick(self, cpu: int) -> Thread | None:
@@ -95,15 +96,6 @@ class Patience(TimeSliced):
         threads = [next(iter(queues[fragment])) for fragment in fragments if queues[fragment]]
         return min(threads, key=lambda thread: thread.ready_at, default=None)
 
-    def _ask(self, fragment: int) -> None:
-        """Ask the idle CPUs: with this fragment, with none, and the others."""
-        held, idle = self.engine.costs.held, self.engine.idle()
-        for cpu in reversed(idle):
-            if held[cpu] == fragment:
-                self.engine.offer(cpu)
-        for cpu in sorted(idle, key=lambda cpu: held[cpu] != EMPTY):
-            self.engine.offer(cpu)
-
     def _call_at(self, time: int) -> None:
         if self._called_at is None or time < self._called_at:
             self._called_at = time
@@ -111,4 +103,4 @@ class Patience(TimeSliced):
 
     def _patience_ends(self) -> None:
         self._called_at = None
-        self._ask(EMPTY)
+        offer_by_fragment(self.engine, EMPTY)
