@@ -241,6 +241,8 @@ def compare_file(
             scheduler=plan.windows.scheduler,
             on_progress=on_progress,
         )
+    if plan.domains is not None:
+        tell_warnings(file, plan.domains.doubts(trace.cpus))
     if compared.frontier is not None:
         tell_warnings(file, compared.frontier.warnings)
         if plan.folder is not None:

@@ -64,8 +64,8 @@ DomainsOption = Annotated[
     str | None,
     typer.Option(
         metavar="DOMAINS",
-        help="The CPUs that share a last-level cache, such as '0-3;4-7', or a file with the output "
-        "of lscpu -p=CPU,CACHE.",
+        help="The CPUs that share a last-level cache, a semicolon between domains, such as "
+        "'0-3;4-7'; or a file with the output of lscpu -p=CPU,CACHE.",
         show_default=False,
     ),
 ]

@@ -119,6 +119,20 @@ class CacheDomains:
             ),
         )
 
+    def doubts(self, cpus: int) -> list[str]:
+        """Return what may not be meant, for a trace with this number of CPUs; often nothing."""
+        found = []
+        if self.cpus > cpus:
+            found.append(
+                f"the domains name {_named(range(cpus, self.cpus))}, which the trace does not have"
+            )
+        if len(self.of_first(cpus).members) == 1:
+            found.append(
+                "all CPUs of the trace are in one cache domain, so nothing can cross; part domains "
+                "by a semicolon, such as '0-3;4-7'"
+            )
+        return found
+
     def __str__(self) -> str:
         return ";".join(map(cpu_ranges, self.members))
 

@@ -141,3 +141,20 @@ def test_what_is_no_trace_says_what_it_is(
         assert err.startswith(f"dfopt: {files[-1]}: ")
         assert problem in err
         assert err.count("\n") == 1
+
+
+DOUBTS = [
+    (["0,1"], "all CPUs of the trace are in one cache domain", True),
+    (["0-5"], "the domains name CPUs 2-5, which the trace does not have", True),
+    (["0;1"], "semicolon", False),
+]
+
+
+@pytest.mark.parametrize(("options", "warning", "is_told"), DOUBTS)
+def test_domains_that_may_not_be_meant_are_doubted(
+    run: Run, trace: Path, options: list[str], warning: str, is_told: bool
+) -> None:
+    code, out, err = run("compare", trace, "--order-free", "--domains", *options)
+    assert code == 0
+    assert "domains " in out
+    assert (warning in err) is is_told

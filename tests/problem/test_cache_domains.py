@@ -82,6 +82,18 @@ def test_domains_of_the_first_cpus():
         named.of_first(4)
 
 
+def test_domains_that_may_not_be_meant():
+    assert cache_domains("0-1;2-3").doubts(4) == []
+    (one,) = cache_domains("0-1,2-3").doubts(4)
+    assert "one cache domain" in one
+    assert "semicolon" in one
+    assert cache_domains("0;1-3").doubts(3) == [
+        "the domains name CPU 3, which the trace does not have"
+    ]
+    # What is left of the domains counts: all CPUs of this trace are in the first one.
+    assert len(cache_domains("0-1;2-3").doubts(2)) == 2
+
+
 def test_domains_of_another_number_of_cpus():
     with pytest.raises(InstanceError, match="domains: hold CPUs 0-1, but the CPUs are 0-2; give"):
         cache_domains("0;1").check_cpus(3)
