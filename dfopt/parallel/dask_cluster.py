@@ -135,7 +135,8 @@ def check_scheduler(address: str) -> None:
         import distributed  # noqa: F401
     except ImportError:
         raise DfoptError(
-            "needs the package distributed; install it with pip install 'dfopt[cluster]'",
+            "needs the package distributed; type 'make venv' in a checkout, or "
+            "python -m pip install 'dfopt[cluster]' in dfopt's environment",
             place=place,
         ) from None
     # In a thread, because the caller may run in an event loop, as in a notebook.

@@ -40,7 +40,8 @@ def perfetto_classes() -> Any:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2
     except ImportError:
         raise FileError(
-            "Perfetto's traces need a package more; install it: pip install 'dfopt[perfetto]'"
+            "Perfetto's traces need a package more; type 'make venv' in a checkout, or "
+            "python -m pip install 'dfopt[perfetto]' in dfopt's environment"
         ) from None
     return perfetto_trace_pb2
 

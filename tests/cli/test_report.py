@@ -48,8 +48,9 @@ def test_bad_files_are_1(
     monkeypatch.setattr(packages, "find_spec", lambda name: None)
     code, out, err = run("report", trace, "-o", "r.html")
     assert (code, out) == (1, "")
-    assert (
-        err == "dfopt: a report needs the package bokeh; install it: pip install 'dfopt[report]'\n"
+    assert err == (
+        "dfopt: a report needs the package bokeh; type 'make venv' in a checkout, or "
+        "python -m pip install 'dfopt[report]' in dfopt's environment\n"
     )
     assert not Path("r.html").exists()
 
