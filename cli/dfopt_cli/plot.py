@@ -110,7 +110,8 @@ def frontier(
 ) -> None:
     """Draw costs against waiting: what was recorded, and what was attainable.
 
-    The options are those of 'dfopt compare'; without --wait the permitted waits are powers of ten.
+    The options are those of 'dfopt compare'; without --wait the permitted waits are powers of
+    ten around 1 ms, or around the usual length of a dispatch if that is longer.
 
     Example: dfopt plot frontier trace.txt --df labels.csv -o frontier.svg
     """

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.compare.window_length import SPELLINGS
 from dfopt.errors import DfoptError, MethodError
 from dfopt.trace.time_units import NANOSECONDS
 from dfopt.trace.trace import Trace
+
+MILLISECOND = 1000
+"""In microseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,19 +105,21 @@ def length_in(trace: Trace, wait: PermittedWait) -> int:
 
 
 def usual_waits(trace: Trace) -> tuple[PermittedWait, ...]:
-    """Return waits that show the course of a frontier: times that matter to people, or powers.
+    """Return waits that show the course of a frontier: powers of ten around what matters there.
 
-    In a unit that is no fraction of a second they are powers of ten below a tenth of the trace.
+    That is 1 ms, or the median length of a dispatch where this is longer. In a unit that is no
+    fraction of a second they are the largest powers of ten below a tenth of the trace.
     """
     lasts = int(trace.end.max()) - int(trace.start.min())
     own = trace.header.time_unit or "ns"
     if own not in NANOSECONDS:
         lengths = (10**power for power in range(len(str(lasts)) - 1))
         return tuple(PermittedWait(length=length) for length in [*lengths][-3:])
-    waits = (PermittedWait(length=10**power, unit="us") for power in (2, 3, 4))
+    in_us = NANOSECONDS[own] / NANOSECONDS["us"]
+    median = int(np.median(trace.end - trace.start) * in_us)
+    middle = max(MILLISECOND, 10 ** (len(str(median)) - 1))
     return tuple(
-        wait
-        for wait in waits
-        if NANOSECONDS[own] <= wait.length * NANOSECONDS["us"]
-        and 2 * wait.length * NANOSECONDS["us"] < lasts * NANOSECONDS[own]
+        PermittedWait(length=length, unit="us")
+        for length in (middle // 10, middle, 10 * middle)
+        if in_us <= length and 2 * length < lasts * in_us
     )

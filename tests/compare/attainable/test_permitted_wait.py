@@ -2,7 +2,12 @@
 
 import pytest
 
-from dfopt.compare.attainable.permitted_wait import PermittedWait, parse_wait, wait_in
+from dfopt.compare.attainable.permitted_wait import (
+    PermittedWait,
+    parse_wait,
+    usual_waits,
+    wait_in,
+)
 from dfopt.errors import DfoptError, MethodError
 from dfopt.trace import Trace, TraceHeader
 from tests.trace.traces import trace_from_rows
@@ -58,3 +63,26 @@ def test_waits_that_a_trace_cannot_have(text: str, unit: str, problem: str) -> N
     with pytest.raises(MethodError) as caught:
         wait_in(lasting(10_000, unit), parse_wait(text))
     assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("length", "unit", "waits"),
+    [
+        (30_000, "ns", ["100us", "1000us", "10000us"]),
+        (25_000, "ms", ["1000000us", "10000000us", "100000000us"]),
+        (25, "s", ["1000000us", "10000000us", "100000000us"]),
+        (2, "ms", ["1000us", "10000us"]),  # 0.1 ms cannot be said in whole ms
+        (30, "cycles", ["10", "100", "1000"]),
+    ],
+)
+def test_usual_waits_fit_the_lengths_of_dispatches(
+    length: int, unit: str, waits: list[str]
+) -> None:
+    rows = [(0, n * length, (n + 1) * length, "a", "A", None, None) for n in range(1000)]
+    trace = trace_from_rows(rows, cpus=1, header=TraceHeader(time_unit=unit))
+    assert [f"{wait.length}{wait.unit}" for wait in usual_waits(trace)] == waits
+
+
+def test_usual_waits_are_limits_in_their_trace() -> None:
+    trace = lasting(1_500_000, "ns")
+    assert [wait_in(trace, wait) for wait in usual_waits(trace)] == [100_000]
