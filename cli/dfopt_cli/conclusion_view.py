@@ -22,7 +22,7 @@ def conclusion_tables(comparison: Comparison) -> list[Table | Text]:
     best = found.get(Scheduling.NOBODY_LATER) or found.get(Scheduling.SAME_TIMELINE)
     if best is None:
         return []
-    said = {"paid": paid(comparison), "attainable": attainable(best)}
+    said = {"paid": paid(comparison), "attainable": attainable(best, comparison.time_unit)}
     proven = impossible(best)
     if proven:
         said["impossible"] = proven
@@ -43,10 +43,20 @@ def paid(comparison: Comparison) -> str:
     return f"{amount}, mainly lost to: {cause} ({share(cost, total)})" if cost else amount
 
 
-def attainable(best: FrontierRow) -> str:
-    """Return what the best schedule paid in which nobody waits longer than recorded."""
+def attainable(best: FrontierRow, unit: str | None) -> str:
+    """Return what the best schedule paid in which nobody waits longer than recorded.
+
+    Where switches take time, it says whether that still holds then.
+    """
     if best.scheduling is Scheduling.SAME_TIMELINE:
         return f"{best.cost:,} with every dispatch at its time, on the best CPU"
+    timed = best.with_switches
+    if timed is not None and timed.later:
+        return (
+            f"{best.cost:,} if switches took no time; with their time {timed.later:,} of "
+            f"{best.dispatches:,} start later than recorded, by at most "
+            f"{printable(duration(timed.latest_by, unit))}"
+        )
     return f"{best.cost:,} with nobody waiting longer than recorded"
 
 
@@ -67,7 +77,11 @@ def by_a_rule(
     unit = comparison.time_unit
     patience = printable(duration(rule.patience or 0, unit))
     said = f"{rule.cost:,} without knowledge of the future (patience {patience})"
-    if rule.p99_wait is not None and recorded is not None and recorded.p99_wait is not None:
+    timed = [row.with_switches for row in (rule, recorded) if row and row.with_switches]
+    if len(timed) == len((rule, recorded)):
+        own, before = (printable(duration(found.p99_wait, unit)) for found in timed)
+        said += f", p99 wait {own} instead of {before}, both with the time of switches"
+    elif rule.p99_wait is not None and recorded is not None and recorded.p99_wait is not None:
         own, before = (printable(duration(row.p99_wait or 0, unit)) for row in (rule, recorded))
         said += f", p99 wait {own} instead of {before}"
     if rule.cost < best.cost:

@@ -33,6 +33,12 @@ PATIENCE = (
     "may wait longer than recorded"
 )
 ASSUMED = "arrivals and lengths as recorded"
+NO_TIME = "switches cost their time but delay nothing"
+WITH_SWITCHES = (
+    "the same CPUs, the same order on each, and switches that take as long as they cost: each "
+    "begins when its dispatch is ready and the CPU is free. Later: dispatches that then start "
+    "later than recorded, and by how much at most. The bounds hold for such schedules, too"
+)
 ASSUMED_TIMELINE = "starts and lengths as recorded"
 
 PARALLEL = (
@@ -60,7 +66,38 @@ def frontier_tables(comparison: Comparison) -> list[Table | Text]:
         if has_parallel:
             cells.append(parallel_cell(row.parallel_share))
         table.add_row(*cells)
-    return [table, Text(""), explanation([comparison], has_parallel=has_parallel)]
+    return [
+        table,
+        Text(""),
+        *switches_tables(comparison),
+        explanation([comparison], has_parallel=has_parallel),
+    ]
+
+
+def switches_tables(comparison: Comparison) -> list[Table | Text]:
+    """Return what becomes of each schedule when its switches take time, where that is known."""
+    rows = comparison.frontier.rows if comparison.frontier else ()
+    if not any(row.with_switches for row in rows):
+        return []
+    unit = comparison.time_unit
+    table = plain_table()
+    table.add_column("with the time of switches")
+    for heading in ("switches", "later", "by at\nmost", "mean\nwait", "p99\nwait"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        if row.with_switches is None:
+            continue
+        found = row.with_switches
+        table.add_row(
+            row_name(row, unit),
+            NOTHING if row.switches is None else f"{row.switches:,}",
+            Text(f"{found.later:,}", style="bold"),
+            *(
+                printable(duration(time, unit))
+                for time in (found.latest_by, row.mean_wait_with_switches or 0, found.p99_wait)
+            ),
+        )
+    return [table, Text("")]
 
 
 def frontiers_table(names: Sequence[str], comparisons: Sequence[Comparison], called: str) -> Table:
@@ -143,7 +180,12 @@ def explanation(comparisons: Sequence[Comparison], *, has_parallel: bool = False
         said["parallel"] = PARALLEL
     if rows:
         waits = any(row.total_wait is not None for row in rows)
-        said["assumed"] = "; ".join([ASSUMED if waits else ASSUMED_TIMELINE, *doubts(frontiers)])
+        timed = any(row.with_switches for row in rows)
+        said["assumed"] = "; ".join(
+            [ASSUMED if waits else ASSUMED_TIMELINE, *[NO_TIME] * timed, *doubts(frontiers)]
+        )
+        if timed and len(comparisons) == 1:
+            said["with time"] = WITH_SWITCHES
     left_out = dict.fromkeys(frontier.left_out for frontier in frontiers if frontier.left_out)
     if left_out:
         said["left out"] = with_options("; ".join(left_out))

@@ -161,6 +161,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         service=service_of(trace),
         domains=in_domains,
         parallel_share=parallel_share(trace),
+        lengths=trace.header.lengths,
     )
 
 

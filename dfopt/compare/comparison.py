@@ -15,6 +15,7 @@ from dfopt.frames import FrameLibrary, frame_of
 from dfopt.html_table import html_table
 from dfopt.trace import Quality
 from dfopt.trace.fragment_titles import CommCount
+from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service
 
 
@@ -253,6 +254,9 @@ class Comparison:
     parallel_share
         The share of the run time with a fragment in which another CPU ran the same fragment. Best
         schedules need not keep this. None if there is no such run time, or the document is older.
+    lengths
+        Whether the lengths of the trace's dispatches include what switches take; None if neither
+        the trace nor the document says so.
     """
 
     name: str
@@ -275,6 +279,7 @@ class Comparison:
     service: Service | None = None
     domains: DomainComparison | None = None
     parallel_share: float | None = None
+    lengths: Lengths | None = None
 
     def to_frame(self, part: FramePart = "windows", *, library: FrameLibrary | None = None) -> Any:
         """Return a part of the comparison as a data frame of pandas or polars.

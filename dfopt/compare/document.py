@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
+from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import (
     Cause,
     Comparison,
@@ -30,6 +31,7 @@ from dfopt.files.storage import write_text
 from dfopt.files.streams import shown_name
 from dfopt.trace import Quality
 from dfopt.trace.fragment_titles import CommCount
+from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service, WaitFigures
 
 FORMAT = Format.COMPARISON
@@ -47,11 +49,20 @@ TRACE_KEYS = (
 )  # fmt: skip
 ADDED = (
     (FragmentResult, "name"), (FragmentResult, "comms"), (Service, "response"),
-    (DomainComparison, "far_migrations"),
+    (DomainComparison, "far_migrations"), (FrontierRow, "switches"),
+    (FrontierRow, "with_switches"),
 )  # fmt: skip
 """Fields that were added later: older documents do not have them."""
 
-OPTIONAL_KEYS = ("policy", "frontier", "order_kept", "service", "domains", "parallel_share")
+OPTIONAL_KEYS = (
+    "policy",
+    "frontier",
+    "order_kept",
+    "service",
+    "domains",
+    "parallel_share",
+    "lengths",
+)
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
@@ -84,6 +95,7 @@ def _trace_document(comparison: Comparison) -> dict[str, Any]:
         "service": None if comparison.service is None else comparison.service.to_document(),
         "domains": None if comparison.domains is None else _domains_document(comparison.domains),
         "parallel_share": comparison.parallel_share,
+        "lengths": comparison.lengths,
         "windows": [_window_document(window) for window in comparison.windows],
         "complete": comparison.is_complete,
         "causes": _causes_document(comparison.causes),
@@ -143,6 +155,12 @@ def _frontier_row(row: FrontierRow) -> dict[str, Any]:
         },
         "scheduling": str(row.scheduling),
         "mean_wait": rounded(row.mean_wait),
+        "with_switches": None
+        if row.with_switches is None
+        else {
+            **dataclasses.asdict(row.with_switches),
+            "mean_wait": rounded(row.mean_wait_with_switches),
+        },
         "optimal": row.is_optimal,
     }
 
@@ -228,6 +246,7 @@ def _comparison(value: object) -> Comparison:
         service=at("service", or_null(_service), fields.get("service")),
         domains=at("domains", or_null(_domains), fields.get("domains")),
         parallel_share=at("parallel_share", or_null(number), fields.get("parallel_share")),
+        lengths=at("lengths", or_null(choice(Lengths)), fields.get("lengths")),
         windows=each("windows", _window, fields["windows"]),
         causes=at("causes", _causes, fields["causes"]),
         fragments=each(
@@ -359,6 +378,8 @@ NULLABLE: list[Reader] = [_integer_or_null, _number_or_null, _text_or_null]
 _waits_or_null = or_null(_reader(WaitFigures, mean=number))
 NULLABLE.append(_waits_or_null)
 
+_with_switches_or_null = or_null(_reader(WithSwitches, extra=("mean_wait",)))
+NULLABLE.append(_with_switches_or_null)
 _frontier_rows = _reader(
     FrontierRow,
     extra=("mean_wait", "optimal"),
@@ -370,6 +391,8 @@ _frontier_rows = _reader(
     total_wait=_integer_or_null,
     p99_wait=_integer_or_null,
     parallel_share=_number_or_null,
+    switches=_integer_or_null,
+    with_switches=_with_switches_or_null,
 )
 _window = _reader(WindowResult, extra=("ratio", "rolling_ratio", "difference"), window=_length)
 _order_kept = _reader(OrderKept, extra=("optimal",), best=_integer_or_null, bound=_integer_or_null)

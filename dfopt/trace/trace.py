@@ -15,6 +15,7 @@ from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty
 from dfopt.trace.events import Integers, Numbers, Stop, Stops, no_numbers, no_times
+from dfopt.trace.lengths import Lengths
 from dfopt.trace.quality import Quality
 
 REQUEST_LOG = "log of requests"
@@ -152,7 +153,8 @@ class TraceHeader:
     """The header of a trace; a field is None where the trace does not give it.
 
     Penalty, objective, flags and capacity mean the same as in an :class:`~dfopt.Instance`, but a
-    trace without an objective is compared under ``total-penalty``.
+    trace without an objective is compared under ``total-penalty``. ``lengths`` says whether those
+    of dispatches include what switches take.
     """
 
     name: str | None = None
@@ -164,6 +166,7 @@ class TraceHeader:
     cold_start: bool | None = None
     final_write_back: bool | None = None
     capacity: int | str | None = None
+    lengths: Lengths | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from dfopt.compare.attainable.frontier import FrontierRow, WaitingFrontier
+from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
+from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import Cause, Comparison, OrderKept
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.window_length import WHOLE, parse_window
@@ -266,6 +267,38 @@ def test_rows_say_what_ran_in_parallel() -> None:
     assert rows(text)["recorded"][-1] == "21.3%"
     assert rows(text)["same timeline"][-1] == "–"
     assert "parallel  share of the run time" in text
+
+
+TIMED = WithSwitches(later=2, latest_by=700, total_wait=1000, p99_wait=90_000)
+
+
+def test_rows_say_what_becomes_of_them_when_switches_take_time() -> None:
+    recorded, *others = frontier().rows
+    known = replace(recorded, switches=3, with_switches=replace(TIMED, later=0, latest_by=0))
+    text = printed(report(comparison(frontier=WaitingFrontier(rows=(known, *others)))))
+    after = text[text.index("with the time of switches") :]
+    assert rows(after)["recorded"][:3] == ["3", "0", "0"]
+    assert "same timeline " not in after[: after.index("schedule ")]
+    assert "cost their time" in text
+    assert "with the time of switches" not in printed(report(comparison(frontier=frontier())))
+
+
+def test_the_end_does_not_promise_what_loads_refute() -> None:
+    found = {row.scheduling: row for row in frontier().rows}
+    later = found[Scheduling.NOBODY_LATER]
+    said = concluded(replace(later, with_switches=TIMED))["attainable"]
+    assert said == (
+        f"{later.cost} if switches took no time; with their time 2 of {later.dispatches} start "
+        "later than recorded, by at most 700 ns"
+    )
+    in_time = replace(later, with_switches=replace(TIMED, later=0, latest_by=0))
+    assert concluded(in_time)["attainable"].endswith("with nobody waiting longer than recorded")
+    rule, recorded = (found[kind] for kind in (Scheduling.PATIENCE, Scheduling.RECORDED))
+    said = concluded(
+        replace(rule, with_switches=TIMED),
+        replace(recorded, with_switches=replace(TIMED, p99_wait=80_000)),
+    )["by a rule"]
+    assert "p99 wait 90 µs instead of 80 µs, both with the time of switches" in said
 
 
 def test_without_a_frontier_windows_come_first() -> None:

@@ -9,6 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from dfopt.compare.attainable.frontier import Scheduling, WaitingFrontier
+from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import Cause, Comparison
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.document import comparison_document, comparisons_document, read_comparisons
@@ -19,6 +20,7 @@ from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.trace.fragment_titles import CommCount
+from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import service_of
 from tests.compare.domains.test_domain_pairs import HALVES, TWO_ROUNDS, in_domains
 from tests.compare.examples import causes, comparison, frontier, window
@@ -34,6 +36,11 @@ F_MODEL = CostModel(
     capacity=7,
 )
 UNKNOWN_WAITS = replace(frontier().rows[1], total_wait=None, p99_wait=None)
+TIMED = replace(
+    frontier().rows[1],
+    switches=3,
+    with_switches=WithSwitches(later=2, latest_by=7, total_wait=100, p99_wait=50),
+)
 EXAMPLES = [
     comparison(),
     comparison(model=F_MODEL, time_unit=None),
@@ -47,6 +54,7 @@ EXAMPLES = [
     ),
     comparison(frontier=frontier()),
     comparison(parallel_share=0.25),
+    comparison(lengths=Lengths.WITHOUT_SWITCHES, frontier=WaitingFrontier(rows=(TIMED,))),
     comparison(
         fragments=(
             replace(comparison().fragments[0], comms=(CommCount(comm="x-sh", tasks=2),)),

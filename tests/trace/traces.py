@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from dfopt.problem.instance import Objective
 from dfopt.trace import Gaps, Trace, TraceHeader
+from dfopt.trace.lengths import Lengths
 from dfopt.trace.trace import (
     BROKEN_CHAIN,
     LEAVES,
@@ -91,6 +92,7 @@ headers = st.builds(
     objective=st.none() | st.sampled_from(Objective),
     cold_start=st.none() | st.booleans(),
     final_write_back=st.none() | st.booleans(),
+    lengths=st.none() | st.sampled_from(Lengths),
     capacity=st.none() | st.sampled_from(["balanced", "unlimited"]) | st.integers(1, 9),
 )
 

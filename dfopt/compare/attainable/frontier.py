@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dfopt.compare.attainable.bound.proof import WaitingProof
+from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.attainable.timed_schedule import TimedSchedule
 
 
@@ -62,6 +63,13 @@ class FrontierRow:
     parallel_share
         The share of its run time that runs beside the same fragment on another CPU; None if there
         is no run time, or the row was read from an older file.
+    switches
+        The number of changes of fragment, without the first dispatches of CPUs; None if the row was
+        read from an older file.
+    with_switches
+        What becomes of the schedule when its switches take time; None where the lengths of the
+        trace's dispatches include switches or do not say so, costs are no times, or waits are
+        unknown.
     schedule
         The schedule itself; None if the row was read from a file.
     proofs
@@ -78,6 +86,8 @@ class FrontierRow:
     total_wait: int | None
     p99_wait: int | None
     parallel_share: float | None = None
+    switches: int | None = None
+    with_switches: WithSwitches | None = None
     schedule: TimedSchedule | None = field(default=None, repr=False, compare=False)
     proofs: tuple[WaitingProof, ...] = field(default=(), repr=False, compare=False)
 
@@ -85,6 +95,12 @@ class FrontierRow:
     def mean_wait(self) -> float | None:
         """Return the mean wait of a dispatch."""
         return None if self.total_wait is None else self.total_wait / self.dispatches
+
+    @property
+    def mean_wait_with_switches(self) -> float | None:
+        """Return the mean wait of a dispatch when switches take time."""
+        found = self.with_switches
+        return None if found is None else found.total_wait / self.dispatches
 
     @property
     def is_optimal(self) -> bool:

@@ -31,10 +31,12 @@ from dfopt.compare.attainable.frontier_parts import (
 from dfopt.compare.attainable.loops import compile_beside, missing_loops
 from dfopt.compare.attainable.patience import usual_patiences
 from dfopt.compare.attainable.same_timeline import BestPlacement
+from dfopt.compare.attainable.switches_take_time import switches_take_time, with_switches
 from dfopt.compare.attainable.timed_schedule import (
     TimedSchedule,
     cost_of,
     recorded_schedule,
+    switch_costs_of,
     waits_of,
 )
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
@@ -166,6 +168,9 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     rows = limited_rows(arrivals, limits, answers)
     if left_out is not None:
         rows = [replace(row, total_wait=None, p99_wait=None) for row in rows]
+    elif switches_take_time(trace, model):
+        patience = tuple(row_with_switches(arrivals, row) for row in patience)
+        rows = [row_with_switches(arrivals, row) for row in rows]
     return WaitingFrontier(
         rows=(*rows, *chosen_patience(rows[0], patience)),
         patience=patience,
@@ -324,5 +329,12 @@ def row_of(
         parallel_share=parallel_share_of(
             arrivals.fragment, schedule.start, schedule.start + arrivals.length
         ),
+        switches=switch_costs_of(arrivals, schedule)[1],
         schedule=schedule,
     )
+
+
+def row_with_switches(arrivals: Arrivals, row: FrontierRow) -> FrontierRow:
+    """Return a row with what becomes of its schedule when its switches take time."""
+    assert row.schedule is not None, "it has just been found"
+    return replace(row, with_switches=with_switches(arrivals, row.schedule))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
-from dfopt.trace.events import Integers, Numbers
+from dfopt.compare.dispatches import Rows
+from dfopt.trace.events import Flags, Integers, Numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,43 +36,85 @@ def waits_of(arrivals: Arrivals, schedule: TimedSchedule) -> Integers:
 
 
 def cost_of(arrivals: Arrivals, schedule: TimedSchedule) -> int:
-    """Return the sum of all switch costs of a schedule.
+    """Return the sum of all switch costs of a schedule."""
+    order = _Order.of(arrivals, schedule)
+    return int(order.cost.sum()) + order.cost_at_ends
 
-    Dispatches of a CPU stand in the order of their starts, those of no length first. Blocks that
-    evict take part, too.
+
+def switch_costs_of(arrivals: Arrivals, schedule: TimedSchedule) -> tuple[Integers, int]:
+    """Return what the switch to each dispatch costs in a schedule, and the number of switches.
+
+    The first dispatch of a CPU may pay, but is no switch; nor is the first one after a gap.
     """
-    costs, blocks = arrivals.costs, arrivals.blocks
-    evicting = np.flatnonzero(blocks.evicts)
-    none = np.zeros(len(evicting), np.int64)
-    cpu = np.concatenate([schedule.cpu, blocks.cpu[evicting]])
-    start = np.concatenate([schedule.start, blocks.start[evicting]])
-    end = np.concatenate([schedule.start + arrivals.length, blocks.end[evicting]])
-    row = np.concatenate([arrivals.row, blocks.row[evicting]])
-    # Each evicting block has a fragment of its own.
-    fragment = np.concatenate([arrivals.fragment, -1 - np.arange(len(evicting))])
-    entry = np.concatenate([costs.entry, blocks.entry[evicting]])
-    leaving = np.concatenate([costs.exit, blocks.exit[evicting]])
-    always = np.concatenate([costs.always, none])
-    first = np.concatenate([costs.first, blocks.first[evicting]])
-    last = np.concatenate([costs.last, blocks.last[evicting]])
-    order = np.lexsort((row, end, start, cpu))
-    before, after = order[:-1], order[1:]
-    same_cpu = cpu[before] == cpu[after]
-    if costs.matrix.size:
-        between = costs.matrix[fragment[before], fragment[after]]
-    else:
+    order = _Order.of(arrivals, schedule)
+    costs = np.zeros(len(order.element), np.int64)
+    costs[order.element] = order.cost
+    return costs[: len(arrivals)], int(order.is_switch.sum())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Order:
+    """The dispatches of all CPUs one after the other, by CPU and start, those of no length first.
+
+    Blocks that evict take part, too.
+
+    Parameters
+    ----------
+    element
+        Number of the dispatch; evicting blocks are numbered from the number of dispatches on.
+    cost
+        What it pays before it starts.
+    is_switch
+        Whether it follows another fragment on its CPU.
+    cost_at_ends
+        What is paid after the last ones of all CPUs.
+    """
+
+    element: Rows
+    cost: Integers
+    is_switch: Flags
+    cost_at_ends: int
+
+    @classmethod
+    def of(cls, arrivals: Arrivals, schedule: TimedSchedule) -> _Order:
+        costs, blocks = arrivals.costs, arrivals.blocks
+        evicting = np.flatnonzero(blocks.evicts)
+        none = np.zeros(len(evicting), np.int64)
+        cpu = np.concatenate([schedule.cpu, blocks.cpu[evicting]])
+        start = np.concatenate([schedule.start, blocks.start[evicting]])
+        end = np.concatenate([schedule.start + arrivals.length, blocks.end[evicting]])
+        row = np.concatenate([arrivals.row, blocks.row[evicting]])
+        # Each evicting block has a fragment of its own.
+        fragment = np.concatenate([arrivals.fragment, -1 - np.arange(len(evicting))])
+        entry = np.concatenate([costs.entry, blocks.entry[evicting]])
+        leaving = np.concatenate([costs.exit, blocks.exit[evicting]])
+        always = np.concatenate([costs.always, none])
+        first = np.concatenate([costs.first, blocks.first[evicting]])
+        last = np.concatenate([costs.last, blocks.last[evicting]])
+        order = np.lexsort((row, end, start, cpu))
+        before, after = order[:-1], order[1:]
+        same_cpu = cpu[before] == cpu[after]
         changes = fragment[before] != fragment[after]
-        between = always[before] + np.where(changes, leaving[before] + entry[after], 0)
-    # The number of cuts on a CPU before a time tells whether a cut lies between two dispatches.
-    epoch = np.zeros(len(cpu), np.int64)
-    for number in np.unique(arrivals.cut_cpu):
-        own = cpu == number
-        times = np.sort(arrivals.cut_time[arrivals.cut_cpu == number])
-        epoch[own] = np.searchsorted(times, start[own], side="right")
-    total = int(between[same_cpu & (epoch[before] == epoch[after])].sum())
-    edge = np.flatnonzero(~same_cpu)
-    firsts = order[np.concatenate([[0], edge + 1])] if len(order) else order
-    lasts = order[np.concatenate([edge, [len(order) - 1]])] if len(order) else order
-    cuts = np.bincount(arrivals.cut_cpu, minlength=arrivals.cpus)
-    total += int(first[firsts[epoch[firsts] == 0]].sum())
-    return total + int(last[lasts[epoch[lasts] == cuts[cpu[lasts]]]].sum())
+        if costs.matrix.size:
+            between = costs.matrix[fragment[before], fragment[after]]
+        else:
+            between = always[before] + np.where(changes, leaving[before] + entry[after], 0)
+        # The number of cuts on a CPU before a time tells whether a cut lies between two dispatches.
+        epoch = np.zeros(len(cpu), np.int64)
+        for number in np.unique(arrivals.cut_cpu):
+            own = cpu == number
+            times = np.sort(arrivals.cut_time[arrivals.cut_cpu == number])
+            epoch[own] = np.searchsorted(times, start[own], side="right")
+        follows = same_cpu & (epoch[before] == epoch[after])
+        cost = np.zeros(len(order), np.int64)
+        cost[1:] = np.where(follows, between, 0)
+        is_switch = np.zeros(len(order), bool)
+        is_switch[1:] = follows & changes
+        edge = np.flatnonzero(~same_cpu)
+        places = np.concatenate([[0], edge + 1]) if len(order) else order
+        firsts = order[places]
+        cost[places] = np.where(epoch[firsts] == 0, first[firsts], 0)
+        lasts = order[np.concatenate([edge, [len(order) - 1]])] if len(order) else order
+        cuts = np.bincount(arrivals.cut_cpu, minlength=arrivals.cpus)
+        at_ends = int(last[lasts[epoch[lasts] == cuts[cpu[lasts]]]].sum())
+        return cls(element=order, cost=cost, is_switch=is_switch, cost_at_ends=at_ends)

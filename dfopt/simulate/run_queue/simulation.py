@@ -16,6 +16,7 @@ from dfopt.simulate.run_queue.policies import policy_with
 from dfopt.simulate.run_queue.recorder import Counters
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.spin_lock import SpinLock
+from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service, service_of
 from dfopt.trace.trace import Trace, TraceHeader
 
@@ -101,6 +102,7 @@ def simulate_once(
             penalty=scenario.penalty,
             objective=Objective.TOTAL_PENALTY,
             cold_start=scenario.cold_start,
+            lengths=Lengths.WITH_SWITCHES,
         ),
     )
     return Simulation(

@@ -18,6 +18,7 @@ from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.runs import simulate_all
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.trace import read_trace
+from dfopt.trace.lengths import Lengths
 from tests.simulate.run_queue.scenarios import small_chat, small_hackbench
 
 VALIDATOR = Draft202012Validator(schema("run-queue"))
@@ -46,6 +47,7 @@ def test_traces_and_a_summary(tmp_path):
     for run in done.runs:
         trace = read_trace(tmp_path / run.trace)
         assert trace.header.objective is Objective.TOTAL_PENALTY
+        assert trace.header.lengths is Lengths.WITH_SWITCHES
         assert len(trace) == run.counters.dispatches
         # The trace says all that a comparison has to know, and this finds the same costs.
         found = compare_trace(trace, chosen_model(ModelChoice(), header=trace.header))

@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.errors import DfoptError, InstanceError
-from dfopt.problem.penalties import PenaltyF
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
 from dfopt.simulate.run_queue.simulation import Simulation, simulate_once
 from dfopt.simulate.run_queue.workload import Burst
 from dfopt.simulate.run_queue.workloads.custom import Custom
+from dfopt.trace.lengths import Lengths
 from tests.simulate.run_queue.hand_made import simulated as by_hand
 from tests.simulate.run_queue.hand_made import thread
 from tests.simulate.run_queue.programs import Programs, check_counters, check_trace, programs
@@ -105,3 +106,10 @@ def test_the_compiler_is_loaded_for_caches_of_lines_only() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert done.stdout == "False\n"
+
+
+def test_lengths_include_what_switches_take() -> None:
+    penalty = PenaltyG(fill=20, write_back=0)
+    done = by_hand(FirstComeFirstServed, lambda: [thread("a", Burst(5, 0))], penalty=penalty)
+    assert done.trace.end.tolist() == [25]
+    assert done.trace.header.lengths is Lengths.WITH_SWITCHES

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from dfopt.errors import DfoptWarning, FileError
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace import read_trace
+from dfopt.trace.lengths import Lengths
 from dfopt.trace.readers.request_log import RequestColumns, read_request_log
 from dfopt.trace.readers.request_log.time_column import seconds_resolved
 from dfopt.trace.service import service_of
@@ -45,6 +46,7 @@ def test_iso_times_and_load_times(tmp_path: Path) -> None:
     assert trace.end.tolist() == [500]
     assert trace.lines is not None
     assert trace.lines.tolist() == [22_700]
+    assert trace.header.lengths is Lengths.WITHOUT_SWITCHES
     assert trace.header.penalty == PenaltyF(read_line=1, write_back=0)
     with pytest.raises(FileError, match=r"loads.csv: has no load time of 'A'"):
         read_request_log(log, TIMED, load_times=saved(tmp_path, "m,s\nB,1\n", "loads.csv"))

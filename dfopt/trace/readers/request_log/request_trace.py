@@ -13,6 +13,7 @@ from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptWarning, FileError
 from dfopt.problem.instance import Objective
 from dfopt.trace.events import Stop
+from dfopt.trace.lengths import Lengths
 from dfopt.trace.quality import Quality, counted
 from dfopt.trace.readers.request_log.csv_table import read_table
 from dfopt.trace.readers.request_log.load_times import with_load_times
@@ -122,6 +123,7 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
         policy=None if columns.has_starts else "first come, first served; loads take no time",
         objective=Objective.TOTAL_PENALTY,
         cold_start=True,
+        lengths=Lengths.WITHOUT_SWITCHES,
     )
     trace = replace(trace, header=header)
     return trace if load_times is None else with_load_times(trace, requests, load_times, units)
