@@ -50,11 +50,19 @@ def check_optional_name(value: object, place: str) -> None:
         check_name(value, place)
 
 
-def check_choice(value: object, choices: type[StrEnum], place: str) -> None:
-    """Refuse anything but a member of ``choices``."""
-    if not isinstance(value, choices):
-        names = ", ".join(repr(str(choice)) for choice in choices)
-        raise InstanceError(f"must be one of {names}, not {described(value)}", place=place)
+def settle_choice(holder: object, name: str, choices: type[StrEnum]) -> None:
+    """Refuse anything but a member of ``choices`` or its text, which is replaced by the member.
+
+    ``holder`` is a data class while it is made, even a frozen one, and ``name`` an attribute.
+    """
+    value = getattr(holder, name)
+    if isinstance(value, choices):
+        return
+    texts = [str(choice) for choice in choices]
+    if value not in texts:
+        names = ", ".join(map(repr, texts))
+        raise InstanceError(f"must be one of {names}, not {described(value)}", place=name)
+    object.__setattr__(holder, name, choices(value))
 
 
 def check_type(name: str | None, types: Collection[str], place: str) -> None:

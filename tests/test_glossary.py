@@ -20,7 +20,7 @@ def proofs() -> list[list[str]]:
 def test_every_proof_is_explained() -> None:
     printed = {word for row in proofs() for word in row[0].split(", ")}
     said = {text.split(";")[0] for text in solve_view.PROOFS.values()}
-    said |= {f"{name} bound" for name in (*solve_view.COUNTING_BOUNDS, *ARGUMENTS)}
+    said |= {f"{name} bound" for name in ("cp-sat", *solve_view.COUNTING_BOUNDS, *ARGUMENTS)}
     said |= {"dual weights in a tree", "complete search by …", "none needed"}
     assert said <= printed
     by_verify = {text.removesuffix(" of cases") for text in verify.PROOFS.values()}

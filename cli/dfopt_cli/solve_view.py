@@ -156,9 +156,9 @@ def proof(result: Result) -> str:
             free = result.lower_bound == 0
             return "none needed: no schedule costs less than 0" if free else "none"
         case CompleteSearch(solver=solver):
-            reason = (
-                f"{solver} bound" if solver in COUNTING_BOUNDS else f"complete search by {solver}"
-            )
+            # The bound of a search that goes on is the solver's word for it, too.
+            is_complete = solver not in COUNTING_BOUNDS and result.stop_reason is StopReason.PROOF
+            reason = f"complete search by {solver}" if is_complete else f"{solver} bound"
             return f"{reason}; not independently checkable"
         case Branching(nodes=nodes):
             return f"dual weights in a tree of {len(nodes)} nodes; 'dfopt verify' checks them"

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from dfopt.checks import LARGEST_TOTAL, check_choice, check_integer, described
+from dfopt.checks import LARGEST_TOTAL, check_integer, described, settle_choice
 from dfopt.errors import InstanceError, MethodError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Instance, Objective
@@ -70,8 +70,8 @@ class CostModel:
     broken_chains: Literal["bridge", "cut"] = "bridge"
 
     def __post_init__(self) -> None:
-        check_choice(self.objective, Objective, "objective")
-        check_choice(self.leaves, Leaves, "leaves")
+        settle_choice(self, "objective", Objective)
+        settle_choice(self, "leaves", Leaves)
         if self.objective is Objective.MAKESPAN:
             raise MethodError(
                 "traces are compared by their penalties; give the objective total-penalty or "

@@ -40,6 +40,7 @@ def fields_of(
     *,
     required: Collection[str] = (),
     nullable: Collection[str] = (),
+    unlikely: Collection[str] = (),
 ) -> Document:
     """Return the known keys of an object and their values.
 
@@ -53,6 +54,8 @@ def fields_of(
         Those it must have.
     nullable
         Those that may be null.
+    unlikely
+        Those that make no sense here: nobody who writes an unknown key means them.
 
     Raises
     ------
@@ -69,19 +72,20 @@ def fields_of(
                 raise FileError(f"must not be null; {remedy}", place=key)
             fields[key] = item
         elif not is_free(key):
-            raise FileError(_unknown_key(key, known), place=shown_place((key,)))
+            raise FileError(_unknown_key(key, known, unlikely), place=shown_place((key,)))
     for key in required:
         if key not in fields:
             raise FileError("is missing; it is required", place=key)
     return fields
 
 
-def _unknown_key(key: str, known: Collection[str]) -> str:
+def _unknown_key(key: str, known: Collection[str], unlikely: Collection[str]) -> str:
     short = key[:LONGEST_KEY].lower()
+    likely = [word for word in known if word not in unlikely]
     meant = (
-        difflib.get_close_matches(short, known, n=1, cutoff=MISSPELT)
-        or keys_called(short, known)
-        or difflib.get_close_matches(short, known, n=1, cutoff=CLOSE_ENOUGH)
+        difflib.get_close_matches(short, likely, n=1, cutoff=MISSPELT)
+        or keys_called(short, likely)
+        or difflib.get_close_matches(short, likely, n=1, cutoff=CLOSE_ENOUGH)
     )
     if meant:
         return f"unknown key; did you mean {' or '.join(map(repr, meant))}?"
@@ -94,6 +98,7 @@ def fields_of_kind(
     *,
     what: str,
     optional: Collection[str] = (),
+    meanings: str = "",
 ) -> tuple[str, Document]:
     """Return the ``kind`` of an object and its fields, where the kind says which keys it has.
 
@@ -107,6 +112,8 @@ def fields_of_kind(
         The noun for errors, such as "penalty".
     optional
         The keys that may be missing.
+    meanings
+        What the kinds are, for the error about an unknown one.
 
     Raises
     ------
@@ -118,7 +125,8 @@ def fields_of_kind(
     kind = fields.pop("kind")
     if not isinstance(kind, str) or kind not in kinds:
         words = ", ".join(map(repr, kinds))
-        raise FileError(f"must be one of {words}, not {described_json(kind)}", place="kind")
+        problem = f"must be one of {words}, not {described_json(kind)}"
+        raise FileError("; ".join(filter(None, (problem, meanings))), place="kind")
     for key in fields:
         if key not in kinds[kind]:
             owners = " and ".join(repr(owner) for owner, keys in kinds.items() if key in keys)
@@ -194,7 +202,10 @@ def choice(choices: type[Choice]) -> Callable[[Any], Choice]:
 
     def read(value: object) -> Choice:
         if not isinstance(value, str) or value not in words:
-            raise FileError(f"must be one of {listed}, not {described_json(value)}")
+            problem = f"must be one of {listed}, not {described_json(value)}"
+            meant = keys_called(value, words) if isinstance(value, str) else []
+            hint = f"; did you mean {' or '.join(map(repr, meant))}?" if meant else ""
+            raise FileError(problem + hint)
         return words[value]
 
     return read

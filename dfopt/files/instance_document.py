@@ -7,6 +7,7 @@ for :class:`~dfopt.problem.instance.Instance` to say.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ PENALTY_KEYS = {
     "g": ("fill", "write_back"),
     "matrix": ("types", "switch", "start", "finish"),
 }
+PENALTY_KINDS = "g is one setup time for all, f a setup by 'lines', matrix has setups s_ij"
 OPTIONAL_PENALTY_KEYS = ("start", "finish")
 STATE_KEYS = ("df", "leaves", "type")
 TASK_KEYS = ("id", "df", "type", "lines", "leaves", "exec", "release", "after", "count", "size")
@@ -101,11 +103,13 @@ def _read(document: Document) -> Instance:
     fields = fields_of(document, INSTANCE_KEYS, required=("cpus", "penalty", "tasks"))
     del fields["format"]
     fields["penalty"] = at("penalty", penalty_from_document, fields["penalty"])
-    fields["tasks"] = each("tasks", _task, fields["tasks"])
+    # Under a matrix "family" is a type, otherwise a fragment.
+    unlikely = "df" if isinstance(fields["penalty"], PenaltyMatrix) else "type"
+    fields["tasks"] = each("tasks", partial(_task, unlikely), fields["tasks"])
     if "objective" in fields:
         fields["objective"] = at("objective", _objective, fields["objective"])
     if "initial" in fields:
-        fields["initial"] = each("initial", _state, fields["initial"])
+        fields["initial"] = each("initial", partial(_state, unlikely), fields["initial"])
     instance = Instance(**fields)
     # Not a parameter: a copy with other values must not inherit the digest of this document.
     object.__setattr__(instance, "document_sha256", document_digest(document))
@@ -121,7 +125,11 @@ def penalty_from_document(document: object) -> Penalty:
         With place and remedy, when it is not a valid penalty.
     """
     kind, fields = fields_of_kind(
-        document, PENALTY_KEYS, what="penalty", optional=OPTIONAL_PENALTY_KEYS
+        document,
+        PENALTY_KEYS,
+        what="penalty",
+        optional=OPTIONAL_PENALTY_KEYS,
+        meanings=PENALTY_KINDS,
     )
     match kind:
         case "f":
@@ -149,17 +157,17 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _state(value: Any) -> Any:
+def _state(unlikely: str, value: Any) -> Any:
     if value is None or isinstance(value, str):
         return value  # the data model refuses words other than "unknown"
-    fields = fields_of(value, STATE_KEYS)
+    fields = fields_of(value, STATE_KEYS, unlikely=(unlikely,))
     if "leaves" in fields:
         fields["leaves"] = at("leaves", _leaves, fields["leaves"])
     return CacheState(**fields)
 
 
-def _task(value: object) -> Task:
-    fields = fields_of(value, TASK_KEYS, required=("id",))
+def _task(unlikely: str, value: object) -> Task:
+    fields = fields_of(value, TASK_KEYS, required=("id",), unlikely=(unlikely,))
     if "leaves" in fields:
         fields["leaves"] = at("leaves", _leaves, fields["leaves"])
     if "after" in fields:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from dfopt.checks import check_choice, check_optional_name
+from dfopt.checks import check_optional_name, settle_choice
 
 
 class Leaves(StrEnum):
@@ -37,7 +37,7 @@ class CacheState:
 
     def __post_init__(self) -> None:
         check_optional_name(self.df, "df")
-        check_choice(self.leaves, Leaves, "leaves")
+        settle_choice(self, "leaves", Leaves)
         check_optional_name(self.type, "type")
 
 

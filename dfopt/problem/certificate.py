@@ -208,7 +208,10 @@ class Exhaustive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompleteSearch:
-    """A complete search by ``solver`` found nothing better; there is no cheap check of that."""
+    """A search by ``solver`` excluded everything better; there is no cheap check of that.
+
+    It may still have been at work on larger values when it was stopped.
+    """
 
     threshold: int | None = None
     solver: str | None = None

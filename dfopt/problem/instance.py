@@ -17,12 +17,12 @@ from typing import Literal
 
 from dfopt.checks import (
     LARGEST_TOTAL,
-    check_choice,
     check_integer,
     check_name,
     check_optional_name,
     check_type,
     described,
+    settle_choice,
 )
 from dfopt.errors import DfoptWarning, InstanceError
 from dfopt.html_table import MOST_ROWS, html_table
@@ -59,7 +59,7 @@ class Task:
     lines
         Cache lines it reads when it finds another fragment in the cache (penalty f).
     leaves
-        The state it leaves its fragment in (penalty f).
+        The state it leaves its fragment in (penalty f); a word such as ``"dirty"`` will do.
     exec
         Execution time; counts under the objective ``makespan``.
     release
@@ -89,7 +89,7 @@ class Task:
         check_optional_name(self.type, "type")
         if self.lines is not None:
             check_integer(self.lines, "lines")
-        check_choice(self.leaves, Leaves, "leaves")
+        settle_choice(self, "leaves", Leaves)
         check_integer(self.exec, "exec")
         check_integer(self.release, "release")
         for position, name in enumerate(self.after):
@@ -127,7 +127,7 @@ class Instance:
         The sizes of the tasks on a CPU add up to at most this. ``"balanced"`` is an even share,
         ⌈n/m⌉ where all sizes are 1, as in [1]_; see :attr:`room`.
     objective
-        The value to minimise, see :class:`Objective`.
+        The value to minimise, see :class:`Objective`; a word such as ``"makespan"`` will do.
     initial
         The content of each CPU's cache at the start, one entry per CPU: a :class:`CacheState`, None
         for an empty cache, or ``"unknown"``. The empty tuple means that all are empty.
@@ -198,7 +198,7 @@ class Instance:
                 f"must be 'balanced', 'unlimited' or an integer, not {described(self.capacity)}",
                 place="capacity",
             )
-        check_choice(self.objective, Objective, "objective")
+        settle_choice(self, "objective", Objective)
         for flag in ("cold_start", "final_write_back"):
             if not isinstance(getattr(self, flag), bool):
                 raise InstanceError("must be true or false", place=flag)

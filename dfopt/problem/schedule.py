@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from dfopt.checks import described
 from dfopt.errors import DfoptError
 from dfopt.html_table import MOST_CHARACTERS, html_table
 from dfopt.problem.instance import Instance, Objective, Task
@@ -74,14 +75,17 @@ def evaluate(instance: Instance, orders: Sequence[Sequence[str]]) -> Schedule:
     instance
         The instance that the names belong to.
     orders
-        For each CPU, the names of its tasks in order of execution.
+        For each CPU, the names of its tasks in order of execution. Each task is in one order.
 
     Raises
     ------
+    DfoptError
+        When a task is missing, unknown or there twice, or a CPU has no order.
     DeadlockError
         When tasks on different CPUs would wait for each other for ever.
     """
     by_name = instance.tasks_by_name()
+    _check_orders(instance.cpus, by_name, orders)
     tasks = [[by_name[name] for name in order] for order in orders]
     starts: list[tuple[int, ...] | None]
     if instance.is_timed:
@@ -96,6 +100,29 @@ def evaluate(instance: Instance, orders: Sequence[Sequence[str]]) -> Schedule:
             for order, cost, times in zip(orders, costs, starts, strict=True)
         )
     )
+
+
+def _check_orders(cpus: int, known: Collection[str], orders: Sequence[Sequence[str]]) -> None:
+    if len(orders) != cpus:
+        raise DfoptError(
+            f"{len(orders)} for {cpus} CPUs; give one for each, [] for a CPU without tasks",
+            place="orders",
+        )
+    missing = dict.fromkeys(known)
+    for cpu, order in enumerate(orders):
+        for name in order:
+            if name in missing:
+                del missing[name]
+                continue
+            problem = "is there a second time" if name in known else "is no task of the instance"
+            raise DfoptError(f"{described(name)} {problem}", place=f"orders[{cpu}]")
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise DfoptError(
+            f"lack the task {described(next(iter(missing)))}{more}; "
+            "each task must be in one of them",
+            place="orders",
+        )
 
 
 def timed_run(

@@ -11,7 +11,8 @@ from typing import Protocol
 
 from dfopt._version import __version__
 from dfopt.bounds import Bound, best_of, cheap_bounds
-from dfopt.errors import MethodError
+from dfopt.checks import described
+from dfopt.errors import DfoptError, InstanceError, MethodError
 from dfopt.files import fingerprint
 from dfopt.problem.certificate import Certificate, CompleteSearch, Exhaustive
 from dfopt.problem.instance import Instance
@@ -88,6 +89,8 @@ def solve(  # noqa: PLR0913 - options, all by keyword
     ------
     MethodError
         When ``method`` is unknown or not made for this instance.
+    DfoptError
+        When ``instance`` or ``stop`` is something else, such as the name of a file, or a number.
 
     Examples
     --------
@@ -101,6 +104,7 @@ def solve(  # noqa: PLR0913 - options, all by keyword
     >>> result.status, result.objective, result.lower_bound
     (<Status.OPTIMAL: 'optimal'>, 4, 4)
     """
+    _check_arguments(instance, stop)
     if method not in METHODS:
         raise MethodError(f"unknown method {method!r}; known are {', '.join(METHODS)}")
     if workers is not None and workers < 1:
@@ -140,6 +144,19 @@ def solve(  # noqa: PLR0913 - options, all by keyword
     if search.schedule is None and instance.task_count <= MOST_TASKS_AFTER_THE_END:
         _find_any(search)
     return _result(search, method, reason)
+
+
+def _check_arguments(instance: object, stop: object) -> None:
+    """Refuse what callers without a type checker may take for an instance or a limit."""
+    if not isinstance(instance, Instance):
+        raise InstanceError(
+            f"must be an Instance, not {described(instance)}; read_instance(path) reads a file",
+            place="instance",
+        )
+    if stop is not None and not callable(stop):
+        raise DfoptError(
+            f"must be a criterion such as TimeLimit(10), not {described(stop)}", place="stop"
+        )
 
 
 def _came_from_the_keyboard(error: BaseException | None) -> bool:

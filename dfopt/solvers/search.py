@@ -273,7 +273,7 @@ def _reason(certificate: Certificate) -> str:
     """Return the kind of proof of a bound, in a few words."""
     match certificate:
         case CompleteSearch(solver=solver):
-            return f"a complete search ({solver})"
+            return f"a search ({solver})"
         case Branching(nodes=nodes):
             return f"weights in a tree of {len(nodes)} nodes"
         case Tour(tree=tree):

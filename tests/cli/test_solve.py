@@ -13,10 +13,12 @@ import pytest
 import dfopt.solvers
 from dfopt.files import read_result, schema, write_instance
 from dfopt.generate import zipf
+from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyG
 from dfopt.problem.result import Result, Status, StopReason
 from dfopt_cli.exit_codes import INFEASIBLE, NOT_PROVEN
+from dfopt_cli.solve_view import proof
 from tests.cli.conftest import Run
 from tests.cli.terminal import Terminal
 from tests.patience import PATIENCE_S
@@ -44,6 +46,22 @@ def test_costs_have_their_unit(run: Run, tmp_path: Path, unit: str | None, shown
     out = run("solve", path)[1]
     assert f"objective    15{shown} (makespan)\n" in out
     assert re.search(rf"lower bound  15{shown} *\n", out)
+
+
+@pytest.mark.parametrize(
+    ("solver", "ending", "said"),
+    [
+        ("cp-sat", StopReason.PROOF, "complete search by cp-sat"),
+        ("cp-sat", StopReason.TIME_LIMIT, "cp-sat bound"),
+        ("branch and price", StopReason.INTERRUPT, "branch and price bound"),
+        ("area", StopReason.PROOF, "area bound"),
+    ],
+)
+def test_only_a_search_that_ended_is_complete(solver: str, ending: StopReason, said: str) -> None:
+    solved = dfopt.solvers.solve(INSTANCE)
+    certificate = CompleteSearch(threshold=14, solver=solver)
+    result = replace(solved, certificate=certificate, stop_reason=ending)
+    assert proof(result) == f"{said}; not independently checkable"
 
 
 def test_shows_schedule_bound_and_proof(run: Run, easy: Path) -> None:

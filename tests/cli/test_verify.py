@@ -29,7 +29,7 @@ def run(document: dict[str, Any], *options: str) -> tuple[int, str, str]:
 
 
 SEARCH = {"certificate": {"kind": "search", "threshold": 7, "solver": "cp-sat"}}
-REMARK = "the lower bound 8 rests on a complete search by 'cp-sat', which is not repeated here"
+REMARK = "the lower bound 8 rests on a search by 'cp-sat', which is not repeated here"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from dfopt.files.other_words import OTHER_WORDS, keys_called
 
 GLOSSARY = Path(__file__).parents[2] / "docs" / "reference" / "glossary.md"
 ROWS = {"CPU": ("cpus", INSTANCE_KEYS), "task": ("tasks", INSTANCE_KEYS)}
-ROWS["data fragment (`df`)"] = ("df", TASK_KEYS)
+ROWS["data fragment (`df`)"] = ("df", tuple(key for key in TASK_KEYS if key != "type"))
 
 
 def words(row):

@@ -43,6 +43,15 @@ def test_defaults():
     }
 
 
+def test_words_stand_for_members():
+    timed = instance(task(leaves="dirty"), objective="makespan", initial=(None, "unknown"))
+    assert timed.objective is Objective.MAKESPAN
+    assert timed.tasks[0].leaves is CacheState(df="A", leaves="dirty").leaves is Leaves.DIRTY
+    assert timed == instance(
+        task(leaves=Leaves.DIRTY), objective=Objective.MAKESPAN, initial=(None, "unknown")
+    )
+
+
 def test_instances_are_values():
     first, second = instance(task()), instance(task())
     assert first == second
@@ -123,7 +132,7 @@ def test_strategies_draw_names_once(drawn):
         (lambda: PenaltyG(fill=1, write_back="0"), "write_back: must be an integer, not '0'"),
         (lambda: CacheState(df=1), "df: must be a string, not 1"),
         (lambda: CacheState(type=1), "type: must be a string, not 1"),
-        (lambda: CacheState(leaves="dirty"), "leaves: must be one of 'clean', 'dirty', 'invalidat"),
+        (lambda: CacheState(leaves="wet"), "leaves: must be one of 'clean', 'dirty', 'invalidat"),
         (lambda: task(None), "id: must be a string, not None"),
         (lambda: task("\udc80"), "id: holds half a surrogate pair, which is no text"),
         (lambda: task(df=("A",)), "df: must be a string, not ('A',)"),
@@ -142,7 +151,7 @@ def test_strategies_draw_names_once(drawn):
         (lambda: instance(capacity=0), "capacity: must be at least 1, not 0"),
         (lambda: instance(capacity="all"), "capacity: must be 'balanced', 'unlimited' or an integ"),
         (lambda: instance(capacity=None), "capacity: must be an integer, not None"),
-        (lambda: instance(objective="makespan"), "objective: must be one of 'max-penalty', 'tota"),
+        (lambda: instance(objective="Cmax"), "objective: must be one of 'max-penalty', 'tota"),
         (lambda: instance(cold_start=1), "cold_start: must be true or false"),
         (lambda: instance(final_write_back=None), "final_write_back: must be true or false"),
         (lambda: instance(name=1), "name: must be a string, not 1"),

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dfopt.errors import DfoptError
 from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG
@@ -81,6 +82,22 @@ def test_all_copies_must_have_finished() -> None:
     schedule = evaluate(instance, [["copy#2", "copy#1"], ["last"]])
     assert schedule.cpus[1].starts == (6,)
     assert evaluate(instance, [["copy#2"], ["copy#1", "last"]]).cpus[1].starts == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("orders", "message"),
+    [
+        ([["v0", "v1"], ["v3"]], "orders: lack the task 'v2' and 1 more; each task must be in one"),
+        ([["v0", "v1", "v2"], ["v3"]], "orders: lack the task 'v4'; each task"),
+        ([["v0", "v1", "v2"], ["v3", "v4", "v0"]], "orders[1]: 'v0' is there a second time"),
+        ([["v0", "v1", "v2", "v9"], ["v3", "v4"]], "orders[0]: 'v9' is no task of the instance"),
+        ([["v0", "v1", "v2", "v3", "v4"]], "orders: 1 for 2 CPUs; give one for each, []"),
+    ],
+)
+def test_orders_have_each_task_once(orders: list[list[str]], message: str) -> None:
+    with pytest.raises(DfoptError) as caught:
+        evaluate(WORKED_EXAMPLE, orders)
+    assert str(caught.value).startswith(message)
 
 
 def test_tasks_that_wait_for_each_other_are_an_error() -> None:

@@ -10,10 +10,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 
-from dfopt.errors import MethodError
+from dfopt.errors import DfoptError, MethodError
 from dfopt.generate import matrix, zipf
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyF
@@ -389,3 +390,16 @@ def test_other_system_errors_are_not_swallowed(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("dfopt.solvers.auto.solve_automatically", fail)
     with pytest.raises(SystemError, match="something else"):
         solve(HARD)
+
+
+@pytest.mark.parametrize(
+    ("instance", "stop", "message"),
+    [
+        ("a.json", None, "instance: must be an Instance, not 'a.json'; read_instance(path) reads"),
+        (HARD, 10, "stop: must be a criterion such as TimeLimit(10), not 10"),
+    ],
+)
+def test_what_is_no_instance_or_limit_is_refused(instance: Any, stop: Any, message: str) -> None:
+    with pytest.raises(DfoptError) as caught:
+        solve(instance, stop=stop)
+    assert str(caught.value).startswith(message)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from dfopt.checks import check_choice, check_integer
+from dfopt.checks import check_integer, settle_choice
 from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.instance import LARGEST_CPU_COUNT
@@ -74,7 +74,7 @@ class Machine:
             )
         check_integer(self.switch_time, "switch_time")
         check_integer(self.lock_time, "lock_time")
-        check_choice(self.lock_distribution, LockDistribution, "lock_distribution")
+        settle_choice(self, "lock_distribution", LockDistribution)
         check_integer(self.lock_doubling, "lock_doubling")
         check_integer(self.wake_time, "wake_time")
         check_integer(self.call_time, "call_time")

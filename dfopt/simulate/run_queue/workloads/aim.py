@@ -10,7 +10,7 @@ from itertools import accumulate, cycle
 from random import Random
 from typing import ClassVar
 
-from dfopt.checks import check_choice, check_integers
+from dfopt.checks import check_integers, settle_choice
 from dfopt.errors import InstanceError
 from dfopt.simulate.run_queue.steps import (
     Acquire,
@@ -166,8 +166,8 @@ class Aim:
         check_number(self.users, "threads", "users")
         check_number(self.files, "files", "files")
         check_number(self.disks, "disks", "disks")
-        check_choice(self.file_choice, FileChoice, "file_choice")
-        check_choice(self.buffer_lists, BufferLists, "buffer_lists")
+        settle_choice(self, "file_choice", FileChoice)
+        settle_choice(self, "buffer_lists", BufferLists)
 
     @property
     def shares(self) -> tuple[int, int, int, int]:

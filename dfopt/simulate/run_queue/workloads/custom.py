@@ -13,7 +13,7 @@ from itertools import repeat
 from random import Random
 from typing import ClassVar
 
-from dfopt.checks import check_choice, check_integers
+from dfopt.checks import check_integers, settle_choice
 from dfopt.simulate.run_queue.steps import spawn_all
 from dfopt.simulate.run_queue.workload import DIRTY, Burst, NewThread, Workload, check_number
 
@@ -66,7 +66,7 @@ class Custom:
         check_integers(self, fragment_lines=0)
         check_number(self.threads, "threads", "threads")
         check_number(self.fragments, "fragments", "fragments")
-        check_choice(self.fragment_order, FragmentOrder, "fragment_order")
+        settle_choice(self, "fragment_order", FragmentOrder)
 
     def build(self, random: Random) -> Workload:
         """Return a fresh workload."""
