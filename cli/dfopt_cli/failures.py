@@ -23,9 +23,10 @@ Value = TypeVar("Value")
 OPTIONS = {
     name: f"--{name.replace('_', '-')}"
     for name in (
-        "arrival", "capacity", "cpu", "cpus", "duration", "duration_unit", "end", "fill", "leaves",
-        "lines", "objective", "penalty", "queued", "read_line", "resume", "scheduler", "start",
-        "time_unit", "unmanaged", "where", "workers", "write_back",
+        "arrival", "capacity", "cpu", "cpus", "duration", "duration_unit", "end", "fill",
+        "leaves", "lines", "load_included", "objective", "penalty", "queued", "read_line",
+        "resume", "scheduler", "start", "time_unit", "unmanaged", "where", "workers",
+        "write_back",
     )
 } | {"instance": "--model", "labels": "--df", "windows": "--window"}  # fmt: skip
 """The options for the parameters that the messages of the library name."""

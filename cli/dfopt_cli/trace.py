@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -197,17 +198,26 @@ def column_option(meaning: str) -> Any:
     return typer.Option(metavar="COLUMN", help=f"Column: {meaning}.", show_default=False)
 
 
-def wanted_values(texts: list[str]) -> dict[str, list[str]]:
-    """Return by column the values that ``COLUMN=VALUE`` names; any other text is wrong usage."""
+CONDITION = re.compile(r"(?P<column>.+?)\s*(?P<sign>!?=)\s*(?P<value>.*)")
+
+
+def conditions_of(texts: list[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return by column the values of ``COLUMN=VALUE``, and of ``COLUMN!=VALUE``.
+
+    Any other text is wrong usage.
+    """
     wanted: dict[str, list[str]] = {}
+    unwanted: dict[str, list[str]] = {}
     for text in texts:
-        column, equals, value = (part.strip() for part in text.partition("="))
-        if not (column and equals):
+        found = CONDITION.fullmatch(text.strip())
+        if found is None:
             raise typer.BadParameter(
-                f"{text!r} is not COLUMN=VALUE, such as status=200", param_hint="--where"
+                f"{text!r} is neither COLUMN=VALUE, such as status=200, nor COLUMN!=VALUE",
+                param_hint="--where",
             )
-        wanted.setdefault(column, []).append(value)
-    return wanted
+        values = wanted if found["sign"] == "=" else unwanted
+        values.setdefault(found["column"], []).append(found["value"])
+    return wanted, unwanted
 
 
 @app.command("import")
@@ -243,8 +253,9 @@ def import_requests(
         list[str] | None,
         typer.Option(
             metavar="COLUMN=VALUE",
-            help="Take only requests with this value, such as status=200. May be given several "
-            "times: for one column either value will do.",
+            help="Take only requests with this value, such as status=200, or without it: "
+            "status!=429. May be given several times: for one column either value will do, and "
+            "none that is not wanted.",
             show_default=False,
         ),
     ] = None,
@@ -263,11 +274,11 @@ def import_requests(
         ),
     ] = None,
     load_time: Annotated[
-        float | None,
+        str | None,
         typer.Option(
-            min=0,
             metavar="T",
-            help="What a change of fragment costs, in the unit of --time-unit: the time of a load.",
+            help="What a change of fragment costs: the time of a load, with a unit (25s, 2500ms) "
+            "or in that of --time-unit.",
             show_default=False,
         ),
     ] = None,
@@ -280,6 +291,14 @@ def import_requests(
             show_default=False,
         ),
     ] = None,
+    load_included: Annotated[
+        bool,
+        typer.Option(
+            "--load-included",
+            help="Durations include loads: take the load time off the beginning of each request "
+            "that is the first on its CPU, or follows another fragment. It needs --cpu.",
+        ),
+    ] = False,
 ) -> None:
     """Make a trace of a log of requests, such as those to models on GPUs.
 
@@ -290,12 +309,19 @@ def import_requests(
     Example: dfopt trace import requests.csv --task id --df model --start started --end ended -o
     trace.jsonl
     """
-    from dfopt.trace.readers.request_log import RequestColumns, read_request_log
+    from dfopt.trace.readers.request_log import (
+        RequestColumns,
+        parse_load_time,
+        read_request_log,
+    )
     from dfopt.trace.writing import write_trace
 
     if load_time is not None and load_times is not None:
         raise typer.BadParameter("--load-time and --load-times exclude each other; give one")
-    wanted = wanted_values(where or [])
+    if load_included and load_time is None and load_times is None:
+        raise typer.BadParameter("--load-included needs --load-time or --load-times")
+    wanted, unwanted = conditions_of(where or [])
+    every_load = parsed(lambda text: parse_load_time(text, time_unit), load_time, "--load-time")
     refuse_unwritable(output, log, *([] if load_times is None else [load_times]))
     with naming(log):
         columns = RequestColumns(
@@ -308,8 +334,10 @@ def import_requests(
             time_unit=time_unit,
             duration_unit=duration_unit,
             cpus=cpus,
-            load_times=load_time if load_times is None else load_times,
+            load_times=every_load if load_times is None else load_times,
+            load_included=load_included,
             where=wanted,
+            where_not=unwanted,
         )
     if not columns.has_starts:
         say(

@@ -7,6 +7,7 @@ import pytest
 
 from dfopt.files import read_instance
 from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyG
 from dfopt.trace.reading import read_trace
 from tests.cli.conftest import Run
 from tests.compare.examples import ROWS, write_trace
@@ -274,7 +275,7 @@ def test_a_log_with_failed_requests_and_a_time_in_the_queue(run: Run, tmp_path: 
     )
     code, _, err = run("trace", "import", log, *options, "--where", "status", "-o", out)
     assert code == 2
-    assert "'status' is not COLUMN=VALUE" in err
+    assert "'status' is neither COLUMN=VALUE, such as status=200, nor COLUMN!=VALUE" in err
 
 
 def test_without_arrivals_the_remedy_is_about_the_log(run: Run, tmp_path: Path) -> None:
@@ -297,3 +298,50 @@ def test_a_log_from_standard_input_is_called_so(run: Run, tmp_path: Path) -> Non
     )
     code, _, err = run("trace", "import", "-", *columns, stdin="model,from,to\nA,0,1\nB,1,3\n")
     assert (code, err) == (0, "")
+
+
+SERVED = ("--df", "model", "--start", "from", "--end", "to", "--cpu", "gpu")
+
+
+def test_requests_without_a_gpu_are_left_out_and_loads_taken_off(run: Run, tmp_path: Path) -> None:
+    log, out = tmp_path / "log.csv", tmp_path / "out.jsonl"
+    log.write_text("gpu,model,from,to\n0,A,0,5\n,B,0,0\n0,B,5,9\n")
+    options = ("--where", "gpu!=", "--load-time", "2500ms", "--load-included")
+    code, stdout, err = run("trace", "import", log, *SERVED, *options, "-o", out)
+    assert (code, stdout) == (0, "")
+    assert err.splitlines() == [
+        f"dfopt: {log}: warning: left out 1 request where 'gpu' is ''",
+        f"dfopt: {log}: warning: took load times off the beginning of 2 requests, which came first "
+        "on their CPU or after another model",
+    ]
+    trace = read_trace(out)
+    assert (trace.start.tolist(), trace.end.tolist()) == ([2500, 7500], [5000, 9000])
+    assert trace.header.penalty == PenaltyG(fill=2500, write_back=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "problem"),
+    [
+        (("--load-time", "25min"), 2, "--load-time: '25min' is no load time; write a number from"),
+        (("--load-time", "-1"), 2, "'-1' is no load time"),
+        (("--load-time", "inf"), 2, "'inf' is no load time"),
+        (("--load-included",), 2, "--load-included needs --load-time or --load-times"),
+        (("--where", "model=A,B"), 1, "there are 'A'; for several values, give --where for each"),
+    ],
+)
+def test_options_about_loads_that_cannot_be_meant(
+    run: Run, tmp_path: Path, options: tuple[str, ...], code: int, problem: str
+) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("gpu,model,from,to\n0,A,0,5\n")
+    found, _, err = run("trace", "import", log, *SERVED, *options, "-o", tmp_path / "out.jsonl")
+    assert found == code
+    assert problem in err
+
+
+def test_included_loads_need_the_column_of_gpus(run: Run, log: Path, tmp_path: Path) -> None:
+    loads = ("--cpus", "1", "--load-time", "20", "--load-included")
+    code, _, err = run("trace", "import", log, *QUEUE, *loads, "-o", tmp_path / "out.jsonl")
+    assert (code, err) == (
+        1, f"dfopt: {log}: --load-included needs load times, and the column --cpu\n"
+    )  # fmt: skip

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dfopt.errors import DfoptWarning, FileError
 from dfopt.problem.penalties import PenaltyF, PenaltyG
-from dfopt.trace import read_trace
+from dfopt.trace import Trace, read_trace
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.readers.request_log import RequestColumns, read_request_log
 from dfopt.trace.readers.request_log.time_column import seconds_resolved
@@ -375,3 +375,82 @@ def test_ends_show_that_durations_are_in_another_unit(tmp_path: Path) -> None:
     doubt = "half of the requests take 901s or more, but all end within 2s: is the unit of"
     with pytest.warns(DfoptWarning, match=doubt):
         read_request_log(saved(tmp_path, "model,at,took\n" + rows), columns)
+
+
+def test_rows_are_chosen_by_values_that_they_have_not(tmp_path: Path) -> None:
+    log = saved(tmp_path, LOGGED)
+    said = "left out 2 requests where 'status' is '500' or 'late'; 1 of them had run, and may have"
+    with pytest.warns(DfoptWarning, match=said):
+        trace = read_request_log(log, TIMED, where_not={"status": ["500", "late"]})
+    assert [task.name for task in trace.tasks] == ["x", "z"]
+    with pytest.raises(FileError, match="only requests whose 'id' is 'x'; permit one of them"):
+        read_request_log(log, TIMED, where={"id": ["x"]}, where_not={"id": ["x"]})
+
+
+def test_only_what_has_run_may_have_loaded_a_model(tmp_path: Path) -> None:
+    log = saved(tmp_path, "m,gpu,at,took,s\nA,0,0,1,ok\nB,,1,1,no\nB,0,1,0,no\nB,0,1,,no\n")
+    columns = RequestColumns(df="m", cpu="gpu", start="at", duration="took")
+    with pytest.warns(DfoptWarning, match="left out 3 requests where 's' is not 'ok'$"):
+        read_request_log(log, columns, where={"s": ["ok"]})
+
+
+ON_GPUS = RequestColumns(df="model", start="from", end="to", cpu="gpu")
+
+
+def test_included_loads_are_taken_off_the_beginning(tmp_path: Path) -> None:
+    rows = "0,A,0,9\n1,B,1,3\n0,A,9,12\n0,,12,13\n0,A,13,15\n0,B,15,20\n1,B,4,5\n"
+    log = saved(tmp_path, "gpu,model,from,to\n" + rows)
+    loads = saved(tmp_path, "model,load\nA,4s\nB,2.5\n", "loads.csv")
+    notice = "load times off .* of 3 requests, .*; 1 took no longer than the load, and keep 1ms"
+    with pytest.warns(DfoptWarning, match=notice):
+        trace = read_request_log(log, ON_GPUS, load_times=loads, load_included=True)
+    assert trace.start.tolist() == [2999, 4000, 4000, 9000, 12_000, 13_000, 17_500]
+    assert trace.end.tolist() == [3000, 9000, 5000, 12_000, 13_000, 15_000, 20_000]
+    assert trace.lines is not None
+    assert trace.lines.tolist() == [2500, 4000, 2500, 4000, 0, 4000, 2500]
+
+
+runs_on_gpus = st.lists(
+    st.tuples(st.sampled_from("01"), st.sampled_from("AB"), st.integers(1, 9), st.integers(0, 9)),
+    min_size=1,
+)
+
+
+@given(runs_on_gpus, st.integers(1, 9))
+def test_loads_that_were_added_are_taken_off_again(
+    runs: list[tuple[str, str, int, int]], load: int
+) -> None:
+    """The work of requests is the same, whether the log counts loads or has them before starts."""
+    before, within = ["gpu,model,from,to"], ["gpu,model,from,to"]
+    free, held = dict.fromkeys("01", 0), dict[str, str]()
+    for gpu, model, length, idle in runs:
+        called = free[gpu] + idle
+        start = called if held.get(gpu) == model else called + load
+        free[gpu], held[gpu] = start + length, model
+        before.append(f"{gpu},{model},{start},{free[gpu]}")
+        within.append(f"{gpu},{model},{called},{free[gpu]}")
+    with TemporaryDirectory() as folder:
+        path = Path(folder)
+        right = read_request_log(saved(path, "\n".join(before)), ON_GPUS, load_times=load)
+        with pytest.warns(DfoptWarning, match="took load times off"):
+            found = read_request_log(
+                saved(path, "\n".join(within), "within.csv"), ON_GPUS, load_times=load,
+                load_included=True,
+            )  # fmt: skip
+    since = found.start[0] - right.start[0]
+
+    def work(trace: Trace, moved: int) -> list[tuple[int, int, int]]:
+        columns = (trace.cpu, trace.start - moved, trace.end - moved)
+        return sorted(zip(*(column.tolist() for column in columns), strict=True))
+
+    assert work(found, since) == work(right, 0)
+
+
+def test_gaps_that_are_shorter_than_loads_are_doubted(tmp_path: Path) -> None:
+    rows = "0,A,0,9\n0,B,{},16\n0,A,20,24\n"
+    log = saved(tmp_path, "gpu,model,from,to\n" + rows.format(10))
+    doubt = "at 1 of 2 changes of model, less than half of the load time is between the two .*"
+    with pytest.warns(DfoptWarning, match=f"{doubt}: if durations include loads, give `load_incl"):
+        read_request_log(log, ON_GPUS, load_times=4)
+    log = saved(tmp_path, "gpu,model,from,to\n" + rows.format(11))
+    read_request_log(log, ON_GPUS, load_times=4)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from dfopt.errors import FileError
@@ -15,9 +14,6 @@ from dfopt.trace.readers.request_log.time_column import LogUnits, TimeColumn
 
 LEAST_ROUNDING = 2
 """Requests may overlap by this many units of the trace in any case."""
-
-MOST_VALUES = 5
-"""At most this many values of a column are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,26 +189,3 @@ def _start_of(columns: RequestColumns) -> str:
     if columns.gives_starts_by_ends:
         return f"the start, {columns.end!r} less {columns.duration!r},"
     return repr(columns.start)
-
-
-def chosen(table: CsvTable, where: Mapping[str, Collection[str]]) -> CsvTable:
-    """Return the rows that have one of the wanted values in each column that is named.
-
-    Raises
-    ------
-    FileError
-        When none has.
-    """
-    rows = table.rows
-    for name, wanted in where.items():
-        position = table.position(name)
-        values = Counter(row[position] for _, row in rows)
-        rows = [(line, row) for line, row in rows if row[position] in wanted]
-        if not rows:
-            shown = ", ".join(repr(value) for value, _ in values.most_common(MOST_VALUES))
-            more = ", …" if len(values) > MOST_VALUES else ""
-            raise FileError(
-                f"has no request whose {name!r} is {' or '.join(map(repr, wanted))}; there are "
-                f"{shown}{more}"
-            )
-    return CsvTable(names=table.names, rows=rows)

@@ -14,13 +14,14 @@ from dfopt.errors import DfoptWarning, FileError
 from dfopt.problem.instance import Objective
 from dfopt.trace.events import Stop
 from dfopt.trace.lengths import Lengths
-from dfopt.trace.quality import Quality, counted
+from dfopt.trace.quality import Quality
+from dfopt.trace.readers.request_log.chosen_rows import RowConditions
 from dfopt.trace.readers.request_log.csv_table import read_table
-from dfopt.trace.readers.request_log.load_times import with_load_times
+from dfopt.trace.readers.request_log.included_loads import doubt_of_gaps, without_loads
+from dfopt.trace.readers.request_log.load_times import load_times_of, with_load_times
 from dfopt.trace.readers.request_log.logged_request import (
     LoggedRequest,
     RowTimes,
-    chosen,
     logged_requests,
     settled,
 )
@@ -54,7 +55,9 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
     duration_unit: str | None = None,
     cpus: int | None = None,
     load_times: float | str | Path | None = None,
+    load_included: bool = False,
     where: Mapping[str, Collection[str]] | None = None,
+    where_not: Mapping[str, Collection[str]] | None = None,
 ) -> Trace:
     """Return the requests of a CSV file as a trace whose time begins at 0.
 
@@ -63,8 +66,8 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
     arrivals and lengths from it. Where the log does not say which CPU served a request, it is the
     free one that has the lowest number.
 
-    A :class:`~dfopt.DfoptWarning` says which requests were left out by ``where`` or shortened, and
-    when durations seem to be in another unit.
+    A :class:`~dfopt.DfoptWarning` says which requests were left out or shortened, and when
+    durations seem to be in another unit, or to include loads.
 
     Parameters
     ----------
@@ -82,9 +85,14 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
         Number of CPUs. None: as many as the log names, or as ran at once.
     load_times
         What every change of model costs, in ``time_unit``; or a CSV file with a line of names, and
-        then a model and its load time in ``time_unit`` on each line.
+        then a model and its load time in ``time_unit`` on each line, or with a unit, as in 25s.
+    load_included
+        Whether the durations of requests include loads. Then the load time is taken off the
+        beginning of each that is the first on its CPU, or follows one of another model.
     where
         By column the values that count; requests with another one are left out. None: all count.
+    where_not
+        By column the values that do not count; requests with one of them are left out.
 
     Raises
     ------
@@ -97,14 +105,17 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
             raise FileError(f"`{name}` must be s, ms, us or ns, not {unit!r}")
     if cpus is not None and cpus < 1:
         raise FileError(f"must be at least 1, not {cpus}", place="cpus")
+    if load_included and (load_times is None or columns.cpu is None):
+        raise FileError("`load_included` needs load times, and the column `cpu`")
     is_given = cpus is not None
     units = LogUnits(point=time_unit, duration=duration_unit)
     every = read_table(path, "request")
-    table = chosen(every, where or {})
+    conditions = RowConditions(where=where or {}, where_not=where_not or {})
+    table = conditions.chosen(every)
     times = RowTimes(table, columns, units)
     requests, roundings = settled(logged_requests(table, columns, times), columns, times)
     requests = _from_0(requests)
-    notices = [_left_out(len(every.rows) - len(table.rows), where or {})]
+    notices = [conditions.notice(every, table, columns)]
     if columns.duration is not None:
         known = cpus if columns.cpu is None else len({request.cpu for request in requests})
         notices.append(doubt(requests, columns, known, units))
@@ -113,6 +124,13 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
     if columns.has_starts and columns.cpu is None and not is_given:
         notices.append(_rounded_away(requests, cpus, overlaps))
     notices += [rounding.notice() for rounding in (*roundings, overlaps)]
+    loads = None if load_times is None else load_times_of(requests, load_times, units)
+    if loads is not None and load_included:
+        requests, notice = without_loads(requests, placed, loads, units.trace)
+        requests, placed = _ordered(requests, placed)
+        notices.append(notice)
+    elif loads is not None and columns.cpu is not None:
+        notices.append(doubt_of_gaps(requests, placed, loads))
     for notice in filter(None, notices):
         warnings.warn(notice, DfoptWarning, stacklevel=2)
     trace = _trace(requests, placed, cpus)
@@ -126,7 +144,7 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
         lengths=Lengths.WITHOUT_SWITCHES,
     )
     trace = replace(trace, header=header)
-    return trace if load_times is None else with_load_times(trace, requests, load_times, units)
+    return trace if loads is None else with_load_times(trace, requests, loads)
 
 
 def _from_0(requests: list[LoggedRequest]) -> list[LoggedRequest]:
@@ -140,15 +158,6 @@ def _from_0(requests: list[LoggedRequest]) -> list[LoggedRequest]:
         )
         for r in requests
     ]
-
-
-def _left_out(number: int, where: Mapping[str, Collection[str]]) -> str | None:
-    if not number:
-        return None
-    conditions = " or ".join(
-        f"{name!r} is not {' or '.join(map(repr, values))}" for name, values in where.items()
-    )
-    return f"left out {counted(number, 'request')} where {conditions}"
 
 
 def _placed(
@@ -168,8 +177,15 @@ def _placed(
                 "out",
                 place=f"line {request.line}",
             )
+    return *_ordered(requests, placed), cpus
+
+
+def _ordered(
+    requests: list[LoggedRequest], placed: list[int]
+) -> tuple[list[LoggedRequest], list[int]]:
+    """Return requests and their CPUs, ordered by start."""
     order = sorted(range(len(requests)), key=lambda row: requests[row].start or 0)
-    return [requests[row] for row in order], [placed[row] for row in order], cpus
+    return [requests[row] for row in order], [placed[row] for row in order]
 
 
 def _rounded_away(requests: list[LoggedRequest], cpus: int, overlaps: Rounding) -> str | None:
