@@ -26,6 +26,7 @@ from dfopt_cli.trace_options import LabelOptions
 
 if TYPE_CHECKING:
     from dfopt.simulate.run_queue.runs import Runs
+    from dfopt.simulate.run_queue.simulation import Run
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -148,6 +149,7 @@ def run_queue(
             on_progress=show,
         )
     tell_unfit(done)
+    tell_without_effect(done)
     if not done.runs:
         if done.is_complete:
             raise DfoptError("no policy fits; name one with --policy to have it all the same")
@@ -171,6 +173,26 @@ def tell_unfit(done: Runs) -> None:
         (run.scenario, run.policy, run.unfit) for run in done.runs if run.unfit is not None
     ):
         tell_warnings(scenario, [f"{policy} does not fit: {why}"])
+
+
+def tell_without_effect(done: Runs) -> None:
+    """Say which rules and costs changed nothing in all replications."""
+    groups: dict[tuple[str, str], list[Run]] = {}
+    for run in done.runs:
+        groups.setdefault((run.scenario, run.policy), []).append(run)
+    for (scenario, policy), runs in groups.items():
+        if runs[0].unused is not None and all(run.unused for run in runs):
+            tell_warnings(scenario, [f"{policy} had no effect: {runs[0].unused}"])
+    for scenario in dict.fromkeys(run.scenario for run in done.runs):
+        caches = [run.caches for run in done.runs if run.scenario == scenario]
+        if not any(counts is None or any(counts.touched) for counts in caches):
+            tell_warnings(
+                scenario,
+                [
+                    "the caches cost nothing, since no burst reads lines; recorded threads read "
+                    "some with '--set lines=64'"
+                ],
+            )
 
 
 @app.command("space-sharing")

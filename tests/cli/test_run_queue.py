@@ -255,6 +255,21 @@ def test_a_policy_that_is_named_although_it_does_not_fit(run, recording):
     ]
 
 
+def test_rules_and_caches_without_effect_are_told_once(run, recording):
+    two = ("--domains", "0;1", "--policy", "eevdf", "--policy", "cache-aware", "--quiet")
+    both = (*two, "--set", "policy.cache-aware.group=fragment", "--replications", "2")
+    caches = ("--set", "caches={lines=512, miss=100}")
+    code, _, said = run(*RUN_QUEUE, recording, *both, *caches)
+    assert code == 0
+    told = [line for line in said.splitlines() if line.startswith("dfopt: first: warning: ")]
+    assert len(told) == 2
+    assert "cache-aware had no effect: it neither moved nor kept a thread" in told[0]
+    assert "no burst reads lines; recorded threads read some with '--set lines=64'" in told[1]
+    with_lines = run(*RUN_QUEUE, recording, *both, *caches, "--set", "lines=64")[2]
+    assert "had no effect" in with_lines
+    assert "no burst reads lines" not in with_lines
+
+
 def test_a_recording_under_another_policy(run, recording):
     code, printed, said = run(
         *RUN_QUEUE, recording, "--policy", "fcfs", "--json", "--read-line", "100",

@@ -328,6 +328,13 @@ class Policy:
             return "some threads may not run on all CPUs, which it does not look at"
         return None
 
+    def unused(self) -> str | None:
+        """Return which of the policy's rules never came into effect, and why, or None.
+
+        Called at the end of a simulation.
+        """
+        return None
+
     def begin(self) -> None:
         """Prepare; :attr:`engine` knows machine and fragments, and there are no threads yet."""
 

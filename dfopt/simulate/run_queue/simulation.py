@@ -37,6 +37,8 @@ class Simulation:
         What was counted in caches of lines; None where a penalty was paid.
     unfit
         Why the policy calls itself :meth:`~Policy.unfit`, or None.
+    unused
+        Which of its rules never came into effect, as :meth:`~Policy.unused` says.
     """
 
     trace: Trace
@@ -44,6 +46,7 @@ class Simulation:
     engine: Kernel
     caches: CacheCounts | None = None
     unfit: str | None = None
+    unused: str | None = None
 
 
 class UnfitError(DfoptError):
@@ -111,6 +114,7 @@ def simulate_once(
         engine=kernel,
         caches=None if caches is None else caches.counts(),
         unfit=why_unfit,
+        unused=own.unused() if why_unfit is None else None,
     )
 
 
@@ -156,6 +160,8 @@ class Run:
         How its threads were served: wake-up latency, waits, fairness.
     unfit
         Why the policy makes no sense for the scenario, as it says itself; None where it does.
+    unused
+        Which of the policy's rules never came into effect, as it says itself.
     trace
         Name of the file its trace was written to.
     """
@@ -169,6 +175,7 @@ class Run:
     caches: CacheCounts | None = None
     service: Service | None = None
     unfit: str | None = None
+    unused: str | None = None
     trace: str | None = None
 
     @property
@@ -240,6 +247,8 @@ class Run:
             document["service"] = self.service.to_document()
         if self.unfit is not None:
             document["unfit"] = self.unfit
+        if self.unused is not None:
+            document["unused"] = self.unused
         if self.trace is not None:
             document["trace"] = self.trace
         return document
@@ -258,6 +267,7 @@ def run_of(simulation: Simulation, *, scenario: str, seed: int) -> Run:
         caches=simulation.caches,
         service=service_of(simulation.trace),
         unfit=simulation.unfit,
+        unused=simulation.unused,
     )
 
 

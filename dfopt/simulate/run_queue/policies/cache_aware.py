@@ -123,6 +123,18 @@ class CacheAware(Eevdf):
         self._all = Occupancy(len(self.domains.members))
         self._processes: dict[int, Occupancy] = {}
         self._moving: dict[int, int] = {}  # by thread: the CPU that takes it while it runs
+        self._has_preferred = self._has_acted = False
+
+    def unused(self) -> str | None:
+        """Return that it did what EEVDF does, if so."""
+        if self._has_acted:
+            return None
+        why = (
+            f"where threads could move, both domains were used by more than {self.overload} %"
+            if self._has_preferred
+            else "no process preferred a domain, as where it uses 4/5 of the CPUs of one"
+        )
+        return f"it neither moved nor kept a thread for its cache, and did what eevdf does: {why}"
 
     def process(self, thread: Thread) -> Occupancy:
         """Return the occupancy of a thread's process, up to date."""
@@ -165,6 +177,7 @@ class CacheAware(Eevdf):
         preferred = self.preferred(thread)
         if source == target or preferred not in (source, target):
             return None
+        self._has_preferred = True
         before, after = self.used(source), self.used(target)
         if min(before, after) > self.overload:
             return None
@@ -176,7 +189,9 @@ class CacheAware(Eevdf):
 
     def may_move(self, thread: Thread, cpu: int) -> bool:
         """Return whether a CPU may pull a thread whose data is cold."""
-        return self.should_move(thread, cpu) is not False
+        may = self.should_move(thread, cpu) is not False
+        self._has_acted |= not may
+        return may
 
     def pull(self, cpu: int, *, least: int, even_hot: bool = False) -> bool:
         """Pull a thread that prefers this domain, else any."""
@@ -203,6 +218,7 @@ class CacheAware(Eevdf):
             queue = self._queues[other]
             for position, (_, _, thread) in enumerate(queue.waiting):
                 if self.comes_home(thread, cpu):
+                    self._has_acted = True
                     self.move(queue.take(position), cpu)
                     return True
         return False
@@ -212,6 +228,7 @@ class CacheAware(Eevdf):
         for other in self.others(cpu):
             thread = self.engine.running[other]
             if thread is not None and self.comes_home(thread, cpu):
+                self._has_acted = True
                 self._moving[thread.number] = cpu
                 self.engine.preempt(other)
                 return True

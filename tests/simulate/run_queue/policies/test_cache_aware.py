@@ -9,7 +9,7 @@ import pytest
 from dfopt.simulate.run_queue.contract import Policy, Thread, Why
 from dfopt.simulate.run_queue.policies.cache_aware import CacheAware, Occupancy
 from dfopt.simulate.run_queue.policies.eevdf import Eevdf
-from dfopt.simulate.run_queue.simulation import UnfitError, simulate_once
+from dfopt.simulate.run_queue.simulation import UnfitError, run_of, simulate_once
 from dfopt.simulate.run_queue.workload import Burst, NewThread
 from tests.simulate.run_queue.hand_made import places, simulated, thread
 
@@ -173,6 +173,26 @@ def test_without_domains_there_is_nothing_to_prefer() -> None:
         simulate_once(done.engine.policy.scenario, CacheAware, refuses_unfit=True)
     assert done.unfit is not None
     assert same.unfit is None
+    assert done.unused is None  # what makes it unfit says it already
+
+
+def test_a_run_without_effect_says_so() -> None:
+    def alone() -> list[NewThread]:
+        return [thread("a", Burst(60), application=1), thread("b", Burst(60), application=2)]
+
+    moved = simulated(CacheAware, far_apart, cpus=4, domains=PAIRS, epoch=10, **EEVDF)
+    assert moved.unused is None
+    idle = simulated(CacheAware, alone, cpus=2, domains="0;1", epoch=10, **EEVDF)
+    assert idle.unused is not None
+    assert "no process preferred a domain" in idle.unused
+    assert run_of(idle, scenario="s", seed=0).to_document()["unused"] == idle.unused
+    assert simulated(Eevdf, alone, cpus=2, domains="0;1", **EEVDF).unused is None
+
+
+def test_a_run_in_which_all_domains_are_busy_says_so() -> None:
+    done = simulated(CacheAware, far_apart, cpus=4, domains=PAIRS, epoch=10, overload=0, **EEVDF)
+    assert done.unused is not None
+    assert "more than 0 %" in done.unused
 
 
 @pytest.mark.parametrize(
