@@ -47,7 +47,8 @@ def trace(
     """Draw a recorded or simulated trace as a Gantt chart.
 
     CPUs are rows, fragments colours. A dispatch begins hatched for as long as its switch costs, if
-    the trace or an option says what switches cost; lines lead along migrations. Where dispatches
+    the trace or an option says what switches cost; the hatching stands before the start where a
+    trace says that lengths do not include switches. Lines lead along migrations. Where dispatches
     are too short to be told apart, the height of a colour is its share of the time. With --domains
     the CPUs of each cache domain stand together, with its name beside them.
 

@@ -53,6 +53,9 @@ IMPOSSIBLE: dict[str, Any] = {
 }
 """How the part of a bar is drawn that nobody can save."""
 
+NO_DELAY = "schedules chosen as if switches delayed nothing; waits are those with their time"
+"""What stands below the axis where switches take time that the schedules leave out."""
+
 BOUND: dict[str, Any] = {"marker": "^", "linestyle": "", "color": INK, "markersize": 7.0, **MARK}
 """How the bound is marked that holds whatever the lengths of the dispatches are."""
 
@@ -105,7 +108,10 @@ def plot_attainable(comparisons: Sequence[Comparison], *, ax: Axes | None = None
     longest = max((row.cost for shown in rows for row in shown), default=0)
     axes.set_xlim(0, ROOM_FOR_WAITS * max(longest, 1))
     cost_ticks(axes.xaxis)
-    axes.set_xlabel(cost_label(comparisons), fontsize=FONT_SIZE, parse_math=False)
+    label = cost_label(comparisons)
+    if any(row.with_switches for shown in rows for row in shown):
+        label = f"{label}\n{NO_DELAY}"
+    axes.set_xlabel(label, fontsize=FONT_SIZE, parse_math=False)
     axes.tick_params(labelsize=FONT_SIZE, left=False)
     axes.spines[["top", "right"]].set_visible(False)
     add_legend(axes)
@@ -140,11 +146,17 @@ def draw_row(ax: Axes, row: FrontierRow, middle: float, unit: str | None) -> Non
 
 
 def mean_wait_text(row: FrontierRow, unit: str | None) -> str:
-    """Return the mean wait of a row, with three digits; nothing where it is unknown."""
-    if row.mean_wait is None:
+    """Return the mean wait of a row, with three digits; nothing where it is unknown.
+
+    Where switches take time, it is the wait with their time, and late starts are counted.
+    """
+    timed, wait = row.with_switches, row.mean_wait
+    if timed is not None:
+        wait = row.mean_wait_with_switches
+    if wait is None:
         return ""
-    wait = float(f"{row.mean_wait:.3g}")
-    return f"mean wait {wait_text(wait, unit)}"
+    said = f"mean wait {wait_text(float(f'{wait:.3g}'), unit)}"
+    return f"{said}, {timed.later:,} start later" if timed is not None and timed.later else said
 
 
 def row_label(row: FrontierRow, unit: str | None) -> str:

@@ -77,7 +77,8 @@ def plot_trace(  # noqa: PLR0913 - options, all by keyword
     """Draw a trace as a Gantt chart.
 
     CPUs are rows, CPU 0 on top, or those of the first cache domain. Dispatches have the colour of
-    their fragment, and begin hatched for as long as they pay for the switch. A line leads from
+    their fragment, and begin hatched for as long as they pay for the switch; where lengths do not
+    include switches, the hatching stands before the start. A line leads from
     where a task left a CPU to where it goes on on another one. Where dispatches are too short to be
     told apart, columns show how the CPU spent its time: the height of a colour is its share, and
     what is left white was idle.

@@ -230,6 +230,13 @@ def frontier_rows(comparison: Comparison, document: Mapping[str, Any]) -> list[d
             "proven": percentage(row.bound_with_lengths, row.cost),
         }
         name = f"{before}{point_name(row, unit)}"
+        timed = row.with_switches
+        if timed is not None:
+            waits |= {
+                "latest_by": short_wait(timed.latest_by, unit),
+                "mean_with_switches": short_wait(row.mean_wait_with_switches, unit),
+                "p99_with_switches": short_wait(timed.p99_wait, unit),
+            }
         parallel = known_share(row.parallel_share)
         found.append({**own, **waits, **widths, "name": name, "parallel": parallel})
     return found

@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from matplotlib.axes import Axes
 
+from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import Comparison
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_attainable, save_picture
+from dfopt.plot.frontier import wait_text
 from tests.compare.examples import comparison, frontier
 
 COMPARISON = comparison(frontier=frontier(), time_unit="ns")
@@ -74,3 +76,14 @@ def test_the_same_picture_has_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a.svg", "b.svg"):
         save_picture(plot_attainable([COMPARISON]), tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_the_axis_says_where_switches_delay_nothing() -> None:
+    assert "delayed nothing" not in plot_attainable([COMPARISON]).get_xlabel()
+    timed = WithSwitches(later=2, latest_by=7, total_wait=100, p99_wait=9)
+    rows = [replace(row, with_switches=timed) for row in frontier().rows]
+    known = replace(COMPARISON, frontier=replace(frontier(), rows=tuple(rows)))
+    ax = plot_attainable([known])
+    assert "delayed nothing" in ax.get_xlabel()
+    mean = 100 / rows[0].dispatches
+    assert ax.texts[1].get_text() == f"12   mean wait {wait_text(mean, 'ns')}, 2 start later"

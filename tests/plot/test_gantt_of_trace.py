@@ -1,6 +1,7 @@
 """A trace as a Gantt chart: areas are times, whatever is too short to be seen."""
 
 from collections import defaultdict
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,8 +15,10 @@ from dfopt.plot import plot_trace
 from dfopt.plot.colours import Colour, group_colours
 from dfopt.plot.gantt_bars import BAR_HEIGHT, shade, tint
 from dfopt.plot.time_columns import SWITCHING, column_edges
+from dfopt.plot.trace_window import window_of
 from dfopt.problem.cache_domains import cache_domains
 from dfopt.trace import Trace
+from dfopt.trace.lengths import Lengths
 from tests.trace.traces import SMALL, trace_from_rows
 
 
@@ -153,3 +156,20 @@ def test_columns_of_the_longest_times_are_even() -> None:
     edges = column_edges(5, 2**62, 1_000).tolist()
     assert (edges[0], edges[-1]) == (5, 5 + 2**62)
     assert {2**62 // 1_000, 2**62 // 1_000 + 1} >= {b - a for a, b in pairwise(edges)}
+
+
+def test_switches_that_lengths_do_not_include_stand_before_the_start() -> None:
+    rows = [(0, 30, 40, "a", "p"), (0, 55, 60, "b", "q"), (0, 60, 65, "c", "p")]
+    trace = trace_from_rows([(*row, None, None) for row in rows])
+    costs = np.array([20, 10, 10])
+    without = replace(trace, header=replace(trace.header, lengths=Lengths.WITHOUT_SWITCHES))
+    window = window_of(without, costs, 0, None)
+    # The first one is before the trace begins; the last one had no time on this CPU.
+    assert (window.begin, window.end) == (-20, 35)
+    assert window.start.tolist() == [-20, 15, 30]
+    assert window.paid.tolist() == [0, 25, 30]
+    assert window.stop.tolist() == [10, 30, 35]
+    window = window_of(trace, costs, 0, None)
+    assert window.begin == 0
+    assert window.start.tolist() == [0, 25, 30]
+    assert window.paid.tolist() == [10, 30, 35]

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from dfopt.compare import CostModel, compare_trace, parse_window
+from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import OrderKept, Realised
 from dfopt.compare.document import comparison_document, comparisons_document
 from dfopt.errors import DfoptError
@@ -206,3 +207,18 @@ def test_missing_package_has_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packages, "find_spec", lambda name: None)
     with pytest.raises(DfoptError, match=r"pip install 'dfopt\[report\]'"):
         check_packages()
+
+
+def test_the_page_says_what_becomes_of_schedules_when_switches_take_time(tmp_path: Path) -> None:
+    trace = read_trace(write_trace(tmp_path / "trace.jsonl", time_unit="ns"))
+    plain = frontier()
+    timed = WithSwitches(later=2, latest_by=7000, total_wait=1000, p99_wait=90_000)
+    later = replace(plain.rows[3], switches=5, with_switches=timed)
+    found = replace(plain, rows=(*plain.rows[:3], later, *plain.rows[4:]))
+    page = report_page([comparison(frontier=found)], [trace], facts=[{}], command="")
+    assert re.search(r"<td>5</td><td><strong>2</strong> of \d+</td><td>7 µs</td>", page)
+    assert "as if switches delayed nothing" in page
+    assert "with the time of switches 2 start later" in page
+    page = report_page([comparison(frontier=plain)], [trace], facts=[{}], command="")
+    assert "switches delayed nothing" not in page
+    assert "With the time of switches" not in page
