@@ -35,6 +35,7 @@ PENALTY_NOTE = "penalty: of all dispatches, and of each on average"
 CROSSINGS = "cross-\nings"
 CROSSINGS_NOTE = "crossings: migrations from one cache domain to another"
 RESPONSE_NOTE = "response: from woken up to blocked again; its mean is of all threads"
+CPU_NOTE = "idle: share of the CPUs' time in which nothing ran; end: when the last thread ended"
 SERVICE_NOTES = (
     "latency: from woken up to running; wait: the same, and after preemptions",
     "fairness: Jain's index of running / (running + waiting) by what is due to weights",
@@ -45,13 +46,13 @@ SERVICE_NOTES = (
 def run_queue_tables(scenarios: Sequence[Scenario], runs: Sequence[Run]) -> list[RenderableType]:
     """Return what to print: for each scenario its policies side by side."""
     tables: list[RenderableType] = []
-    notes = [RESPONSE_NOTE, *SERVICE_NOTES]
+    notes = [CPU_NOTE, RESPONSE_NOTE, *SERVICE_NOTES]
     for scenario in scenarios:
         own = [run for run in runs if run.scenario == scenario.name]
         if own:
             tables += [*scenario_tables(scenario, own), ""]
             if not counts_switches_only(scenario):
-                notes = [PENALTY_NOTE, RESPONSE_NOTE, *SERVICE_NOTES]
+                notes = [PENALTY_NOTE, CPU_NOTE, RESPONSE_NOTE, *SERVICE_NOTES]
     if any(run.counters.far_migrations is not None for run in runs):
         notes.insert(0, CROSSINGS_NOTE)
     return [*tables, *notes]

@@ -27,7 +27,7 @@ PolicyT = TypeVar("PolicyT", bound=HasName)
 
 
 def policy_named(
-    source: str, *, base: type[PolicyT], policies: Mapping[str, type[PolicyT]]
+    source: str, *, base: type[PolicyT], policies: Mapping[str, type[PolicyT]], guide: str
 ) -> type[PolicyT]:
     """Return a policy.
 
@@ -41,6 +41,8 @@ def policy_named(
         The base class of all policies of the simulator.
     policies
         The policies that come with the simulator, by name.
+    guide
+        The page that says how to write one.
 
     Raises
     ------
@@ -54,6 +56,11 @@ def policy_named(
         return _policy_in(module_of_file(where), name, where, base)
     if name:
         return _policy_in(module_named(where), name, where, base)
+    if Path(where).suffix:
+        raise DfoptError(
+            f"{source!r} is no policy, since policies are Python programs; name a file.py, which "
+            f"{guide} shows how to write"
+        )
     nearest = difflib.get_close_matches(source, policies, n=1)
     known = ", ".join(policies)
     hint = f"did you mean {nearest[0]!r}? One" if nearest else f"known are {known}; one"

@@ -139,7 +139,9 @@ class Page:
             f"{self.shares(recordings)}, and in a chat whose sockets have no limit "
             f"{self.shares(unlimited)}. There data affinity ends clearly sooner in {others[0]} and "
             f"clearly later in {others[1]} of "
-            f"{len(GROUPS[recordings]) + len(enough[unlimited])} cases. With fewer fragments than "
+            f"{len(GROUPS[recordings]) + len(enough[unlimited])} cases. That says nothing of other "
+            "recordings: where other programs take much of the time, data affinity may leave CPUs "
+            "idle and end later, so simulate yours. With fewer fragments than "
             f"CPUs it leaves CPUs idle, and ends {when(self.ends(few))}."
         )
         yield (

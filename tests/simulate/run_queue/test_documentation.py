@@ -1,7 +1,9 @@
 """The reference of scenarios lists what there is: the page is made from the docstrings."""
 
 import inspect
+import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,19 @@ def test_every_parameter_is_documented(kind):
             documented |= set(names.split(", "))
     assert set(parameters_of(kind)) <= documented
     assert kind.__doc__
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=lambda policy: policy.name)
+def test_the_table_has_the_defaults(policy):
+    (row,) = re.findall(
+        rf"^\|(?: `[\w-]+`,)* `{policy.name}`(?:, `[\w-]+`)* \| (.*) \|$",
+        REFERENCE.read_text("utf-8").partition("### Defaults")[2],
+        re.MULTILINE,
+    )
+    shown = tomllib.loads("\n".join(re.findall("`(.*?)`", row)))
+    defaults = {name: found.default for name, found in parameters_of(policy).items()}
+    plain = {name: dict(value) if name == "sets" else value for name, value in defaults.items()}
+    assert json.loads(json.dumps(plain)) == shown
 
 
 def test_every_key_is_on_the_page():

@@ -177,6 +177,12 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path, monkeypatch):
     ("scenarios", "policies", "message"),
     [
         ([small(), small()], ["fcfs"], "2 scenarios are called 'small'"),
+        (
+            [small()],
+            ["scx_mine.bpf.c"],
+            "'scx_mine.bpf.c' is no policy, since policies are Python programs; name a file.py, "
+            "which docs/how-to/run-queue-policy.md shows how to write",
+        ),
         ([small()], ["fcsf"], "there is no policy 'fcsf'; did you mean 'fcfs'?"),
         (
             [small(policies={"fcsf": {}})], ["fcfs"],

@@ -67,6 +67,8 @@ _ALL: tuple[type[Policy], ...] = (
     WfSmash,
 )
 
+GUIDE = "docs/how-to/run-queue-policy.md"
+
 POLICIES: dict[str, type[Policy]] = {policy.name: policy for policy in _ALL}
 """By the name that files and the command line use."""
 
@@ -86,7 +88,7 @@ def policy_named(source: str) -> type[Policy]:
     DfoptError
         When there is no such policy, or its code cannot be loaded.
     """
-    return policy_source.policy_named(source, base=Policy, policies=POLICIES)
+    return policy_source.policy_named(source, base=Policy, policies=POLICIES, guide=GUIDE)
 
 
 def policy_with(policy: type[Policy], parameters: Mapping[str, object]) -> Policy:

@@ -32,8 +32,8 @@ class Eevdf(FairQueues):
     Parameters
     ----------
     time_slice
-        The slice of every thread. Linux has 0.75 ms, times 2 for two CPUs, 3 for four, 4 for eight
-        or more.
+        The slice of every thread. Linux 6.6 has 0.75 ms (newer kernels 0.70 ms), times 2 for two
+        CPUs, 3 for four, 4 for eight or more.
     migration_cost
         A thread that ran within this time is hot, and not pulled.
     balance_interval

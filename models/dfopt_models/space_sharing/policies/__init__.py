@@ -18,6 +18,8 @@ __all__ = [
     "policy_named",
 ]
 
+GUIDE = "docs/how-to/space-sharing-policy.md"
+
 POLICIES: dict[str, type[AllocationPolicy]] = {
     policy.name: policy for policy in (Equipartition, Dynamic, DynAff, DynAffNoPri, DynAffDelay)
 }
@@ -39,4 +41,4 @@ def policy_named(source: str) -> type[AllocationPolicy]:
     DfoptError
         When there is no such policy, or its code cannot be loaded.
     """
-    return policy_source.policy_named(source, base=AllocationPolicy, policies=POLICIES)
+    return policy_source.policy_named(source, base=AllocationPolicy, policies=POLICIES, guide=GUIDE)
