@@ -10,7 +10,7 @@ from dfopt_cli.cost_options import CostOptions, cost_choice, model_instance
 from dfopt_cli.failures import naming
 from dfopt_cli.options import DomainsOption, PictureOption, domains_of, with_option_groups
 from dfopt_cli.output_files import check_output
-from dfopt_cli.part_options import limits_of, times_in
+from dfopt_cli.part_options import fragments_elsewhere, limits_of, times_in
 from dfopt_cli.trace_files import labelled_if_possible, named, names_of, tell_source, tell_warnings
 from dfopt_cli.trace_options import LabelOptions, TraceArgument
 
@@ -68,10 +68,13 @@ def trace(
         tell_source(trace_file, source)
     tell_warnings(trace_file, subject.quality.warnings)
     subject = named(subject, *names_of([trace_file]))
+    elsewhere = None
     with naming(trace_file):
         subject, model = with_costs(subject, choice, instance=instance)
         is_time = model is not None and not model.counts_switches
         first, last = times_in(subject, limits)
+        if last is not None:
+            elsewhere = fragments_elsewhere(subject, first or 0, last)
         axes = plot_trace(
             subject,
             realised_costs(subject, model) if is_time and model is not None else None,
@@ -79,4 +82,6 @@ def trace(
             end=last,
             domains=in_domains,
         )
+    if elsewhere is not None:
+        tell_warnings(trace_file, [elsewhere])
     save_picture(axes, output)

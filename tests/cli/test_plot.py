@@ -101,6 +101,28 @@ def test_a_part_of_a_trace_is_drawn(run: Run, tmp_path: Path, trace: Path) -> No
     )
 
 
+def test_a_part_without_fragments_says_where_they_run(run: Run, tmp_path: Path) -> None:
+    rows = [(0, 0, 10_000, None), (0, 10_000, 20_000, "x"), (0, 35_000, 40_000, "y")]
+    header = {
+        "format": "dfopt-trace/1", "cpus": 1, "time_unit": "ns", "source": "made for this test",
+    }  # fmt: skip
+    dispatches = [
+        {"cpu": cpu, "start": start, "end": end, "task": f"t{start}", "df": df}
+        for cpu, start, end, df in rows
+    ]
+    path = tmp_path / "late.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in [header, *dispatches]))
+    arguments = ("plot", "trace", path, "-o", tmp_path / "part.svg", "--from")
+    assert run(*arguments, "0", "--to", "10us") == (
+        0,
+        "",
+        f"dfopt: {path}: warning: hardly any dispatch with a fragment runs in this part; "
+        "--from 10us --to 20us shows more of them\n",
+    )
+    assert run(*arguments, "9us", "--to", "19us")[2] == ""
+    assert run(*arguments, "0")[2] == ""
+
+
 def test_a_part_is_chosen_by_the_clock_of_the_trace(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "trace.svg"
     arguments = ("plot", "trace", WORKERS, "-o", path)
