@@ -80,7 +80,7 @@ def by_a_rule(
     timed = [row.with_switches for row in (rule, recorded) if row and row.with_switches]
     if len(timed) == len((rule, recorded)):
         own, before = (printable(duration(found.p99_wait, unit)) for found in timed)
-        said += f", p99 wait {own} instead of {before}, both with the time of switches"
+        said += f"; its order with the time of switches: p99 wait {own} instead of {before}"
     elif rule.p99_wait is not None and recorded is not None and recorded.p99_wait is not None:
         own, before = (printable(duration(row.p99_wait or 0, unit)) for row in (rule, recorded))
         said += f", p99 wait {own} instead of {before}"

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.comparison import Comparison
+from dfopt.trace.lengths import Lengths
 from dfopt_cli.failures import with_options
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, duration, pairs, plain_table
@@ -39,6 +40,7 @@ WITH_SWITCHES = (
     "begins when its dispatch is ready and the CPU is free. Later: dispatches that then start "
     "later than recorded, and by how much at most. The bounds hold for such schedules, too"
 )
+INCLUDED = "lengths include switches, also where a schedule saves them"
 ASSUMED_TIMELINE = "starts and lengths as recorded"
 
 PARALLEL = (
@@ -181,8 +183,17 @@ def explanation(comparisons: Sequence[Comparison], *, has_parallel: bool = False
     if rows:
         waits = any(row.total_wait is not None for row in rows)
         timed = any(row.with_switches for row in rows)
+        included = any(
+            comparison.lengths is Lengths.WITH_SWITCHES and not comparison.model.counts_switches
+            for comparison in comparisons
+        )
         said["assumed"] = "; ".join(
-            [ASSUMED if waits else ASSUMED_TIMELINE, *[NO_TIME] * timed, *doubts(frontiers)]
+            [
+                ASSUMED if waits else ASSUMED_TIMELINE,
+                *[NO_TIME] * timed,
+                *[INCLUDED] * included,
+                *doubts(frontiers),
+            ]
         )
         if timed and len(comparisons) == 1:
             said["with time"] = WITH_SWITCHES

@@ -126,6 +126,9 @@ def plot_frontier(comparisons: Sequence[Comparison], *, ax: Axes | None = None) 
         draw_frontier(axes, comparison, inks)
     rows = [row for comparison in comparisons for row in drawn_rows(comparison)]
     scale_waits(axes, [mean_wait(row) for row in rows], comparisons[0].time_unit)
+    if any(row.with_switches for row in rows):
+        label = f"{axes.get_xlabel()}, as if switches delayed nothing"
+        axes.set_xlabel(label, fontsize=FONT_SIZE, parse_math=False)
     scale_costs(axes, drawn_costs(rows))
     axes.set_ylabel(cost_label(comparisons), fontsize=FONT_SIZE, parse_math=False)
     axes.tick_params(labelsize=FONT_SIZE)

@@ -179,9 +179,11 @@ def frontier_chart(
     least, most = min(waits), max(waits)
     is_wide = 0 < WIDE * least < most
     costs = [row["cost"] for row in (*points, *patience)]
+    timed = any(row["with_switches"] for row in rows)
+    label = "mean wait, as if switches delayed nothing" if timed else "mean wait"
     figure = new_figure(
         height=CURVE_HEIGHT,
-        x_axis_label=with_unit("mean wait", shown),
+        x_axis_label=with_unit(label, shown),
         y_axis_label=with_unit("cost", document["cost_unit"]),
         x_axis_type="log" if is_wide else "linear",
         y_range=Range1d(-BELOW * (max(costs) or 1), ABOVE * (max(costs) or 1)),

@@ -12,8 +12,9 @@ from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import Cause, Comparison, OrderKept
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.window_length import WHOLE, parse_window
-from dfopt.problem.penalties import PenaltyF
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace.fragment_titles import CommCount
+from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service, WaitFigures
 from dfopt_cli.compare_view import report
 from dfopt_cli.comparisons_view import side_by_side
@@ -283,6 +284,14 @@ def test_rows_say_what_becomes_of_them_when_switches_take_time() -> None:
     assert "with the time of switches" not in printed(report(comparison(frontier=frontier())))
 
 
+def test_rows_say_that_lengths_include_switches_that_have_costs() -> None:
+    paid = CostModel(penalty=PenaltyG(fill=20, write_back=0))
+    made = comparison(frontier=frontier(), lengths=Lengths.WITH_SWITCHES, model=paid)
+    assert "lengths include switches" in " ".join(printed(report(made)).split())
+    counted = comparison(frontier=frontier(), lengths=Lengths.WITH_SWITCHES)
+    assert "lengths include" not in " ".join(printed(report(counted)).split())
+
+
 def test_the_end_does_not_promise_what_loads_refute() -> None:
     found = {row.scheduling: row for row in frontier().rows}
     later = found[Scheduling.NOBODY_LATER]
@@ -298,7 +307,7 @@ def test_the_end_does_not_promise_what_loads_refute() -> None:
         replace(rule, with_switches=TIMED),
         replace(recorded, with_switches=replace(TIMED, p99_wait=80_000)),
     )["by a rule"]
-    assert "p99 wait 90 µs instead of 80 µs, both with the time of switches" in said
+    assert "; its order with the time of switches: p99 wait 90 µs instead of 80 µs" in said
 
 
 def test_without_a_frontier_windows_come_first() -> None:

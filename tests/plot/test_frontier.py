@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.legend import Legend
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
+from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import Comparison
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_frontier, save_picture
@@ -123,3 +124,11 @@ def test_waits_that_differ_little_fill_the_axis() -> None:
     begin, end = ax.get_xlim()
     assert 900 < begin < 1000
     assert 1050 < end < 1100
+
+
+def test_the_axis_says_where_switches_delay_nothing() -> None:
+    assert "delayed" not in plot_frontier([COMPARISON]).get_xlabel()
+    timed = WithSwitches(later=2, latest_by=7, total_wait=100, p99_wait=9)
+    rows = tuple(replace(row, with_switches=timed) for row in frontier().rows)
+    ax = plot_frontier([comparison(frontier=frontier(rows=rows))])
+    assert ax.get_xlabel().endswith(", as if switches delayed nothing")

@@ -219,6 +219,7 @@ def test_the_page_says_what_becomes_of_schedules_when_switches_take_time(tmp_pat
     assert re.search(r"<td>5</td><td><strong>2</strong> of \d+</td><td>7 µs</td>", page)
     assert "as if switches delayed nothing" in page
     assert "with the time of switches 2 start later" in page
+    assert "mean wait, as if switches delayed nothing" in json.dumps(script(page, "charts"))
     page = report_page([comparison(frontier=plain)], [trace], facts=[{}], command="")
     assert "switches delayed nothing" not in page
     assert "With the time of switches" not in page
