@@ -66,7 +66,9 @@ def _setting(text: str) -> tuple[str, object]:
     try:
         document = parse_toml(f"value = {value}", what="a value")
     except DfoptError:
-        if BARE_WORD.fullmatch(value):
+        from dfopt.simulate.run_queue.times_with_units import TIME_WITH_UNIT
+
+        if BARE_WORD.fullmatch(value) or TIME_WITH_UNIT.fullmatch(value):
             return key, value
         document = {}
     if list(document) != ["value"]:

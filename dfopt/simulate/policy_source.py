@@ -27,7 +27,12 @@ PolicyT = TypeVar("PolicyT", bound=HasName)
 
 
 def policy_named(
-    source: str, *, base: type[PolicyT], policies: Mapping[str, type[PolicyT]], guide: str
+    source: str,
+    *,
+    base: type[PolicyT],
+    policies: Mapping[str, type[PolicyT]],
+    guide: str,
+    other_names: Mapping[str, str] | None = None,
 ) -> type[PolicyT]:
     """Return a policy.
 
@@ -43,6 +48,8 @@ def policy_named(
         The policies that come with the simulator, by name.
     guide
         The page that says how to write one.
+    other_names
+        What else such policies are called, and which is meant.
 
     Raises
     ------
@@ -63,7 +70,10 @@ def policy_named(
         )
     nearest = difflib.get_close_matches(source, policies, n=1)
     known = ", ".join(policies)
-    hint = f"did you mean {nearest[0]!r}? One" if nearest else f"known are {known}; one"
+    if other_names is not None and source.lower() in other_names:
+        hint = f"did you mean {other_names[source.lower()]}? One"
+    else:
+        hint = f"did you mean {nearest[0]!r}? One" if nearest else f"known are {known}; one"
     raise DfoptError(
         f"there is no policy {source!r}; {hint} of your own is module:Class or file.py"
     )

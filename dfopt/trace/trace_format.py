@@ -113,7 +113,16 @@ def format_of(first: bytes) -> TraceFormat:
             "tracefs or trace-cmd report print them; print them so"
         )
     known = ", ".join(known_format.value for known_format in TraceFormat)
-    raise FileError(f"holds no trace that dfopt knows; it reads {known}")
+    log = (
+        "; a log of requests? `dfopt trace import` makes a trace of it" if _is_table(first) else ""
+    )
+    raise FileError(f"holds no trace that dfopt knows; it reads {known}{log}")
+
+
+def _is_table(first: bytes) -> bool:
+    """Whether these bytes begin like a CSV file whose first line names the columns."""
+    names, row, *_ = (*first.splitlines()[:2], b"", b"")
+    return any(0 < names.count(mark) <= row.count(mark) for mark in (b",", b";", b"\t"))
 
 
 def _text_of(first: bytes) -> TraceFormat | None:

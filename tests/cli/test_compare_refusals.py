@@ -83,6 +83,12 @@ def test_labels_of_several_traces_go_to_no_single_file(run: Run, trace: Path) ->
 FAILURES = [
     ("", [], "is empty"),
     ("no trace\n", [], "holds no trace that dfopt knows"),
+    ("Dear all,\nsee you.\n", [], "dfopt-trace/1 JSON lines\n"),
+    (
+        "id;model\nr1;A\n",
+        [],
+        "JSON lines; a log of requests? `dfopt trace import` makes a trace of it\n",
+    ),
     ("\x00\x01\x02", [], ""),
     ('{"format": "dfopt-trace/1"}\n', [], "line 1, cpus: is missing"),
     ('{"format": "dfopt-trace/1", "cpus": 1}\n', [], "has no dispatch"),

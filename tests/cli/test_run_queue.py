@@ -175,6 +175,16 @@ def test_settings_that_are_none(run, small, setting, message):
     assert message in " ".join(said.replace("│", " ").split())
 
 
+def test_times_may_have_units(run, small):
+    def document(setting):
+        return run(*RUN_QUEUE, small, "--policy", "fcfs", "--json", "--set", setting)
+
+    assert document("policy.fcfs.time_slice=2us") == document("policy.fcfs.time_slice=2000")
+    code, _, said = document("rooms=20s")
+    assert code == 1
+    assert said.endswith("parameters.rooms: must be an integer, not '20s'\n")
+
+
 def test_cache_domains(run, small, tmp_path):
     file = tmp_path / "cpus.txt"
     file.write_text("# CPU,,L2,L3\n0,,0,0\n1,,1,0\n")

@@ -33,6 +33,7 @@ from dfopt.simulate.parameters import anything, made, parameters_of, readers_of
 from dfopt.simulate.run_queue.costs import CacheSizes
 from dfopt.simulate.run_queue.policies import POLICIES, policy_with
 from dfopt.simulate.run_queue.scenario import Machine, Scenario
+from dfopt.simulate.run_queue.times_with_units import is_time_with_unit, time_in
 from dfopt.simulate.run_queue.workload import ThreadSetting
 from dfopt.simulate.run_queue.workloads import WORKLOADS
 from dfopt.simulate.run_queue.workloads.own_workload import (
@@ -48,6 +49,9 @@ from dfopt.trace.trace import Trace
 FORMAT = Format.SCENARIO
 
 THREAD = "thread"
+
+USUAL_UNIT = "ns"
+"""The unit of times where a scenario does not say it."""
 
 LABELS = ("time_unit", "description", "source")
 
@@ -193,7 +197,7 @@ def with_settings(document: Document, settings: Mapping[str, object]) -> Documen
         Of a scenario, as it was read.
     settings
         By key: ``machine.cpus``, ``penalty.write_back``, ``policy.NAME.time_slice``, ``until``.
-        Any other name is a parameter of the workload.
+        Any other name is a parameter of the workload. A time may be a text with its unit: 30s.
 
     Raises
     ------
@@ -201,8 +205,11 @@ def with_settings(document: Document, settings: Mapping[str, object]) -> Documen
         With the key, when there is no such key or its value is of the wrong type.
     """
     changed = dict(document)
+    unit = settings.get("time_unit", document.get("time_unit", USUAL_UNIT))
     for key, value in settings.items():
         over: Any = value
+        if is_time_with_unit(key, value):
+            over = at(key, partial(time_in, str(unit)), str(value))
         for part in reversed(_path(key)):
             over = {part: over}
         changed = _merged(changed, TABLE(over))

@@ -72,6 +72,17 @@ GUIDE = "docs/how-to/run-queue-policy.md"
 POLICIES: dict[str, type[Policy]] = {policy.name: policy for policy in _ALL}
 """By the name that files and the command line use."""
 
+FIRST_COME = f"{FirstComeFirstServed.name!r} (first come, first served)"
+SLICED = f"{FirstComeFirstServed.name!r} (one queue, with a time slice)"
+
+OTHER_NAMES = {
+    "fifo": FIRST_COME,
+    "first-come-first-served": FIRST_COME,
+    "rr": SLICED,
+    "round-robin": SLICED,
+}
+"""What else policies are called, and which is meant."""
+
 
 def policy_named(source: str) -> type[Policy]:
     """Return a policy.
@@ -88,7 +99,9 @@ def policy_named(source: str) -> type[Policy]:
     DfoptError
         When there is no such policy, or its code cannot be loaded.
     """
-    return policy_source.policy_named(source, base=Policy, policies=POLICIES, guide=GUIDE)
+    return policy_source.policy_named(
+        source, base=Policy, policies=POLICIES, guide=GUIDE, other_names=OTHER_NAMES
+    )
 
 
 def policy_with(policy: type[Policy], parameters: Mapping[str, object]) -> Policy:
