@@ -296,7 +296,7 @@ def import_requests(
         typer.Option(
             "--load-included",
             help="Durations include loads: take the load time off the beginning of each request "
-            "that is the first on its CPU, or follows another fragment. It needs --cpu.",
+            "that is the first on its CPU or follows another fragment. It needs --cpu or --cpus 1.",
         ),
     ] = False,
 ) -> None:

@@ -339,9 +339,16 @@ def test_options_about_loads_that_cannot_be_meant(
     assert problem in err
 
 
-def test_included_loads_need_the_column_of_gpus(run: Run, log: Path, tmp_path: Path) -> None:
-    loads = ("--cpus", "1", "--load-time", "20", "--load-included")
-    code, _, err = run("trace", "import", log, *QUEUE, *loads, "-o", tmp_path / "out.jsonl")
-    assert (code, err) == (
-        1, f"dfopt: {log}: --load-included needs load times, and the column --cpu\n"
+def test_included_loads_need_to_know_the_gpus(run: Run, log: Path, tmp_path: Path) -> None:
+    loads = ("--load-time", "20", "--load-included", "-o", tmp_path / "out.jsonl")
+    assert run("trace", "import", log, *QUEUE, "--cpus", "1", *loads)[::2] == (
+        1, f"dfopt: {log}: --load-included needs load times and starts\n"
     )  # fmt: skip
+    served = ("--df", "model", "--end", "arrived", "--duration", "seconds")
+    assert run("trace", "import", log, *served, *loads)[::2] == (
+        1, f"dfopt: {log}: --load-included needs the column --cpu; without it, --cpus 1\n"
+    )  # fmt: skip
+    log.write_text("model,from,to\nA,0,9\nA,9,10\n")
+    served = ("--df", "model", "--start", "from", "--end", "to", "--time-unit", "ms")
+    assert run("trace", "import", log, *served, "--load-time", "9ms", *loads[2:])[0] == 0
+    assert read_trace(tmp_path / "out.jsonl").start.tolist() == [8, 9]

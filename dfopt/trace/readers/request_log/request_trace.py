@@ -88,7 +88,8 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
         then a model and its load time in ``time_unit`` on each line, or with a unit, as in 25s.
     load_included
         Whether the durations of requests include loads. Then the load time is taken off the
-        beginning of each that is the first on its CPU, or follows one of another model.
+        beginning of each that is the first on its CPU, or follows one of another model. Of
+        several CPUs the log has to say which served a request.
     where
         By column the values that count; requests with another one are left out. None: all count.
     where_not
@@ -105,8 +106,8 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
             raise FileError(f"`{name}` must be s, ms, us or ns, not {unit!r}")
     if cpus is not None and cpus < 1:
         raise FileError(f"must be at least 1, not {cpus}", place="cpus")
-    if load_included and (load_times is None or columns.cpu is None):
-        raise FileError("`load_included` needs load times, and the column `cpu`")
+    if load_included and (load_times is None or not columns.has_starts):
+        raise FileError("`load_included` needs load times and starts")
     is_given = cpus is not None
     units = LogUnits(point=time_unit, duration=duration_unit)
     every = read_table(path, "request")
@@ -125,11 +126,14 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
         notices.append(_rounded_away(requests, cpus, overlaps))
     notices += [rounding.notice() for rounding in (*roundings, overlaps)]
     loads = None if load_times is None else load_times_of(requests, load_times, units)
+    knows_cpus = columns.cpu is not None or (columns.has_starts and cpus == 1)
+    if load_included and not knows_cpus:
+        raise FileError("`load_included` needs the column `cpu`; without it, `cpus=1`")
     if loads is not None and load_included:
         requests, notice = without_loads(requests, placed, loads, units.trace)
         requests, placed = _ordered(requests, placed)
         notices.append(notice)
-    elif loads is not None and columns.cpu is not None:
+    elif loads is not None and knows_cpus:
         notices.append(doubt_of_gaps(requests, placed, loads))
     for notice in filter(None, notices):
         warnings.warn(notice, DfoptWarning, stacklevel=2)
