@@ -80,6 +80,10 @@ def draw_pictures(app: Sphinx) -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
     shop = read_instance(EXAMPLES / "shop.json")
     save_picture(plot_schedule(shop, solve(shop).schedule), PICTURES / "shop.svg")
+    for name in ("constant", "own", "pairs", "makespan"):
+        families = read_instance(EXAMPLES / f"families-{name}.json")
+        picture = PICTURES / f"families-{name}.svg"
+        save_picture(plot_schedule(families, solve(families).schedule), picture)
     worked = read_instance(EXAMPLES / "worked-example.json")
     for name, orders in {
         "cpu-affinity": [["v0", "v1", "v2"], ["v3", "v4"]],
