@@ -13,6 +13,7 @@ from dfopt.problem.penalties import PenaltyF
 from dfopt.problem.schedule import Schedule
 from dfopt.problem.timeline import CpuTimeline, group_of, timeline
 from dfopt.trace.events import Integers
+from dfopt.trace.lengths import Lengths
 from dfopt.trace.quality import Quality
 from dfopt.trace.trace import LEAVES, Numbering, Trace, TraceHeader
 
@@ -66,6 +67,7 @@ def trace_from_schedule(
             source=instance.source,
             policy=policy,
             time_unit=instance.time_unit,
+            lengths=Lengths.WITHOUT_SWITCHES,
             penalty=instance.penalty,
             objective=instance.objective,
             cold_start=instance.cold_start,

@@ -13,6 +13,7 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import CpuSchedule, Schedule, evaluate
 from dfopt.trace.from_schedule import schedule_costs, trace_from_schedule
+from dfopt.trace.lengths import Lengths
 from dfopt.trace.stretches import first_disorder
 from tests.strategies import instances
 
@@ -44,6 +45,7 @@ def test_switches_take_as_long_as_they_cost():
     assert trace.leaves.tolist() == [0, 0, 1]
     assert trace.header.policy == "by hand"
     assert (trace.header.penalty, trace.header.name) == (BY_LINES, "three")
+    assert trace.header.lengths is Lengths.WITHOUT_SWITCHES
     # The last one also pays for writing A back.
     assert schedule_costs(instance, schedule).tolist() == [2, 2, 3 + 4]
 
