@@ -26,7 +26,7 @@ from dfopt_cli.order_free_view import (
     window_headings,
 )
 from dfopt_cli.printing import printable
-from dfopt_cli.subject_view import costs, unit_of
+from dfopt_cli.subject_view import about_unmanaged, costs, unit_of
 from dfopt_cli.tables import LARGE, duration, pairs, plain_table, share
 
 SERVICE = {
@@ -53,7 +53,7 @@ def side_by_side(
     with_windows = with_windows or not all(
         comparison.frontier and comparison.frontier.rows for comparison in comparisons
     )
-    words = models(comparisons)
+    words = models(comparisons) | unmanaged_words(comparisons)
     if policies is not None:
         words["traces"] = ", ".join(printable(comparison.name) for comparison in comparisons)
     shown: list[Table | Text] = []
@@ -173,6 +173,17 @@ def service_words(comparisons: Sequence[Comparison]) -> dict[str, str]:
     for problem in dict.fromkeys(service.problem for service in found if service.problem):
         words[NOTHING] = with_options(problem)
     return words
+
+
+def unmanaged_words(comparisons: Sequence[Comparison]) -> dict[str, str]:
+    """Return what tasks without a fragment are assumed to do, where any trace has some."""
+    if not any(comparison.unlabelled_share for comparison in comparisons):
+        return {}
+    return {
+        "caches": about_unmanaged(
+            max(comparisons, key=lambda comparison: comparison.unlabelled_share)
+        )
+    }
 
 
 def models(comparisons: Sequence[Comparison]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from dfopt.compare.attainable.frontier import FrontierRow, Scheduling
 from dfopt.compare.comparison import Comparison
 from dfopt_cli.losses_view import by_size
 from dfopt_cli.printing import printable
+from dfopt_cli.subject_view import as_time, movable
 from dfopt_cli.tables import counted, duration, pairs, share
 
 
@@ -22,7 +23,7 @@ def conclusion_tables(comparison: Comparison) -> list[Table | Text]:
     best = found.get(Scheduling.NOBODY_LATER) or found.get(Scheduling.SAME_TIMELINE)
     if best is None:
         return []
-    said = {"paid": paid(comparison), "attainable": attainable(best, comparison.time_unit)}
+    said = {"paid": paid(comparison), "attainable": attainable(best, comparison)}
     proven = impossible(best)
     if proven:
         said["impossible"] = proven
@@ -38,26 +39,29 @@ def paid(comparison: Comparison) -> str:
     if comparison.model.counts_switches:
         amount = counted(total, "switch")
     else:
-        amount = f"{total:,} {printable(comparison.cost_unit)}"
+        amount = f"{total:,} {printable(comparison.cost_unit)}{as_time(comparison)}"
     cause, cost = by_size(comparison.causes)[0]
-    return f"{amount}, mainly lost to: {cause} ({share(cost, total)})" if cost else amount
+    said = f"{amount}, mainly lost to: {cause} ({share(cost, total)})" if cost else amount
+    return f"{said}{movable(comparison)}"
 
 
-def attainable(best: FrontierRow, unit: str | None) -> str:
+def attainable(best: FrontierRow, comparison: Comparison) -> str:
     """Return what the best schedule paid in which nobody waits longer than recorded.
 
     Where switches take time, it says whether that still holds then.
     """
+    recorded = comparison.frontier.rows[0].cost if comparison.frontier else None
+    instead = "" if recorded == comparison.realised.total else f" instead of {recorded:,}"
     if best.scheduling is Scheduling.SAME_TIMELINE:
-        return f"{best.cost:,} with every dispatch at its time, on the best CPU"
+        return f"{best.cost:,}{instead} with every dispatch at its time, on the best CPU"
     timed = best.with_switches
     if timed is not None and timed.later:
         return (
-            f"{best.cost:,} if switches took no time; with their time {timed.later:,} of "
+            f"{best.cost:,}{instead} if switches took no time; with their time {timed.later:,} of "
             f"{best.dispatches:,} start later than recorded, by at most "
-            f"{printable(duration(timed.latest_by, unit))}"
+            f"{printable(duration(timed.latest_by, comparison.time_unit))}"
         )
-    return f"{best.cost:,} with nobody waiting longer than recorded"
+    return f"{best.cost:,}{instead} with nobody waiting longer than recorded"
 
 
 def impossible(best: FrontierRow) -> str:
@@ -76,7 +80,7 @@ def by_a_rule(
     """Return what the patient rule pays, and for how long it lets dispatches wait."""
     unit = comparison.time_unit
     patience = printable(duration(rule.patience or 0, unit))
-    said = f"{rule.cost:,} without knowledge of the future (patience {patience})"
+    said = f"{rule.cost:,} without knowing what arrives later (patience {patience})"
     timed = [row.with_switches for row in (rule, recorded) if row and row.with_switches]
     if len(timed) == len((rule, recorded)):
         own, before = (printable(duration(found.p99_wait, unit)) for found in timed)

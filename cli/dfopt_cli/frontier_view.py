@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
+from dfopt.compare.attainable.frontier import FrontierRow, Scheduling
 from dfopt.compare.comparison import Comparison
 from dfopt.trace.lengths import Lengths
 from dfopt_cli.failures import with_options
@@ -29,10 +29,11 @@ BOUND = (
 )
 BUT = " (with the same mean wait: if none lasts longer than recorded)"
 PATIENCE = (
-    "a rule that knows no future: a CPU goes on with its fragment while anything of it is ready, "
-    "and takes another one only when that has waited for this time (0: at once). Single dispatches "
-    "may wait longer than recorded"
+    "a rule that does not know what arrives later: a CPU goes on with its fragment while anything "
+    "of it is ready, and takes another one only when that has waited for this time (0: at once). "
+    "Single dispatches may wait longer than recorded. It knows for how long each dispatch runs{but}"
 )
+AND_WHAT_STAYS = ", and when what stays in place runs"
 ASSUMED = "arrivals and lengths as recorded"
 NO_TIME = "switches cost their time but delay nothing"
 WITH_SWITCHES = (
@@ -177,7 +178,8 @@ def explanation(comparisons: Sequence[Comparison], *, has_parallel: bool = False
     if bounded:
         said["bound"] = BOUND.format(but=BUT if Scheduling.SAME_MEAN_WAIT in bounded else "")
     if any(row.scheduling is Scheduling.PATIENCE for row in rows):
-        said["patience"] = PATIENCE
+        stays = any(comparison.unlabelled_share for comparison in comparisons)
+        said["patience"] = PATIENCE.format(but=AND_WHAT_STAYS if stays else "")
     if has_parallel:
         said["parallel"] = PARALLEL
     if rows:
@@ -192,7 +194,7 @@ def explanation(comparisons: Sequence[Comparison], *, has_parallel: bool = False
                 ASSUMED if waits else ASSUMED_TIMELINE,
                 *[NO_TIME] * timed,
                 *[INCLUDED] * included,
-                *doubts(frontiers),
+                *doubts(comparisons),
             ]
         )
         if timed and len(comparisons) == 1:
@@ -205,13 +207,21 @@ def explanation(comparisons: Sequence[Comparison], *, has_parallel: bool = False
     return pairs(said, style="dim")
 
 
-def doubts(frontiers: Sequence[WaitingFrontier]) -> list[str]:
+def doubts(comparisons: Sequence[Comparison]) -> list[str]:
     """Return what else the rows assume."""
+    frontiers = [comparison.frontier for comparison in comparisons if comparison.frontier]
     unknown = sum(frontier.unknown for frontier in frontiers if not frontier.left_out)
     kept = sum(frontier.kept for frontier in frontiers)
     said = []
     if unknown:
         said.append(f"{counted(unknown, 'dispatch')} whose wake-up is not recorded")
+    unlabelled = [comparison.unlabelled_share for comparison in comparisons]
+    if any(unlabelled):
+        least, most = (f"{share:.1%}" for share in (min(unlabelled), max(unlabelled)))
+        shares = most if least == most else f"{least} to {most}"
+        said.append(f"what has no fragment stays in place ({shares} of the run time)")
     if kept:
-        said.append(f"{counted(kept, 'dispatch')} of bound kernel threads that stay in place")
+        charged = "" if comparisons[0].model.unmanaged == "evict" else " and are not charged"
+        threads = f"{counted(kept, 'dispatch')} of bound kernel threads"
+        said.append(f"{threads} that stay in place{charged}")
     return said

@@ -7,7 +7,10 @@ from dfopt.compare.cost_model import CostModel
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
 from dfopt_cli.failures import with_options
 from dfopt_cli.printing import printable
-from dfopt_cli.tables import counted, duration
+from dfopt_cli.tables import counted, duration, share
+
+MUCH_UNLABELLED = 0.2
+"""From this share of the run time without a fragment on, what its tasks do to caches matters."""
 
 
 def subject_rows(comparison: Comparison, *, with_windows: bool = True) -> dict[str, str]:
@@ -17,12 +20,14 @@ def subject_rows(comparison: Comparison, *, with_windows: bool = True) -> dict[s
     """
     realised, model = comparison.realised, comparison.model
     managed = f"{comparison.managed:,} of {comparison.dispatches:,} have a fragment"
-    paid = f"{realised.total:,} in all, {realised.worst:,} on the most expensive CPU"
+    paid = f"{realised.total:,} in all{as_time(comparison)}"
+    paid += f", {realised.worst:,} on the most expensive CPU"
     if not model.counts_switches:
         paid += f"; {counted(realised.switches, 'switch')}"
+    paid += movable(comparison)
     if comparison.unlabelled_share:
         managed += f"; {comparison.unlabelled_share:.1%} of the run time has none"
-    assumed = "; ".join([*([in_windows(model)] if with_windows else []), *assumptions(model)])
+    assumed = "; ".join([*([in_windows(model)] if with_windows else []), *assumptions(comparison)])
     parallel = {}
     if comparison.parallel_share is not None:
         parallel["parallel"] = (
@@ -39,6 +44,32 @@ def subject_rows(comparison: Comparison, *, with_windows: bool = True) -> dict[s
         "realised": paid,
         **service_rows(comparison),
     }
+
+
+def as_time(comparison: Comparison) -> str:
+    """Return what was paid as a time, and as a share of the run time; nothing for switches."""
+    run_time = sum(cpu.run_time for cpu in comparison.cpus)
+    total = comparison.realised.total
+    if comparison.model.counts_switches or not run_time:
+        return ""
+    shown = printable(duration(total, comparison.cost_unit))
+    paid = "" if shown.startswith(f"{total:,} ") else f"{shown}, "
+    return f" ({paid}{share(total, run_time)} of the run time)"
+
+
+def movable(comparison: Comparison) -> str:
+    """Return what was paid by what schedules may move, where that is another sum."""
+    frontier = comparison.frontier
+    recorded = frontier.rows[0].cost if frontier and frontier.rows else comparison.realised.total
+    if frontier is None or recorded == comparison.realised.total:
+        return ""
+    return f"; {recorded:,} {without_kept(comparison.model, frontier.kept)}"
+
+
+def without_kept(model: CostModel, kept: int) -> str:
+    """Return why schedules are charged otherwise than the trace is: kernel threads stay."""
+    threads = f"{counted(kept, 'dispatch')} of bound kernel threads, which no schedule moves"
+    return f"if the {threads}, only evict" if model.unmanaged == "evict" else f"without {threads}"
 
 
 def service_rows(comparison: Comparison) -> dict[str, str]:
@@ -112,12 +143,25 @@ def in_windows(model: CostModel) -> str:
             return f"no CPU runs more than {counted(count, 'dispatch')} in a window"
 
 
-def assumptions(model: CostModel) -> list[str]:
+def assumptions(comparison: Comparison) -> list[str]:
     """Return the rest of the model in words."""
+    model = comparison.model
     said = {
         "first loads cost": model.cold_start,
         "the last write-back costs": model.final_write_back,
-        "tasks without a fragment evict": model.unmanaged == "evict",
+        about_unmanaged(comparison): bool(comparison.unlabelled_share),
         "missing switches end a window": model.broken_chains == "cut",
     }
     return [words for words, holds in said.items() if holds]
+
+
+def about_unmanaged(comparison: Comparison) -> str:
+    """Return what tasks without a fragment do to caches, and what else could be assumed."""
+    if comparison.model.unmanaged == "evict":
+        return "tasks without a fragment evict"
+    said = "tasks without a fragment leave the caches as they are"
+    # A matrix has no type for them, so they cannot evict there.
+    can_evict = not isinstance(comparison.model.penalty, PenaltyMatrix)
+    if can_evict and comparison.unlabelled_share > MUCH_UNLABELLED:
+        said += ": with --unmanaged evict more would count"
+    return said

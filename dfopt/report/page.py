@@ -14,6 +14,7 @@ from dfopt.compare.comparison import Cause, cost_ratio
 from dfopt.compare.document import comparison_document, comparisons_document
 from dfopt.plot.frontier import point_name, wait_text
 from dfopt.problem.cache_domains import cpu_ranges
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.trace.fragment_titles import title
 from dfopt.trace.time_units import NANOSECONDS
 from dfopt.trace.trace import Trace
@@ -179,6 +180,8 @@ def part_of(comparison: Comparison, trace: Trace, suffix: str, *, most: int) -> 
         "nobody_later": f"{later[0]:,}" if later else "–",
         "latency": short_wait(latency.p99 if latency else None, comparison.time_unit),
         "parallel": known_share(comparison.parallel_share),
+        "can_evict": not isinstance(comparison.model.penalty, PenaltyMatrix),
+        "unlabelled": comparison.unlabelled_share and known_share(comparison.unlabelled_share),
     }
 
 

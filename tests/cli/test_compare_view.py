@@ -9,7 +9,7 @@ from rich.console import Console
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.attainable.switches_take_time import WithSwitches
-from dfopt.compare.comparison import Cause, Comparison, OrderKept
+from dfopt.compare.comparison import Cause, Comparison, OrderKept, Realised
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.window_length import WHOLE, parse_window
 from dfopt.problem.penalties import PenaltyF, PenaltyG
@@ -212,15 +212,15 @@ def test_the_end_says_what_a_comparison_comes_to() -> None:
         "attainable": "7 with nobody waiting longer than recorded",
         "impossible": "less than 6 with nobody waiting longer, if dispatches last as long as "
         "recorded; less than 5 however long they last",
-        "by a rule": "8 without knowledge of the future (patience 30 µs), p99 wait 350 µs instead "
-        "of 420 µs",
+        "by a rule": "8 without knowing what arrives later (patience 30 µs), p99 wait 350 µs "
+        "instead of 420 µs",
     }
 
 
 def test_the_end_says_why_the_rule_is_cheaper() -> None:
     rule = replace(frontier().rows[-1], cost=5, p99_wait=None)
     assert concluded(rule)["by a rule"] == (
-        "5 without knowledge of the future (patience 30 µs); it can be cheaper because it lets "
+        "5 without knowing what arrives later (patience 30 µs); it can be cheaper because it lets "
         "single dispatches wait longer"
     )
 
@@ -247,9 +247,67 @@ def test_without_wakeups_the_end_is_about_the_same_timeline() -> None:
     model = CostModel(penalty=PenaltyF(read_line=2, write_back=3), lines=4)
     text = printed(report(comparison(frontier=known, model=model, causes=causes())))
     assert " ".join(text.partition("In short")[2].split()) == (
-        "paid 12 ns attainable 11 with every dispatch at its time, on the best CPU impossible "
-        "less than 11 then"
+        "paid 12 ns (6.3% of the run time) attainable 11 with every dispatch at its time, on the "
+        "best CPU impossible less than 11 then"
     )
+
+
+def test_what_kernel_threads_paid_is_not_charged_to_schedules() -> None:
+    """They stay in place, so what was paid and what was attainable are of different dispatches."""
+    recorded, *others = frontier().rows
+    known = frontier(rows=(replace(recorded, cost=9), *others))
+    said = " ".join(printed(report(comparison(frontier=known))).split())
+    threads = "2 dispatches of bound kernel threads"
+    assert f"7 on the most expensive CPU; 9 without {threads}, which no schedule moves" in said
+    assert f"{threads} that stay in place and are not charged" in said
+    assert f"fragment revisited (50.0%); 9 without {threads}, which no schedule moves" in said
+    assert "attainable 7 instead of 9 with nobody waiting longer" in said
+    evicting = comparison(frontier=known, model=CostModel(unmanaged="evict"))
+    said = " ".join(printed(report(evicting)).split())
+    assert f"; 9 if the {threads}, which no schedule moves, only evict" in said
+    assert "threads that stay in place" in said
+    assert "not charged" not in said
+
+
+@pytest.mark.parametrize(
+    ("share", "model", "said"),
+    [
+        (0.125, CostModel(), "leave the caches as they are realised"),
+        (0.3, CostModel(), "leave the caches as they are: with --unmanaged evict more would count"),
+        (0.3, CostModel(unmanaged="evict"), "assumed tasks without a fragment evict realised"),
+    ],
+)
+def test_what_has_no_fragment_is_assumed_to_do_something(
+    share: float, model: CostModel, said: str
+) -> None:
+    known = comparison(frontier=frontier(), unlabelled_share=share, model=model)
+    text = " ".join(printed(report(known)).split())
+    assert said in text
+    assert f"what has no fragment stays in place ({share:.1%} of the run time)" in text
+    assert "how long each dispatch runs, and when what stays in place runs" in text
+
+
+def test_nothing_is_assumed_of_tasks_without_a_fragment_where_there_are_none() -> None:
+    said = printed(report(comparison(frontier=frontier(), unlabelled_share=0.0)))
+    assert "without a fragment" not in said
+    assert "stays in place" not in said
+
+
+def test_shares_without_a_fragment_stand_under_the_table_of_several_traces() -> None:
+    one, other = (comparison(frontier=frontier(), unlabelled_share=each) for each in (0.3, 0.0))
+    said = " ".join(shown(one, other).split())
+    assert "what has no fragment stays in place (0.0% to 30.0% of the run time)" in said
+    assert "tasks without a fragment leave the caches as they are: with --unmanaged evict" in said
+
+
+def test_costs_that_are_times_are_a_share_of_the_run_time() -> None:
+    model = CostModel(penalty=PenaltyF(read_line=2, write_back=3), lines=4)
+    said = " ".join(printed(report(comparison(frontier=frontier(), model=model))).split())
+    assert "realised 12 in all (6.3% of the run time), 7 on the" in said
+    large = comparison(model=model, realised=Realised(total=1_920_000, worst=7, switches=12))
+    slow = replace(large, cpus=(replace(large.cpus[0], run_time=192_000_000),))
+    said = " ".join(printed(report(slow)).split())
+    assert "realised 1,920,000 in all (1.92 ms, 1.0% of the run time), 7 on the" in said
 
 
 def test_a_ratio_to_nothing_is_said_in_words() -> None:

@@ -160,6 +160,25 @@ def test_tiles_say_at_which_lengths_a_bound_holds(tmp_path: Path) -> None:
     assert "rows that let single dispatches wait longer can cost less" in page
 
 
+def test_the_page_says_what_stays_in_place(tmp_path: Path) -> None:
+    trace = read_trace(write_trace(tmp_path / "trace.jsonl"))
+    recorded, *others = frontier().rows
+    moved = frontier(rows=(replace(recorded, cost=9), *others))
+    for model, threads, caches in (
+        (CostModel(), "are not charged", "leave the caches as they are"),
+        (CostModel(unmanaged="evict"), "only evict", "push what it finds out of the cache"),
+    ):
+        known = comparison(frontier=moved, model=model)
+        page = report_page([known], [trace], facts=[{}], command="")
+        assert f"9 if 2 dispatches of kernel threads that are bound to a CPU {threads}" in page
+        assert "12.5% of the run time has no fragment. It stays in place" in page
+        assert caches in page
+    everything = comparison(frontier=frontier(), unlabelled_share=0.0)
+    page = report_page([everything], [trace], facts=[{}], command="")
+    assert "only evict" not in page
+    assert "has no fragment" not in page
+
+
 def test_a_choice_of_cpus_that_saves_everything_has_no_ratio(tmp_path: Path) -> None:
     trace = read_trace(write_trace(tmp_path / "trace.jsonl"))
     kept = OrderKept(online=3, best=0, bound=0)
