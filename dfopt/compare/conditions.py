@@ -37,6 +37,7 @@ class Measure(StrEnum):
 
     COUNT = "number"
     RATIO = "ratio"
+    SHARE = "share"
     COST = "cost"
     TIME = "time"
 
@@ -46,7 +47,7 @@ class Measure(StrEnum):
         match self:
             case Measure.COUNT:
                 return ()
-            case Measure.RATIO:
+            case Measure.RATIO | Measure.SHARE:
                 return ("%",)
         return tuple(NANOSECONDS)
 
@@ -110,7 +111,7 @@ TRACE_FIGURES: Mapping[str, Figure] = {
     **_named("", ("windows",), Measure.COST, "realised bound rolling balanced difference"),
     **_named("", ("windows",), Measure.COUNT, "count closed balanced_closed rolling_closed"),
     **_named("", (), Measure.COUNT, "dispatches managed"),
-    **_named("", (), Measure.RATIO, "parallel_share"),
+    **_named("", (), Measure.SHARE, "parallel_share"),
     **_named("realised.", ("realised",), Measure.COST, "total max"),
     **_named("realised.", ("realised",), Measure.COUNT, "switches"),
     **_named("order_kept.", ("order_kept",), Measure.COST, "online best bound"),
@@ -122,7 +123,7 @@ TRACE_FIGURES: Mapping[str, Figure] = {
             | _named(prefix, ("service", key), Measure.COUNT, "count")
         ).items()
     },
-    **_named("", ("service",), Measure.RATIO, "fairness"),
+    **_named("", ("service",), Measure.SHARE, "fairness"),
     **_named("", ("service",), Measure.COUNT, "migrations still_waiting unknown"),
     **{
         f"causes.{str(cause).replace(' ', '-')}": Figure(
@@ -130,7 +131,7 @@ TRACE_FIGURES: Mapping[str, Figure] = {
         )
         for cause in Cause
     },
-    **_named("quality.", ("quality",), Measure.RATIO, "unlabelled_share"),
+    **_named("quality.", ("quality",), Measure.SHARE, "unlabelled_share"),
     **_named("quality.", ("quality",), Measure.COUNT, "unparsed breaks losses lost_events"),
     **_named("domains.", ("domains",), Measure.COUNT, "arrivals far_migrations"),
     **_named("domains.", ("domains", "windows"), Measure.COUNT, "pairs bound least proven"),
@@ -144,7 +145,7 @@ TRACE_FIGURES: Mapping[str, Figure] = {
         )
         for name, figure in _named(
             f"frontier.{str(scheduling).replace(' ', '-')}.",
-            ("frontier", "patience" if scheduling is Scheduling.PATIENCE else "rows"),
+            ("frontier", "rows"),
             measure,
             keys,
             scheduling=scheduling,
@@ -197,11 +198,17 @@ def parse_condition(text: str, figures: Mapping[str, Figure] = TRACE_FIGURES) ->
         raise DfoptError(
             f"{described(text)} has the unit {unit}, but {name} is a {figure.measure}; {permitted}"
         )
+    limit = Fraction(found["number"])
+    if figure.measure is Measure.SHARE and not unit and limit > 1:
+        raise DfoptError(
+            f"{described(text)} is out of reach, since {name} is a share, from 0 to 1; write "
+            f"{found['number']}% or a number up to 1"
+        )
     return Condition(
         text=text.strip(),
         name=name,
         comparison=found["comparison"],
-        limit=Fraction(found["number"]),
+        limit=limit,
         unit=unit,
         figure=figure,
     )
@@ -242,7 +249,10 @@ def failures(condition: Condition, document: Mapping[str, Any]) -> Iterator[str]
         shown = _judged(condition, value, reason, document)
         if shown:
             place = f"{subject}, {label}" if label else subject
-            yield f"{place}: {condition.name} {shown}; limit: {condition.text}"
+            # A plain number is in the unit of the trace, and may not have been meant so.
+            plain = condition.figure.measure is Measure.TIME and not condition.unit
+            own = f" {document.get('time_unit') or ''}".rstrip() if plain else ""
+            yield f"{place}: {condition.name} {shown}; limit: {condition.text}{own}"
 
 
 def _judged(

@@ -54,7 +54,11 @@ def failed(compared: Comparison, text: str) -> list[str]:
 def test_what_is_written_is_read(
     name: str, comparison: str, number: str, spaces: list[str], data: st.DataObject
 ) -> None:
-    unit = data.draw(st.sampled_from(["", *TRACE_FIGURES[name].measure.units]))
+    measure = TRACE_FIGURES[name].measure
+    units = ["", *measure.units]
+    if measure is Measure.SHARE and Fraction(number) > 1:
+        units.remove("")
+    unit = data.draw(st.sampled_from(units))
     first, second, third, fourth, fifth = spaces
     text = f"{first}{name}{second}{comparison}{third}{number}{fourth}{unit}{fifth}"
     condition = parse_condition(text)
@@ -95,6 +99,9 @@ def test_other_texts_are_refused_in_one_short_line(text: str) -> None:
         ("gap>0", "there are ratio, .*, and names that begin with realised., "),
         ("ratio>1ms", "has the unit ms, but ratio is a ratio; write it in % or without"),
         ("latency.p99>1h", "has the unit h, but latency.p99 is a time; write it in ns, us"),
+        ("fairness<40", "fairness is a share, from 0 to 1; write 40% or a number up to 1"),
+        ("parallel_share<9", "write 9% or"),
+        ("quality.unlabelled_share>1.5", "write 1.5% or"),
         ("count>1s", "has the unit s, but count is a number; leave it out"),
     ],
 )
@@ -137,10 +144,21 @@ def test_a_schedule_of_the_frontier_is_asked_for_by_its_name() -> None:
         "made by hand, nobody later: frontier.nobody-later.cost is 7 ns; "
         "limit: frontier.nobody-later.cost>0"
     ]
+    # Of the rule only the row that is shown counts, not every patience that was tried.
     rows = failed(EVERYTHING, "frontier.patience.cost>7")
-    assert [line.partition(":")[0] for line in rows] == [
-        "made by hand, patience", "made by hand, patience 30000"
-    ]  # fmt: skip
+    assert [line.partition(":")[0] for line in rows] == ["made by hand, patience 30000"]
+
+
+@pytest.mark.parametrize("limit", ["0.2", "1", "20%"])
+def test_limits_of_shares_are_shares_or_percentages(limit: str) -> None:
+    assert bool(failed(EVERYTHING, f"parallel_share>{limit}")) == (limit != "1")
+
+
+def test_times_without_a_unit_are_in_that_of_the_trace() -> None:
+    (line,) = failed(EVERYTHING, "frontier.nobody-later.p99_wait>10")
+    assert line.endswith("is 175000 ns; limit: frontier.nobody-later.p99_wait>10 ns")
+    (line,) = failed(EVERYTHING, "frontier.nobody-later.p99_wait>10us")
+    assert line.endswith("p99_wait>10us")
 
 
 @pytest.mark.parametrize("sign", COMPARISONS)
@@ -184,5 +202,5 @@ def test_what_an_interrupt_left_out_is_not_tested() -> None:
 
 def test_measures_have_the_units_of_the_reference() -> None:
     assert Measure.COUNT.units == ()
-    assert Measure.RATIO.units == ("%",)
+    assert Measure.RATIO.units == Measure.SHARE.units == ("%",)
     assert set(Measure.TIME.units) == set(Measure.COST.units) == set(NANOSECONDS)

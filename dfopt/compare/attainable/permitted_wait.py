@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.compare.window_length import SPELLINGS
-from dfopt.errors import DfoptError, MethodError
+from dfopt.errors import DfoptError, DfoptWarning, MethodError
 from dfopt.trace.time_units import NANOSECONDS
 from dfopt.trace.trace import Trace
 
@@ -81,6 +82,9 @@ def wait_in(trace: Trace, wait: PermittedWait) -> int:
 def length_in(trace: Trace, wait: PermittedWait) -> int:
     """Return a time in the trace's unit.
 
+    A number without a unit that is shorter than every dispatch is warned of: whoever writes ``1``
+    for a trace in nanoseconds has more in mind.
+
     Raises
     ------
     MethodError
@@ -101,7 +105,21 @@ def length_in(trace: Trace, wait: PermittedWait) -> int:
             f"{named} cannot be said in a trace whose times are whole {own}; give a multiple "
             f"of 1{own}"
         )
+    _warn_of_short(trace, wait)
     return length
+
+
+def _warn_of_short(trace: Trace, wait: PermittedWait) -> None:
+    own = trace.header.time_unit
+    lengths = trace.end - trace.start
+    shortest = int(lengths.min(initial=LARGEST_TOTAL, where=lengths > 0))
+    if own in NANOSECONDS and not wait.unit and 0 < wait.length < shortest:
+        warnings.warn(
+            f"{wait.length} without a unit means {wait.length} {own}, shorter than every "
+            f"dispatch; other times need their unit ({wait.length}us, {wait.length}ms)",
+            DfoptWarning,
+            stacklevel=3,
+        )
 
 
 def usual_waits(trace: Trace) -> tuple[PermittedWait, ...]:

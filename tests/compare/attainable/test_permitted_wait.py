@@ -1,5 +1,7 @@
 """Permitted waits: how they are written, and what they are in a trace's unit."""
 
+import warnings
+
 import pytest
 
 from dfopt.compare.attainable.permitted_wait import (
@@ -8,7 +10,7 @@ from dfopt.compare.attainable.permitted_wait import (
     usual_waits,
     wait_in,
 )
-from dfopt.errors import DfoptError, MethodError
+from dfopt.errors import DfoptError, DfoptWarning, MethodError
 from dfopt.trace import Trace, TraceHeader
 from tests.trace.traces import trace_from_rows
 
@@ -49,6 +51,22 @@ def test_what_is_no_wait_is_refused(text: str) -> None:
 )
 def test_waits_are_in_the_unit_of_the_trace(text: str, unit: str | None, length: int) -> None:
     assert wait_in(lasting(10_000, unit), parse_wait(text)) == length
+
+
+@pytest.mark.parametrize(("text", "unit"), [("1", "ns"), ("9999", "us")])
+def test_a_plain_number_below_every_dispatch_is_warned_of(text: str, unit: str) -> None:
+    trace = lasting(10_000, unit)
+    with pytest.warns(DfoptWarning, match=rf"{text} without a unit means {text} {unit}, shorter"):
+        assert wait_in(trace, parse_wait(text)) == int(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"), [("0", "ns"), ("1us", "ns"), ("7", "cycles"), ("7", None)]
+)
+def test_other_short_waits_are_meant(text: str, unit: str | None) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DfoptWarning)
+        wait_in(lasting(10_000, unit), parse_wait(text))
 
 
 @pytest.mark.parametrize(
