@@ -135,7 +135,7 @@ def test_a_trace_without_wakeups_says_what_to_record(run: Run, trace: Path) -> N
     said = " ".join(out.split())
     assert "the trace has no wake-ups" in said
     assert "record sched:sched_waking" in said
-    assert "assumed starts and lengths as recorded left out" in said
+    assert "assumed starts and lengths as recorded; what has no fragment stays in place" in said
     assert "nobody later" not in out
 
 

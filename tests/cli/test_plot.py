@@ -81,10 +81,10 @@ def test_a_part_of_a_trace_is_drawn(run: Run, tmp_path: Path, trace: Path) -> No
     arguments = ("plot", "trace", trace, "-o", path)
     assert run(*arguments, "--from", "5ns", "--to", "35") == (0, "", "")
     assert "time since the trace begins (ns)" in path.read_text()
-    code, _, err = run(*arguments, "--from", "5", "--to", "5")
+    code, _, err = run(*arguments, "--from", "15", "--to", "15")
     assert (code, err) == (
         1,
-        f"dfopt: {trace}: the part from 5 to 5 ends before it begins; let it end later\n",
+        f"dfopt: {trace}: the part from 15 to 15 ends before it begins; let it end later\n",
     )
     code, _, err = run(*arguments, "--from", "1us")
     assert (code, err) == (
