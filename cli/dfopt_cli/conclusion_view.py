@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.table import Table
 from rich.text import Text
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling
 from dfopt.compare.comparison import Comparison
+from dfopt_cli.frontier_view import order_alone
 from dfopt_cli.losses_view import by_size
 from dfopt_cli.printing import printable
 from dfopt_cli.subject_view import as_time, movable
 from dfopt_cli.tables import counted, duration, pairs, share
+
+LITTLE_SAVED, MUCH_SAVED = 0.9, 0.75
+"""From which share of the recorded cost on little is saved, and up to which one much is."""
 
 
 def conclusion_tables(comparison: Comparison) -> list[Table | Text]:
@@ -24,6 +30,7 @@ def conclusion_tables(comparison: Comparison) -> list[Table | Text]:
     if best is None:
         return []
     said = {"paid": paid(comparison), "attainable": attainable(best, comparison)}
+    said["attainable"] += little_room(best, found)
     proven = impossible(best)
     if proven:
         said["impossible"] = proven
@@ -64,6 +71,19 @@ def attainable(best: FrontierRow, comparison: Comparison) -> str:
     return f"{best.cost:,}{instead} with nobody waiting longer than recorded"
 
 
+def little_room(best: FrontierRow, found: Mapping[Scheduling, FrontierRow]) -> str:
+    """Return which row to look at where nobody may wait longer and hardly anything is saved."""
+    recorded, budget = found.get(Scheduling.RECORDED), found.get(Scheduling.SAME_MEAN_WAIT)
+    if best.scheduling is not Scheduling.NOBODY_LATER or recorded is None or budget is None:
+        return ""
+    if best.cost < LITTLE_SAVED * recorded.cost or budget.cost > MUCH_SAVED * recorded.cost:
+        return ""
+    return (
+        "; where CPUs are seldom idle, hardly any dispatch can start earlier. Look at the row "
+        f"'{Scheduling.SAME_MEAN_WAIT}', where some may start later: {budget.cost:,}"
+    )
+
+
 def impossible(best: FrontierRow) -> str:
     """Return below what no schedule with the same limit can go; nothing if that is not known."""
     robust, with_lengths = best.bound or 0, best.bound_with_lengths or 0
@@ -88,6 +108,9 @@ def by_a_rule(
     elif rule.p99_wait is not None and recorded is not None and recorded.p99_wait is not None:
         own, before = (printable(duration(row.p99_wait or 0, unit)) for row in (rule, recorded))
         said += f", p99 wait {own} instead of {before}"
+    alone = order_alone(comparison)
+    if alone is not None:
+        said += f"; its order alone gives {alone.cost:,} (patience 0)"
     if rule.cost < best.cost:
         said += "; it can be cheaper because it lets single dispatches wait longer"
     return said

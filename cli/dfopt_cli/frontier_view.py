@@ -64,7 +64,7 @@ def frontier_tables(comparison: Comparison) -> list[Table | Text]:
     has_parallel = any(row.parallel_share is not None for row in rows)
     if has_parallel:
         table.add_column("parallel", justify="right")
-    for row in rows:
+    for row in with_order_alone(comparison):
         cells = row_cells(row, comparison.time_unit)
         if has_parallel:
             cells.append(parallel_cell(row.parallel_share))
@@ -110,11 +110,32 @@ def frontiers_table(names: Sequence[str], comparisons: Sequence[Comparison], cal
     add_frontier_columns(table)
     for name, comparison in zip(names, comparisons, strict=True):
         first = name
-        for row in comparison.frontier.rows if comparison.frontier else ():
+        for row in with_order_alone(comparison):
             if is_shown_beside(row):
                 table.add_row(first, *row_cells(row, comparison.time_unit))
                 first = ""
     return table
+
+
+def with_order_alone(comparison: Comparison) -> list[FrontierRow]:
+    """Return the rows, and before the patient rule the same one without patience.
+
+    What it saves is owed to the order in which it takes dispatches, and only the rest to patience.
+    """
+    frontier = comparison.frontier
+    shown = [] if frontier is None else list(frontier.rows)
+    alone = order_alone(comparison)
+    if alone is not None:
+        shown.insert(len(shown) - 1, alone)
+    return shown
+
+
+def order_alone(comparison: Comparison) -> FrontierRow | None:
+    """Return the patient rule without patience; None if that is the row of the rule itself."""
+    frontier = comparison.frontier
+    if frontier is None or not frontier.rows or not frontier.rows[-1].patience:
+        return None
+    return next((row for row in frontier.patience if row.patience == 0), None)
 
 
 def is_shown_beside(row: FrontierRow) -> bool:

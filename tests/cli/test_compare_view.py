@@ -18,6 +18,7 @@ from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service, WaitFigures
 from dfopt_cli.compare_view import report
 from dfopt_cli.comparisons_view import side_by_side
+from dfopt_cli.frontier_view import order_alone, with_order_alone
 from dfopt_cli.losses_view import causes_table, main_cause
 from dfopt_cli.order_free_view import ORDER_FREE, balanced_cell
 from dfopt_cli.subject_view import costs
@@ -197,7 +198,7 @@ def concluded(*changed: FrontierRow, **changes: object) -> dict[str, str]:
     """Return the last lines about a frontier some of whose rows are changed."""
     own = {row.scheduling: row for row in frontier().rows}
     own |= {row.scheduling: row for row in changed}
-    known = comparison(frontier=WaitingFrontier(rows=tuple(own.values())), **changes)
+    known = comparison(frontier=frontier(rows=tuple(own.values())), **changes)
     text = printed(report(known)).partition("In short")[2]
     found: dict[str, str] = {}
     for line in text.splitlines()[2:]:
@@ -213,14 +214,15 @@ def test_the_end_says_what_a_comparison_comes_to() -> None:
         "impossible": "less than 6 with nobody waiting longer, if dispatches last as long as "
         "recorded; less than 5 however long they last",
         "by a rule": "8 without knowing what arrives later (patience 30 µs), p99 wait 350 µs "
-        "instead of 420 µs",
+        "instead of 420 µs; its order alone gives 10 (patience 0)",
     }
 
 
 def test_the_end_says_why_the_rule_is_cheaper() -> None:
     rule = replace(frontier().rows[-1], cost=5, p99_wait=None)
     assert concluded(rule)["by a rule"] == (
-        "5 without knowing what arrives later (patience 30 µs); it can be cheaper because it lets "
+        "5 without knowing what arrives later (patience 30 µs); its order alone gives 10 "
+        "(patience 0); it can be cheaper because it lets "
         "single dispatches wait longer"
     )
 
@@ -308,6 +310,45 @@ def test_costs_that_are_times_are_a_share_of_the_run_time() -> None:
     slow = replace(large, cpus=(replace(large.cpus[0], run_time=192_000_000),))
     said = " ".join(printed(report(slow)).split())
     assert "realised 1,920,000 in all (1.92 ms, 1.0% of the run time), 7 on the" in said
+
+
+def test_the_rule_without_patience_stands_before_it() -> None:
+    """What the order saves is not owed to patience."""
+    alone, other = comparison(frontier=frontier()), comparison(name="other", frontier=frontier())
+    for text in (printed(report(alone)), shown(alone, other)):
+        lines = [" ".join(line.split()) for line in text.splitlines()]
+        (before, after, *_) = (line for line in lines if "patience 0" in line or "30 µs 8" in line)
+        assert before.startswith("patience 0 10 – – 30 µs 210 µs")
+        assert after.startswith("patience 30 µs 8")
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        WaitingFrontier(rows=(*frontier().rows[:-1], frontier().patience[0])),
+        WaitingFrontier(rows=frontier().rows[:-1], patience=frontier().patience),
+        WaitingFrontier(rows=frontier().rows),
+        WaitingFrontier(rows=()),
+    ],
+)
+def test_the_rule_without_patience_stands_nowhere_twice(known: WaitingFrontier) -> None:
+    assert order_alone(comparison(frontier=known)) is None
+    assert len(with_order_alone(comparison(frontier=known))) == len(known.rows)
+    assert order_alone(comparison()) is None
+
+
+@pytest.mark.parametrize(
+    ("nobody_later", "budget", "says"), [(11, 6, True), (11, 10, False), (9, 6, False)]
+)
+def test_the_end_says_where_to_look_when_nobody_later_saves_little(
+    nobody_later: int, budget: int, says: bool
+) -> None:
+    rows = {row.scheduling: row for row in frontier().rows}
+    said = concluded(
+        replace(rows[Scheduling.NOBODY_LATER], cost=nobody_later),
+        replace(rows[Scheduling.SAME_MEAN_WAIT], cost=budget),
+    )["attainable"]
+    assert ("Look at the row 'same mean wait', where some may start later: 6" in said) == says
 
 
 def test_a_ratio_to_nothing_is_said_in_words() -> None:
