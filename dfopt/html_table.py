@@ -8,6 +8,9 @@ from html import escape
 MOST_ROWS = 30
 """At most this many rows of a table are shown."""
 
+MOST_COLUMNS = 12
+"""The table of a matrix is shown for at most this number of types."""
+
 MOST_CHARACTERS = 120
 """At most this many characters of a value are shown."""
 

@@ -1,6 +1,7 @@
 """Tables of instances, results, traces and comparisons in notebooks."""
 
 from base64 import b64decode
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -10,8 +11,10 @@ from dfopt.compare import compare_trace, parse_window
 from dfopt.html_table import MOST_CHARACTERS, MOST_ROWS, html_table
 from dfopt.plot import picture_of, plot_schedule
 from dfopt.trace import Trace, TraceTask
+from dfopt.verify import verify
 
 HOSTILE = "<script>alert('x')</script>"
+TASK_A, TASK_B = Task(id="a", df="A"), Task(id="b", df="B")
 
 
 class Cells(HTMLParser):
@@ -80,8 +83,41 @@ def test_an_instance_shows_the_columns_that_matter() -> None:
         penalty=PenaltyMatrix(types=("a",), switch=((0,),)),
         tasks=tuple(Task(id=f"t{n}", type="a") for n in range(40)),
     )
-    assert cells(many)[-1] == ["… and 10 more rows"]
+    assert cells(many)[-3:] == [["… and 10 more rows"], ["from", "a"], ["a", "0"]]
     assert "matrix of 1 type<" in many._repr_html_()
+
+
+def test_a_matrix_has_a_table_of_its_own() -> None:
+    penalty = PenaltyMatrix(
+        types=("a", HOSTILE), switch=((0, 3), (4, 0)), start=(5, 6), finish=(7, 8)
+    )
+    instance = Instance(
+        cpus=1,
+        penalty=penalty,
+        tasks=(Task(id="t", type="a"),),
+        cold_start=True,
+        final_write_back=True,
+    )
+    assert cells(instance)[-5:] == [
+        ["from", "a", HOSTILE],
+        ["empty", "5", "6"],
+        ["a", "0", "3"],
+        [HOSTILE, "4", "0"],
+        ["at the end", "7", "8"],
+    ]
+    types = tuple(f"type {number}" for number in range(13))
+    large = PenaltyMatrix(types=types, switch=((1,) * 13,) * 13)
+    assert "from" not in Instance(cpus=1, penalty=large)._repr_html_()
+
+
+def test_what_the_checker_found_is_a_table() -> None:
+    instance = Instance(cpus=1, penalty=PenaltyG(fill=3, write_back=1), tasks=(TASK_A, TASK_B))
+    found = cells(verify(instance, solve(instance)))
+    assert found[0] == ["objective", "lower bound", "proven by", "bound checked"]
+    assert (found[1][:2], found[1][3]) == (["4", "4"], "yes")
+    wrong = verify(instance, replace(solve(instance), objective=3))
+    assert "wrong" in wrong._repr_html_()
+    assert "objective" in cells(wrong)[1][-1]
 
 
 def test_results_and_schedules_show_what_each_cpu_does() -> None:

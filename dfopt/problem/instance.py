@@ -25,7 +25,7 @@ from dfopt.checks import (
     settle_choice,
 )
 from dfopt.errors import DfoptWarning, InstanceError
-from dfopt.html_table import MOST_ROWS, html_table
+from dfopt.html_table import MOST_COLUMNS, MOST_ROWS, html_table
 from dfopt.problem.cache_state import CacheState, InitialState, Leaves
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.task_names import check_ids, check_precedence
@@ -278,7 +278,8 @@ class Instance:
     def _repr_html_(self) -> str:
         """Return the tasks as a table, as notebooks show it.
 
-        It has the columns in which some task differs from the default.
+        It has the columns in which some task differs from the default. A matrix of few types has
+        a table of its own.
         """
         used = [
             column.name
@@ -292,7 +293,7 @@ class Instance:
             penalty = "matrix of 1 type" if count == 1 else f"matrix of {count} types"
         tasks = "1 task" if self.task_count == 1 else f"{self.task_count:,} tasks"
         cpus = "1 CPU" if self.cpus == 1 else f"{self.cpus:,} CPUs"
-        return html_table(
+        table = html_table(
             f"{self.name or 'instance'}: {tasks} on {cpus}, "
             + ", ".join([str(self.objective), str(penalty), *flags]),
             used,
@@ -305,6 +306,9 @@ class Instance:
             ],
             count=len(self.tasks),
         )
+        if isinstance(self.penalty, PenaltyMatrix) and len(self.penalty.types) <= MOST_COLUMNS:
+            return f"{table}\n{self.penalty._repr_html_()}"
+        return table
 
     def _check_tasks(self) -> None:
         total = size = 0

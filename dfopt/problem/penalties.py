@@ -10,6 +10,7 @@ from dfopt.checks import (
     described,
 )
 from dfopt.errors import InstanceError
+from dfopt.html_table import html_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +96,16 @@ class PenaltyMatrix:
         for place, row_costs in (("start", self.start), ("finish", self.finish)):
             if row_costs is not None:
                 self._check_row(row_costs, place)
+
+    def _repr_html_(self) -> str:
+        """Return the matrix as a table, as notebooks show it."""
+        rows = [(kind, *costs) for kind, costs in zip(self.types, self.switch, strict=True)]
+        if self.start is not None:
+            rows.insert(0, ("empty", *self.start))
+        if self.finish is not None:
+            rows.append(("at the end", *self.finish))
+        caption = "penalty from a type (row) to the next one (column)"
+        return html_table(caption, ("from", *self.types), rows)
 
     def _check_row(self, costs: tuple[int, ...], place: str) -> None:
         if len(costs) != len(self.types):

@@ -11,6 +11,7 @@ from typing import Any
 
 from dfopt.files import fingerprint
 from dfopt.files.formats import Format
+from dfopt.html_table import html_table
 from dfopt.problem.certificate import (
     Branching,
     Certificate,
@@ -78,6 +79,23 @@ class Verification:
     certificate_kind: str | None
     problems: tuple[str, ...]
     unchecked: tuple[str, ...]
+
+    def _repr_html_(self) -> str:
+        """Return a table with what was checked and what is wrong, as notebooks show it."""
+        return html_table(
+            "verified" if self.ok else "wrong",
+            ("objective", "lower bound", "proven by", "bound checked", "problems", "unchecked"),
+            [
+                (
+                    self.objective,
+                    self.lower_bound,
+                    self.certificate_kind,
+                    self.bound_checked,
+                    "; ".join(self.problems) or None,
+                    "; ".join(self.unchecked) or None,
+                )
+            ],
+        )
 
     def to_document(self) -> dict[str, Any]:
         """Return the document of the format ``dfopt-verification/1``."""
