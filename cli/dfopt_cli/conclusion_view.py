@@ -20,6 +20,12 @@ LITTLE_SAVED, MUCH_SAVED = 0.9, 0.75
 
 
 def conclusion_tables(comparison: Comparison) -> list[Table | Text]:
+    """Return what a comparison comes to as a part of the output, if there is anything to say."""
+    said = conclusion_rows(comparison)
+    return [Text("In short", style="bold"), Text(""), pairs(said)] if said else []
+
+
+def conclusion_rows(comparison: Comparison) -> dict[str, str]:
     """Return what was paid, what was attainable, what is impossible, and what a rule pays.
 
     There is nothing to conclude from a comparison without schedules that keep cause and effect.
@@ -28,7 +34,7 @@ def conclusion_tables(comparison: Comparison) -> list[Table | Text]:
     found = {row.scheduling: row for row in rows}
     best = found.get(Scheduling.NOBODY_LATER) or found.get(Scheduling.SAME_TIMELINE)
     if best is None:
-        return []
+        return {}
     said = {"paid": paid(comparison), "attainable": attainable(best, comparison)}
     said["attainable"] += little_room(best, found)
     proven = impossible(best)
@@ -37,7 +43,7 @@ def conclusion_tables(comparison: Comparison) -> list[Table | Text]:
     rule = found.get(Scheduling.PATIENCE)
     if rule is not None:
         said["by a rule"] = by_a_rule(rule, best, found.get(Scheduling.RECORDED), comparison)
-    return [Text("In short", style="bold"), Text(""), pairs(said)]
+    return said
 
 
 def paid(comparison: Comparison) -> str:

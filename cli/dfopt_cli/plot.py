@@ -149,25 +149,27 @@ def attainable(
 def plot_frontiers(comparisons: Sequence[Comparison]) -> Axes:
     """Draw the frontiers of traces against waiting."""
     from dfopt.plot import plot_frontier
+    from dfopt.plot.frontier import check_rows
 
-    return plot_frontier(with_frontier(comparisons))
+    return plot_frontier(drawable(comparisons, check_rows))
 
 
 def plot_attainable_costs(comparisons: Sequence[Comparison]) -> Axes:
     """Draw the costs of each frontier's schedules."""
     from dfopt.plot import plot_attainable
+    from dfopt.plot.attainable import check_bars
 
-    return plot_attainable(with_frontier(comparisons))
+    return plot_attainable(drawable(comparisons, check_bars))
 
 
-def with_frontier(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return the traces that have a frontier; say of the others why they are left out."""
-    from dfopt.plot.frontier import check_rows
-
+def drawable(
+    comparisons: Sequence[Comparison], check: Callable[[Comparison], None]
+) -> list[Comparison]:
+    """Return the traces that pass a check; say of the others why they are left out."""
     drawn = []
     for comparison in comparisons:
         try:
-            check_rows(comparison)
+            check(comparison)
             drawn.append(comparison)
         except DfoptError as error:
             if len(comparisons) == 1:

@@ -79,6 +79,7 @@ def report(
     Example: dfopt report trace.txt --df tgid --wait 1ms --foresight -o report.html
     """
     from dfopt.report import check_packages, report_page
+    from dfopt_cli.conclusion_view import conclusion_rows
     from dfopt_cli.subject_view import subject_rows
 
     check_packages()
@@ -97,6 +98,7 @@ def report(
             compared.comparisons,
             traces[: len(compared.comparisons)],
             facts=list(map(subject_rows, compared.comparisons)),
+            conclusions=list(map(conclusion_rows, compared.comparisons)),
             command=shlex.join(["dfopt", *sys.argv[1:]]),
             interrupted=len(compared.comparisons) < len(files),
         )

@@ -10,7 +10,7 @@ from dfopt.compare.comparison import Comparison, policies_of
 from dfopt.errors import DfoptError
 from dfopt.plot.colours import INK, PAPER, mixed, parsed
 from dfopt.plot.costs import cost_label, cost_ticks
-from dfopt.plot.frontier import COLOURS, MARK, check_rows, wait_text
+from dfopt.plot.frontier import COLOURS, MARK, wait_text
 from dfopt.plot.names import shown_name
 from dfopt.plot.picture import new_axes
 
@@ -28,6 +28,9 @@ ROOM_FOR_WAITS = 1.28
 
 GAP_BETWEEN_TRACES = 0.8
 """Rows left empty between two traces; the name of the lower one stands there."""
+
+FEWEST_BARS = 2
+"""The recorded run alone shows nothing that was attainable."""
 
 FONT_SIZE = 9.0
 LONGEST_NAME = 60
@@ -83,12 +86,12 @@ def plot_attainable(comparisons: Sequence[Comparison], *, ax: Axes | None = None
     Raises
     ------
     DfoptError
-        When a comparison has no frontier.
+        When a comparison has no frontier, or none of its schedules.
     """
     if not comparisons:
         raise DfoptError("there is no trace to draw; name one")
     for comparison in comparisons:
-        check_rows(comparison)
+        check_bars(comparison)
     rows = [shown_rows(comparison) for comparison in comparisons]
     names = policies_of(comparisons) or [comparison.name for comparison in comparisons]
     height = sum(map(len, rows)) + GAP_BETWEEN_TRACES * len(rows)
@@ -116,6 +119,16 @@ def plot_attainable(comparisons: Sequence[Comparison], *, ax: Axes | None = None
     axes.spines[["top", "right"]].set_visible(False)
     add_legend(axes)
     return axes
+
+
+def check_bars(comparison: Comparison) -> None:
+    """Refuse a comparison without a schedule to draw; bars need no waits."""
+    frontier = comparison.frontier
+    if frontier is None:
+        raise DfoptError("has no frontier; compare it again with one", file=comparison.name)
+    if len(shown_rows(comparison)) < FEWEST_BARS:
+        reason = frontier.left_out or "an interrupt came first"
+        raise DfoptError(f"has no schedules to draw: {reason}", file=comparison.name)
 
 
 def shown_rows(comparison: Comparison) -> list[FrontierRow]:

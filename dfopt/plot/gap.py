@@ -38,6 +38,9 @@ MARK: dict[str, Any] = {"markersize": 7.0, "markeredgecolor": PAPER, "clip_on": 
 MARK_ENDS = 0.45
 """Marks end this far from the middle of their bar, because shares are written there."""
 
+ANY_ORDER = "bound and rolling: as if a dispatch could run before its task was woken"
+"""What stands below the axis: no scheduler can do what these schedules may do."""
+
 
 def plot_gap(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Axes:
     """Draw what traces paid by cause, and how far that is from the least possible.
@@ -89,6 +92,7 @@ def plot_gap(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Ax
     axes.set_xlim(0, ROOM_FOR_RATIOS * longest)
     axes.set_ylim(count - 0.4, -0.6)
     label_bars(axes, [comparison.name for comparison in comparisons], comparisons)
+    axes.set_xlabel(f"{axes.get_xlabel()}\n{ANY_ORDER}", fontsize=FONT_SIZE, parse_math=False)
     marks = [
         Line2D(
             [], [], color=INK, marker=marker, linewidth=0,

@@ -41,12 +41,13 @@ MEANINGS = {
 """What happened before a charge."""
 
 
-def report_page(
+def report_page(  # noqa: PLR0913 - all but two by keyword
     comparisons: Sequence[Comparison],
     traces: Sequence[Trace],
     *,
     facts: Sequence[Mapping[str, str]],
     command: str,
+    conclusions: Sequence[Mapping[str, str]] = (),
     interrupted: bool = False,
 ) -> str:
     """Return the page.
@@ -61,6 +62,8 @@ def report_page(
         What was compared, and under which assumptions, trace by trace: names and texts.
     command
         The command line that made the page.
+    conclusions
+        What each comparison comes to, trace by trace: names and texts.
     interrupted
         Whether there were more traces, which were not compared.
 
@@ -80,7 +83,8 @@ def report_page(
         is_alone = len(comparisons) == 1
         suffix, at = ("", "") if is_alone else (f"-{number}", f"traces.{number}.")
         part = part_of(comparison, trace, suffix, most=MOST_BARS // len(comparisons))
-        parts.append({**part, "facts": own, "at": at})
+        conclusion = conclusions[number] if conclusions else {}
+        parts.append({**part, "facts": own, "conclusion": conclusion, "at": at})
     costs = [part["document"]["realised"]["total"] for part in parts]
     for part, cost in zip(parts, costs, strict=True):
         part["width"] = percentage(cost, max(costs))

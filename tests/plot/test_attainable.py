@@ -46,10 +46,16 @@ def test_each_schedule_has_a_bar_with_what_is_proven_about_it() -> None:
     assert marked == (3,)
 
 
-def test_without_waits_nothing_is_drawn() -> None:
-    rows = tuple(replace(row, total_wait=None, p99_wait=None) for row in frontier().rows)
-    with pytest.raises(DfoptError, match="has no frontier to draw"):
-        plot_attainable([comparison(frontier=frontier(rows=rows, patience=()))])
+def test_bars_need_no_waits() -> None:
+    rows = tuple(replace(row, total_wait=None, p99_wait=None) for row in frontier().rows[:2])
+    ax = plot_attainable([comparison(frontier=frontier(rows=rows, patience=()))])
+    assert [text.get_text().strip() for text in ax.texts[1:]] == ["12", "11"]
+
+
+def test_the_recorded_run_alone_is_not_drawn() -> None:
+    known = frontier(rows=frontier().rows[:1], left_out="no reason")
+    with pytest.raises(DfoptError, match="has no schedules to draw: no reason"):
+        plot_attainable([comparison(frontier=known)])
 
 
 def test_several_traces_stand_below_each_other() -> None:

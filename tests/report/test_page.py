@@ -179,6 +179,19 @@ def test_the_page_says_what_stays_in_place(tmp_path: Path) -> None:
     assert "has no fragment" not in page
 
 
+def test_the_rule_has_a_tile_and_the_end_of_the_output_a_place(tmp_path: Path) -> None:
+    trace = read_trace(write_trace(tmp_path / "trace.jsonl"))
+    said = {"paid": "12 <b>", "by a rule": "8 without"}
+    known = comparison(frontier=frontier(), order_kept=OrderKept(online=3, best=2, bound=2))
+    page = report_page([known], [trace], facts=[{}], command="", conclusions=[said])
+    tiles = page.partition('<ul class="cards">')[2].partition("</ul>")[0]
+    assert re.search(r"<li>patience 30 .s<strong>8</strong>", tiles)
+    assert "<h2>In short</h2>" in page
+    assert "<dt>paid</dt><dd>12 &lt;b&gt;</dd>" in page
+    assert "Their starts may move" in page
+    assert "In short" not in report_page([known], [trace], facts=[{}], command="")
+
+
 def test_a_choice_of_cpus_that_saves_everything_has_no_ratio(tmp_path: Path) -> None:
     trace = read_trace(write_trace(tmp_path / "trace.jsonl"))
     kept = OrderKept(online=3, best=0, bound=0)
