@@ -16,6 +16,7 @@ from dfopt.compare.attainable.permitted_wait import parse_wait
 from dfopt.plot import plot_attainable, plot_policies, plot_schedule, save_picture
 from dfopt.report import report_page
 from dfopt.simulate.run_queue import POLICIES, read_scenario, simulate_once
+from dfopt_cli.conclusion_view import conclusion_rows
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "docs" / "_ext")]
@@ -73,7 +74,13 @@ def report() -> Image.Image:
     trace = hackbench.recording("4")
     windows = [parse_window(window) for window in ("20", "50", "200", "whole")]
     found = compare_trace(trace, windows=windows, waits=[parse_wait("1ms")])
-    page = report_page([found], [trace], facts=[{}], command="dfopt report hackbench-4.txt.gz")
+    page = report_page(
+        [found],
+        [trace],
+        facts=[{}],
+        conclusions=[conclusion_rows(found)],
+        command="dfopt report hackbench-4.txt.gz",
+    )
     parts = []
     with TemporaryDirectory() as folder, browser(Path(folder) / "profile") as reader:
         file = Path(folder) / "report.html"
