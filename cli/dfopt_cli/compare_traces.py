@@ -142,7 +142,7 @@ def compare_traces(
     KeyboardInterrupt
         When it came before anything was known.
     """
-    from dfopt.compare.document import read_comparisons
+    from dfopt.compare.saved_comparison import read_comparisons
     from dfopt_cli.progress import comparison_status, live_line
 
     if plan.labels.labels_out is not None and len(files) > 1:

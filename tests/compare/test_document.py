@@ -12,7 +12,8 @@ from dfopt.compare.attainable.frontier import Scheduling, WaitingFrontier
 from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import Cause, Comparison
 from dfopt.compare.cost_model import CostModel
-from dfopt.compare.document import comparison_document, comparisons_document, read_comparisons
+from dfopt.compare.document import comparison_document, comparisons_document
+from dfopt.compare.saved_comparison import read_comparisons
 from dfopt.compare.window_length import WHOLE, parse_window
 from dfopt.errors import DfoptError
 from dfopt.files import schema
