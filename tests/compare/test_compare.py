@@ -335,7 +335,8 @@ def test_costs_near_the_limit_are_exact() -> None:
     [
         ({"capacity": 0}, InstanceError),
         ({"capacity": "plenty"}, InstanceError),
-        ({"objective": "max-penalty"}, InstanceError),
+        ({"objective": "least-penalty"}, InstanceError),
+        ({"objective": "makespan"}, MethodError),
         ({"objective": Objective.MAKESPAN}, MethodError),
         (
             {"penalty": PenaltyMatrix(types=("a",), switch=((0,),)), "unmanaged": "evict"},
@@ -350,6 +351,12 @@ def test_costs_near_the_limit_are_exact() -> None:
 def test_impossible_models(wrong, error) -> None:
     with pytest.raises(error):
         CostModel(**wrong)
+
+
+def test_words_stand_for_an_objective_and_for_a_state() -> None:
+    model = CostModel(objective="max-penalty", leaves="dirty")
+    assert model == CostModel(objective=Objective.MAX_PENALTY, leaves=Leaves.DIRTY)
+    assert isinstance(model.objective, Objective)
 
 
 def test_gaps_are_ordered_by_their_end() -> None:
