@@ -17,16 +17,16 @@ from dfopt.compare.window_length import window_starts
 from dfopt.compare.windows.cutting import WindowConditions, cut
 from dfopt.errors import DfoptError
 from dfopt.parallel import pool
-from dfopt.problem.penalties import PenaltyF
+from dfopt.problem.penalties import PenaltyG
 from dfopt.trace import Trace
 from tests.parallel.running_cluster import give_up_soon, running_cluster
 from tests.patience import PATIENCE_S
 from tests.trace.traces import trace_from_rows
 
-LENGTHS = [parse_window(text) for text in ("3", "5")]
-"""Short enough that no window needs a search, whose limit in time could decide the figures."""
+LENGTHS = [parse_window(text) for text in ("5", "whole")]
+MODEL = CostModel(penalty=PenaltyG(fill=2, write_back=3))
+"""Under g all windows are proven within milliseconds, so that no limit in time decides a figure."""
 
-MODEL = CostModel(penalty=PenaltyF(read_line=2, write_back=3))
 CONDITIONS = WindowConditions(
     capacity="observed", by_worst=False, begins_empty=False, ends_written=False
 )
