@@ -10,7 +10,7 @@ from dfopt.compare.comparison import Comparison, policies_of
 from dfopt.errors import DfoptError
 from dfopt.plot.colours import INK, PAPER, mixed, parsed
 from dfopt.plot.costs import cost_label, cost_ticks
-from dfopt.plot.frontier import COLOURS, MARK, wait_text
+from dfopt.plot.frontier import COLOURS, MARK, refuse_few, wait_text
 from dfopt.plot.names import shown_name
 from dfopt.plot.picture import new_axes
 
@@ -28,9 +28,6 @@ ROOM_FOR_WAITS = 1.28
 
 GAP_BETWEEN_TRACES = 0.8
 """Rows left empty between two traces; the name of the lower one stands there."""
-
-FEWEST_BARS = 2
-"""The recorded run alone shows nothing that was attainable."""
 
 FONT_SIZE = 9.0
 LONGEST_NAME = 60
@@ -123,12 +120,7 @@ def plot_attainable(comparisons: Sequence[Comparison], *, ax: Axes | None = None
 
 def check_bars(comparison: Comparison) -> None:
     """Refuse a comparison without a schedule to draw; bars need no waits."""
-    frontier = comparison.frontier
-    if frontier is None:
-        raise DfoptError("has no frontier; compare it again with one", file=comparison.name)
-    if len(shown_rows(comparison)) < FEWEST_BARS:
-        reason = frontier.left_out or "an interrupt came first"
-        raise DfoptError(f"has no schedules to draw: {reason}", file=comparison.name)
+    refuse_few(comparison, shown_rows, "schedules")
 
 
 def shown_rows(comparison: Comparison) -> list[FrontierRow]:

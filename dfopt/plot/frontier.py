@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -47,8 +47,8 @@ ROOM, MARGIN = 1.12, 0.25
 """How far the axis of waits goes beyond the longest one, as a factor; how far it begins before the
 shortest one, as a part of their range."""
 
-FEWEST_POINTS = 2
-"""A frontier with fewer points is not drawn."""
+FEWEST_ROWS = 2
+"""The recorded run alone shows nothing that was attainable, so it is not drawn."""
 
 MARK: dict[str, Any] = {"markeredgecolor": PAPER, "markeredgewidth": 0.7}
 
@@ -153,12 +153,19 @@ def check_drawable(comparisons: Sequence[Comparison]) -> None:
 
 def check_rows(comparison: Comparison) -> None:
     """Refuse a comparison without rows to draw."""
+    refuse_few(comparison, drawn_rows, "frontier")
+
+
+def refuse_few(
+    comparison: Comparison, rows_of: Callable[[Comparison], Sequence[FrontierRow]], name: str
+) -> None:
+    """Refuse a comparison with too few rows to draw; ``name`` is what they would show."""
     frontier = comparison.frontier
     if frontier is None:
         raise DfoptError("has no frontier; compare it again with one", file=comparison.name)
-    if len(drawn_rows(comparison)) < FEWEST_POINTS:
+    if len(rows_of(comparison)) < FEWEST_ROWS:
         reason = frontier.left_out or "an interrupt came first"
-        raise DfoptError(f"has no frontier to draw: {reason}", file=comparison.name)
+        raise DfoptError(f"has no {name} to draw: {reason}", file=comparison.name)
 
 
 def drawn_rows(comparison: Comparison) -> list[FrontierRow]:
