@@ -10,7 +10,8 @@ from dfopt_cli.cost_options import CostOptions, cost_choice, model_instance
 from dfopt_cli.failures import naming
 from dfopt_cli.options import DomainsOption, PictureOption, domains_of, with_option_groups
 from dfopt_cli.output_files import check_output
-from dfopt_cli.part_options import fragments_elsewhere, limits_of, times_in
+from dfopt_cli.part_hint import fragments_elsewhere
+from dfopt_cli.part_options import limits_of, times_in
 from dfopt_cli.trace_files import labelled_if_possible, named, names_of, tell_source, tell_warnings
 from dfopt_cli.trace_options import LabelOptions, TraceArgument
 
