@@ -7,7 +7,9 @@ from enum import Enum
 
 from dfopt.errors import FileError
 from dfopt.files.storage import BYTE_ORDER_MARK
+from dfopt.files.streams import GZIP_MAGIC
 from dfopt.trace.readers.ftrace import FTRACE
+from dfopt.trace.readers.kernel_text import SWITCH
 from dfopt.trace.readers.perf import PERF
 
 
@@ -25,6 +27,7 @@ class TraceFormat(Enum):
 _FOREIGN = {
     b"PERFILE2": "is a perf.data file; read the output of `perf script` or `perf sched script`",
     b"\x17\x08\x44tracing": "is a trace.dat file; read the output of `trace-cmd report`",
+    GZIP_MAGIC: "is compressed with gzip twice; unpack it once",
     b"\x28\xb5\x2f\xfd": "is compressed with zstd; unpack it first",
     b"\xfd7zXZ\0": "is compressed with xz; unpack it first",
     b"BZh": "is compressed with bzip2; unpack it first",
@@ -33,6 +36,8 @@ _FOREIGN = {
     b"\xff\xfe": "is UTF-16 text; save it as UTF-8",
 }
 """The beginnings of files that may hold a trace, but in a form that dfopt does not read."""
+
+_TAR, _TAR_AT = b"ustar", 257
 
 _REPORTS = (
     (
@@ -54,16 +59,21 @@ _REPORTS = (
         re.compile(rb"\A.+: cpus=\d+\n"),
         "is about several recordings; make a report of each (trace-cmd report -i FILE)",
     ),
+    (
+        re.compile(rb"^\[[0-9:. -]+\] (?:\(\+[0-9?.]+\) )?.*: \{ cpu_id = \d+ \}", re.MULTILINE),
+        "is babeltrace's text of an LTTng trace; record with perf or ftrace, or rewrite its "
+        "switches as ftrace text",
+    ),
 )
 """Files that look like a trace, or are made from one, but cannot be read as a trace."""
 
 _DFOPT_DOCUMENT = re.compile(rb'"format"\s*:\s*"(dfopt-[a-z-]+/[0-9]+)"')
 _HTML = re.compile(rb"\s*<(!doctype|html|head|script)\b", re.IGNORECASE)
-_FTRACE_HEADER = re.compile(rb"^(# tracer:|TRACE:|version = \d|cpus=\d)", re.MULTILINE)
-_PERF_HEADER = re.compile(rb"^(# ========|# captured on)", re.MULTILINE)
-_SWITCH = b"sched_switch: "
+_JSON = re.compile(rb'\s*(?:\[\s*(?:\]|\Z)|(?:\[\s*)?\{\s*(?:\}|\Z|"[^"\n]*"\s*:))')
+_FTRACE_HEADER = re.compile(rb"^[ \t]*(# tracer:|TRACE:|version = \d|cpus=\d)", re.MULTILINE)
+_PERF_HEADER = re.compile(rb"^[ \t]*(# ========|# captured on)", re.MULTILINE)
 _PERF_WITHOUT_CPU = re.compile(
-    rb"^ *.+ \d+ +\d+\.\d{6,9}: +(?:\d+ +)?(?:sched:)?sched_", re.MULTILINE
+    rb"^ *.+ (?:(?:-1|\d+)/)?\d+ +\d+\.\d{6,9}: +(?:\d+ +)?(?:sched:)?sched_", re.MULTILINE
 )
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 """A byte that no text has."""
@@ -90,6 +100,8 @@ def format_of(first: bytes) -> TraceFormat:
     for beginning, problem in _FOREIGN.items():
         if first.startswith(beginning):
             raise FileError(problem)
+    if first[_TAR_AT:].startswith(_TAR):
+        raise FileError("is a tar archive; unpack it first")
     if _is_packets(first):
         return TraceFormat.PERFETTO
     if _HTML.match(first):
@@ -97,17 +109,18 @@ def format_of(first: bytes) -> TraceFormat:
     for form, problem in _REPORTS:
         if form.search(first):
             raise FileError(problem)
+    # A string in JSON may look like the line of an event.
+    if _JSON.match(first):
+        return _json_of(first)
     text = _text_of(first)
     if text is not None:
         return text
-    if first.lstrip()[:1] in (b"{", b"["):
-        return _json_of(first)
     if _PERF_WITHOUT_CPU.search(first):
         raise FileError(
             "does not say on which CPU; record all of them (perf record -a, perf sched record) and "
             "print comm, tid, cpu, time, event and trace"
         )
-    if _SWITCH in first:
+    if SWITCH in first:
         raise FileError(
             "holds switches, but neither as `perf script -F comm,tid,cpu,time,event,trace` nor as "
             "tracefs or trace-cmd report print them; print them so"

@@ -13,6 +13,7 @@ from dfopt.errors import FileError
 from dfopt.trace import TraceHeader
 from dfopt.trace.readers.chrome import read_chrome
 from dfopt.trace.writers.chrome import write_chrome
+from tests.trace.readers.kernel_lines import Switch, dispatches, text_of, tracefs
 from tests.trace.traces import SMALL, assert_same, names, trace_from_rows, traces
 
 IN_NANOSECONDS = TraceHeader(time_unit="ns")
@@ -45,6 +46,24 @@ def test_what_is_written_is_read_again(trace):
     trace = replace(trace, header=IN_NANOSECONDS)
     assert_same(read(written(trace)), trace)
     assert_same(read(written(trace, np.ones(len(trace), np.int64))), trace)
+
+
+KERNEL_TEXT = text_of(
+    [
+        Switch(1, 10, (0, b"swapper/1"), (70, b"baker")),
+        Switch(1, 510, (70, b"baker"), (0, b"swapper/1")),
+    ],
+    tracefs,
+).decode()
+
+
+def test_the_kernels_text_may_stand_in_a_string():
+    trace = read({"traceEvents": [], "systemTraceEvents": "# tracer: nop\n#\n" + KERNEL_TEXT})
+    assert dispatches(trace) == [(1, 10_000, 510_000, 70, "baker")]
+    with pytest.raises(FileError, match="is the first of 3 lines") as caught:
+        read({"systemTraceEvents": "\nother text\n" * 3})
+    assert caught.value.place == "systemTraceEvents, line 2"
+    assert len(read({"traceEvents": [event()], "systemTraceEvents": " "})) == 1
 
 
 def test_events_as_written():

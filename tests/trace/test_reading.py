@@ -43,6 +43,9 @@ def test_text_is_told_by_its_lines(dialect):
         (b'{"format":"dfopt-trace/9"}', TraceFormat.DFOPT),
         (b'[{"name": "a", "ph": "X"}', TraceFormat.CHROME),
         (b'{"traceEvents": [', TraceFormat.CHROME),
+        (b'[\n  {"name": "a-1 [000] 1.000000: sched_switch: x"}', TraceFormat.CHROME),
+        (b" [", TraceFormat.CHROME),
+        (b"{}", TraceFormat.CHROME),
         (b"\n\x04\x08\x00\x10\x01\n\x03\x08\x01\x00", TraceFormat.PERFETTO),
         (b"\n\xff\xff\x03\x08\x00" + b"\0" * 999, TraceFormat.PERFETTO),
     ],
@@ -62,6 +65,8 @@ def test_content(first, kind):
         (b"\xfd7zXZ\0", "xz"),
         (b"PK\x03\x04", "unpack"),
         (b"BZh91AY", "bzip2"),
+        (b"\x1f\x8b\x08", "gzip twice"),
+        (b"x/".ljust(257, b"\0") + b"ustar\x0000", "is a tar archive; unpack it first"),
         (b"\xef\xbb\xbf# tracer: nop", "byte order mark"),
         (b"\xff\xfe#\0 \0", "UTF-16"),
         (b'{"format": "dfopt-instance/1", "cpus": 2}', "dfopt-instance/1"),
@@ -78,6 +83,16 @@ def test_content(first, kind):
         (b"a.dat: cpus=2\nb.dat: cpus=2\n", "several recordings"),
         (b"a 2 [000] sched:sched_switch: prev_comm=a prev_pid=2\n", "print them so"),
         (b"a-1 2 12526.359114: sched:sched_switch: prev_comm=a prev_pid=2\n", "which CPU"),
+        (b"a  1/2    12526.359114:    sched:sched_switch: prev_comm=a prev_pid=2\n", "which CPU"),
+        (b"a -1/2 12526.359114: sched:sched_switch: prev_comm=a prev_pid=2\n", "which CPU"),
+        (
+            b"[09:15:00.000600000] (+0.000500000) forge sched_switch: { cpu_id = 1 }, "
+            b'{ prev_comm = "baker", prev_tid = 70 }\n',
+            "babeltrace's text .*; record with perf or ftrace",
+        ),
+        (b"[  12.345678] usb 1-1: new device\n", "holds no trace"),
+        (b"[2026-03-02 10:00:00] GET /\n", "holds no trace"),
+        (b"{ printf a }\n", "holds no trace"),
     ],
 )
 def test_content_that_is_no_trace(first, remedy):

@@ -274,6 +274,13 @@ def explicit(file: TsplibFile, problem: str) -> CityTable:
             costs[column][row] = number
         elif column == 0:
             firsts[row] = place
+    # Programs differ in which half they take then, so it is not guessed.
+    for row, column in upper_rows(size) if problem == "TSP" else ():
+        if costs[row][column] != costs[column][row]:
+            raise firsts[row].error(
+                f"the way from city {row + 1} to {column + 1} is {costs[row][column]}, and back "
+                f"{costs[column][row]}, but TYPE is TSP; write ATSP if ways differ, or correct one"
+            )
     names = tuple(str(city) for city in range(1, size + 1))
     return CityTable(names=names, costs=costs, lines=firsts)
 

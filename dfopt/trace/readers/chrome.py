@@ -2,7 +2,8 @@
 
 These are the complete events (``ph`` is X) of one process: the process with the name ``CPUs``, or
 the only one in the file. Its threads are the CPUs. The name of an event is the task, its category
-the fragment.
+the fragment. If the text of ftrace stands beside the events, in the string ``systemTraceEvents``,
+that is the trace instead.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from io import BytesIO
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
@@ -21,6 +23,9 @@ from dfopt.files.fields import at, choice, integer, string
 from dfopt.files.strict_json import Document, described_json
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import LARGEST_CPU_COUNT
+from dfopt.trace.readers.ftrace import FTRACE
+from dfopt.trace.readers.kernel_text import pieces_of, read_kernel_text
+from dfopt.trace.readers.perf import PERF
 from dfopt.trace.stretches import first_disorder, quality_of
 from dfopt.trace.trace import (
     LEAVES,
@@ -61,7 +66,16 @@ def read_chrome(stream: BinaryIO) -> Trace:
     FileError
         With the place in the file, when its events do not tell what runs on CPUs.
     """
-    events = _events(stream.read())
+    document = _document(stream.read())
+    text = document.get("systemTraceEvents") if isinstance(document, dict) else None
+    if isinstance(text, str) and text.strip():
+        try:
+            pieces = pieces_of(BytesIO(text.encode("utf-8", "replace")))
+            return read_kernel_text(pieces, FTRACE, other=PERF)
+        except FileError as error:
+            place = ", ".join(filter(None, ("systemTraceEvents", error.place)))
+            raise FileError(error.problem, place=place) from None
+    events = _events(document)
     slices, cpus = _slices(events)
     slices.sort(key=lambda event: event.start)
     dispatches = [event for event in slices if not event.is_gap]
@@ -235,15 +249,14 @@ def _text(value: object) -> str:
     return string(value)
 
 
-def _events(data: bytes) -> list[Event]:
-    """Return the events in a file, an array of them or an object that holds it.
+def _events(document: object) -> list[Event]:
+    """Return the events in a document, an array of them or an object that holds it.
 
     Raises
     ------
     FileError
-        When the file is not JSON, or has no such array.
+        When it has no such array.
     """
-    document = _document(data)
     if isinstance(document, dict):
         if "traceEvents" not in document:
             raise FileError("is missing; Chrome's trace events stand here", place="traceEvents")

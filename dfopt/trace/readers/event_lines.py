@@ -47,7 +47,12 @@ _EXIT_OTHERWISE = rf"task {_COMM}:(?P<old_ended>{PID}) {_BRACKETS}"
 _MARKER = "(?:ftrace:)?+(?:tracing_mark_write|b?print|bputs|0): (?:.*[ :=])?dfopt:df="
 _MARK = rf"{_MARKER} *+(?P<mark>[^ \n](?:.*[^ \n])?) *"
 
-_WANTED = "(?:sched:)?sched_(?:switch|waking|wakeup|wakeup_new|process_fork|process_exit):"
+# The event of a probe may have the same name. The place in its brackets is no comm: it is too long.
+_PROBE = r"\((?=[^)\n]{15})[^ )+\n]++\+0x[0-9a-f]++/0x[0-9a-f]++(?: <- [^ )\n]++)?+\)"
+_WANTED = (
+    "(?:sched:)?sched_(?:switch|waking|wakeup|wakeup_new|process_fork|process_exit):"
+    f"(?! ++{_PROBE})"
+)
 # Events by their names, system calls that begin without arguments or that return, perf's own
 # records, the lines of the function tracer, and beginnings of stacks.
 _OTHERS = (

@@ -19,12 +19,7 @@ _HEAD = (
 )
 _USUAL = usual_event("(?P=pid)")
 _AROUND = (
-    r"version = \d+",
-    r"cpus=\d+",
-    r"CPU \d+ is empty",
-    "TRACE:",
-    r"capturing trace\.\.\..*",
-    r"[ \t]*=> .*",
+    r"[ \t]*(?:version = \d+|cpus=\d+|CPU \d+ is empty|TRACE:|capturing trace\.\.\..*|=> .*)",
     r" *dummy-0+ +\[\d+\] 0\.0: 0: trace_event_clock_sync: .*",
 )
 """The lines that these programs write before, between and after the events."""
@@ -46,12 +41,13 @@ FTRACE = Grammar(
     usual=any_line(f"{_HEAD}{_USUAL}", SURE_COMMENT, *_AROUND),
     head=re.compile(_HEAD.encode()),
     declared=re.compile(
-        rb"^(?:# entries-in-buffer/entries-written: (?P<kept>\d{1,18})/(?P<written>\d{1,18}) +"
-        rb"#P:(?P<online>\d{1,5})|cpus=(?P<cpus>\d{1,5}))$",
+        rb"^[ \t]*(?:# entries-in-buffer/entries-written: "
+        rb"(?P<kept>\d{1,18})/(?P<written>\d{1,18}) +#P:(?P<online>\d{1,5})"
+        rb"|cpus=(?P<cpus>\d{1,5}))$",
         re.MULTILINE,
     ),
     loss=re.compile(
-        rb"^CPU[: ](?P<loss_cpu>\d{1,5})(?: \[(?:LOST )?|: )(?:(?P<lost>\d{1,18}) )?"
+        rb"^[ \t]*CPU[: ](?P<loss_cpu>\d{1,5})(?: \[(?:LOST )?|: )(?:(?P<lost>\d{1,18}) )?"
         rb"(?:EVENTS(?: DROPPED)?\]|events lost)$",
         re.MULTILINE,
     ),

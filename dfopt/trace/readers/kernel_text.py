@@ -16,17 +16,21 @@ import numpy as np
 from dfopt.errors import FileError
 from dfopt.trace.dispatches import trace_of
 from dfopt.trace.events import ANY_CPU, KernelEvents, Loss
+from dfopt.trace.quality import counted
 from dfopt.trace.readers.event_columns import PREVIOUS, EventColumns, Fields, Row
 from dfopt.trace.trace import Trace
 
 Pattern = re.Pattern[bytes]
 
-COMMENT = "#.*"
-SURE_COMMENT = r"#(?!.*\d: ).*"
+COMMENT = r"[ \t]*+#.*"
+SURE_COMMENT = r"[ \t]*+#(?!.*\d: ).*"
 """A line that is certainly a comment; the line of an event may begin with ``#``, too."""
 
 GONE = -1
 """The number that perf writes for a thread that no longer exists."""
+
+SWITCH = b"sched_switch: "
+"""What the line of a switch holds, in each form."""
 
 MOST_UNPARSED = 0.5
 """A text is something else if more than this share of its lines cannot be understood."""
@@ -158,6 +162,8 @@ class _Reading:
         self._unparsed = 0
         self._first_unparsed: int | None = None
         self._first_unparsed_words = b""
+        self._unparsed_switches = 0
+        self._first_unparsed_switch = (0, b"")
 
     def add(self, piece: Piece) -> None:
         text = piece.text
@@ -223,6 +229,10 @@ class _Reading:
         if self._first_unparsed is None:
             self._first_unparsed = line
             self._first_unparsed_words = words
+        if SWITCH in words:
+            self._unparsed_switches += 1
+            if self._unparsed_switches == 1:
+                self._first_unparsed_switch = line, words
 
     def _check_program(self, text: bytes, line: int) -> None:
         if self._other.head.match(text) and not self._grammar.head.match(text):
@@ -264,15 +274,21 @@ class _Reading:
         Raises
         ------
         FileError
-            When most lines could not be understood.
+            When most lines, or all switches, could not be understood.
         """
-        if self._unparsed > MOST_UNPARSED * (self._lines - self._blanks):
-            words = self._first_unparsed_words
+        line, words = self._first_unparsed, self._first_unparsed_words
+        wrong = None
+        if self._unparsed_switches and not self._columns.switch_count:
+            line, words = self._first_unparsed_switch
+            wrong = f"{counted(self._unparsed_switches, 'sched_switch line')}, none of which is"
+        elif self._unparsed > MOST_UNPARSED * (self._lines - self._blanks):
+            wrong = f"{self._unparsed} lines, out of {self._lines}, that are no"
+        if wrong is not None:
             remedies = (remedy for form, remedy in self._grammar.hints if form.search(words))
             raise FileError(
-                f"is the first of {self._unparsed} lines, out of {self._lines}, that are no "
-                f"{self._grammar.name}; {next(remedies, self._grammar.remedy)}",
-                place=f"line {self._first_unparsed}",
+                f"is the first of {wrong} {self._grammar.name}; "
+                f"{next(remedies, self._grammar.remedy)}",
+                place=f"line {line}",
             )
         events = self._columns.events()
         cpus = self._cpus

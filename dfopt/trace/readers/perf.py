@@ -20,7 +20,11 @@ _HEAD = (
 )
 _USUAL = usual_event(f"(?(gone){PID}|(?P=pid))")
 _PERIOD = "(?:[0-9]++ ++)?+"
-_STACK = r"\t *(?:[0-9a-f]{1,16} .*|.* \(inlined\))"
+# Terminals and web pages make spaces of the tab; behind them only a whole frame is certain.
+_STACK = (
+    r"(?:\t *[0-9a-f]{1,16} .*| ++[0-9a-f]{1,16} (?:.*\+0x[0-9a-f]++|[^ \n]++) \(.*\)"
+    r"|[ \t]+.* \(inlined\))"
+)
 
 PERF = Grammar(
     name="perf script text",
@@ -29,7 +33,7 @@ PERF = Grammar(
     line=any_line(f"{_HEAD}{_PERIOD}{EVENT}", COMMENT, "PERF_RECORD_.*", _STACK),
     usual=any_line(f"{_HEAD}{_PERIOD}{_USUAL}", SURE_COMMENT),
     head=re.compile(_HEAD.encode()),
-    declared=re.compile(rb"^# nrcpus avail : (?P<cpus>\d{1,5})$", re.MULTILINE),
+    declared=re.compile(rb"^[ \t]*# nrcpus avail : (?P<cpus>\d{1,5})$", re.MULTILINE),
     loss=re.compile(
         rf"^(?:{_HEAD.replace('P<cpu>', 'P<loss_cpu>')})?".encode()
         + rb"PERF_RECORD_LOST(?:_SAMPLES)? lost (?P<lost>\d{1,18})$",

@@ -60,6 +60,7 @@ TSPLIB: Cases = {
     "no layout": (TOUR.replace("EDGE_WEIGHT_FORMAT: FULL_MATRIX\n", ""), "EDGE_WEIGHT_FORMAT is"),
     "weights": (TOUR.replace("EXPLICIT", "XRAY1"), "line 5: EDGE_WEIGHT_TYPE XRAY1 is not known"),
     "type": (TOUR.replace("ATSP", "CVRP"), "line 2: TYPE CVRP is not known; known are TSP, ATSP"),
+    "two ways": (TOUR.replace("ATSP", "TSP"), "line 8: the way from city 1 to 2 is 1, and back 3"),
     "no value": (TOUR.replace("TYPE: ATSP", "TYPE:"), "line 2: TYPE has no value; give one"),
     "twice": (TOUR.replace("COMMENT", "NAME"), "line 3: the keyword NAME is there twice"),
     "no section": (TOUR[: TOUR.index("EDGE_WEIGHT_SECTION")], "EDGE_WEIGHT_SECTION is missing"),

@@ -55,6 +55,38 @@ def test_what_trace_cmd_says_around_the_events():
     assert trace.quality.unparsed == 0
 
 
+def test_text_that_was_pasted_keeps_an_indent():
+    lost = "CPU:1 [LOST 345 EVENTS]\n"
+    text = HEAD + "TRACE:\n" + SWITCHES + lost + AGAIN
+    trace = read("".join("    " + line for line in text.splitlines(keepends=True)))
+    assert (trace.cpus, trace.quality.unparsed) == (2, 0)
+    assert (trace.quality.events, trace.quality.lost_events) == (4, 345)
+    entries = HEAD.replace("2/2", "2/9")
+    assert read("\t" + entries.replace("\n", "\n\t") + "\n" + SWITCHES).quality.overwritten == 7
+
+
+def test_events_of_probes_may_have_the_name_of_a_tracepoint():
+    probe = "sched_switch: (__probestub_sched_switch+0x4/0x10) preempt=0 prev_state=1"
+    back = "sched_waking: (ttwu_do_wakeup+0x21/0x60 <- try_to_wake_up) x=1"
+    trace = read(SWITCHES + line(probe) + 3 * line(back))
+    assert trace.quality.unparsed == 0
+    assert trace.quality.events == 2
+
+
+def test_a_comm_is_not_taken_for_the_place_of_a_probe():
+    odd = "sched_switch:         (a+0x1/0x2) b:41 [120] S ==> cc:42 [120]"
+    assert read(SWITCHES + line(odd)).quality.events == 3
+    assert read(SWITCHES + line(odd.replace(":42", ""))).quality.first_unparsed == 3
+
+
+def test_when_no_switch_is_understood_the_first_of_them_is_named():
+    text = SWITCHES.replace(" prev_prio=120", "").replace(" next_prio=120", "")
+    others = line("sched_waking: comm=cc pid=42 target_cpu=1") + 9 * line("cpu_idle: state=2")
+    with pytest.raises(FileError, match="first of 2 sched_switch lines, none of which") as caught:
+        read(others + text)
+    assert caught.value.place == "line 11"
+
+
 @pytest.mark.parametrize(
     ("lost", "events"),
     [

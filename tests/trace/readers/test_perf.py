@@ -56,6 +56,26 @@ def test_other_events_stacks_and_records():
     assert len(trace) == 1
 
 
+def test_text_that_was_pasted_has_spaces_for_tabs_and_an_indent():
+    frames = (
+        "        ffffffff8109a0d0 schedule+0x20 ([kernel.kallsyms])\n"
+        "            7f0000000030 std::less<a, b>::operator()(int)+0x30 (/usr/bin/make)\n"
+        "                       0 [unknown] ([unknown])\n"
+        "                          work (inlined)\n"
+    )
+    first, second = SWITCHES.splitlines(keepends=True)
+    head = "".join("    " + line for line in HEAD.splitlines(keepends=True))
+    trace = read(head + first + frames + "\n" + second + frames)
+    assert trace.quality.unparsed == 0
+    assert trace.cpus == 4
+    assert len(trace) == 1
+
+
+def test_spaces_before_a_comm_of_hexadecimal_digits_make_no_frame():
+    odd = "              cc    42 [000]   100.000003: sched:sched_switch: (x) cut short\n"
+    assert read(SWITCHES + odd).quality.first_unparsed == 3
+
+
 def test_lost_events_make_a_gap():
     first, second = SWITCHES.splitlines(keepends=True)
     lost = "            perf 12144 [000]   100.000003: PERF_RECORD_LOST lost 18\n"
