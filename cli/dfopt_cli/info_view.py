@@ -109,6 +109,12 @@ def largest_groups(summary: dict[str, Any]) -> Table:
     return table
 
 
+ASSUMED = {
+    "cpus": "on which CPU each dispatch ran",
+    "starts": "when and on which CPU each dispatch ran",
+}
+
+
 def trace_figures(document: Mapping[str, Any]) -> Table:
     """Return everything but the fragments."""
     unit = f" {printable(document['time_unit'])}" if document["time_unit"] else ""
@@ -120,6 +126,7 @@ def trace_figures(document: Mapping[str, Any]) -> Table:
         "content": document["content"],
         "source": document["source"],
         "policy": document["policy"],
+        "assumed": document["assumed"] and ASSUMED[document["assumed"]],
         "CPUs": document["cpus"],
         "time": None
         if length is None

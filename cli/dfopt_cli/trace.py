@@ -24,7 +24,6 @@ from dfopt_cli.trace_files import (
     named,
     names_of,
     tell_source,
-    tell_warnings,
 )
 from dfopt_cli.trace_options import LabelOptions, TraceArgument
 
@@ -344,10 +343,4 @@ def import_requests(
             f"{shown_name(log)}: has no starts; the trace serves requests as they come, without "
             "load times: run it under policies with 'dfopt simulate run-queue'"
         )
-    elif cpu is None and trace.cpus > 1:
-        placed = (
-            f"without --cpu, each request is taken to have run on the first of {trace.cpus} CPUs "
-            "that was free; switches are counted under this assumption"
-        )
-        tell_warnings(log, [placed])
     write_trace(trace, output)

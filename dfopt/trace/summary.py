@@ -25,6 +25,7 @@ def trace_summary(trace: Trace) -> dict[str, Any]:
         "name": header.name,
         "source": header.source,
         "policy": header.policy,
+        "assumed": None if header.assumed is None else str(header.assumed),
         "time_unit": header.time_unit,
         "penalty": None if header.penalty is None else penalty_to_document(header.penalty),
         "objective": None if header.objective is None else str(header.objective),

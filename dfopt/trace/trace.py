@@ -14,6 +14,7 @@ from dfopt.html_table import MOST_ROWS, html_table
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty
+from dfopt.trace.assumed import Assumed
 from dfopt.trace.events import Integers, Numbers, Stop, Stops, no_numbers, no_times
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.quality import Quality
@@ -154,7 +155,7 @@ class TraceHeader:
 
     Penalty, objective, flags and capacity mean the same as in an :class:`~dfopt.Instance`, but a
     trace without an objective is compared under ``total-penalty``. ``lengths`` says whether those
-    of dispatches include what switches take.
+    of dispatches include what switches take, ``assumed`` what of the schedule was not recorded.
     """
 
     name: str | None = None
@@ -167,6 +168,7 @@ class TraceHeader:
     final_write_back: bool | None = None
     capacity: int | str | None = None
     lengths: Lengths | None = None
+    assumed: Assumed | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

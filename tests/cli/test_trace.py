@@ -293,8 +293,9 @@ def test_a_log_from_standard_input_is_called_so(run: Run, tmp_path: Path) -> Non
     code, _, err = run("trace", "import", "-", *columns, stdin="model,from,to\nA,0,3\nB,0,5\n")
     assert code == 0
     assert err == (
-        "dfopt: standard input: warning: without --cpu, each request is taken to have run on the "
-        "first of 2 CPUs that was free; switches are counted under this assumption\n"
+        "dfopt: standard input: warning: without --cpu, 2 CPUs are assumed, since up to 2 requests "
+        "run at once (several at once on one CPU are not modelled yet); each request is taken to "
+        "have run on the first CPU that was free\n"
     )
     code, _, err = run("trace", "import", "-", *columns, stdin="model,from,to\nA,0,1\nB,1,3\n")
     assert (code, err) == (0, "")

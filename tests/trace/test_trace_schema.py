@@ -34,7 +34,7 @@ FULL_HEADER = HEADER | {
     "name": "n", "time_unit": "ns", "source": "s", "policy": "p",
     "penalty": {"kind": "f", "read_line": 1, "write_back": 4},
     "objective": "makespan", "capacity": 2, "cold_start": True, "final_write_back": False,
-    "lengths": "without-switches",
+    "lengths": "without-switches", "assumed": "cpus",
 }  # fmt: skip
 FULL_DISPATCH = DISPATCH | {"lines": 3, "leaves": "dirty", "stop": "ends", "comm": "c"}
 FIRST_WAKEUP = {"first_wakeup": 5, "task": "a", "waker": "b"}

@@ -17,6 +17,7 @@ from dfopt.files.instance_document import penalty_from_document, penalty_to_docu
 from dfopt.files.strict_json import Document, described_json, parse_document
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import LARGEST_CPU_COUNT, Objective
+from dfopt.trace.assumed import Assumed
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.trace import STOPS, Trace, TraceHeader
 
@@ -226,4 +227,5 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "final_write_back": _flag,
     "capacity": _capacity,
     "lengths": choice(Lengths),
+    "assumed": choice(Assumed),
 }

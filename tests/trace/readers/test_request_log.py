@@ -1,6 +1,7 @@
 """Logs of requests as traces."""
 
 import warnings
+from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,11 +13,14 @@ from hypothesis import strategies as st
 from dfopt.errors import DfoptWarning, FileError
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace import Trace, read_trace
+from dfopt.trace.assumed import Assumed
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.readers.request_log import RequestColumns, read_request_log
 from dfopt.trace.readers.request_log.time_column import seconds_resolved
 from dfopt.trace.service import service_of
 from dfopt.trace.writing import write_trace
+
+pytestmark = pytest.mark.filterwarnings("ignore:without `cpu`")
 
 TIMED = RequestColumns(task="id", df="model", start="from", end="to")
 
@@ -35,6 +39,65 @@ def test_requests_take_the_first_free_cpu(tmp_path: Path) -> None:
     assert [task.name for task in trace.tasks] == ["x", "y", "z"]
     with pytest.raises(FileError, match=r"line 4: starts 1500ms before a CPU is free \(1 CPU\)"):
         read_request_log(log, TIMED, cpus=1)
+
+
+def test_it_is_said_how_many_cpus_are_assumed_and_why(tmp_path: Path) -> None:
+    log = saved(tmp_path, "id,model,from,to,gpu\nx,A,0,5,0\ny,A,1,6,0\nz,B,3,7,1\n")
+    said = r"without `cpu`, 3 CPUs are assumed, since up to 3 requests run at once"
+    with pytest.warns(DfoptWarning, match=said):
+        assert read_request_log(log, TIMED).header.assumed is Assumed.CPUS
+    said = r"^without `cpu`, each request is taken to have run on the first CPU that was free$"
+    with pytest.warns(DfoptWarning, match=said):
+        assert read_request_log(log, TIMED, cpus=3).header.assumed is Assumed.CPUS
+    shared = replace(TIMED, cpu="gpu")
+    problem = "line 3: starts on '0' while line 2 .*; several requests at once on one CPU are not"
+    with pytest.raises(FileError, match=problem):
+        read_request_log(log, shared)
+    with pytest.raises(FileError, match=r"line 4: starts 2s before .*; several requests at once"):
+        read_request_log(log, TIMED, cpus=2)
+
+
+@pytest.mark.parametrize(
+    ("columns", "assumed"),
+    [
+        ({"start": "from", "duration": "took", "cpu": "gpu"}, None),
+        ({"start": "from", "duration": "took"}, None),
+        ({"arrival": "from", "duration": "took"}, Assumed.STARTS),
+    ],
+)
+def test_a_trace_says_what_of_it_was_assumed(
+    tmp_path: Path, columns: dict[str, str], assumed: Assumed | None
+) -> None:
+    log = saved(tmp_path, "model,from,took,gpu\nA,0,5,0\nA,5,1,0\n")
+    trace = read_request_log(log, RequestColumns(df="model", **columns), cpus=1)
+    assert trace.header.assumed is assumed
+    write_trace(trace, tmp_path / "t.jsonl")
+    assert read_trace(tmp_path / "t.jsonl").header.assumed is assumed
+
+
+IN_GO = """ended,model,took
+2026-03-02T10:00:10.000,oak,9.5s
+2026-03-02T10:00:40.250,elm,1m2.25s
+2026-03-02T10:00:40.900,elm,610.6µs
+2026-03-02T10:01:20.000,oak,269.5ms
+"""
+
+
+def test_durations_may_have_units_in_their_cells(tmp_path: Path) -> None:
+    columns = RequestColumns(df="model", end="ended", duration="took")
+    trace = read_request_log(saved(tmp_path, IN_GO), columns, cpus=2)
+    lengths = dict(zip([task.name for task in trace.tasks], trace.end - trace.start, strict=True))
+    assert trace.header.time_unit == "ns"
+    assert lengths == {"2": 9_500_000_000, "3": 62_250_000_000, "4": 610_600, "5": 269_500_000}
+    log = saved(tmp_path, "ended,model,took\n9,oak,1h 2m\n9,elm,250 ms\n9,oak,2\n")
+    with pytest.warns(DfoptWarning, match="3 CPUs"):
+        trace = read_request_log(log, columns)
+    assert trace.header.time_unit == "ms"
+    assert (trace.end - trace.start).tolist() == [3_720_000, 2000, 250]
+    for wrong in ("9.5 min", "-9s", "1m-2s", "s", "1.s", ".s"):
+        log = saved(tmp_path, f"ended,model,took\n9,oak,{wrong}\n")
+        with pytest.raises(FileError, match=r"line 2: 'took' is .* such as 1m2\.5s"):
+            read_request_log(log, columns)
 
 
 def test_iso_times_and_load_times(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from dfopt.errors import FileError
 from dfopt.trace.quality import counted
 from dfopt.trace.readers.request_log.csv_table import CsvTable
 from dfopt.trace.readers.request_log.request_columns import RequestColumns
-from dfopt.trace.readers.request_log.time_column import written_number
+from dfopt.trace.readers.request_log.time_column import written_time
 
 MOST_VALUES = 5
 """At most this many values of a column are named."""
@@ -96,6 +96,6 @@ def _number_that_ran(table: CsvTable, columns: RequestColumns) -> int:
     duration = None if columns.duration is None else table.position(columns.duration)
     return sum(
         all(row[position] for position in said)
-        and (duration is None or written_number(row[duration]) != 0)
+        and (duration is None or (written_time(row[duration], "s") or (1,))[0] != 0)
         for _, row in table.rows
     )

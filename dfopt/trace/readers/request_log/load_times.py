@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -16,12 +15,9 @@ from dfopt.problem.cache_state import Leaves
 from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace.readers.request_log.csv_table import read_table
 from dfopt.trace.readers.request_log.logged_request import LoggedRequest
-from dfopt.trace.readers.request_log.time_column import LogUnits, TimeColumn, written_number
+from dfopt.trace.readers.request_log.time_column import LogUnits, TimeColumn, written_time
 from dfopt.trace.time_units import NANOSECONDS
 from dfopt.trace.trace import LEAVES, Trace
-
-WITH_UNIT = re.compile(rf"(?P<number>[0-9.]+)\s*(?P<unit>{'|'.join(NANOSECONDS)})")
-"""A time with its unit, such as 22.7s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,22 +81,15 @@ def parse_load_time(text: str, unit: str) -> float:
     DfoptError
         When the text stands for no time.
     """
-    value = written_number(_number_in(text.strip(), unit))
-    if value is None or value < 0:
+    # A wrong unit is refused when the log is read.
+    unit = unit if unit in NANOSECONDS else "s"
+    written, one = written_time(text.strip(), unit), written_time("1", unit)
+    if written is None or one is None or written[0] < 0:
         raise DfoptError(
             f"{text!r} is no load time; write a number from 0 on, or one with a unit, such as 25s "
             "or 2500ms"
         )
-    return float(value)
-
-
-def _number_in(text: str, unit: str) -> str:
-    """Return a time with a unit as a number of another unit; any other text as it is."""
-    found = WITH_UNIT.fullmatch(text)
-    number = None if found is None else written_number(found["number"])
-    if found is None or number is None or unit not in NANOSECONDS:
-        return text
-    return str(number * NANOSECONDS[found["unit"]] / NANOSECONDS[unit])
+    return float(written[0] / one[0])
 
 
 def _times_of_models(path: str | Path, units: LogUnits) -> dict[str, int]:
@@ -111,7 +100,7 @@ def _times_of_models(path: str | Path, units: LogUnits) -> dict[str, int]:
         column = TimeColumn(table.names[1], 1, replace(units, duration=units.point), is_point=False)
         found: dict[str, int] = {}
         for line, (model, text, *_) in table.rows:
-            time = column.time(line, [model, _number_in(text, units.point)])
+            time = column.time(line, [model, text])
             if time < 0:
                 raise FileError("is a negative load time; write at least 0", place=f"line {line}")
             if found.setdefault(model, time) != time:

@@ -54,8 +54,8 @@ def first_free(
             if not shorten(requests, columns, (before, position), overlaps):
                 raise FileError(
                     f"starts {exact_time(end - start, overlaps.unit)} before a CPU is free "
-                    f"({counted(used, 'CPU')}); give a larger `cpus`, the column `cpu`, or the "
-                    f"`duration_unit`{_perhaps_an_end(columns)}",
+                    f"({counted(used, 'CPU')}); give a larger `cpus` or the column `cpu`; "
+                    f"{_remedies(columns)}",
                     place=f"line {request.line}",
                 )
             heapq.heappush(free, cpu)
@@ -102,7 +102,6 @@ def named(
     number = {name: cpu for cpu, name in enumerate(sorted(names, key=order))}
     if cpus is not None and cpus < len(number):
         raise FileError(f"has requests on {len(number)} CPUs; give at least that as `cpus`")
-    or_unit = "" if columns.duration is None else " or the `duration_unit`"
     last: dict[str, int] = {}
     for position, request in enumerate(requests):
         if (previous := last.get(request.cpu or "")) is not None:
@@ -111,24 +110,27 @@ def named(
             if overlap > 0 and not shorten(requests, columns, (previous, position), overlaps):
                 raise FileError(
                     f"starts on {request.cpu!r} while line {before.line} runs there, for "
-                    f"{exact_time(overlap, overlaps.unit)} more; mend the times"
-                    f"{or_unit}{_perhaps_an_end(columns)}",
+                    f"{exact_time(overlap, overlaps.unit)} more; {_remedies(columns)}",
                     place=f"line {request.line}",
                 )
         last[request.cpu or ""] = position
     return requests, [number[r.cpu or ""] for r in requests], cpus or len(number)
 
 
-def _perhaps_an_end(columns: RequestColumns) -> str:
-    """Return a question where a point in time may have been taken for a wrong one.
-
-    Many servers write a request when it has ended, with the time of the writing.
-    """
-    if columns.end is not None:
-        return ""
-    option = "start" if columns.start is not None else "arrival"
-    name = columns.start or columns.arrival
-    return f"; if {name!r} is when a request ended, name it with `end`, not with `{option}`"
+def _remedies(columns: RequestColumns) -> str:
+    """Return what to do about requests that overlap."""
+    found = (
+        "several requests at once on one CPU are not modelled yet; if there were none, mend the "
+        "times"
+    )
+    if columns.duration is not None:
+        found += " or the `duration_unit`"
+    if columns.end is None:
+        # Many servers write a request when it has ended, with the time of the writing.
+        option = "start" if columns.start is not None else "arrival"
+        name = columns.start or columns.arrival
+        found += f"; if {name!r} is when a request ended, name it with `end`, not with `{option}`"
+    return found
 
 
 def by_start(requests: list[LoggedRequest]) -> list[LoggedRequest]:

@@ -12,6 +12,7 @@ import numpy as np
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptWarning, FileError
 from dfopt.problem.instance import Objective
+from dfopt.trace.assumed import Assumed
 from dfopt.trace.events import Stop
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.quality import Quality
@@ -35,7 +36,7 @@ from dfopt.trace.readers.request_log.placement import (
 from dfopt.trace.readers.request_log.plausibility import doubt
 from dfopt.trace.readers.request_log.request_columns import RequestColumns
 from dfopt.trace.readers.request_log.rounding import Rounding
-from dfopt.trace.readers.request_log.time_column import LogUnits
+from dfopt.trace.readers.request_log.time_column import LogUnits, unit_of_cells
 from dfopt.trace.time_units import NANOSECONDS
 from dfopt.trace.trace import (
     REQUEST_LOG,
@@ -66,8 +67,8 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
     arrivals and lengths from it. Where the log does not say which CPU served a request, it is the
     free one that has the lowest number.
 
-    A :class:`~dfopt.DfoptWarning` says which requests were left out or shortened, and when
-    durations seem to be in another unit, or to include loads.
+    A :class:`~dfopt.DfoptWarning` says which CPUs were assumed, which requests were left out or
+    shortened, and when durations seem to be in another unit, or to include loads.
 
     Parameters
     ----------
@@ -80,7 +81,8 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
         without a time zone they are in UTC. The trace is in ms, or in the smallest unit of the log
         if that is smaller; times are rounded to it.
     duration_unit
-        The unit of durations and times in the queue; None: ``time_unit``.
+        The unit of durations and times in the queue; None: ``time_unit``. Those with units of
+        their own, as in 9.5s or 1m2.25s, need none.
     cpus
         Number of CPUs. None: as many as the log names, or as ran at once.
     load_times
@@ -109,31 +111,36 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
     if load_included and (load_times is None or not columns.has_starts):
         raise FileError("`load_included` needs load times and starts")
     is_given = cpus is not None
-    units = LogUnits(point=time_unit, duration=duration_unit)
     every = read_table(path, "request")
     conditions = RowConditions(where=where or {}, where_not=where_not or {})
     table = conditions.chosen(every)
+    lengths = [table.position(name) for name in (columns.duration, columns.queued) if name]
+    of_cells = unit_of_cells(row[position] for _, row in table.rows for position in lengths)
+    units = LogUnits(point=time_unit, duration=duration_unit, of_cells=of_cells or "ms")
     times = RowTimes(table, columns, units)
     requests, roundings = settled(logged_requests(table, columns, times), columns, times)
     requests = _from_0(requests)
     notices = [conditions.notice(every, table, columns)]
-    if columns.duration is not None:
+    if columns.duration is not None and of_cells is None:
         known = cpus if columns.cpu is None else len({request.cpu for request in requests})
         notices.append(doubt(requests, columns, known, units))
     overlaps = times.overlaps()
     requests, placed, cpus = _placed(requests, columns, cpus, overlaps)
-    if columns.has_starts and columns.cpu is None and not is_given:
-        notices.append(_rounded_away(requests, cpus, overlaps))
+    assumed = None
+    if columns.cpu is None and not (columns.has_starts and cpus == 1):
+        assumed = Assumed.CPUS if columns.has_starts else Assumed.STARTS
+    if assumed is Assumed.CPUS:
+        fewest = cpus if is_given else fewest_cpus(requests, overlaps)
+        notices.append(_assumption(cpus, fewest, is_given=is_given))
     notices += [rounding.notice() for rounding in (*roundings, overlaps)]
     loads = None if load_times is None else load_times_of(requests, load_times, units)
-    knows_cpus = columns.cpu is not None or (columns.has_starts and cpus == 1)
-    if load_included and not knows_cpus:
+    if load_included and assumed is not None:
         raise FileError("`load_included` needs the column `cpu`; without it, `cpus=1`")
     if loads is not None and load_included:
         requests, notice = without_loads(requests, placed, loads, units.trace)
         requests, placed = _ordered(requests, placed)
         notices.append(notice)
-    elif loads is not None and knows_cpus:
+    elif loads is not None and assumed is None:
         notices.append(doubt_of_gaps(requests, placed, loads))
     for notice in filter(None, notices):
         warnings.warn(notice, DfoptWarning, stacklevel=2)
@@ -146,6 +153,7 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
         objective=Objective.TOTAL_PENALTY,
         cold_start=True,
         lengths=Lengths.WITHOUT_SWITCHES,
+        assumed=assumed,
     )
     trace = replace(trace, header=header)
     return trace if loads is None else with_load_times(trace, requests, loads)
@@ -192,14 +200,16 @@ def _ordered(
     return [requests[row] for row in order], [placed[row] for row in order]
 
 
-def _rounded_away(requests: list[LoggedRequest], cpus: int, overlaps: Rounding) -> str | None:
-    """Return how many CPUs would do if small overlaps are rounding, if that is fewer."""
-    fewest = fewest_cpus(requests, overlaps)
-    if fewest >= cpus:
-        return None
+def _assumption(cpus: int, fewest: int, *, is_given: bool) -> str:
+    """Return which CPUs were assumed, and why."""
+    placed = "each request is taken to have run on the first CPU that was free"
+    if is_given:
+        return f"without `cpu`, {placed}"
+    fewer = f", but {fewest} if short overlaps are rounding: then give `cpus={fewest}`"
     return (
-        f"up to {cpus} requests run at once, but {fewest} if short overlaps are rounding: then "
-        f"give `cpus={fewest}`"
+        f"without `cpu`, {cpus} CPUs are assumed, since up to {cpus} requests run at once"
+        f"{fewer if fewest < cpus else ''} (several at once on one CPU are not modelled yet); "
+        f"{placed}"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation, Overflow
@@ -18,6 +19,14 @@ SECONDS_OF_DIGITS = {0: 86_400, 2: 3_600, 4: 60, 6: 1}
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+_SECONDS = {unit: Decimal(ns).scaleb(-9) for unit, ns in NANOSECONDS.items()} | {
+    "m": Decimal(60),
+    "h": Decimal(3600),
+}
+_PART = re.compile(rf"([0-9]+(?:\.[0-9]+)?)\s*({'|'.join(_SECONDS)})\s*")
+_PARTS = re.compile(f"(?:{_PART.pattern})+")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogUnits:
     """The units of times in a log that are numbers.
@@ -26,19 +35,31 @@ class LogUnits:
     ----------
     point, duration
         The units of points in time, and of durations.
+    of_cells
+        The largest unit, from ms on, in which all durations with units of their own are whole.
     """
 
     point: str
     duration: str
+    of_cells: str = "ms"
 
     @property
     def trace(self) -> str:
         """The unit of the trace: ms, or the smallest of them if it is smaller."""
-        return min("ms", self.point, self.duration, key=NANOSECONDS.__getitem__)
+        return min("ms", self.point, self.duration, self.of_cells, key=NANOSECONDS.__getitem__)
 
     def in_trace(self, unit: str) -> Decimal:
         """Return how many units of the trace another unit is."""
-        return Decimal(NANOSECONDS[unit]) / NANOSECONDS[self.trace]
+        return _SECONDS[unit] / _SECONDS[self.trace]
+
+
+def unit_of_cells(cells: Iterable[str]) -> str | None:
+    """Return the largest unit in which all times with units are whole; None if none has one."""
+    found = [time for cell in cells if (time := time_with_unit(cell)) is not None]
+    if not found:
+        return None
+    finest = min(resolution for _, resolution in found)
+    return next((unit for unit in ("ms", "us") if finest >= _SECONDS[unit]), "ns")
 
 
 class TimeColumn:
@@ -59,7 +80,7 @@ class TimeColumn:
     def __init__(self, name: str, position: int, units: LogUnits, *, is_point: bool) -> None:
         self.name = name
         self._position = position
-        self._factor = units.in_trace(units.point if is_point else units.duration)
+        self._unit = units.point if is_point else units.duration
         self._second = units.in_trace("s")
         self._is_point = is_point
         self._finest: Decimal | None = None
@@ -87,18 +108,20 @@ class TimeColumn:
                 "of a log)",
                 place=f"line {line}",
             )
-        value = written_number(text)
-        if value is not None:
-            if abs(value) > LARGEST_TOTAL / self._factor:
+        written = written_time(text, self._unit)
+        if written is not None:
+            value, resolution = written
+            if abs(value) > LARGEST_TOTAL / self._second:
                 raise FileError(
                     f"{self.name!r} is {text!r}; write a number up to 2^62", place=f"line {line}"
                 )
-            decimals = -min(0, int(Decimal(text).as_tuple().exponent))
-            self._is_written_to(self._factor.scaleb(-decimals))
-            return int((value * self._factor).to_integral_value())
+            self._is_written_to(resolution * self._second)
+            return int((value * self._second).to_integral_value())
         if not self._is_point:
             raise FileError(
-                f"{self.name!r} is {text!r}; write a number such as 0.5", place=f"line {line}"
+                f"{self.name!r} is {text!r}; write a number such as 0.5, or a time with units such "
+                "as 1m2.5s",
+                place=f"line {line}",
             )
         try:
             moment = datetime.fromisoformat(text.removesuffix(" UTC"))
@@ -120,13 +143,32 @@ class TimeColumn:
             self._finest = resolution
 
 
-def written_number(text: str) -> Decimal | None:
-    """Return the number that a text is, or None."""
+def written_time(text: str, unit: str) -> tuple[Decimal, Decimal] | None:
+    """Return the seconds that a text stands for, and those of its last digit.
+
+    It may be a number in this unit, or have units of its own, as in ``9.5s`` or ``1m2.25s``. For
+    any other text: None.
+    """
     try:
         value = Decimal(text)
     except (InvalidOperation, Overflow):
+        return time_with_unit(text)
+    if not value.is_finite():
         return None
-    return value if value.is_finite() else None
+    return value * _SECONDS[unit], _SECONDS[unit].scaleb(min(0, _exponent(value)))
+
+
+def time_with_unit(text: str) -> tuple[Decimal, Decimal] | None:
+    """Return the seconds of a time with units, and those of its last digit; or None."""
+    if _PARTS.fullmatch(text) is None:
+        return None
+    parts = [(Decimal(number), _SECONDS[unit]) for number, unit in _PART.findall(text)]
+    number, unit = parts[-1]
+    return sum((n * u for n, u in parts), Decimal(0)), unit.scaleb(_exponent(number))
+
+
+def _exponent(number: Decimal) -> int:
+    return int(number.as_tuple().exponent)
 
 
 def seconds_resolved(text: str) -> Decimal:
