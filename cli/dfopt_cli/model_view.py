@@ -169,7 +169,7 @@ def crossover_tables(
     table.add_column("speed\n× cache", justify="right")
     table.add_column("there the\npolicy")
     if ranged:
-        table.add_column("within the\nranges", overflow="fold")
+        table.add_column("possible\ncrossovers", overflow="fold")
     for row in rows:
         crossings = [
             (
@@ -206,8 +206,10 @@ def intervals(row: CrossoverRow) -> str:
 
 
 def interval(least: float, most: float) -> str:
-    """Return an interval of products."""
-    low = growth_text(least, KNOWN_DIGITS)
+    """Return an interval of products; there is none below 1."""
+    low, high = (growth_text(end, KNOWN_DIGITS) for end in (least, most))
     if math.isinf(most):
-        return f"{low} and on"
-    return low if least == most else f"{low} to {growth_text(most, KNOWN_DIGITS)}"
+        return "any" if least <= 1 else f"{low} or more"
+    if least <= 1 < most:
+        return f"up to {high}"
+    return low if low == high else f"{low} to {high}"

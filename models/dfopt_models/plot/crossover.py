@@ -10,13 +10,11 @@ import numpy as np
 
 from dfopt.plot.colours import INK, Colour
 from dfopt.plot.gantt_bars import shade
-from dfopt.plot.names import shown_name
 from dfopt.plot.policies import line_style
 from dfopt_models.growth import GrowthPath, growth_text
 from dfopt_models.plot.sheet import draw_sheet
 from dfopt_models.plot.style import (
     LINE_WIDTH,
-    LONGEST_NAME,
     add_legend,
     begin_axes,
     job_named,
@@ -25,6 +23,7 @@ from dfopt_models.plot.style import (
     policy_colours,
     product_axis,
     products_up_to,
+    shown_policy,
 )
 from dfopt_models.response_time.model import ResponseModel
 from dfopt_models.response_time.numeric import Numbers, relative_along
@@ -50,6 +49,12 @@ LEAST_ROOM = 0.04
 IN_VIEW = 1.2
 """Room above the baseline, as a multiple of the height of the lowest point of every curve."""
 
+FAR = 5.0
+"""A curve this many times further from the baseline than those that cross it is out of view."""
+
+BAR_WIDTH, BAR_STEP = 3.0, 0.035
+"""Width of a bar in points, and the distance of two bars as a share of the axis."""
+
 EARLY = 0.55
 """If all curves rise above the baseline within this share of the axis, the legend is below."""
 
@@ -59,8 +64,9 @@ SHADING = 0.13
 EDGE_WIDTH = 0.7
 """Width of the lines that end a shaded band, in points."""
 
-SHADED = "thin lines and shading: what the ranges allow"
-"""What the legend says of the shaded bands."""
+RANGES = "shading and bars: what the ranges allow"
+REPLICATIONS = "shading and bars: 95 % confidence intervals"
+"""What the legend says of the shaded bands, and of the bars for the crossovers."""
 
 SAME = 0.006
 """Curves coincide if they differ by at most this share of the axis."""
@@ -76,8 +82,10 @@ def plot_crossover(
     """Draw response times relative to the baseline as machines grow.
 
     Every policy has a curve; below 1 it is faster than the baseline. Marks stand at the crossovers,
-    and the legend gives their products, or says that there is none. The shading shows what the
-    ranges of the parameters allow.
+    and the legend gives their products, or says that there is none. Shading shows which response
+    times the ranges of the parameters allow, or the confidence intervals of replications. Bars
+    show where the crossovers may lie: a band may be narrow at its crossover although this one is
+    hardly known, since parameters that move the whole curve do not move it there.
 
     Parameters
     ----------
@@ -155,42 +163,71 @@ def draw_crossovers(  # noqa: PLR0913, PLR0917 - a picture, and what is alike in
     """Draw the curves of a job up to the largest product, and return what the legend says."""
     product_axis(axes.xaxis, today=path is not GrowthPath.LIMIT)
     products = products_up_to(largest)
-    curves, bands = [], []
+    curves, bands, said = [], [], ""
     for row in rows:
         comparison = model.comparison(row.job, row.policy)
         ground, look = colours[row.policy], look_of(row.policy, colours)
         line: dict[str, Any] = {"color": shade(ground), "ls": look["linestyle"]}
         curves.append(relative_along(comparison, products, path))
+        bands.append(curves[-1])
         axes.plot(products, curves[-1], linewidth=LINE_WIDTH, **line)
         if comparison.has_ranges:
+            said = REPLICATIONS if comparison.replications else RANGES
             low, high = relative_range_along(comparison, products, path)
             axes.fill_between(products, low, high, color=ground, alpha=SHADING, linewidth=0)
             for edge in (low, high):
                 axes.plot(products, edge, linewidth=EDGE_WIDTH, zorder=1.5, **line)
-            bands.append(low)
+            bands[-1] = low
         marks = [crossing.product for crossing in row.crossovers if crossing.product <= largest]
         if marks:  # an empty line would confuse the layout
             dots = look | {"linestyle": "", "color": shade(ground)}
             axes.plot(marks, [1.0] * len(marks), zorder=4, clip_on=False, **dots)
     axes.axhline(1.0, color=INK, linewidth=1.0, zorder=1)
     axes.set_xlim(1.0, largest)
-    axes.set_ylim(*height_of(curves, bands))
+    bars = [(row.policy, row.possible) for row in rows if row.possible]
+    draw_bars(axes, bars, largest, colours)
+    crossing = [bool(row.crossovers) for row in rows]
+    low, high = height_of(curves, bands, crossing)
+    view = (low - BAR_STEP * len(bars) * (high - low), high)
+    axes.set_ylim(*view)
     label(axes, f"speed × cache, {path.meaning}", f"response time ÷ {model.baseline}")
-    twins = coinciding([row.policy for row in rows], curves, height_of(curves, bands))
-    names = [
-        f"{shown_name(row.policy, longest=LONGEST_NAME)}: {crossovers_text(row)}{twins[row.policy]}"
-        for row in rows
-    ]
+    twins = coinciding([row.policy for row in rows], curves, view)
+    names = []
+    for row, curve in zip(rows, curves, strict=True):
+        outside = curve.min() > high or curve.max() < low
+        hidden = f" ({row.today:.2f}, out of view)" if outside else twins[row.policy]
+        names.append(f"{shown_policy(row.policy)}: {crossovers_text(row)}{hidden}")
     keys = [legend_key(shade(colours[row.policy]), **look_of(row.policy, colours)) for row in rows]
-    if bands:
+    if said:
         keys.append(legend_key(INK, alpha=0.6))
-        keys[-1].set_linewidth(EDGE_WIDTH)
-        names.append(SHADED)
+        keys[-1].set_linewidth(BAR_WIDTH)
+        names.append(said)
     # Below curves that rise early there is room for the legend, and above the others.
     rises = [float(products[curve >= 1.0].min(initial=largest)) for curve in curves]
     early = max([1.0, *rises]) < largest**EARLY
     add_legend(axes, keys, names, loc="lower right" if early else "upper left")
     return names
+
+
+def draw_bars(
+    axes: Axes,
+    bars: Sequence[tuple[str, Sequence[tuple[float, float]]]],
+    largest: float,
+    colours: Mapping[str, Colour],
+) -> None:
+    """Draw where each policy's crossover may lie, a line of bars for each from the bottom up."""
+    for number, (policy, intervals) in enumerate(reversed(bars)):
+        height = BAR_STEP * (number + 0.6)
+        for least, most in intervals:
+            if least < largest:
+                axes.plot(
+                    [least, min(most, largest)],
+                    [height, height],
+                    transform=axes.get_xaxis_transform(),
+                    color=shade(colours[policy]),
+                    linewidth=BAR_WIDTH,
+                    solid_capstyle="butt",
+                )
 
 
 def coinciding(
@@ -204,17 +241,29 @@ def coinciding(
             seen = (np.minimum(curve, other) <= high) & (np.maximum(curve, other) >= low)
             apart = np.abs(curve - other)[seen].max(initial=0.0)
             if seen.any() and apart <= SAME * (high - low):
-                said[policies[number]] = f" (as {shown_name(before, longest=LONGEST_NAME)})"
+                said[policies[number]] = f" (as {shown_policy(before)})"
                 break
     return said
 
 
-def height_of(curves: Sequence[Numbers], bands: Sequence[Numbers]) -> tuple[float, float]:
-    """Return the ends of the axis of relative response times: room on both sides of 1."""
+def height_of(
+    curves: Sequence[Numbers], bands: Sequence[Numbers], crossing: Sequence[bool]
+) -> tuple[float, float]:
+    """Return the ends of the axis of relative response times: room on both sides of 1.
+
+    Curves that cross the baseline rule; others are in view too, unless they are far away.
+    """
     lows = [float(curve.min()) for curve in curves]
-    room = max(LEAST_ROOM, 1.0 - min([1.0, *lows, *(float(band.min()) for band in bands)]))
-    above = max(room, IN_VIEW * (max([1.0, *lows]) - 1.0))
-    return 1.0 - 1.1 * room, 1.0 + ABOVE * above
+    depths = [1.0 - float(band.min()) for band in bands]
+
+    def room_of(chosen: Sequence[bool]) -> float:
+        return max([LEAST_ROOM, *(d for d, is_in in zip(depths, chosen, strict=True) if is_in)])
+
+    reach = FAR * room_of(crossing) if any(crossing) else math.inf
+    near = [does or abs(low - 1.0) <= reach for low, does in zip(lows, crossing, strict=True)]
+    room = room_of(near)
+    highest = max([0.0, *(low - 1.0 for low, is_in in zip(lows, near, strict=True) if is_in)])
+    return 1.0 - 1.1 * room, 1.0 + ABOVE * max(room, IN_VIEW * highest)
 
 
 def look_of(policy: str, colours: Mapping[str, Colour]) -> dict[str, Any]:

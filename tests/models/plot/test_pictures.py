@@ -23,7 +23,7 @@ from dfopt_models.plot import (
     plot_product_spread,
     plot_trade,
 )
-from dfopt_models.plot.crossover import SHADED
+from dfopt_models.plot.crossover import BAR_STEP, BAR_WIDTH, RANGES, REPLICATIONS
 from dfopt_models.plot.style import decade_text
 from dfopt_models.response_time import (
     GrowthPath,
@@ -52,6 +52,16 @@ def legend_of(axes: Axes) -> list[str]:
 def dots_of(axes: Axes) -> list[list[float]]:
     dots = [line for line in axes.lines if line.get_marker() in MARKERS]
     return [list(map(float, line.get_xdata())) for line in dots]
+
+
+def bars_of(axes: Axes) -> list[list[tuple[float, float]]]:
+    """Return the bars of crossovers from top to bottom, a list for each policy."""
+    bars = [line for line in axes.lines if line.get_transform() == axes.get_xaxis_transform()]
+    lines: dict[float, list[tuple[float, float]]] = {}
+    for bar in bars:
+        if bar.get_linewidth() == BAR_WIDTH:
+            lines.setdefault(bar.get_ydata()[0], []).append(tuple(bar.get_xdata()))
+    return [lines[height] for height in sorted(lines, reverse=True)]
 
 
 @pytest.mark.slow
@@ -87,14 +97,14 @@ def test_crossovers_are_marked_and_named(path: GrowthPath) -> None:
     rows = [row for row in crossover_table(MIX_5, path) if row.job == "MATRIX"]
     assert dots_of(axes) == [[crossover.product for crossover in row.crossovers] for row in rows]
     assert [text.split(":")[0] for text in legend_of(axes)[:-1]] == POLICIES
-    assert legend_of(axes)[-1] == SHADED
+    assert legend_of(axes)[-1] == RANGES
     assert axes.get_xscale() == "log"
     assert axes.get_ylabel() == "response time ÷ equipartition"
 
 
 def test_figures_in_the_legend() -> None:
     axes = plot_crossover(MIX_5, "MATRIX", path=GrowthPath.LIMIT)
-    assert legend_of(axes) == ["dynamic: ~46", "dyn-aff: ~1,400", "dyn-aff-delay: ~4,800", SHADED]
+    assert legend_of(axes) == ["dynamic: ~46", "dyn-aff: ~1,400", "dyn-aff-delay: ~4,800", RANGES]
 
 
 def test_what_does_not_exist_is_said_and_not_drawn() -> None:
@@ -120,6 +130,54 @@ def test_ranges_are_shaded_and_nothing_else() -> None:
         for job in MIX_5.jobs
     )
     assert not plot_crossover(replace(MIX_5, jobs=jobs), "MATRIX").collections
+
+
+def test_bars_show_where_each_crossover_may_lie() -> None:
+    axes = plot_crossover(MIX_5, "MATRIX")
+    rows = [row for row in crossover_table(MIX_5) if row.job == "MATRIX"]
+    assert bars_of(axes) == [[row.possible[0]] for row in rows]
+    low, high = axes.get_ylim()
+    lowest = min(path.vertices[:, 1].min() for path in axes.collections[0].get_paths())
+    assert low + 3 * BAR_STEP * (high - low) < lowest  # no bar covers a band
+
+
+def test_a_band_that_is_narrow_at_its_crossover_does_not_make_it_exact() -> None:
+    """What scales the whole difference to the baseline does not move where it is 0."""
+    model = with_policies("one")
+    job = model.jobs[0]
+    still, moving = job.policies["equipartition"], job.policies["one"]
+    scale = np.array([0.2, 0.6, 1.0, 1.4, 1.8])
+    numbers = {
+        "work": np.full(5, still.work),
+        "waste": np.array([1.0, 0.0, 2.0, 0.5, 1.5]),
+        "reallocations": 1000 * scale,
+        "affinity": np.full(5, 0.5),
+        "allocation": still.work / (still.work / still.allocation - scale),
+    }
+    moving = replace(
+        moving,
+        **{name: float(values.mean()) for name, values in numbers.items()},
+        replications={name: tuple(map(float, values)) for name, values in numbers.items()},
+    )
+    fixed = {name: (float(getattr(still, name)),) * 5 for name in numbers}
+    policies = {"equipartition": replace(still, ranges={}, replications=fixed), "one": moving}
+    model = replace(model, jobs=(replace(job, policies=policies),))
+    axes = plot_crossover(model)
+    (row,) = crossover_table(model)
+    ((least, most),) = row.possible
+    assert bars_of(axes) == [[(least, most)]]
+    assert legend_of(axes)[-1] == REPLICATIONS
+    assert 1.3 * least < row.crossovers[0].product < most / 1.3
+
+
+def test_a_policy_far_from_those_that_cross_leaves_them_the_view() -> None:
+    job = MIX_5.job("MATRIX")
+    slow = replace(job.policies["dynamic"], work=2900.0, ranges={}, measured=None, own_work=False)
+    axes = plot_crossover(
+        replace(MIX_5, jobs=(replace(job, policies={**job.policies, "slow": slow}),))
+    )
+    assert axes.get_ylim()[1] < 1.2
+    assert legend_of(axes)[3] == "slow: no crossover (3.92, out of view)"
 
 
 def test_the_sheet_has_a_picture_for_every_job_on_one_axis() -> None:
