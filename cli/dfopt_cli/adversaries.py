@@ -37,11 +37,12 @@ def adversary_round_robin(
     cpus: Annotated[int, typer.Option("--cpus", min=1, help="Number of CPUs.")],
     output: OutputOption = "-",
 ) -> None:
-    """Let threads run in turn: hard for every policy with little look-ahead. Writes a trace.
+    """Make a trace that is hard with little look-ahead.
 
-    With one fragment more than CPUs no rule without look-ahead is better than the least recently
-    used CPU, and that one pays for every dispatch. With many fragments a look-ahead of K tasks
-    leaves at least about n·(d/2 − m)/(3K) changes, whatever the policy knows of the future.
+    Its threads run in turn. With one fragment more than CPUs no rule without look-ahead is better
+    than the least recently used CPU, and that one pays for every dispatch. With many fragments a
+    look-ahead of K tasks leaves at least about n·(d/2 − m)/(3K) changes, whatever the policy knows
+    of the future.
 
     Example: dfopt generate adversary-round-robin --dispatches 600 --fragments 5 --cpus 4 -o a.jsonl
     """
@@ -91,10 +92,11 @@ def adversary_balance(
     ] = None,
     output: OutputOption = "-",
 ) -> None:
-    """Send whole fragments, then single tasks: hard for policies without slack. Writes an instance.
+    """Make an instance that is hard without slack.
 
-    Tasks stand in the order of arrival. A policy puts each on a CPU for good, and no CPU may run
-    more than its share. The sequence depends on where the policy puts them.
+    It has whole fragments first, and then single tasks. Tasks stand in the order of arrival. A
+    policy puts each on a CPU for good, and no CPU may run more than its share. The sequence depends
+    on where the policy puts them.
 
     Example: dfopt generate adversary-balance --cpus 8 --share 16 --schedule s.json -o a.json
     """

@@ -55,11 +55,11 @@ def counters(
     as_json: JsonOption = False,
     formula: FormulaOption = None,
 ) -> None:
-    """Show what counters at switches say of task types, and what these cost each other.
+    """Show what counters at switches say of task types.
 
-    From samples: instructions per cycle and cache misses by CPU, type, predecessor and slice
-    length, and a penalty for each pair of task types with its standard error. A model of counters
-    has the pairs already.
+    That is how fast they run, and what they cost each other. From samples: instructions per cycle
+    and cache misses by CPU, type, predecessor and slice length, and a penalty for each pair of task
+    types with its standard error. A model of counters has the pairs already.
 
     Example: dfopt model counters ziemba --instance web.json --resolution 100
     """  # fmt: skip

@@ -76,11 +76,11 @@ def from_trace(
         ),
     ] = False,
 ) -> None:
-    """Measure jobs under several policies in traces, for 'dfopt model crossover'.
+    """Measure jobs under several policies in traces.
 
-    For every job: response time, processors, reallocations (dispatches whose predecessor on their
-    CPU was another job), the share of them with affinity (the thread last ran on this CPU), and
-    the interval between them.
+    It is for 'dfopt model crossover'. For every job: response time, processors, reallocations
+    (dispatches whose predecessor on their CPU was another job), the share of them with affinity
+    (the thread last ran on this CPU), and the interval between them.
 
     Example: dfopt model from-trace fair=a.txt batch=b.txt --jobs tgid -o model.toml
     """

@@ -225,10 +225,11 @@ def matrix(
     ] = False,
     instance: InstanceOptions,
 ) -> None:
-    """Draw a random table of switch costs between task types.
+    """Draw a random table of switch costs.
 
-    The table is not symmetric, and its diagonal is small. With --cold-start it has costs for the
-    first task of a CPU too, with --final-write-back for the last one.
+    It has a cost for each pair of task types. The table is not symmetric, and its diagonal is
+    small. With --cold-start it has costs for the first task of a CPU too, with --final-write-back
+    for the last one.
 
     Example: dfopt generate matrix --tasks 12 --cpus 3 --types 4 --triangle -o matrix.json
     """

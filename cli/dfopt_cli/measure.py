@@ -67,7 +67,7 @@ def machine(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Measure what it costs on this machine to read lines and to write them back.
+    """Measure what it costs to read lines and to write them back.
 
     By where the lines are (in the next cache, in memory, on the other CPU) and by the order in
     which they are read. No privileges are needed. A figure that cannot be trusted is an error:

@@ -86,7 +86,7 @@ def penalties(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Measure what a reallocation costs a job's cache on this machine.
+    """Measure what a reallocation costs a job's cache.
 
     The job runs in slices of Q on one CPU. What a slice takes longer after the job has moved (or
     its cache was flushed) is P^NA. What it takes longer after another job ran for Q is P^A. No

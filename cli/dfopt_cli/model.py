@@ -100,7 +100,7 @@ def crossover(
     as_json: JsonOption = False,
     formula: FormulaOption = None,
 ) -> None:
-    """Show where a policy becomes faster or slower than the baseline.
+    """Show where a policy becomes as fast as the baseline.
 
     A machine is described by the product of its speed and its cache, both relative to today's.
 

@@ -54,7 +54,7 @@ def crossover(
 
 
 def crossover_plane(models: ModelsArgument, *, output: PictureOption) -> None:
-    """Draw the machines on which policies are as fast as the baseline.
+    """Draw on which machines policies equal the baseline.
 
     There is one picture for each job: curves in the plane of speed and cache. Thin straight lines
     join machines with one product of both.
@@ -113,7 +113,9 @@ def claim(models: ModelsArgument, *, output: PictureOption) -> None:
 def headroom(
     models: ModelsArgument, *, output: PictureOption, path: PathOption = GrowthPath.EQUAL
 ) -> None:
-    """Draw what perfect affinity or no waste would save as machines grow.
+    """Draw what perfect affinity or no waste would save.
+
+    The machine grows from left to right.
 
     Example: dfopt plot headroom mix-5 -o headroom.svg
     """
@@ -126,7 +128,7 @@ def headroom(
 def trade(
     models: ModelsArgument, *, output: PictureOption, path: PathOption = GrowthPath.EQUAL
 ) -> None:
-    """Draw the waste and the reallocations that policies can afford.
+    """Draw what waste and reallocations policies can afford.
 
     Example: dfopt plot trade mix-5 -o trade.svg
     """

@@ -108,7 +108,7 @@ def frontier(
     work: WorkOptions,
     quiet: QuietOption = False,
 ) -> None:
-    """Draw costs against waiting: what was recorded, and what was attainable.
+    """Draw costs against waiting, recorded and attainable.
 
     The options are those of 'dfopt compare'; without --wait the permitted waits are powers of
     ten around 1 ms, or around the usual length of a dispatch if that is longer.
@@ -134,10 +134,10 @@ def attainable(
     work: WorkOptions,
     quiet: QuietOption = False,
 ) -> None:
-    """Draw what was paid beside what could have been paid, a bar for each way to schedule.
+    """Draw what was paid and what could have been paid.
 
-    The options are those of 'dfopt compare'. A part of a bar is hatched if it is proven that nobody
-    with the same limit can pay less.
+    Each way to schedule has a bar. The options are those of 'dfopt compare'. A part of a bar is
+    hatched if it is proven that nobody with the same limit can pay less.
 
     Example: dfopt plot attainable trace.txt --df tgid -o attainable.svg
     """
@@ -189,7 +189,7 @@ def gap(
     windows: WindowOptions,
     quiet: QuietOption = False,
 ) -> None:
-    """Draw what traces cost by cause, beside the least possible.
+    """Draw costs by cause, beside the least possible.
 
     The options are those of 'dfopt compare'. Bound and rolling schedule are those of the last
     window. Several traces stand side by side under the names of their policies, with the foresight

@@ -53,7 +53,7 @@ def trace(
     are too short to be told apart, the height of a colour is its share of the time. With --domains
     the CPUs of each cache domain stand together, with its name beside them.
 
-    Example: dfopt plot trace traces/chat-linux-o1.jsonl.gz --from 20ms --to 22ms -o chat.svg
+    Example: dfopt plot trace trace.txt --df tgid --from 20ms --to 22ms -o trace.svg
     """
     from dfopt.compare.cost_model_choice import with_costs
     from dfopt.compare.realised import realised_costs

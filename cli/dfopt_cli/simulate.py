@@ -121,7 +121,7 @@ def run_queue(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Simulate how policies run the threads of a workload on the CPUs of a machine.
+    """Simulate policies that run threads on CPUs.
 
     For every scenario a table compares the policies: what their switches cost, how often threads
     change fragment and CPU, how long CPUs are idle, response times. -o writes the traces too, for
@@ -241,7 +241,7 @@ def space_sharing(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Simulate how policies share the processors of a machine among jobs.
+    """Simulate policies that share processors among jobs.
 
     For every application and policy: response time, and where the time of the processors went,
     with 95 % confidence intervals over the replications. Ctrl-C keeps the replications that are

@@ -51,13 +51,13 @@ def convert(
     labels: LabelOptions,
     model: ModelOptions,
 ) -> None:
-    """Write a trace, or a part of it, in another format; the ending of OUT says which.
+    """Write a trace, or a part of it, in another format.
 
-    It gets the labels that 'dfopt compare' would take, if there are any; --df takes others. The
-    labels are those of the whole trace. Of a part, only dispatches that lie in it as a whole are
-    kept; who was woken before it, and still waits, is woken at its beginning. Options about costs
-    and objective go into the header of a dfopt-trace/1, and Perfetto shows what the switches cost
-    so far.
+    The ending of OUT says which. It gets the labels that 'dfopt compare' would take, if there are
+    any; --df takes others. The labels are those of the whole trace. Of a part, only dispatches that
+    lie in it as a whole are kept; who was woken before it, and still waits, is woken at its
+    beginning. Options about costs and objective go into the header of a dfopt-trace/1, and Perfetto
+    shows what the switches cost so far.
 
     Example: dfopt trace convert perf.txt part.jsonl.gz --df labels.csv --from 10ms --to 30ms
     """
@@ -124,11 +124,12 @@ def to_instance(
         typer.Option(min=1, metavar="I", help="Which window, from 1.", show_default=False),
     ] = None,
 ) -> None:
-    """Write the managed dispatches of a trace as the tasks of an instance.
+    """Make an instance of the dispatches of a trace.
 
-    Its optimum is the bound that 'dfopt compare' gives for the whole trace, or for that window.
+    Its tasks are the managed dispatches. Its optimum is the bound that 'dfopt compare' gives for
+    the whole trace, or for that window.
 
-    Example: dfopt trace to-instance trace.txt --df labels.csv -o instance.json
+    Example: dfopt trace to-instance trace.txt --df labels.csv -o tasks.json
     """
     from dfopt.compare.cost_model_choice import chosen_model
     from dfopt.compare.to_instance import trace_instance, trace_window
@@ -160,9 +161,9 @@ def to_instance(
 
 @app.command("from-result")
 def from_result(instance: InstanceArgument, result: ResultArgument, output: OutputOption) -> None:
-    """Write the schedule of a result as a trace, to open in a trace viewer.
+    """Write the schedule of a result as a trace.
 
-    The ending of FILE tells the format, as for 'dfopt trace convert'.
+    Trace viewers open it. The ending of FILE tells the format, as for 'dfopt trace convert'.
 
     Example: dfopt trace from-result instance.json result.json -o schedule.pftrace
     """
@@ -180,10 +181,10 @@ def from_result(instance: InstanceArgument, result: ResultArgument, output: Outp
 @app.command("label")
 @with_option_groups
 def write_labels_of(trace: TraceArgument, *, output: OutputOption, labels: LabelOptions) -> None:
-    """Write a CSV file that says which fragment each thread of a trace uses.
+    """Write which fragment each thread of a trace uses.
 
-    You can look at it and edit it, and 'dfopt compare TRACE --df FILE' reads it. Labels that are
-    inferred from wakeups come with a confidence.
+    It is a CSV file. You can look at it and edit it, and 'dfopt compare TRACE --df FILE' reads it.
+    Labels that are inferred from wakeups come with a confidence.
 
     Example: dfopt trace label trace.txt --df wakeups -o labels.csv
     """
@@ -299,11 +300,11 @@ def import_requests(
         ),
     ] = False,
 ) -> None:
-    """Make a trace of a log of requests, such as those to models on GPUs.
+    """Make a trace of a log of requests.
 
-    Give two of --start, --end and --duration; with --arrival or --queued, waits are known. Or give
-    --arrival, --duration and --cpus: then 'dfopt simulate run-queue' makes the schedule, by
-    policies.
+    They may be those to models on GPUs. Give two of --start, --end and --duration; with --arrival
+    or --queued, waits are known. Or give --arrival, --duration and --cpus: then 'dfopt simulate
+    run-queue' makes the schedule, by policies.
 
     Example: dfopt trace import requests.csv --task id --df model --start started --end ended -o
     trace.jsonl

@@ -18,7 +18,6 @@ COMMANDS = (
     "compare", "report", "solve", "verify", "info", "import", "export", "bench", "schema", "plot",
     "trace", "simulate", "generate", "measure", "model",
 )  # fmt: skip
-GROUPS = (["generate"], ["plot"], ["trace"], ["simulate"], ["measure"], ["model"])
 
 
 def test_help_names_every_command(run: Run) -> None:
@@ -26,41 +25,6 @@ def test_help_names_every_command(run: Run) -> None:
     assert code == 0
     listed = [line.split()[0] for line in out.partition("Commands:")[2].splitlines() if line]
     assert listed == list(COMMANDS)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "command",
-    [
-        *([name] for name in COMMANDS),
-        *(["generate", family] for family in ("zipf", "uniform", "tight", "matrix")),
-        *(
-            ["plot", picture]
-            for picture in (
-                "schedule", "attainable", "foresight", "frontier", "gap", "crossover",
-                "crossover-plane", "machine-use", "claim", "headroom", "trade", "waste",
-                "contention", "batching", "counters", "queueing",
-            )
-        ),
-        *(
-            ["model", answer]
-            for answer in (
-                "response-time", "crossover", "contention", "batching", "counters", "queueing",
-                "from-trace",
-            )
-        ),
-        ["measure", "machine"],
-        *(["trace", verb] for verb in ("convert", "to-instance", "from-result", "label")),
-    ],
-    ids=" ".join,
-)  # fmt: skip
-def test_every_command_helps_with_an_example(run: Run, command: list[str]) -> None:
-    code, out, _ = run(*command, "--help")
-    assert code == 0
-    if command not in GROUPS:
-        assert f"Example: dfopt {' '.join(command)} " in " ".join(out.split())
-    assert all(len(line) <= 80 for line in out.splitlines())
-    assert "\nArgs" not in out
 
 
 def test_no_command_shows_the_help_as_wrong_usage(run: Run) -> None:
