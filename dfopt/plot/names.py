@@ -111,7 +111,8 @@ def add_labels_beside(
 ) -> None:
     """Write texts beside points, on lines only where there is no other room.
 
-    A text that would stand on another one or on a point is left out.
+    A text that would stand on another one or on a point, or nearer to another point than to its
+    own, is left out.
 
     Parameters
     ----------
@@ -134,15 +135,16 @@ def add_labels_beside(
         return scale * x, scale * y
 
     (least, _), (most, _) = scale * ax.get_window_extent().get_points()
-    taken = [around(shown(label.point), MARK) for label in labels]
+    points = [shown(label.point) for label in labels]
+    taken = [around(point, MARK) for point in points]
     crossed = [
         around(position, STEP / 2)
         for line in lines
         for start, end in pairwise(map(shown, line))
         for position in between(start, end)
     ]
-    for label in labels:
-        x, y = shown(label.point)
+    for label, point in zip(labels, points, strict=True):
+        x, y = point
         width = LETTER * font_size * len(label.text)
         boxes = [
             (left, low, left + width, low + font_size)
@@ -158,7 +160,12 @@ def add_labels_beside(
             )
             if least < left < most - width
         ]
-        free = [box for box in boxes if not overlaps(box, taken)]
+        free = [
+            box
+            for box in boxes
+            if not overlaps(box, taken)
+            and distance(box, point) <= min(distance(box, other) for other in points)
+        ]
         if not free:
             continue
         box = next((box for box in free if not overlaps(box, crossed)), free[0])
@@ -188,6 +195,12 @@ def around(point: Position, distance: float) -> Box:
     """Return the square around a point."""
     x, y = point
     return x - distance, y - distance, x + distance, y + distance
+
+
+def distance(box: Box, point: Position) -> float:
+    """Return how far a point is from the nearest part of a box."""
+    left, low, right, high = box
+    return math.dist(point, (min(max(point[0], left), right), min(max(point[1], low), high)))
 
 
 def overlaps(box: Box, others: Iterable[Box]) -> bool:

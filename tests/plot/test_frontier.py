@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.legend import Legend
@@ -13,6 +15,7 @@ from dfopt.compare.comparison import Comparison
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_frontier, save_picture
 from dfopt.plot.frontier import MEANINGS
+from dfopt.plot.picture import lay_out
 from tests.compare.examples import comparison, frontier, frontier_row
 
 US = 1000
@@ -51,6 +54,28 @@ def test_one_trace_has_its_points_named() -> None:
     assert {"recorded: 12", "nobody later: 7", "1 ms: 5"} <= texts
     assert ax.get_legend().get_title().get_text() == "made by hand"
     assert legends(ax) == list(MEANINGS.values())
+
+
+def test_names_stand_nearest_to_their_own_points() -> None:
+    """Points of nearly the same cost stand close to each other."""
+    rows = (
+        frontier_row(Scheduling.RECORDED, 191, 3_070),
+        frontier_row(Scheduling.SAME_TIMELINE, 186, 3_070),
+        frontier_row(Scheduling.NOBODY_LATER, 78, 2_810),
+    )
+    ax = plot_frontier([replace(COMPARISON, frontier=frontier(rows=rows, patience=()))])
+    lay_out(ax)
+    named = {text.get_text(): text for text in ax.texts}
+    assert {*named} == {"recorded: 191", "same timeline: 186", "nobody later: 78"}
+    for text in named.values():
+        box = text.get_window_extent()
+        own = ax.transData.transform(text.xy)
+
+        def distance(point: Any, box: Any = box) -> float:
+            return float(np.hypot(*(point - np.clip(point, box.min, box.max))))
+
+        others = [ax.transData.transform(other.xy) for other in named.values()]
+        assert distance(own) == min(map(distance, others)), text
 
 
 def test_several_traces_have_colours_and_names() -> None:

@@ -15,7 +15,7 @@ from dfopt.errors import DfoptError
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.simulate.run_queue.contract import Thread
 from dfopt.simulate.run_queue.workload import UNMANAGED
-from dfopt.trace.events import Integers, Numbers
+from dfopt.trace.events import Flags, Integers, Numbers
 from dfopt.trace.nice import NICE_0
 from dfopt.trace.quality import Quality
 from dfopt.trace.trace import (
@@ -50,7 +50,7 @@ class Counters:
     fragment_switches
         Managed dispatches after a managed dispatch of another fragment on the same CPU.
     migrations
-        Dispatches of a thread that ran on another CPU before.
+        Dispatches with a fragment, or all if none has one, whose thread ran on another CPU before.
     far_migrations
         Those of them that came from another cache domain; None where there are no domains.
     penalties
@@ -135,10 +135,12 @@ class Recorder:
             int((end - start)[cpu == cpu_number].sum()) for cpu_number in range(len(counters.busy))
         ]
         counters.context_switches = _changes(thread, cpu)
-        counters.migrations = _changes(cpu, thread)
-        if domains is not None:
-            counters.far_migrations = _changes(np.array(domains.domain_of)[cpu], thread)
         managed = fragment != UNMANAGED
+        counted = managed if managed.any() else ~managed  # as for all figures of service
+        counters.migrations = _changes(cpu, thread, counted)
+        if domains is not None:
+            domain = np.array(domains.domain_of)[cpu]
+            counters.far_migrations = _changes(domain, thread, counted)
         counters.fragment_switches = _changes(fragment[managed], cpu[managed])
 
     def trace(
@@ -203,10 +205,14 @@ class Recorder:
         )
 
 
-def _changes(value: Integers, of_each: Integers) -> int:
-    """Return how often a value differs from the one before it with the same ``of_each``."""
+def _changes(value: Integers, of_each: Integers, counted: Flags | None = None) -> int:
+    """Return how often a value differs from the one before it with the same ``of_each``.
+
+    Only changes to ``counted`` values count; None: all.
+    """
     # Numbers of a few bits are sorted in linear time.
     few_bits = np.min_scalar_type(int(of_each.max(initial=0)))
     order = np.argsort(of_each.astype(few_bits), kind="stable")
     value, of_each = value[order], of_each[order]
-    return int(((of_each[1:] == of_each[:-1]) & (value[1:] != value[:-1])).sum())
+    changes = (of_each[1:] == of_each[:-1]) & (value[1:] != value[:-1])
+    return int((changes if counted is None else changes & counted[order][1:]).sum())

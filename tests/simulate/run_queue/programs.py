@@ -37,6 +37,7 @@ from dfopt.simulate.run_queue.workload import (
     NewThread,
     Workload,
 )
+from dfopt.trace.service import service_of
 from dfopt.trace.trace import LEAVES, Trace
 
 FRAGMENTS = ("a", "b", "c")
@@ -206,15 +207,17 @@ def check_counters(trace: Trace, kernel: Kernel) -> None:
     last_cpu: dict[int, int] = {}
     held: dict[int, int] = {}
     switches = migrations = fragment_switches = 0
+    counts_fragments = bool((trace.fragment != UNMANAGED).any())
     for cpu, task, fragment in rows:
         switches += last_task.get(cpu, task) != task
-        migrations += last_cpu.get(task, cpu) != cpu
+        moved = last_cpu.get(task, cpu) != cpu
+        migrations += moved and (fragment != UNMANAGED or not counts_fragments)
         last_task[cpu], last_cpu[task] = task, cpu
         if fragment != UNMANAGED:
             fragment_switches += held.get(cpu, fragment) != fragment
             held[cpu] = fragment
     assert counters.context_switches == switches
-    assert counters.migrations == migrations
+    assert counters.migrations == migrations == service_of(trace).migrations
     assert counters.fragment_switches == fragment_switches
     for cpu in range(cpus):
         own = trace.cpu == cpu

@@ -262,7 +262,9 @@ def _with_wait_price(
     stretches = _stretches(whole, due, DISPATCHES_FOR_PRICE, no_times())
     every = max(1, len(stretches) // STRETCHES_FOR_PRICE)
     sample = stretches[every // 2 :: every][:STRETCHES_FOR_PRICE]
-    programs = [stretch.conditions() for stretch in sample if len(stretch)]
+    programs = [stretch.conditions() for stretch in sample]
+    # Where nothing is due, nothing has a price.
+    programs = [program for program in programs if program[0]]
     # So the sample may wait for its share of the total.
     share = total * min(1.0, sum(map(len, sample)) / len(whole))
     most_expensive = float((whole.starts.entry + whole.starts.leaving).max())

@@ -241,6 +241,8 @@ class StretchBound:
     def _divided(self, ends: Integers) -> PricedStretches:
         """Return the prices of the parts between some times."""
         inner = [time for time in ends.tolist() if self.begin < time < self.end]
+        if not inner:
+            return PricedStretches(value=0.0, prices=())  # all begin at once: no price is a proof
         parts = [self.part(*pair).perform() for pair in pairwise([self.begin, *inner, self.end])]
         return PricedStretches(
             value=sum(part.value for part in parts),
