@@ -1,5 +1,10 @@
 """Exact scheduling of tasks that share data: the least switch penalty, with a proof."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from dfopt._version import __version__
 from dfopt.costs.best_order import best_order
 from dfopt.errors import DfoptError, DfoptWarning, FileError, InstanceError, MethodError
@@ -11,6 +16,26 @@ from dfopt.problem.result import Progress, Result, Status, StopReason
 from dfopt.problem.schedule import CpuSchedule, Schedule, evaluate
 from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit
 from dfopt.solvers import solve
+
+if TYPE_CHECKING:
+    from dfopt.compare import compare_trace
+    from dfopt.trace import read_trace
+    from dfopt.trace.labels import label
+
+LOADED_WHEN_USED = {
+    "compare_trace": "dfopt.compare",
+    "label": "dfopt.trace.labels",
+    "read_trace": "dfopt.trace",
+}
+"""What is about traces needs numpy, which takes long to load."""
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is about traces."""
+    if name not in LOADED_WHEN_USED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(LOADED_WHEN_USED[name]), name)
+
 
 __all__ = [
     "CacheState",
@@ -37,9 +62,12 @@ __all__ = [
     "TimeLimit",
     "__version__",
     "best_order",
+    "compare_trace",
     "evaluate",
+    "label",
     "read_instance",
     "read_result",
+    "read_trace",
     "solve",
     "write_instance",
     "write_result",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dfopt.checks import described
 from dfopt.compare.cost_model import CostModel, TypeCosts, dispatch_costs
 from dfopt.errors import DfoptError
 from dfopt.problem.cache_state import Leaves
@@ -98,19 +99,29 @@ class Dispatches:
         return changes
 
 
+def _check_trace(trace: object) -> None:
+    """Refuse what callers without a type checker may take for a trace."""
+    if not isinstance(trace, Trace):
+        problem = f"must be a Trace, not {described(trace)}; dfopt.read_trace(path) reads a file"
+        raise DfoptError(problem, place="trace")
+
+
 def dispatches_of(trace: Trace, model: CostModel) -> Dispatches:
     """Return the dispatches of a labelled trace that count under a model.
 
     Raises
     ------
     DfoptError
-        When no dispatch has a fragment.
+        When no dispatch has a fragment, or this is no trace.
     InstanceError
         When the model does not say what a dispatch costs.
     """
+    _check_trace(trace)
     managed = trace.fragment != UNMANAGED
     if not managed.any():
-        raise DfoptError("no dispatch has a fragment; say which ones the threads use (`labels`)")
+        raise DfoptError(
+            "no dispatch has a fragment; dfopt.label(trace, source) says which ones threads use"
+        )
     costs = dispatch_costs(trace, model)
     row = np.flatnonzero(managed) if model.unmanaged == "transparent" else np.arange(len(trace))
     cpu, start = trace.cpu[row], trace.start[row]

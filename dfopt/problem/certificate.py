@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Task
 from dfopt.problem.tour_certificate import Tour
+from dfopt.short_repr import short_repr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +67,8 @@ class DualWeights:
     threshold: int | None = None
     lower_bound: int | None = None
     scale: int = 1
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +132,8 @@ class Refutation:
     prices: tuple[tuple[int, int], ...] = ()
     scale: int = 1
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branching:
@@ -151,6 +156,8 @@ class Branching:
     nodes: tuple[Fork | Refutation, ...]
     threshold: int | None = None
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FullGroups:
@@ -171,6 +178,8 @@ class FullGroups:
     plain: int = 0
     threshold: int | None = None
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeWeights:
@@ -189,6 +198,8 @@ class SizeWeights:
     weights: tuple[tuple[int, int], ...]
     cpu_weight: int
     threshold: None = None
+
+    __repr__ = short_repr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,6 +260,8 @@ class SupportWeights:
     counted_weights: tuple[tuple[str, int], ...] = ()
     least_costs: tuple[tuple[str, int], ...] = ()
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportSplit:
@@ -258,6 +271,8 @@ class SupportSplit:
     most: int
     below: SupportProof
     above: SupportProof
+
+    __repr__ = short_repr
 
 
 SupportProof = SupportWeights | SupportSplit
@@ -277,6 +292,8 @@ class Supports:
 
     proof: SupportProof
     threshold: int | None = None
+
+    __repr__ = short_repr
 
 
 SharedCertificate = DualWeights | Branching | Supports | Tour | FullGroups | Counting | Exhaustive
@@ -300,6 +317,8 @@ class EvenShares:
     total_penalty: int
     proof: SharedCertificate
     threshold: int | None = None
+
+    __repr__ = short_repr
 
 
 Certificate = (

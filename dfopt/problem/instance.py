@@ -29,6 +29,7 @@ from dfopt.html_table import MOST_COLUMNS, MOST_ROWS, html_table
 from dfopt.problem.cache_state import CacheState, InitialState, Leaves
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.task_names import check_ids, check_precedence
+from dfopt.short_repr import short_repr
 
 LARGEST_TASK_COUNT = 10_000_000
 
@@ -184,6 +185,8 @@ class Instance:
     has_sizes: bool = field(default=False, init=False, compare=False, repr=False)
     total_size: int = field(default=0, init=False, compare=False, repr=False)
     room: int = field(default=0, init=False, compare=False, repr=False)
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         check_integer(self.cpus, "cpus", least=1)

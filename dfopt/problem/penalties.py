@@ -11,6 +11,7 @@ from dfopt.checks import (
 )
 from dfopt.errors import InstanceError
 from dfopt.html_table import html_table
+from dfopt.short_repr import short_repr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,8 @@ class PenaltyMatrix:
     switch: tuple[tuple[int, ...], ...]
     start: tuple[int, ...] | None = None
     finish: tuple[int, ...] | None = None
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         if not self.types:

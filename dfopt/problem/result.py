@@ -9,6 +9,7 @@ from enum import StrEnum
 from dfopt.html_table import html_table
 from dfopt.problem.certificate import Certificate
 from dfopt.problem.schedule import Schedule
+from dfopt.short_repr import short_repr
 
 
 class Status(StrEnum):
@@ -77,7 +78,7 @@ class Result:
     """
 
     instance_name: str | None
-    instance_sha256: str
+    instance_sha256: str = field(repr=False)
     status: Status
     stop_reason: StopReason
     objective: int | None = None
@@ -88,8 +89,10 @@ class Result:
     method: str | None = None
     seed: int | None = None
     wall_time_s: float | None = None
-    history: tuple[Progress, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
+    history: tuple[Progress, ...] = field(default=(), repr=False)
+    versions: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    __repr__ = short_repr
 
     def _repr_html_(self) -> str:
         """Return what is known, and the schedule, as tables, as notebooks show them."""

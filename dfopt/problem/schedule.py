@@ -10,6 +10,7 @@ from dfopt.errors import DfoptError
 from dfopt.html_table import MOST_CHARACTERS, html_table
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import finish_cost, idle_cost, order_cost, start_cost, switch_cost
+from dfopt.short_repr import short_repr
 
 
 class DeadlockError(DfoptError):
@@ -34,12 +35,16 @@ class CpuSchedule:
     cost: int
     starts: tuple[int, ...] | None = None
 
+    __repr__ = short_repr
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
     """What every CPU does, in the order of the instance's CPUs."""
 
     cpus: tuple[CpuSchedule, ...]
+
+    __repr__ = short_repr
 
     def value(self, objective: Objective) -> int:
         """Return the schedule's value under ``objective``."""

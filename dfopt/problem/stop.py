@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from dfopt.checks import described
 from dfopt.errors import DfoptError
 from dfopt.problem.result import Progress, StopReason, relative_gap
 
@@ -17,6 +18,10 @@ class StoppingCriterion(Protocol):
         ...
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
 @dataclass(frozen=True, slots=True)
 class TimeLimit:
     """End the search when ``seconds`` have passed."""
@@ -24,8 +29,9 @@ class TimeLimit:
     seconds: float
 
     def __post_init__(self) -> None:
-        if not self.seconds >= 0:
-            raise DfoptError(f"must be at least 0 seconds, not {self.seconds}", place="time limit")
+        if not _is_number(self.seconds) or not self.seconds >= 0:
+            problem = f"must be at least 0 seconds, not {described(self.seconds)}"
+            raise DfoptError(problem, place="time limit")
 
     def __call__(self, progress: Progress) -> StopReason | None:
         """Return the reason to end the search now, or None to go on."""
@@ -39,8 +45,10 @@ class GapLimit:
     gap: float
 
     def __post_init__(self) -> None:
-        if not 0 <= self.gap <= 1:
-            raise DfoptError(f"must be between 0 and 1, not {self.gap}", place="gap limit")
+        if not _is_number(self.gap) or not 0 <= self.gap <= 1:
+            raise DfoptError(
+                f"must be between 0 and 1, not {described(self.gap)}", place="gap limit"
+            )
 
     def __call__(self, progress: Progress) -> StopReason | None:
         """Return the reason to end the search now, or None to go on."""

@@ -17,7 +17,7 @@ from dfopt.files import fingerprint
 from dfopt.problem.certificate import Certificate, CompleteSearch, Exhaustive
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
-from dfopt.problem.stop import StoppingCriterion
+from dfopt.problem.stop import FirstOf, StoppingCriterion, TimeLimit
 from dfopt.solvers.heuristics.constructive import consecutive_orders
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Knowledge, Search, SearchOver
@@ -56,6 +56,7 @@ def solve(  # noqa: PLR0913 - options, all by keyword
     *,
     method: str = "auto",
     stop: StoppingCriterion | None = None,
+    time_limit: float | None = None,
     seed: int = 0,
     workers: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
@@ -70,6 +71,8 @@ def solve(  # noqa: PLR0913 - options, all by keyword
         ``"auto"`` chooses; ``"exhaustive"``, ``"dp"``, ``"cp-sat"`` and ``"configuration"`` insist.
     stop
         When to end before the proof, such as ``TimeLimit(60)``; by default never.
+    time_limit
+        Seconds after which to end: a shorter way to write ``stop=TimeLimit(time_limit)``.
     seed
         Seed of everything random. The same seed and one worker give the same schedule unless
         a time limit or an interrupt intervenes.
@@ -105,6 +108,9 @@ def solve(  # noqa: PLR0913 - options, all by keyword
     (<Status.OPTIMAL: 'optimal'>, 4, 4)
     """
     _check_arguments(instance, stop)
+    if time_limit is not None:
+        limit = TimeLimit(time_limit)
+        stop = limit if stop is None else FirstOf(stop, limit)
     if method not in METHODS:
         raise MethodError(f"unknown method {method!r}; known are {', '.join(METHODS)}")
     if workers is not None and workers < 1:

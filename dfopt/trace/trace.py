@@ -254,6 +254,16 @@ class Trace:
         unlabelled = self.fragment == UNMANAGED
         return int((self.end - self.start)[unlabelled].sum()) / total if total else 0.0
 
+    def __repr__(self) -> str:
+        """Return a line with how much it holds."""
+        return f"<Trace {self._caption()}>"
+
+    def _caption(self) -> str:
+        return (
+            f"{self.header.name or 'trace'}: {len(self):,} dispatches of {len(self.tasks):,} tasks "
+            f"on {self.cpus:,} CPUs, {len(self.fragments):,} fragments"
+        )
+
     def _repr_html_(self) -> str:
         """Return the first dispatches as a table, as notebooks show it."""
         first = slice(MOST_ROWS)
@@ -284,8 +294,7 @@ class Trace:
             )
         ]
         return html_table(
-            f"{self.header.name or 'trace'}: {len(self):,} dispatches of {len(self.tasks):,} tasks "
-            f"on {self.cpus:,} CPUs, {len(self.fragments):,} fragments",
+            self._caption(),
             ("CPU", f"start{unit}", f"run time{unit}", "task", "name", "fragment"),
             rows,
             count=len(self),

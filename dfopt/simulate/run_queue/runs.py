@@ -20,6 +20,7 @@ from dfopt.files.storage import write_text
 from dfopt.files.strict_json import shown_place
 from dfopt.frames import FrameLibrary, frame_of, with_unit
 from dfopt.parallel.pool import performed
+from dfopt.short_repr import short_repr
 from dfopt.simulate.policy_source import naming_policy
 from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.policies import POLICIES, policy_named, policy_with
@@ -114,6 +115,8 @@ class Runs:
     runs: tuple[Run, ...]
     skipped: tuple[Skipped, ...] = ()
     is_complete: bool = True
+
+    __repr__ = short_repr
 
     def to_document(self) -> dict[str, Any]:
         """Return them as a document ``dfopt-run-queue/1``."""

@@ -11,6 +11,7 @@ from dfopt.errors import InstanceError
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.instance import LARGEST_CPU_COUNT
 from dfopt.problem.penalties import Penalty, PenaltyMatrix
+from dfopt.short_repr import short_repr
 from dfopt.simulate.run_queue.costs import CacheSizes, NearCaches
 from dfopt.simulate.run_queue.workload import ThreadSetting, WorkloadKind
 
@@ -139,6 +140,8 @@ class Scenario:
     description: str | None = None
     source: str | None = None
     file: str = ""
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         if self.until is not None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
+from dfopt.short_repr import short_repr
 from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.costs import CacheCounts, Costs, LineCaches, penalty_costs
 from dfopt.simulate.run_queue.kernel import Kernel
@@ -177,6 +178,8 @@ class Run:
     unfit: str | None = None
     unused: str | None = None
     trace: str | None = None
+
+    __repr__ = short_repr
 
     @property
     def cpus(self) -> int:

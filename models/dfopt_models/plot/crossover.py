@@ -187,14 +187,14 @@ def draw_crossovers(  # noqa: PLR0913, PLR0917 - a picture, and what is alike in
     bars = [(row.policy, row.possible) for row in rows if row.possible]
     draw_bars(axes, bars, largest, colours)
     crossing = [bool(row.crossovers) for row in rows]
-    low, high = height_of(curves, bands, crossing)
-    view = (low - BAR_STEP * len(bars) * (high - low), high)
+    bottom, top = height_of(curves, bands, crossing)
+    view = (bottom - BAR_STEP * len(bars) * (top - bottom), top)
     axes.set_ylim(*view)
     label(axes, f"speed × cache, {path.meaning}", f"response time ÷ {model.baseline}")
     twins = coinciding([row.policy for row in rows], curves, view)
     names = []
     for row, curve in zip(rows, curves, strict=True):
-        outside = curve.min() > high or curve.max() < low
+        outside = curve.min() > top or curve.max() < bottom
         hidden = f" ({row.today:.2f}, out of view)" if outside else twins[row.policy]
         names.append(f"{shown_policy(row.policy)}: {crossovers_text(row)}{hidden}")
     keys = [legend_key(shade(colours[row.policy]), **look_of(row.policy, colours)) for row in rows]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from dfopt.checks import described
+from dfopt.short_repr import short_repr
 from dfopt_models.errors import ModelError
 from dfopt_models.parameter_fields import Range
 from dfopt_models.response_time.case import JOB_NUMBERS, POLICY_NUMBERS, Case, check_parameter
@@ -55,6 +56,8 @@ class ResponseModel:
     ranges: Mapping[str, Range] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
     processors: float | None = None
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         check_label(self.name, "name")
