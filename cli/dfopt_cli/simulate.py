@@ -27,6 +27,7 @@ from dfopt_cli.trace_options import LabelOptions
 if TYPE_CHECKING:
     from dfopt.simulate.run_queue.runs import Runs
     from dfopt.simulate.run_queue.simulation import Run
+    from dfopt_models.space_sharing import Mix
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -226,10 +227,19 @@ def space_sharing(
             "--output",
             "-o",
             metavar="MODEL",
-            help="Write the figures there as a response-time model, as TOML.",
+            help="Write the figures there as a response-time model, as TOML; with --alone draw "
+            "them there, as .svg, .png or .pdf.",
             show_default=False,
         ),
     ] = None,
+    alone: Annotated[
+        bool,
+        typer.Option(
+            "--alone",
+            help="Run each application alone, and show the share of its time in which 1, 2, … "
+            "processors run its threads, and its average demand.",
+        ),
+    ] = False,
     trace_dir: Annotated[
         str | None,
         typer.Option(
@@ -248,6 +258,8 @@ def space_sharing(
     finished. Exit code 4: Ctrl-C came first.
 
     Example: dfopt simulate space-sharing mix-5 --policy equipartition --policy dyn-aff -o mix.toml
+
+    Example: dfopt simulate space-sharing mix-6 --alone -o parallelism.svg
     """
     from dfopt_cli.progress import live_line, replication_status
     from dfopt_cli.simulate_view import simulation_tables
@@ -258,13 +270,21 @@ def space_sharing(
         subject = read_mix(mix)
     if output is not None:
         check_output(output, mix)
+    seeds = range(seed, seed + replications)
+    if alone:
+        if as_json or trace_dir is not None:
+            raise typer.BadParameter(
+                "--alone prints a table; --json and --trace-dir are for policies"
+            )
+        show_alone(subject, seeds, output)
+        return
     folder = output_folder(trace_dir)
     line = live_line(replication_status, quiet=quiet, hint=HINT)
     with naming(mix), termination_as_interrupt(), line as show:
         summaries, complete = simulate(
             subject,
             list(dict.fromkeys(policy)),
-            seeds=range(seed, seed + replications),
+            seeds=seeds,
             processes=workers,
             trace_folder=folder,
             on_progress=show,
@@ -285,3 +305,21 @@ def space_sharing(
     if not complete:
         say(f"dfopt: {mix}: interrupted; finished replications are shown")
         raise typer.Exit(NOT_PROVEN)
+
+
+def show_alone(mix: Mix, seeds: range, output: str | None) -> None:
+    """Print what each application does alone on the machine, and draw it."""
+    from dfopt_cli.simulate_view import profile_table
+    from dfopt_models.space_sharing import profiles
+
+    if output is not None:
+        from dfopt.plot.picture import check_picture_name
+
+        check_picture_name(output)
+    found = profiles(mix, seeds=seeds)
+    if output is not None:
+        from dfopt.plot import save_picture
+        from dfopt_models.plot import plot_parallelism
+
+        save_picture(plot_parallelism(found).axes[0], output)
+    print_rich(profile_table(found))

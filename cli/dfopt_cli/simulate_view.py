@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dfopt.simulate.run_queue.scenario import Scenario
     from dfopt.simulate.run_queue.simulation import Run
     from dfopt.simulate.statistics import Interval
-    from dfopt_models.space_sharing import Mix, PolicySummary
+    from dfopt_models.space_sharing import Mix, PolicySummary, Profile
 
 NANOSECONDS = "ns"
 SCALES = ((1_000_000, "ms"), (1_000, "µs"))
@@ -229,6 +229,20 @@ def simulation_tables(mix: Mix, summaries: Sequence[PolicySummary]) -> list[Rend
         tables += ["", application_table(job.application, summaries)]
     tables += ["", "work, waste and overhead in processor-seconds; ± 95 % confidence"]
     return tables
+
+
+def profile_table(profiles: Sequence[Profile]) -> RenderableType:
+    """Return one column an application, and one row a number of processors."""
+    table = plain_table()
+    table.add_column("alone", overflow="fold")
+    for one in profiles:
+        table.add_column(printable(one.application), justify="right")
+    table.add_row("elapsed, s", *(f"{one.elapsed:,.2f}" for one in profiles))
+    table.add_row("average demand", *(f"{one.demand:.2f}" for one in profiles))
+    for level, shares in enumerate(zip(*(one.shares for one in profiles), strict=True), start=1):
+        heading = f"share at {counted(level, 'processor')}"
+        table.add_row(heading, *(f"{share:.1%}" for share in shares))
+    return table
 
 
 def application_table(application: str, summaries: Sequence[PolicySummary]) -> RenderableType:

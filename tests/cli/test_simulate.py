@@ -93,6 +93,26 @@ def test_traces(run, mix, tmp_path):
     assert {task.name.split("/")[0] for task in trace.tasks} == set(trace.fragments)
 
 
+def test_applications_alone(run, mix, tmp_path):
+    picture = tmp_path / "alone.svg"
+    code, printed, said = run("simulate", "space-sharing", mix, "--alone", "-o", picture)
+    assert (code, said) == (0, "")
+    heading, elapsed, demand, *shares = printed.splitlines()
+    assert heading.split() == ["alone", "MVA"]
+    assert float(elapsed.split()[-1]) * float(demand.split()[-1]) == pytest.approx(4.0, rel=0.05)
+    levels = [float(line.split()[-1].rstrip("%")) for line in shares]
+    assert len(levels) == 16
+    assert sum(levels) == pytest.approx(100, abs=1)
+    assert b"<svg" in picture.read_bytes()
+
+
+@pytest.mark.parametrize("option", ["--json", "--trace-dir=traces"])
+def test_applications_alone_are_a_table(run, mix, option):
+    code, _, said = run("simulate", "space-sharing", mix, "--alone", option)
+    assert code == 2
+    assert "--alone prints a table" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -7,6 +7,7 @@ from dfopt_models.plot.crossover import plot_crossover, plot_crossovers
 from dfopt_models.plot.crossover_plane import plot_crossover_plane
 from dfopt_models.plot.headroom import plot_headroom
 from dfopt_models.plot.machine_use import plot_machine_use
+from dfopt_models.plot.parallelism import plot_parallelism
 from dfopt_models.plot.product_spread import plot_product_spread
 from dfopt_models.plot.queueing import plot_queueing
 from dfopt_models.plot.sheet import plot_jobs
@@ -24,6 +25,7 @@ __all__ = [
     "plot_headroom",
     "plot_jobs",
     "plot_machine_use",
+    "plot_parallelism",
     "plot_product_spread",
     "plot_queueing",
     "plot_trade",

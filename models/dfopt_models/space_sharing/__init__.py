@@ -1,5 +1,6 @@
 """Space sharing: jobs share the processors of a machine, and processors move between them."""
 
+from dfopt_models.space_sharing.alone import Profile, profiles
 from dfopt_models.space_sharing.engine import Engine
 from dfopt_models.space_sharing.job import ConservationError, JobFigures, ParallelJob, Worker
 from dfopt_models.space_sharing.mix import (
@@ -55,6 +56,7 @@ __all__ = [
     "ParallelJob",
     "Penalties",
     "PolicySummary",
+    "Profile",
     "Replication",
     "Stays",
     "Structure",
@@ -65,6 +67,7 @@ __all__ = [
     "WaveFront",
     "Worker",
     "policy_named",
+    "profiles",
     "read_mix",
     "read_thread_graph",
     "replicate",

@@ -145,3 +145,32 @@ def test_fragments_of_one_size_change_places_to_be_at_home() -> None:
         initial=(CacheState(df="A"), CacheState(df="B")),
     )
     assert searched(instance, pack).objective == 60
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("cold_start", [False, True])
+@pytest.mark.parametrize(
+    ("integers", "are_triples"), [((5, 5, 5, 5, 6, 6), True), ((6, 6, 6, 6, 7, 9), False)]
+)
+def test_3_partition_is_a_packing(
+    integers: tuple[int, ...], are_triples: bool, objective: Objective, cold_start: bool
+) -> None:
+    """The reduction that shows both objectives strongly NP-hard, with two triples."""
+    total = sum(integers)
+    instance = Instance(
+        cpus=2,
+        penalty=PenaltyG(fill=1, write_back=0),
+        objective=objective,
+        cold_start=cold_start,
+        capacity=total // 2,
+        tasks=tuple(
+            Task(id=f"{df}.{number}", df=str(df))
+            for df, size in enumerate(integers)
+            for number in range(size)
+        ),
+    )
+    parts = {Objective.MAX_PENALTY: 3, Objective.TOTAL_PENALTY: 6}[objective]
+    free = 0 if cold_start else parts // 3  # the first part of each CPU that counts
+    found = solve(instance)
+    assert found.objective == found.lower_bound
+    assert (found.objective <= parts - free) is are_triples

@@ -1,0 +1,78 @@
+"""An application alone on the machine: how many of its threads run, and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+from dfopt_models.space_sharing.mix import Mix
+from dfopt_models.space_sharing.programs import ThreadProgram
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What an application does with processors that are all its own.
+
+    These are the figures that Vaswani and Zahorjan show of their applications (Figures 2 to 4).
+
+    Parameters
+    ----------
+    application
+        Its name.
+    shares
+        The share of the elapsed time in which 1, 2, … processors run its threads, up to all.
+    elapsed
+        Seconds from its first thread to its end.
+    demand
+        Average number of processors that run its threads: the work over the elapsed time.
+    """
+
+    application: str
+    shares: tuple[float, ...]
+    elapsed: float
+    demand: float
+
+
+def profiles(mix: Mix, *, seeds: Iterable[int] = range(1)) -> tuple[Profile, ...]:
+    """Run each application of a mix alone on its machine, where nothing is reallocated.
+
+    Parameters
+    ----------
+    mix
+        Gives the applications and the number of processors.
+    seeds
+        Seeds of the threads' work; all times are means over them.
+    """
+    runs = list(seeds)
+    processors = mix.machine.processors
+    found = []
+    for one in {entry.application.name: entry.application for entry in mix.jobs}.values():
+        levels = [time_at_levels(one.structure.program(seed), processors) for seed in runs]
+        times = [sum(time) / len(runs) for time in zip(*levels, strict=True)]
+        elapsed = sum(times)
+        shares = tuple(time / elapsed for time in times)
+        demand = sum(running * share for running, share in enumerate(shares, start=1))
+        found.append(Profile(application=one.name, shares=shares, elapsed=elapsed, demand=demand))
+    return tuple(found)
+
+
+def time_at_levels(program: ThreadProgram, processors: int) -> list[float]:
+    """Return the seconds in which 1, 2, … processors run threads of a program.
+
+    No processor is idle while a thread is ready; ready threads run in the order of the simulation.
+    """
+    times = [0.0] * processors
+    ready = program.begin()
+    running: list[tuple[float, int]] = []
+    now = 0.0
+    while ready or running:
+        while ready and len(running) < processors:
+            work, number = ready.pop()
+            heappush(running, (now + work, number))
+        level = len(running) - 1
+        end, number = heappop(running)
+        times[level] += end - now
+        now = end
+        ready.extend(program.finish(number) or ())
+    return times
