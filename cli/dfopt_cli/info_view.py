@@ -117,7 +117,9 @@ ASSUMED = {
 
 def trace_figures(document: Mapping[str, Any]) -> Table:
     """Return everything but the fragments."""
-    unit = f" {printable(document['time_unit'])}" if document["time_unit"] else ""
+    from dfopt.trace.time_units import full_time
+
+    unit = document["time_unit"]
     penalty = dict(document["penalty"] or {})
     penalty_name = penalty.pop("kind", None)
     length = None if document["start"] is None else document["end"] - document["start"]
@@ -130,9 +132,10 @@ def trace_figures(document: Mapping[str, Any]) -> Table:
         "CPUs": document["cpus"],
         "time": None
         if length is None
-        else f"{length:,}{unit}, from {document['start']:,} to {document['end']:,}",
+        else f"{duration(length, unit)}, from {full_time(document['start'], unit)} to "
+        f"{full_time(document['end'], unit)}",
         "dispatches": f"{document['dispatches']:,} of {counted(document['tasks'], 'task')}",
-        "run time": f"{document['run_time']:,}{unit}",
+        "run time": duration(document["run_time"], unit),
         "busy": busy(document["busy"]),
         "shared": None
         if document["same_fragment_share"] is None
@@ -202,10 +205,9 @@ def largest_fragments(document: Mapping[str, Any]) -> list[Table | str]:
     rows = document["fragments"]
     if not rows:
         return []
-    unit = f", {printable(document['time_unit'])}" if document["time_unit"] else ""
     table = plain_table()
     table.add_column(counted(len(rows), "fragment"), overflow="fold")
-    for heading in ("dispatches", "share", f"run time{unit}", "share"):
+    for heading in ("dispatches", "share", "run time", "share"):
         table.add_column(heading, justify="right")
     rest = rows[LARGEST_SHOWN:]
     shown = list(rows[:LARGEST_SHOWN])
@@ -219,7 +221,7 @@ def largest_fragments(document: Mapping[str, Any]) -> list[Table | str]:
             printable(title(row["df"], row.get("name"), comms)),
             f"{row['dispatches']:,}",
             f"{row['share']:.1%}",
-            f"{row['run_time']:,}",
+            printable(duration(row["run_time"], document["time_unit"])),
             f"{row['run_time_share']:.1%}",
         )
     return ["", table]

@@ -109,6 +109,7 @@ def part_of(trace: Trace, limits: tuple[Limit | None, ...]) -> Trace:
         When no dispatch lies between them as a whole, or the trace's unit cannot express them.
     """
     from dfopt.trace import between
+    from dfopt.trace.time_units import readable_time
 
     begin, end = times_in(trace, limits)
     if (begin is None and end is None) or not len(trace):
@@ -121,7 +122,7 @@ def part_of(trace: Trace, limits: tuple[Limit | None, ...]) -> Trace:
     )
     if not len(part):
         raise DfoptError(
-            f"no dispatch lies in this part as a whole; choose another part of the trace, which "
-            f"lasts {last - first:,} {trace.header.time_unit or 'in its unit'}"
+            "no dispatch lies in this part as a whole; choose another part of the trace, which "
+            f"lasts {readable_time(last - first, trace.header.time_unit)}"
         )
     return part

@@ -12,7 +12,7 @@ from dfopt_cli.options import DomainsOption, PictureOption, domains_of, with_opt
 from dfopt_cli.output_files import check_output
 from dfopt_cli.part_hint import fragments_elsewhere
 from dfopt_cli.part_options import limits_of, times_in
-from dfopt_cli.trace_files import labelled_if_possible, named, names_of, tell_source, tell_warnings
+from dfopt_cli.trace_files import labelled_and_source, named, names_of, tell_source, tell_warnings
 from dfopt_cli.trace_options import LabelOptions, TraceArgument
 
 
@@ -64,9 +64,10 @@ def trace(
     limits = limits_of(begin, end)
     in_domains = domains_of(domains)
     choice, instance = cost_choice(costs), model_instance(costs)
-    subject, source = labelled_if_possible(trace_file, labels)
+    labelled = labelled_and_source(trace_file, labels)
+    subject = labelled.trace
     if labels.source is None:
-        tell_source(trace_file, source)
+        tell_source(trace_file, labelled.source)
     tell_warnings(trace_file, subject.quality.warnings)
     subject = named(subject, *names_of([trace_file]))
     elsewhere = None

@@ -17,10 +17,6 @@ GAP = 2
 SHORTEST_NAME = 14
 """Columns whose names may be broken keep this width, or that of their longest name."""
 
-FACTOR = 1000
-SCALES = (("ns", 1), ("µs", FACTOR), ("ms", FACTOR**2), ("s", FACTOR**3))
-"""Units in which times are shown, in nanoseconds; each is this factor times the one before."""
-
 
 class WholeTable(Table):
     """A table whose numbers always keep their ends; it may be wider than the terminal.
@@ -79,18 +75,7 @@ def share(part: int, whole: int) -> str:
 
 
 def duration(length: float, unit: str | None) -> str:
-    """Return a time with three digits, in a unit that keeps it short.
+    """Return a time with three digits, in a unit that keeps it short."""
+    from dfopt.trace.time_units import readable_time
 
-    Times in a unit that is no fraction of a second, such as cycles, keep it.
-    """
-    from dfopt.trace.time_units import NANOSECONDS
-
-    name = unit or ""
-    if not length:
-        return "0"
-    if unit in NANOSECONDS:
-        length *= NANOSECONDS[unit]
-        name, size = next((scale for scale in SCALES if length < scale[1] * FACTOR), SCALES[-1])
-        length /= size
-    shown = f"{length:,.0f}" if length >= LARGE else f"{length:.3g}"
-    return f"{shown} {name}".rstrip()
+    return readable_time(length, unit)

@@ -91,7 +91,9 @@ def _attained(trace: Trace, model: CostModel, found: CheckedSchedule) -> str:
 
 def _nobody_waits(permitted: int, unit: str | None) -> str:
     """Say how long single dispatches may wait."""
-    longer = f"{permitted:,} {unit or 'units of time'}, or than " if permitted else ""
+    from dfopt.trace.time_units import full_time
+
+    longer = f"{full_time(permitted, unit)}, or than " if permitted else ""
     return f"nobody waits longer than {longer}recorded"
 
 
@@ -101,12 +103,14 @@ def _trace(file: str, labels: LabelOptions) -> Trace:
 
 def _proven(trace: Trace, saved: SavedProof) -> str:
     """Say what a proof proves."""
-    limit, unit = saved.proof.limit, trace.header.time_unit or "units of time"
+    from dfopt.trace.time_units import full_time
+
+    limit, unit = saved.proof.limit, trace.header.time_unit
     limits = []
     if limit.each is not None:
         limits.append(_nobody_waits(limit.each, trace.header.time_unit))
     if limit.total is not None:
-        limits.append(f"all waits together are at most {limit.total:,} {unit}")
+        limits.append(f"all waits together are at most {full_time(limit.total, unit)}")
     lengths = "whatever the lengths of its dispatches"
     if saved.proof.uses_lengths:
         lengths = "if its dispatches are as long as recorded"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dfopt.plot.colours import INK, PAPER, group_colours, mixed
-from dfopt.plot.gantt_bars import HATCHES, Brush, draw_rows, text_width
+from dfopt.plot.gantt_bars import HATCHES, Brush, amount_text, draw_rows, text_width
 from dfopt.plot.names import set_plain_legend, shown_name
 from dfopt.plot.picture import POINTS_PER_INCH, lay_out, new_axes
 from dfopt.problem.cache_state import CacheState
@@ -22,6 +22,7 @@ from dfopt.problem.timeline import (
     timeline,
 )
 from dfopt.problem.unit_text import unit_text
+from dfopt.trace.time_units import NANOSECONDS, full_time, time_scale
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -110,24 +111,32 @@ def label_axes(ax: Axes, instance: Instance, schedule: Schedule, task_width: flo
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     unit, value = instance.time_unit, schedule.value(instance.objective)
-    worth = f"{instance.objective} {value:,}{unit_text(unit, value)}"
+    worth = f"{instance.objective} {written(value, unit)}"
     ax.set_title(shown_name(instance.name or "", longest=60), loc="left", **TITLE)
     ax.set_title(worth, loc="right", **TITLE)
     if task_width is None:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.xaxis.set_major_formatter(FuncFormatter(lambda time, _: f"{time:,.0f}"))
+        size, name = time_scale(value, unit)
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda time, _: f"{time / size:,.10g}"))
         ax.grid(axis="x", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
         ax.set_axisbelow(True)
-        text = f"time ({unit_text(unit).strip()})" if unit else "time"
+        text = f"time ({unit_text(name).strip()})" if unit else "time"
     else:
         ax.set_xticks([])
         text = (
             "order of execution: penalties to scale, every task drawn as wide as a penalty of "
-            f"{task_width:,.15g}{unit_text(unit, task_width)}"
+            f"{written(task_width, unit)}"
         )
     ax.set_xlabel(text, fontsize=LARGEST_FONT, parse_math=False)
     ax.tick_params(axis="x", labelsize=LARGEST_FONT)
     ax.spines[["top", "right", "left"]].set_visible(False)
+
+
+def written(amount: float, unit: str | None) -> str:
+    """Return an amount with its unit."""
+    if unit in NANOSECONDS:
+        return full_time(amount, unit)
+    return f"{amount:,.15g}{unit_text(unit, amount)}"
 
 
 def label_rows(ax: Axes, instance: Instance, font_size: float) -> None:
@@ -156,7 +165,10 @@ def name_rows(ax: Axes, names: Sequence[str], font_size: float) -> None:
 def prepared(ax: Axes, instance: Instance, rows: Sequence[CpuTimeline], font_size: float) -> Brush:
     """Set the horizontal limits, leaving room for the costs, and return what to draw with."""
     width, _ = size_in_points(ax)
-    margin = max(text_width(f"{row.cost:,}", font_size) for row in rows) + font_size
+    margin = (
+        max(text_width(amount_text(row.cost, instance.time_unit), font_size) for row in rows)
+        + font_size
+    )
     span = (max(row.end for row in rows) or 1) / max(0.5, 1 - margin / width)
     ax.set_xlim(0, span)
     holders: list[Task | CacheState] = list(instance.tasks)
@@ -169,6 +181,7 @@ def prepared(ax: Axes, instance: Instance, rows: Sequence[CpuTimeline], font_siz
         font_size=font_size,
         colours=colours,
         names_groups=len(colours) > MOST_IN_LEGEND,
+        unit=instance.time_unit,
     )
 
 
@@ -187,7 +200,7 @@ def draw_costs(
     for number, row in enumerate(rows):
         is_worst = marks and row.cost == worst
         brush.ax.annotate(
-            f"{row.cost:,}",
+            amount_text(row.cost, instance.time_unit),
             (row.end, number),
             xytext=(0.6 * brush.font_size, 0),
             textcoords="offset points",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dfopt.plot.colours import INK, PAPER, Colour, ink_on, mixed
 from dfopt.plot.names import shown_name
 from dfopt.problem.timeline import ChargeKind, CpuTimeline, TaskRun
+from dfopt.trace.time_units import NANOSECONDS, full_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,6 +44,8 @@ class Brush:
         The colour of each group.
     names_groups
         Whether labels must name the group, because no legend does.
+    unit
+        The unit of times.
     """
 
     ax: Axes
@@ -50,6 +53,7 @@ class Brush:
     font_size: float
     colours: dict[str, Colour]
     names_groups: bool
+    unit: str | None = None
 
     def fits(self, text: str, length: float) -> bool:
         """Whether ``text`` finds room on a bar of this length."""
@@ -76,6 +80,11 @@ class Brush:
         )
 
 
+def amount_text(amount: int, unit: str | None) -> str:
+    """Return an amount with all its digits: a time in a unit that is read well, else a number."""
+    return full_time(amount, unit) if unit in NANOSECONDS else f"{amount:,}"
+
+
 def text_width(text: str, font_size: float) -> float:
     """Return about how wide ``text`` is, in points."""
     return CHARACTER_WIDTH * font_size * len(text)
@@ -89,7 +98,7 @@ def draw_rows(brush: Brush, rows: Sequence[CpuTimeline]) -> None:
         crowded = list(label_runs(brush, number, row))
         for charge in row.charges:
             middle = charge.start + charge.amount / 2
-            text = f"{charge.amount:,}"
+            text = amount_text(charge.amount, brush.unit)
             if brush.fits(text, charge.amount) and not any(a < middle < b for a, b in crowded):
                 brush.write(text, middle, number, tint(brush.colours[charge.group]))
 

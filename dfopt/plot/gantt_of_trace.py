@@ -39,7 +39,7 @@ from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.timeline import Charge, ChargeKind, CpuTimeline, TaskRun
 from dfopt.trace.events import Flags, Integers
 from dfopt.trace.latest_of_same import latest_of_same
-from dfopt.trace.time_units import NANOSECONDS, UNITS
+from dfopt.trace.time_units import time_scale
 from dfopt.trace.trace import UNMANAGED, Trace
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def plot_trace(  # noqa: PLR0913 - options, all by keyword
     draw_migrations(brush, trace, window, moved)
     has_columns = bool(columns.is_dense.any())
     entries = list(
-        legend_entries(brush, groups, trace, window, has_moved=bool(moved), has_columns=has_columns)
+        legend_entries(brush, groups, window, has_moved=bool(moved), has_columns=has_columns)
     )
     if has_gaps:
         entries.append(gap_entry())
@@ -182,7 +182,7 @@ def label_axes(ax: Axes, trace: Trace, window: TraceWindow, migrations: int) -> 
     """Write the name of the trace, what happened in the window, and the unit of time."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 
-    scale, unit = scale_of(trace, window.end - window.begin)
+    scale, unit = time_scale(window.end - window.begin, trace.header.time_unit)
     changes = int(fragment_changes(trace)[window.rows].sum())
     counts = ", ".join(
         f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}{plural}"
@@ -203,17 +203,6 @@ def label_axes(ax: Axes, trace: Trace, window: TraceWindow, migrations: int) -> 
     ax.set_xlabel(f"{since} ({unit})" if unit else since, fontsize=LARGEST_FONT, parse_math=False)
     ax.tick_params(axis="x", labelsize=LARGEST_FONT)
     ax.spines[["top", "right", "left"]].set_visible(False)
-
-
-def scale_of(trace: Trace, length: int) -> tuple[int, str]:
-    """Return the unit of the time axis: its length in the trace's unit, and its name."""
-    own = trace.header.time_unit or ""
-    if own not in NANOSECONDS:
-        return 1, own
-    for unit in UNITS:
-        if NANOSECONDS[unit] <= NANOSECONDS[own] * length and NANOSECONDS[unit] > NANOSECONDS[own]:
-            return NANOSECONDS[unit] // NANOSECONDS[own], unit.replace("us", "µs")
-    return 1, own
 
 
 def fragment_changes(trace: Trace) -> Flags:
@@ -366,10 +355,9 @@ def gap_entry() -> tuple[str, Artist]:
     return "nothing is known", Patch(facecolor=PAPER, edgecolor=DOTS, hatch=GAPS, linewidth=0)
 
 
-def legend_entries(  # noqa: PLR0913 - what the chart has
+def legend_entries(
     brush: Brush,
     groups: Sequence[str],
-    trace: Trace,
     window: TraceWindow,
     *,
     has_moved: bool,
@@ -387,10 +375,9 @@ def legend_entries(  # noqa: PLR0913 - what the chart has
     if NO_FRAGMENT in window.group:
         yield NO_FRAGMENT, Patch(color=UNLABELLED)
     if (window.paid > window.start).any():
-        unit = trace.header.time_unit
         hatch = HATCHES[ChargeKind.SWITCH]
         yield (
-            f"switch penalty ({unit})" if unit else "switch penalty",
+            "switch penalty",
             Patch(facecolor=PAPER, edgecolor=SWITCHING, hatch=hatch, linewidth=0),
         )
         if has_columns:

@@ -11,6 +11,7 @@ from dfopt.trace.events import Integers
 from dfopt.trace.fragment_titles import titles
 from dfopt.trace.latest_of_same import latest_of_same
 from dfopt.trace.lengths import Lengths
+from dfopt.trace.time_units import readable_time
 from dfopt.trace.trace import Trace
 
 NO_FRAGMENT = "no fragment"
@@ -45,9 +46,11 @@ class TraceWindow:
 
 def window_of(trace: Trace, costs: Integers | None, begin: int, end: int | None) -> TraceWindow:
     """Return the part of a trace that is to be drawn."""
+    unit = trace.header.time_unit
     if end is not None and end <= begin:
         raise DfoptError(
-            f"the part from {begin:,} to {end:,} ends before it begins; let it end later"
+            f"the part from {readable_time(begin, unit)} to {readable_time(end, unit)} ends before "
+            "it begins; let it end later"
         )
     origin = int(trace.start.min(initial=np.iinfo(np.int64).max)) if len(trace) else 0
     last = int(trace.end.max(initial=origin)) - origin
@@ -57,11 +60,10 @@ def window_of(trace: Trace, costs: Integers | None, begin: int, end: int | None)
         begin = min(0, int(start.min(initial=0)))  # the first switches, too
     rows = np.flatnonzero((stop > begin) & (start < until))
     if not len(rows):
-        unit = trace.header.time_unit or "in its unit"
-        upto = "on" if end is None else f"to {end:,}"
+        upto = "on" if end is None else f"to {readable_time(end, unit)}"
         raise DfoptError(
-            f"nothing ran from {begin:,} {upto}; choose another part of the trace, which lasts "
-            f"{last:,} {unit}"
+            f"nothing ran from {readable_time(begin, unit)} {upto}; choose another part of the "
+            f"trace, which lasts {readable_time(last, unit)}"
         )
     names = (*titles(trace), NO_FRAGMENT)  # UNMANAGED, which is -1, means the last
     return TraceWindow(

@@ -7,9 +7,8 @@ from typing import Any
 
 from dfopt.compare.attainable.frontier import Scheduling
 from dfopt.plot.frontier import WIDE
-from dfopt.plot.gantt_of_trace import scale_of
 from dfopt.report.gantt_columns import MOST_BARS, NO_FRAGMENT, OTHERS, gantt_bars
-from dfopt.trace.time_units import NANOSECONDS
+from dfopt.trace.time_units import NANOSECONDS, time_scale
 from dfopt.trace.trace import Trace
 
 COLOURS = (
@@ -58,7 +57,7 @@ def gantt_chart(
     from bokeh.models import ColumnDataSource, HoverTool, Range1d, WheelZoomTool
 
     shown = gantt_bars(trace, list(titles), most=most)
-    scale, unit = scale_of(trace, shown.length)
+    scale, unit = time_scale(shown.length, trace.header.time_unit)
     # A trace may last no time at all; a range must.
     span = max(shown.length, 1) / scale
     figure = new_figure(

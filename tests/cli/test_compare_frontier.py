@@ -118,7 +118,7 @@ def test_wrong_usage_is_2(run: Run, options: tuple[str, ...], problem: str) -> N
 def test_a_wait_longer_than_the_trace_is_one_line(run: Run) -> None:
     assert run("compare", WORKERS, "--wait", "1s") == (
         1, "",
-        f"dfopt: {WORKERS}: a wait of 1s is no limit in a trace that lasts 440,000 ns; permit "
+        f"dfopt: {WORKERS}: a wait of 1s is no limit in a trace that lasts 440 µs; permit "
         "less\n",
     )  # fmt: skip
 

@@ -31,7 +31,7 @@ def test_a_trace_is_described(run: Run, trace: Path) -> None:
         "content": "dfopt-trace/1 JSON lines",
         "policy": "round robin",
         "CPUs": "2",
-        "time": "50 ns, from 0 to 50",
+        "time": "50 ns, from 0 to 50 ns",
         "dispatches": "8 of 5 tasks",
         "run time": "80 ns",
         "busy": "80.0% of the time; by CPU 100.0%, 60.0%",
@@ -44,9 +44,9 @@ def test_a_trace_is_described(run: Run, trace: Path) -> None:
         "quality": "9 lines, 8 events, nothing missing",
     }
     assert out.partition("\n\n")[2].splitlines() == [
-        "2 fragments  dispatches  share  run time, ns  share",
-        "A                     4  50.0%            40  50.0%",
-        "B                     3  37.5%            30  37.5%",
+        "2 fragments  dispatches  share  run time  share",
+        "A                     4  50.0%     40 ns  50.0%",
+        "B                     3  37.5%     30 ns  37.5%",
     ]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
+from tests.trace.readers.kernel_lines import Switch, perf, text_of
 
 WORKERS = Path(__file__).parents[2] / "docs/examples/workers.ftrace.txt"
 """A trace whose clock goes from 100 s on."""
@@ -84,12 +85,12 @@ def test_a_part_of_a_trace_is_drawn(run: Run, tmp_path: Path, trace: Path) -> No
     code, _, err = run(*arguments, "--from", "15", "--to", "15")
     assert (code, err) == (
         1,
-        f"dfopt: {trace}: the part from 15 to 15 ends before it begins; let it end later\n",
+        f"dfopt: {trace}: the part from 15 ns to 15 ns ends before it begins; let it end later\n",
     )
     code, _, err = run(*arguments, "--from", "1us")
     assert (code, err) == (
         1,
-        f"dfopt: {trace}: nothing ran from 1,000 on; choose another part of the trace, which "
+        f"dfopt: {trace}: nothing ran from 1 µs on; choose another part of the trace, which "
         "lasts 50 ns\n",
     )
     assert run(*arguments, "--to", "soon")[0] == 2
@@ -123,9 +124,19 @@ def test_a_part_without_fragments_says_where_they_run(run: Run, tmp_path: Path) 
     assert run(*arguments, "0")[2] == ""
 
 
+def test_a_trace_without_labels_is_refused_as_in_a_comparison(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "perf.txt"
+    switches = [Switch(0, 10, (7, b"a"), (8, b"b")), Switch(0, 20, (8, b"b"), (7, b"a"))]
+    path.write_bytes(text_of(switches, perf))
+    code, _, err = run("plot", "trace", path, "-o", tmp_path / "grey.svg")
+    assert code == 1
+    assert err == run("compare", path)[2]
+    assert not (tmp_path / "grey.svg").exists()
+
+
 def test_a_part_is_chosen_by_the_clock_of_the_trace(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "trace.svg"
-    arguments = ("plot", "trace", WORKERS, "-o", path)
+    arguments = ("plot", "trace", WORKERS, "--df", "marks", "-o", path)
     assert run(*arguments, "--from", "@100.0001", "--to", "@100.000300")[0] == 0
     by_clock = path.read_text()
     begin = json.loads(run("info", WORKERS, "--json")[1])["start"]

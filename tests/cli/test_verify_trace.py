@@ -56,8 +56,8 @@ def test_says_which_waits_are_permitted(trace: Trace) -> None:
     code, out, _ = run("trace.txt", "proof.json.gz", "--df", LABELS)
     assert code == 0
     assert out == (
-        f"{PROVEN}nobody waits longer than 1,500 ns, or than recorded and all waits together are "
-        "at most 9,000 ns has fewer than 0 switches, if its dispatches are as long as recorded; "
+        f"{PROVEN}nobody waits longer than 1.5 µs, or than recorded and all waits together are "
+        "at most 9 µs has fewer than 0 switches, if its dispatches are as long as recorded; "
         "checked in integers\n"
     )
 
@@ -146,7 +146,7 @@ def test_says_what_a_schedule_attains(trace: Trace) -> None:
     assert code == 0
     assert out == (
         "verified: a schedule with these arrivals costs 12 (recorded: 12); nobody waits longer "
-        "than 1,500 ns, or than recorded, the mean wait is 1.5 µs, and 99 % wait at most 1.5 µs\n"
+        "than 1.5 µs, or than recorded, the mean wait is 1.5 µs, and 99 % wait at most 1.5 µs\n"
     )
     code, out, _ = run("trace.txt", "schedule.jsonl", "--df", LABELS, "--json")
     document = json.loads(out)

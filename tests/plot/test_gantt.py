@@ -68,6 +68,22 @@ def test_units_have_their_plural(worked_example: Instance, data_affinity: Schedu
     assert ax.get_xlabel() == "time (units)"
 
 
+def test_times_are_in_a_unit_that_is_read_well() -> None:
+    instance = Instance(
+        cpus=1,
+        objective=Objective.MAKESPAN,
+        penalty=PenaltyG(fill=80_000_000, write_back=0),
+        time_unit="ns",
+        cold_start=True,
+        tasks=(Task(id="a", df="A", exec=400_000_000), Task(id="b", df="B", exec=1_500_000)),
+    )
+    ax = plot_schedule(instance, evaluate(instance, [["a", "b"]]))
+    assert ax.get_title(loc="right") == "makespan 561.5 ms"
+    assert ax.get_xlabel() == "time (ms)"
+    assert {"80 ms", "561.5 ms"} < set(texts(ax))
+    assert ax.xaxis.get_major_formatter()(240_000_000, 0) == "240"
+
+
 def test_tasks_without_length_are_drawn_equally_wide() -> None:
     instance = Instance(
         cpus=1,

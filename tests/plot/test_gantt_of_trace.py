@@ -148,7 +148,7 @@ def test_cpus_of_a_domain_stand_together() -> None:
 
 
 def test_an_empty_part_is_refused() -> None:
-    with pytest.raises(DfoptError, match=r"nothing ran from 400 on; .*, which lasts 350 ns"):
+    with pytest.raises(DfoptError, match=r"nothing ran from 400 ns on; .*, which lasts 350 ns"):
         plot_trace(SMALL, begin=400)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.compare.window_length import SPELLINGS
 from dfopt.errors import DfoptError, DfoptWarning, MethodError
-from dfopt.trace.time_units import NANOSECONDS
+from dfopt.trace.time_units import NANOSECONDS, readable_time
 from dfopt.trace.trace import Trace
 
 MILLISECOND = 1000
@@ -71,10 +71,9 @@ def wait_in(trace: Trace, wait: PermittedWait) -> int:
     length = length_in(trace, wait)
     lasts = int(trace.end.max()) - int(trace.start.min())
     if length >= lasts:
-        own = trace.header.time_unit or "ns"
         raise MethodError(
-            f"a wait of {wait.length}{wait.unit} is no limit in a trace that lasts {lasts:,} "
-            f"{own}; permit less"
+            f"a wait of {wait.length}{wait.unit} is no limit in a trace that lasts "
+            f"{readable_time(lasts, trace.header.time_unit)}; permit less"
         )
     return length
 

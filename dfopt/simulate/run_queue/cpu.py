@@ -143,7 +143,7 @@ class Cpu(InterruptibleCpu):
         executed = now - self._begins
         if executed <= 0:
             self._is_taken = True
-            self._await(self._begins + 1)
+            self._await(self._begins + min(1, thread.left))
             return
         if executed == thread.left:  # its burst ends at this moment, which comes first
             self._is_taken = True

@@ -3,7 +3,8 @@
 A *dispatch* is a stretch in which one thread uses one fragment on one CPU: a row of the trace. It
 goes on when the same thread is picked again at once, and a new one begins when the thread changes
 to another fragment. The penalty is paid at its beginning and is never preempted; after it each
-dispatch executes for at least one unit of time. Time slices count execution alone.
+dispatch executes for at least one unit of time, if it is that long. Time slices count execution
+alone.
 """
 
 from __future__ import annotations

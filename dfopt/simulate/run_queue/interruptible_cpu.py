@@ -93,7 +93,7 @@ class InterruptibleCpu(DispatchingCpu):
         assert thread is not None
         self._is_suspended = False
         if self._is_taken:
-            self._await(max(now, self._begins + 1))
+            self._await(max(now, self._begins + min(1, thread.left)))
         else:
             self._await(self._begins + min(thread.left, self._slice))
 

@@ -34,8 +34,7 @@ class Burst:
     Parameters
     ----------
     time
-        How long it executes, at least 1, in the simulation's unit. What the switch to it costs
-        comes on top.
+        How long it executes, in the simulation's unit. What the switch to it costs comes on top.
     fragment
         Number of the data fragment that it uses, or :data:`UNMANAGED`.
     lines
@@ -57,7 +56,7 @@ class Burst:
     extents: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
-        check_integer(self.time, "time", least=1)
+        check_integer(self.time, "time")
         check_integer(self.fragment, "fragment", least=UNMANAGED)
         check_integer(self.lines, "lines")
         if self.leaves not in (CLEAN, DIRTY, INVALIDATED):

@@ -74,7 +74,7 @@ def test_other_short_waits_are_meant(text: str, unit: str | None) -> None:
     [
         ("1500ns", "us", "whole us; give a multiple of 1us"),
         ("1ms", "cycles", "in 'cycles'; give a number in this unit"),
-        ("10us", "ns", "is no limit in a trace that lasts 10,000 ns; permit less"),
+        ("10us", "ns", "is no limit in a trace that lasts 10 µs; permit less"),
     ],
 )
 def test_waits_that_a_trace_cannot_have(text: str, unit: str, problem: str) -> None:

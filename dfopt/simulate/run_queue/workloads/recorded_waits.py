@@ -47,7 +47,7 @@ class Waits:
     Parameters
     ----------
     rows
-        Numbers of the trace's dispatches in that order, without those that took no time.
+        Numbers of the trace's dispatches in that order.
     first
         Whether each of them is the first of its task.
     kind
@@ -75,8 +75,7 @@ class Waits:
 
 def recorded_waits(trace: Trace) -> Waits:
     """Return the waits of the threads of a trace."""
-    rows = np.flatnonzero(trace.end > trace.start)
-    rows = rows[np.lexsort((trace.start[rows], trace.task[rows]))]
+    rows = np.lexsort((trace.start, trace.task))
     task, start, end = _wide(trace.task[rows]), trace.start[rows], trace.end[rows]
     first = np.diff(task, prepend=-1) != 0
     began = int(start.min()) if len(rows) else 0

@@ -201,14 +201,15 @@ class _Programs:
         """Let a thread run, and act on others where it did."""
         done = self._start[row]
         for time, _, step in sorted(self._deeds.get(row, ()), key=lambda deed: deed[:2]):
-            self._burst(row, time - done)
+            if time > done:
+                self._burst(row, time - done)
             done = time
             self._steps[self._task[row]].append(step)
-        self._burst(row, self._end[row] - done)
+        # What took no time needs its fragment all the same.
+        if self._end[row] > done or self._end[row] == self._start[row]:
+            self._burst(row, self._end[row] - done)
 
     def _burst(self, row: int, time: int) -> None:
-        if not time:
-            return
         key = (time, self._fragment[row], self._lines[row], self._leaves[row])
         burst = self._bursts.get(key)
         if burst is None:
