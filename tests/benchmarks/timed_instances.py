@@ -28,9 +28,15 @@ def timed_instance(tasks: int, cpus: int, fragments: int, waits: str, seed: int)
         cold_start=seed % 2 == 1,
         final_write_back=seed % 2 == 1,
     )
+    name = f"{waits}-n{tasks}-m{cpus}-d{fragments}-s{seed}"
+    return replace(with_waits(instance, waits, source), name=name)
+
+
+def with_waits(instance: Instance, waits: str, source: Random) -> Instance:
+    """Return the instance with its tasks in random order, and what they wait for."""
     entries = list(instance.tasks)
     source.shuffle(entries)
-    horizon = 60 * tasks // cpus
+    horizon = LONGEST_EXEC * instance.task_count // instance.cpus
     after = _predecessors(source, waits, entries)
     waiting = tuple(
         replace(
@@ -40,7 +46,7 @@ def timed_instance(tasks: int, cpus: int, fragments: int, waits: str, seed: int)
         )
         for number, task in enumerate(entries)
     )
-    return replace(instance, tasks=waiting, name=f"{waits}-n{tasks}-m{cpus}-d{fragments}-s{seed}")
+    return replace(instance, tasks=waiting)
 
 
 def _predecessors(source: Random, waits: str, entries: list[Task]) -> list[tuple[str, ...]]:
