@@ -43,13 +43,13 @@ FTRACE = Grammar(
     declared=re.compile(
         rb"^[ \t]*(?:# entries-in-buffer/entries-written: "
         rb"(?P<kept>\d{1,18})/(?P<written>\d{1,18}) +#P:(?P<online>\d{1,5})"
-        rb"|cpus=(?P<cpus>\d{1,5}))$",
+        rb"|cpus=(?P<cpus>\d{1,5}))[ \t]*$",
         re.MULTILINE,
     ),
     loss=re.compile(
         rb"^[ \t]*CPU[: ](?P<loss_cpu>\d{1,5})(?: \[(?:LOST )?|: )(?:(?P<lost>\d{1,18}) )?"
-        rb"(?:EVENTS(?: DROPPED)?\]|events lost)$",
+        rb"(?:EVENTS(?: DROPPED)?\]|events lost)[ \t]*$",
         re.MULTILINE,
     ),
-    loss_words=(b" EVENTS]", b"EVENTS DROPPED]", b" events lost\n"),
+    loss_words=(b" EVENTS]", b"EVENTS DROPPED]", b" events lost"),
 )

@@ -85,9 +85,12 @@ class Grammar:
 
 
 def any_line(*forms: str) -> Pattern:
-    """Return a pattern for one line with its end: in one of these forms, blank, or unknown."""
+    """Return a pattern for one line with its end: in one of these forms, blank, or unknown.
+
+    Terminals and web pages may have put blanks behind it.
+    """
     known = "|".join(forms)
-    return re.compile(rf"(?:(?:{known}|[ \t]*)\n|(?P<unparsed>.*)\n)".encode())
+    return re.compile(rf"(?:(?:{known}|)[ \t]*+\n|(?P<unparsed>.*)\n)".encode())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,10 +33,10 @@ PERF = Grammar(
     line=any_line(f"{_HEAD}{_PERIOD}{EVENT}", COMMENT, "PERF_RECORD_.*", _STACK),
     usual=any_line(f"{_HEAD}{_PERIOD}{_USUAL}", SURE_COMMENT),
     head=re.compile(_HEAD.encode()),
-    declared=re.compile(rb"^[ \t]*# nrcpus avail : (?P<cpus>\d{1,5})$", re.MULTILINE),
+    declared=re.compile(rb"^[ \t]*# nrcpus avail : (?P<cpus>\d{1,5})[ \t]*$", re.MULTILINE),
     loss=re.compile(
         rf"^(?:{_HEAD.replace('P<cpu>', 'P<loss_cpu>')})?".encode()
-        + rb"PERF_RECORD_LOST(?:_SAMPLES)? lost (?P<lost>\d{1,18})$",
+        + rb"PERF_RECORD_LOST(?:_SAMPLES)? lost (?P<lost>\d{1,18})[ \t]*$",
         re.MULTILINE,
     ),
     loss_words=(b"PERF_RECORD_LOST",),

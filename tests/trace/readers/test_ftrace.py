@@ -55,10 +55,10 @@ def test_what_trace_cmd_says_around_the_events():
     assert trace.quality.unparsed == 0
 
 
-def test_text_that_was_pasted_keeps_an_indent():
+def test_text_that_was_pasted_keeps_an_indent_and_has_blanks_behind_lines():
     lost = "CPU:1 [LOST 345 EVENTS]\n"
     text = HEAD + "TRACE:\n" + SWITCHES + lost + AGAIN
-    trace = read("".join("    " + line for line in text.splitlines(keepends=True)))
+    trace = read("".join(f"    {line} \t\n" for line in text.splitlines()))
     assert (trace.cpus, trace.quality.unparsed) == (2, 0)
     assert (trace.quality.events, trace.quality.lost_events) == (4, 345)
     entries = HEAD.replace("2/2", "2/9")

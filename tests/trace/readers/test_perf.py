@@ -69,6 +69,7 @@ def test_text_that_was_pasted_has_spaces_for_tabs_and_an_indent():
     assert trace.quality.unparsed == 0
     assert trace.cpus == 4
     assert len(trace) == 1
+    assert read((HEAD + SWITCHES).replace("\n", "  \n")).quality == read(HEAD + SWITCHES).quality
 
 
 def test_spaces_before_a_comm_of_hexadecimal_digits_make_no_frame():
