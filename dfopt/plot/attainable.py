@@ -9,7 +9,7 @@ from dfopt.compare.attainable.frontier import FrontierRow, Scheduling
 from dfopt.compare.comparison import Comparison, policies_of
 from dfopt.errors import DfoptError
 from dfopt.plot.colours import INK, PAPER, mixed, parsed
-from dfopt.plot.costs import cost_label, cost_ticks
+from dfopt.plot.costs import cost_label, cost_ticks, short_cost
 from dfopt.plot.frontier import COLOURS, MARK, refuse_few, wait_text
 from dfopt.plot.names import shown_name
 from dfopt.plot.picture import new_axes
@@ -100,14 +100,14 @@ def plot_attainable(comparisons: Sequence[Comparison], *, ax: Axes | None = None
         axes.text(0, top, title, fontsize=FONT_SIZE, weight="bold", va="center", parse_math=False)
         for number, row in enumerate(shown):
             middle = top + GAP_BETWEEN_TRACES + number
-            draw_row(axes, row, middle, comparison.time_unit)
+            draw_row(axes, row, middle, comparison)
             labels[middle] = row_label(row, comparison.time_unit)
         top += len(shown) + GAP_BETWEEN_TRACES
     axes.set_yticks(list(labels), list(labels.values()), fontsize=FONT_SIZE, parse_math=False)
     axes.set_ylim(top - 0.4, -0.6)
     longest = max((row.cost for shown in rows for row in shown), default=0)
     axes.set_xlim(0, ROOM_FOR_WAITS * max(longest, 1))
-    cost_ticks(axes.xaxis)
+    cost_ticks(axes.xaxis, comparisons)
     label = cost_label(comparisons)
     if any(row.with_switches for shown in rows for row in shown):
         label = f"{label}\n{NO_DELAY}"
@@ -129,7 +129,7 @@ def shown_rows(comparison: Comparison) -> list[FrontierRow]:
     return [row for row in comparison.frontier.rows if row.scheduling in COLOUR_OF]
 
 
-def draw_row(ax: Axes, row: FrontierRow, middle: float, unit: str | None) -> None:
+def draw_row(ax: Axes, row: FrontierRow, middle: float, comparison: Comparison) -> None:
     """Draw the bar of a schedule, what is proven about it, its cost and its wait."""
     colour = parsed(COLOURS[COLOUR_OF[row.scheduling]])
     ax.barh(middle, row.cost, BAR_HEIGHT, color=mixed(colour, PAPER, FADED))
@@ -140,7 +140,7 @@ def draw_row(ax: Axes, row: FrontierRow, middle: float, unit: str | None) -> Non
     if row.bound:
         ax.plot([row.bound], [middle + BAR_HEIGHT / 2], zorder=3, **BOUND)
     ax.annotate(
-        f"{row.cost:,}   {mean_wait_text(row, unit)}",
+        f"{short_cost(row.cost, comparison)}   {mean_wait_text(row, comparison.time_unit)}",
         (row.cost, middle),
         xytext=(5, 0),
         textcoords="offset points",

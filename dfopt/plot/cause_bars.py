@@ -89,7 +89,7 @@ def label_bars(
         label.set_parse_math(False)
     ax.tick_params(axis="y", length=0)
     ax.tick_params(axis="x", labelsize=FONT_SIZE)
-    cost_ticks(ax.xaxis, most=most_ticks)
+    cost_ticks(ax.xaxis, comparisons, most=most_ticks)
     ax.set_xlabel(cost_label(comparisons), fontsize=FONT_SIZE, parse_math=False)
     ax.grid(axis="x", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
     ax.set_axisbelow(True)

@@ -11,7 +11,7 @@ from dfopt.compare.comparison import Comparison, policies_of
 from dfopt.compare.window_length import WindowKind
 from dfopt.errors import DfoptError
 from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed, parsed
-from dfopt.plot.costs import cost_label, scale_costs
+from dfopt.plot.costs import cost_label, scale_costs, short_cost
 from dfopt.plot.foresight import add_legends, line_colour
 from dfopt.plot.look_ahead import TIME_UNITS, length_text
 from dfopt.plot.names import LabelBeside, add_labels_beside, height_below, shown_name
@@ -129,7 +129,7 @@ def plot_frontier(comparisons: Sequence[Comparison], *, ax: Axes | None = None) 
     if any(row.with_switches for row in rows):
         label = f"{axes.get_xlabel()}, as if switches delayed nothing"
         axes.set_xlabel(label, fontsize=FONT_SIZE, parse_math=False)
-    scale_costs(axes, drawn_costs(rows))
+    scale_costs(axes, comparisons, drawn_costs(rows))
     axes.set_ylabel(cost_label(comparisons), fontsize=FONT_SIZE, parse_math=False)
     axes.tick_params(labelsize=FONT_SIZE)
     axes.grid(color=mixed(INK, PAPER, 0.88), linewidth=0.6)
@@ -267,7 +267,7 @@ def label_points(ax: Axes, comparison: Comparison) -> None:
     labels = [
         LabelBeside(
             point=(mean_wait(row), row.cost),
-            text=f"{point_name(row, comparison.time_unit)}: {row.cost:,}",
+            text=f"{point_name(row, comparison.time_unit)}: {short_cost(row.cost, comparison)}",
             colour=parsed(COLOURS[name]),
         )
         for name in ("recorded", "same timeline", "same mean wait", "attained", "patience")

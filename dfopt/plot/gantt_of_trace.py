@@ -25,6 +25,7 @@ from dfopt.plot.gantt_bars import (
     BAR_HEIGHT,
     HATCHES,
     Brush,
+    amount_text,
     bar,
     draw_charges,
     draw_runs,
@@ -39,7 +40,7 @@ from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.timeline import Charge, ChargeKind, CpuTimeline, TaskRun
 from dfopt.trace.events import Flags, Integers
 from dfopt.trace.latest_of_same import latest_of_same
-from dfopt.trace.time_units import time_scale
+from dfopt.trace.time_units import NANOSECONDS, time_scale
 from dfopt.trace.trace import UNMANAGED, Trace
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ def plot_trace(  # noqa: PLR0913 - options, all by keyword
         font_size=font_size,
         colours=colours,
         names_groups=len(groups) > DISTINCT_COLOURS,
+        unit=trace.header.time_unit,
     )
     has_gaps = draw_gaps(brush, trace, window)
     columns = TimeColumns.of(brush, trace, window)
@@ -263,7 +265,7 @@ def label_dispatches(brush: Brush, rows: Sequence[CpuTimeline]) -> None:
             for text, centre in run_label(brush, run):
                 brush.write(text, centre, number, brush.colours[run.group])
         for charge in row.charges:
-            text = f"{charge.amount:,}"
+            text = amount_text(charge.amount, brush.unit)
             if brush.fits(text, charge.amount):
                 middle = charge.start + charge.amount / 2
                 brush.write(text, middle, number, tint(brush.colours[charge.group]))
@@ -376,8 +378,9 @@ def legend_entries(
         yield NO_FRAGMENT, Patch(color=UNLABELLED)
     if (window.paid > window.start).any():
         hatch = HATCHES[ChargeKind.SWITCH]
+        has_unit = brush.unit is None or brush.unit in NANOSECONDS
         yield (
-            "switch penalty",
+            "switch penalty" if has_unit else f"switch penalty ({brush.unit})",
             Patch(facecolor=PAPER, edgecolor=SWITCHING, hatch=hatch, linewidth=0),
         )
         if has_columns:

@@ -246,8 +246,9 @@ def draw_ladders(ax: Axes, policies: Sequence[PolicyLine]) -> None:
         ax.plot(positions, paid, clip_on=False, zorder=3, **policy.line)
         costs += paid
     label_ladder(ax, look_ahead, begin)
-    scale_costs(ax, costs)
-    label = cost_label([policy.comparison for policy in policies])
+    comparisons = [policy.comparison for policy in policies]
+    scale_costs(ax, comparisons, costs)
+    label = cost_label(comparisons)
     ax.set_ylabel(label, fontsize=FONT_SIZE, parse_math=False)
     ax.set_title(
         "as it ran, and rolling schedules, which look ahead",

@@ -40,7 +40,7 @@ def test_each_schedule_has_a_bar_with_what_is_proven_about_it() -> None:
     # What is proven is drawn upon the cost, so that each bar ends with one of the two colours.
     assert bars(ax, hatched=True) == dict(zip(middles[1:5], (11, 6, 5, 3), strict=True))
     costs = [text.get_text() for text in ax.texts[1:]]
-    assert costs[0] == "12   mean wait 60 µs"
+    assert costs[0] == "12 ns   mean wait 60 µs"
     assert [int(text.split()[0]) for text in costs] == [12, 11, 7, 5, 6, 8]
     (marked,) = {tuple(line.get_xdata()) for line in ax.lines if line.get_ydata()[0] > middles[4]}
     assert marked == (3,)
@@ -49,7 +49,7 @@ def test_each_schedule_has_a_bar_with_what_is_proven_about_it() -> None:
 def test_bars_need_no_waits() -> None:
     rows = tuple(replace(row, total_wait=None, p99_wait=None) for row in frontier().rows[:2])
     ax = plot_attainable([comparison(frontier=frontier(rows=rows, patience=()))])
-    assert [text.get_text().strip() for text in ax.texts[1:]] == ["12", "11"]
+    assert [text.get_text().strip() for text in ax.texts[1:]] == ["12 ns", "11 ns"]
 
 
 def test_the_recorded_run_alone_is_not_drawn() -> None:
@@ -92,4 +92,4 @@ def test_the_axis_says_where_switches_delay_nothing() -> None:
     ax = plot_attainable([known])
     assert "delayed nothing" in ax.get_xlabel()
     mean = 100 / rows[0].dispatches
-    assert ax.texts[1].get_text() == f"12   mean wait {wait_text(mean, 'ns')}, 2 start later"
+    assert ax.texts[1].get_text() == f"12 ns   mean wait {wait_text(mean, 'ns')}, 2 start later"

@@ -9,6 +9,7 @@ from matplotlib.legend import Legend
 
 from dfopt.compare.comparison import OrderKept
 from dfopt.compare.cost_model import CostModel
+from dfopt.compare.realised import Realised
 from dfopt.compare.window_length import WindowKind
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_foresight, save_picture
@@ -161,3 +162,18 @@ def test_costs_that_differ_much_can_all_be_read() -> None:
     low, high = ax.get_ylim()
     assert low == 0
     assert high > 900
+
+
+def test_costs_are_in_a_unit_that_is_read_well() -> None:
+    paid = 240_000_000
+    large = comparison(
+        model=CostModel(penalty=PenaltyG(fill=2, write_back=0)),
+        realised=Realised(total=paid, worst=paid, switches=12),
+        windows=(window("whole", bound=paid // 2, rolling=paid, realised=paid),),
+    )
+    ax = plot_foresight([large])
+    lay_out(ax)
+    assert ax.get_ylabel() == "penalty on all CPUs (ms)"
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert {"0", "200"} < set(labels)
+    assert max(map(len, labels)) == 3

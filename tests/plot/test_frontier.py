@@ -51,7 +51,7 @@ def test_costs_stand_against_the_mean_wait() -> None:
 def test_one_trace_has_its_points_named() -> None:
     ax = plot_frontier([COMPARISON])
     texts = {text.get_text() for text in ax.texts}
-    assert {"recorded: 12", "nobody later: 7", "1 ms: 5"} <= texts
+    assert {"recorded: 12 ns", "nobody later: 7 ns", "1 ms: 5 ns"} <= texts
     assert ax.get_legend().get_title().get_text() == "made by hand"
     assert legends(ax) == list(MEANINGS.values())
 
@@ -66,7 +66,7 @@ def test_names_stand_nearest_to_their_own_points() -> None:
     ax = plot_frontier([replace(COMPARISON, frontier=frontier(rows=rows, patience=()))])
     lay_out(ax)
     named = {text.get_text(): text for text in ax.texts}
-    assert {*named} == {"recorded: 191", "same timeline: 186", "nobody later: 78"}
+    assert {*named} == {"recorded: 191 ns", "same timeline: 186 ns", "nobody later: 78 ns"}
     for text in named.values():
         box = text.get_window_extent()
         own = ax.transData.transform(text.xy)
