@@ -1,15 +1,16 @@
-"""``dfopt bench``: a method over a set of instances."""
+"""``dfopt bench``: methods over a set of instances."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from dfopt.errors import DfoptError
 from dfopt_cli.exit_codes import NOT_PROVEN
-from dfopt_cli.failures import termination_as_interrupt, warnings_of
+from dfopt_cli.failures import termination_as_interrupt, usage, warnings_of
 from dfopt_cli.options import JsonOption, Method, QuietOption
 from dfopt_cli.output_files import refuse_overwriting
 from dfopt_cli.printing import print_json, print_rich, say
@@ -29,8 +30,13 @@ def bench(
     ],
     *,
     method: Annotated[
-        Method, typer.Option(help="How to solve them; auto chooses what fits each one.")
-    ] = "auto",
+        list[str],
+        typer.Option(
+            metavar="|".join(get_args(Method)),
+            help="How to solve them; auto chooses what fits each one. May be given several times: "
+            "then methods stand side by side.",
+        ),
+    ] = ["auto"],  # noqa: B006 - typer reads it only
     time_limit: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="Stop each search after this time.")
     ] = 60,
@@ -60,7 +66,7 @@ def bench(
             "--output",
             "-o",
             metavar="CSV",
-            help="Write a table there, as CSV: one row for each instance.",
+            help="Write a table there, as CSV: a row for each instance and method.",
             show_default=False,
         ),
     ],
@@ -96,23 +102,29 @@ def bench(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Run a method over a set of instances, and sum up how it did.
+    """Run methods over a set of instances, and compare them.
 
     Every instance is solved in a process of its own. Its row is on the disk as soon as it is
-    done, so that --resume can go on after whatever ended a run. Exit code 0: every instance has
-    its row, proven or not; 1: among them is an error or a wrong result, or one that contradicts
-    what was published; 4: Ctrl-C came first.
+    done, so that --resume can go on after whatever ended a run. Exit code 0: every row is there,
+    proven or not; 1: among them is an error or a wrong result, or one that contradicts what was
+    published; 4: Ctrl-C came first.
 
-    Example: dfopt bench instances --method auto --time-limit 10 -o rows.csv
+    Example: dfopt bench instances --method auto --method dp --time-limit 10 -o rows.csv
     """
     from dfopt.bench import Settings, read_published, read_set, run
+    from dfopt.bench.settings import check_method
     from dfopt.bench.summary import summary_document
     from dfopt_cli.bench_view import progress_bar, published_tables, summary_tables
 
     chosen: dict[str, int] = {}
     if workers is not None or scheduler is not None:
         chosen["workers"] = workers or 1
-    settings = Settings(method=method, seed=seed, time_limit_s=time_limit, gap_limit=gap, **chosen)
+    for each in method:
+        usage(partial(check_method, each), "--method")
+    settings = [
+        Settings(method=each, seed=seed, time_limit_s=time_limit, gap_limit=gap, **chosen)
+        for each in dict.fromkeys(method)
+    ]
     with warnings_of(" ".join(instances)):
         subjects = read_set(*instances)
     refuse_overwriting(output, *instances, *(subject.file for subject in subjects))
@@ -143,7 +155,7 @@ def end(report: Report, output: str, bounds: Mapping[str, PublishedBounds]) -> N
     if not report.is_complete:
         missing = report.total - len(report.rows)
         say(
-            f"dfopt: {output}: interrupted, {missing} of {report.total} instances are left; "
+            f"dfopt: {output}: interrupted, {missing} of {report.total} runs are left; "
             "go on with the same command and --resume"
         )
         raise typer.Exit(NOT_PROVEN)

@@ -1,9 +1,9 @@
-"""The view of a benchmark: a bar while it runs, a table of figures at the end."""
+"""The view of a benchmark: a bar while it runs, tables of what methods found at the end."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from dfopt.bench import (
-    FamilyFigures,
+    MethodFigures,
     PublishedBounds,
     Report,
     Row,
@@ -35,9 +35,15 @@ from dfopt_cli.printing import printable
 from dfopt_cli.progress import shows_progress, stderr_console
 from dfopt_cli.tables import plain_table
 
-COUNTS = ("instances", "proven", "certified")
-GAPS = ("mean\ngap", "max\ngap")
-TIMES = ("median\ntime", "max\ntime", "mean\ntime")
+HEADINGS = (
+    "runs",
+    "not\napplicable",
+    "proven",
+    "certified",
+    "mean\ngap",
+    "max\ntime",
+    "mean\ntime",
+)
 
 
 class TimeLeft(ProgressColumn):
@@ -92,30 +98,51 @@ def progress_bar(
         yield show
 
 
-def summary_tables(report: Report, settings: Settings, csv: str) -> list[Table | Text]:
+def summary_tables(report: Report, settings: Sequence[Settings], csv: str) -> list[Table | Text]:
     """Return what a terminal shows of a run, from top to bottom."""
-    summary = summarise(report.rows)
     table = plain_table()
-    table.add_column("family", overflow="fold")
-    for heading in (*COUNTS, *GAPS, *TIMES):
+    table.add_column("method", overflow="fold")
+    for heading in HEADINGS:
         table.add_column(heading, justify="right")
-    for name, figures in summary.families.items():
-        table.add_row(printable(name), *cells(figures))
-    table.add_row("all", *cells(summary.all), style="bold")
-    return [table, Text(""), *remarks(report, summary.all, settings, csv)]
+    for method, figures in summarise(report.rows).items():
+        table.add_row(method, *cells(figures))
+    compared: list[Table | Text] = []
+    if len(settings) > 1:
+        compared = [methods_table(report), Text("")]
+    return [*compared, table, Text(""), *remarks(report, settings[0], csv)]
 
 
-def cells(figures: FamilyFigures) -> list[str]:
+def methods_table(report: Report) -> Table:
+    """Return bound, objective and time of each instance under each method."""
+    methods = dict.fromkeys(row.method for row in report.rows)
+    table = plain_table()
+    table.add_column("instance", overflow="fold")
+    for method in methods:
+        table.add_column(method, justify="right")
+    rows = {(row.sha256, row.method): row for row in report.rows}
+    for sha256, name in {row.sha256: row.instance for row in report.rows}.items():
+        each = (rows.get((sha256, method)) for method in methods)
+        table.add_row(printable(name), *(method_cell(row) for row in each))
+    return table
+
+
+def method_cell(row: Row | None) -> str:
+    """Return what a method found and how long it took, as a cell."""
+    if row is None or row.status in {RowStatus.NOT_APPLICABLE, RowStatus.ERROR}:
+        return "-" if row is None else str(row.status).replace("-", " ")
+    return f"{row_interval(row)}  {seconds(row.wall_time_s)}"
+
+
+def cells(figures: MethodFigures) -> list[str]:
     """Return a line of the table without its first cell."""
     return [
-        str(figures.instances),
+        str(figures.runs),
+        str(figures.statuses[RowStatus.NOT_APPLICABLE]),
         str(figures.proven),
         f"{figures.certified / figures.proven:.0%}" if figures.proven else "-",
-        *(percent(gap) for gap in (figures.mean_gap, figures.max_gap)),
-        *(
-            seconds(time)
-            for time in (figures.median_time_s, figures.max_time_s, figures.mean_time_s)
-        ),
+        percent(figures.mean_gap),
+        seconds(figures.max_time_s),
+        seconds(figures.mean_time_s),
     ]
 
 
@@ -129,23 +156,19 @@ def seconds(time: float | None) -> str:
     return "-" if time is None else f"{time:.2f} s"
 
 
-def remarks(report: Report, figures: FamilyFigures, settings: Settings, csv: str) -> Iterator[Text]:
+def remarks(report: Report, settings: Settings, csv: str) -> Iterator[Text]:
     """Yield what is to say under the table."""
-    for status, meaning in {
-        RowStatus.NOT_APPLICABLE: "not applicable",
-        RowStatus.ERROR: "ended in an error",
-    }.items():
-        if figures.statuses[status]:
-            yield Text(f"{figures.statuses[status]} {meaning}; the column error says why")
-    if figures.refuted:
-        yield Text(f"{figures.refuted} refuted by the checker; the column error says why")
+    for count, meaning in (
+        (sum(row.status is RowStatus.ERROR for row in report.rows), "ended in an error"),
+        (sum(row.verified == "no" for row in report.rows), "refuted by the checker"),
+    ):
+        if count:
+            yield Text(f"{count} {meaning}; the column error says why")
     limit = f"{settings.time_limit_s:g} s"
     workers = f"{settings.workers} worker{'s' if settings.workers > 1 else ''}"
-    done = f"{len(report.rows)} of {report.total} instances"
     before = f" ({report.resumed} from before)" if report.resumed else ""
-    yield Text(
-        f"{done}{before}, method {settings.method}, limit {limit}, seed {settings.seed}, {workers}"
-    )
+    done = f"{len(report.rows)} of {report.total} runs done{before}"
+    yield Text(f"{done}, limit {limit}, seed {settings.seed}, {workers}")
     yield Text(f"rows in {printable(csv)}; mean is the geometric one, shifted by 1 s")
 
 
@@ -156,6 +179,7 @@ def published_tables(
     verdicts = judged(report.rows, published)
     table = plain_table()
     table.add_column("instance", overflow="fold")
+    table.add_column("method")
     for heading in ("published", "dfopt", "time"):
         table.add_column(heading, justify="right")
     for heading in ("proof", "verdict"):
@@ -163,6 +187,7 @@ def published_tables(
     for item in verdicts:
         table.add_row(
             printable(item.row.instance),
+            item.row.method,
             published_interval(item.published),
             row_interval(item.row),
             seconds(item.row.wall_time_s),

@@ -1,4 +1,4 @@
-"""A method over a set of instances: every instance in a process of its own, a CSV row for each."""
+"""Methods over a set of instances: every instance in a process of its own, a CSV row for each."""
 
 from dfopt.bench.published import (
     Judged,
@@ -12,20 +12,19 @@ from dfopt.bench.row import Row, RowStatus, rows_frame
 from dfopt.bench.run import Report, RunProgress, run
 from dfopt.bench.sets import Entry, read_set
 from dfopt.bench.settings import Settings
-from dfopt.bench.summary import FamilyFigures, Summary, summarise
+from dfopt.bench.summary import MethodFigures, summarise
 from dfopt.bench.table import read_rows
 
 __all__ = [
     "Entry",
-    "FamilyFigures",
     "Judged",
+    "MethodFigures",
     "PublishedBounds",
     "Report",
     "Row",
     "RowStatus",
     "RunProgress",
     "Settings",
-    "Summary",
     "Verdict",
     "judged",
     "read_published",

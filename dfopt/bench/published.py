@@ -105,6 +105,7 @@ def published_document(verdicts: Iterable[Judged]) -> dict[str, Any]:
         "instances": [
             {
                 "instance": item.row.instance,
+                "method": item.row.method,
                 "lower": item.published.lower,
                 "upper": item.published.upper,
                 "verdict": str(item.verdict),

@@ -1,4 +1,4 @@
-"""A run of a benchmark: the instances that the table lacks are solved, one after the other."""
+"""A benchmark: what the table lacks is solved, instance by instance and method by method."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from dfopt.bench.attempt import Attempt, AttemptResult
 from dfopt.bench.row import Row, RowStatus
@@ -27,9 +27,9 @@ class RunProgress:
     Parameters
     ----------
     done, total
-        The number of instances that have their row, and the number of all instances.
+        The number of rows that are there, and the number of all.
     resumed
-        The number of instances that had their row before the run.
+        The number of rows that were there before.
     at_work
         The names of the instances that are being solved, or wait for it on a cluster.
     """
@@ -47,9 +47,9 @@ class Report:
     Parameters
     ----------
     rows
-        The rows of these instances and settings, in the order of the set.
+        The rows of these instances and settings, instance by instance in the order of the set.
     total
-        The number of instances in the set.
+        The number of rows that there are when all is done.
     resumed
         The number of rows that were there before.
     """
@@ -60,14 +60,14 @@ class Report:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every instance has its row; an interrupt leaves some out."""
+        """Whether every row is there; an interrupt leaves some out."""
         return len(self.rows) == self.total
 
 
 def run(  # noqa: PLR0913 - options, all by keyword
     instances: Sequence[Entry],
     csv: str | Path,
-    settings: Settings | None = None,
+    settings: Settings | Sequence[Settings] | None = None,
     *,
     resume: bool = False,
     results: str | Path | None = None,
@@ -87,7 +87,7 @@ def run(  # noqa: PLR0913 - options, all by keyword
     csv
         The file that the rows go to.
     settings
-        How to solve them; by default as :class:`Settings` says.
+        How to solve them, in one or several ways; by default as :class:`Settings` says.
     resume
         Whether to go on with the rows that the file holds: rows of the same instances and
         settings are not run again, and all others are kept. Otherwise a file that holds
@@ -115,17 +115,22 @@ def run(  # noqa: PLR0913 - options, all by keyword
         When the Dask cluster cannot be used. The rows so far are in the table.
     """
     settings = settings or Settings()
+    ways = (settings,) if isinstance(settings, Settings) else settings
     folder = None if results is None else checked_folder(results, instances)
     if scheduler is not None:
         check_scheduler(scheduler)
     with Table(csv, resume=resume) as table:
         if folder is not None:
             folder.mkdir(exist_ok=True)
-        wanted = {(entry.sha256, *settings.fields().values()): entry for entry in instances}
+        wanted = {
+            (entry.sha256, *way.fields().values()): (entry, way)
+            for entry in instances
+            for way in ways
+        }
         rows = {row.key: row for row in table.rows if row.key in wanted}
-        todo = [entry for key, entry in wanted.items() if key not in rows]
+        todo = {key: each for key, each in wanted.items() if key not in rows}
         resumed = len(rows)
-        at_work: dict[str, str] = {}
+        at_work: dict[tuple[Any, ...], str] = {}
 
         def tell() -> None:
             if on_progress is not None:
@@ -135,11 +140,11 @@ def run(  # noqa: PLR0913 - options, all by keyword
                 )
 
         def attempts() -> Iterator[Attempt]:
-            for entry in todo:
-                at_work[entry.sha256] = entry.instance
+            for key, (entry, way) in todo.items():
+                at_work[key] = entry.instance
                 tell()
                 document = entry.document()
-                yield Attempt(entry=entry, document=document, settings=settings, verify=verify)
+                yield Attempt(entry=entry, document=document, settings=way, verify=verify)
 
         # What is finished is in the table; of an interrupt the report says that it is not all.
         with suppress(KeyboardInterrupt), closing(results_of(attempts(), scheduler)) as attempted:
@@ -147,11 +152,11 @@ def run(  # noqa: PLR0913 - options, all by keyword
                 row = outcome.row
                 if folder is not None and outcome.result is not None:
                     # First the document: a row promises that it is there.
-                    path = folder / f"{stem_of(row.file)}.{settings.label}.json"
+                    path = folder / f"{stem_of(row.file)}.{wanted[row.key][1].label}.json"
                     write_text(path, document_text(outcome.result))
                 table.append(row)
                 rows[row.key] = row
-                del at_work[row.sha256]
+                del at_work[row.key]
                 tell()
     return Report(
         rows=tuple(rows[key] for key in wanted if key in rows), total=len(wanted), resumed=resumed

@@ -37,8 +37,7 @@ class Settings:
     workers: int = field(default_factory=available_processors)
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise MethodError(f"unknown method {self.method!r}; known are {', '.join(METHODS)}")
+        check_method(self.method)
         if self.workers < 1:
             raise MethodError(f"needs at least 1 worker, not {self.workers}")
         if self.seed < 0:
@@ -67,6 +66,12 @@ class Settings:
         if self.gap_limit is not None:
             label += f"-g{plain(self.gap_limit)}"
         return f"{label}-w{self.workers}"
+
+
+def check_method(method: str) -> None:
+    """Refuse a method that there is not."""
+    if method not in METHODS:
+        raise MethodError(f"unknown method {method!r}; known are {', '.join(METHODS)}")
 
 
 def plain(number: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,17 +20,14 @@ FORMAT = Format.BENCH_SUMMARY
 SHIFT_S = 1.0
 """Shift of the geometric mean of times: times far below 1 s hardly count."""
 
-OTHERS = "others"
-"""The name under which families of a single instance are put together."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FamilyFigures:
-    """The figures of several rows together.
+class MethodFigures:
+    """The figures of the rows of a method.
 
     Parameters
     ----------
-    instances
+    runs
         How many rows there are.
     statuses
         How many have each status.
@@ -41,62 +37,31 @@ class FamilyFigures:
         How many of those have a certificate that the checker follows, not only a search.
     refuted
         How many results the checker found wrong.
-    mean_gap, max_gap
+    mean_gap
         Over the rows that have a gap; None where none has.
-    median_time_s, max_time_s, mean_time_s
+    max_time_s, mean_time_s
         Of the times of the searches, ``mean_time_s`` being their geometric mean shifted by 1 s,
         :func:`shifted_geometric_mean`. An error counts with the time limit, what was not
         applicable not at all; None where no row is left.
     """
 
-    instances: int
+    runs: int
     statuses: dict[str, int]
     proven: int
     certified: int
     refuted: int
     mean_gap: float | None
-    max_gap: float | None
-    median_time_s: float | None
     max_time_s: float | None
     mean_time_s: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """The figures of each family, by name in the order of the rows, and those of all rows."""
-
-    families: dict[str, FamilyFigures]
-    all: FamilyFigures
+def summarise(rows: Sequence[Row]) -> dict[str, MethodFigures]:
+    """Return the figures of the rows of each method, in the order in which methods come."""
+    methods = dict.fromkeys(row.method for row in rows)
+    return {method: figures_of(row for row in rows if row.method == method) for method in methods}
 
 
-def summarise(rows: Sequence[Row]) -> Summary:
-    """Return the figures of rows by family and in all.
-
-    A family has the instances whose names begin alike: with the words before the first one that
-    holds a digit, as ``zipf`` in ``zipf-n40-m4-d10-s0``. Families of a single instance are put
-    together as ``others``.
-    """
-    sizes = Counter(family_of(row.instance) for row in rows)
-    members: dict[str, list[Row]] = {}
-    alone: list[Row] = []
-    for row in rows:
-        family = family_of(row.instance)
-        (alone if sizes[family] == 1 else members.setdefault(family, [])).append(row)
-    if alone:
-        members[OTHERS] = alone
-    return Summary(
-        families={family: figures_of(group) for family, group in members.items()},
-        all=figures_of(rows),
-    )
-
-
-def family_of(name: str) -> str:
-    """Return the words of a name before the first one that holds a digit."""
-    words = re.split(r"[-_. ](?=[^-_. ]*\d)", name)[0]
-    return words.rstrip("0123456789") or name
-
-
-def figures_of(rows: Iterable[Row]) -> FamilyFigures:
+def figures_of(rows: Iterable[Row]) -> MethodFigures:
     """Return the figures of rows together."""
     rows = list(rows)
     counts = Counter(row.status for row in rows)
@@ -107,15 +72,13 @@ def figures_of(rows: Iterable[Row]) -> FamilyFigures:
         for row in rows
         if row.status is not RowStatus.NOT_APPLICABLE
     ]
-    return FamilyFigures(
-        instances=len(rows),
+    return MethodFigures(
+        runs=len(rows),
         statuses={str(status): counts[status] for status in RowStatus},
         proven=len(proven),
         certified=sum(row.certificate not in {"", "search"} for row in proven),
         refuted=sum(row.verified == "no" for row in rows),
         mean_gap=statistics.fmean(gaps) if gaps else None,
-        max_gap=max(gaps, default=None),
-        median_time_s=statistics.median(times) if times else None,
         max_time_s=max(times, default=None),
         mean_time_s=shifted_geometric_mean(times) if times else None,
     )
@@ -136,23 +99,22 @@ def shifted_geometric_mean(times: Sequence[float], shift: float = SHIFT_S) -> fl
 
 def summary_document(
     report: Report,
-    settings: Settings,
+    settings: Sequence[Settings],
     csv: str,
     published: Mapping[str, PublishedBounds] | None = None,
 ) -> dict[str, Any]:
     """Return the document of the format ``dfopt-bench-summary/1``."""
-    summary = summarise(report.rows)
-    document = {
+    document: dict[str, Any] = {
         "format": FORMAT,
         "csv": csv,
-        "settings": settings.fields(),
-        "instances": report.total,
+        "settings": [each.fields() for each in settings],
+        "runs": report.total,
         "finished": len(report.rows),
         "resumed": report.resumed,
-        "families": [
-            {"family": name, **asdict(figures)} for name, figures in summary.families.items()
+        "methods": [
+            {"method": method, **asdict(figures)}
+            for method, figures in summarise(report.rows).items()
         ],
-        "all": asdict(summary.all),
     }
     if published is not None:
         document["published"] = published_document(judged(report.rows, published))

@@ -40,17 +40,10 @@ def test_a_run_shows_a_summary_and_leaves_a_table(run: Run, folder: Path, tmp_pa
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[1].split() == [
-        "family",
-        "instances",
-        "proven",
-        "certified",
-        *2 * ["gap"],
-        *3 * ["time"],
-    ]
-    assert lines[2].split()[:3] == ["plain", "2", "2"]
-    assert lines[3].split()[:3] == ["others", "1", "1"]
-    assert lines[4].split()[:3] == ["all", "3", "3"]
-    assert "3 of 3 instances, method auto, limit 30 s, seed 0, 1 worker" in lines
+        "method", "runs", "applicable", "proven", "certified", "gap", "time", "time"
+    ]  # fmt: skip
+    assert lines[2].split()[:4] == ["auto", "3", "0", "3"]
+    assert "3 of 3 runs done, limit 30 s, seed 0, 1 worker" in lines
     assert all(len(line) <= 80 for line in lines[:6])
     with output.open(newline="") as stream:
         rows = list(csv.DictReader(stream))
@@ -68,9 +61,27 @@ def test_json_is_one_document_that_fits_its_schema(run: Run, folder: Path, tmp_p
     assert (code, err) == (0, "")
     document = json.loads(out)
     jsonschema.validate(document, schema("bench-summary"))
-    assert (document["instances"], document["finished"], document["resumed"]) == (3, 3, 3)
-    assert document["settings"] == Settings(method="dp", gap_limit=0.5, workers=1).fields()
-    assert document["all"]["statuses"]["not-applicable"] == 1  # the table
+    assert (document["runs"], document["finished"], document["resumed"]) == (3, 3, 3)
+    assert document["settings"] == [Settings(method="dp", gap_limit=0.5, workers=1).fields()]
+    assert document["methods"][0]["statuses"]["not-applicable"] == 1  # the table
+
+
+@pytest.mark.slow
+def test_methods_stand_side_by_side(run: Run, folder: Path, tmp_path: Path) -> None:
+    output = tmp_path / "rows.csv"
+    arguments = ("bench", folder, "--method", "auto", "--method", "dp", "--workers", "1")
+    code, out, err = run(*arguments, "-o", output)
+    assert (code, err) == (0, "")
+    compared, figures, said = out.split("\n\n")
+    head, *lines = (line.split() for line in compared.splitlines())
+    assert head == ["instance", "auto", "dp"]
+    assert {line[0]: int(line[1]) for line in lines} == OPTIMA
+    assert sum(line[-2:] == ["not", "applicable"] for line in lines) == 1
+    assert [line.split()[:4] for line in figures.splitlines()[2:]] == [
+        ["auto", "3", "0", "3"], ["dp", "3", "1", "2"]
+    ]  # fmt: skip
+    assert said.startswith("6 of 6 runs done, ")
+    assert [row.method for row in read_rows(output)] == 3 * ["auto", "dp"]
 
 
 @pytest.mark.slow
@@ -117,9 +128,9 @@ def test_an_interrupt_says_how_to_go_on(
     assert ends(hanging)
     document = json.loads(out)
     jsonschema.validate(document, schema("bench-summary"))
-    assert (document["instances"], document["finished"]) == (4, 2)
+    assert (document["runs"], document["finished"]) == (4, 2)
     assert err == (
-        f"dfopt: {output}: interrupted, 2 of 4 instances are left; "
+        f"dfopt: {output}: interrupted, 2 of 4 runs are left; "
         "go on with the same command and --resume\n"
     )
     assert named_rows(output) == ["fine-1", "fine-2"]
@@ -141,9 +152,9 @@ def test_an_interrupt_leaves_a_cluster_at_once(
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == NOT_PROVEN
-        assert "2 of 4 instances" in out
+        assert "2 of 4 runs" in out
         assert err.count("\n") == 1
-        assert "interrupted, 2 of 4 instances are left" in err
+        assert "interrupted, 2 of 4 runs are left" in err
         os.kill(hanging, signal.SIGKILL)
     assert ends(hanging)
     assert named_rows(output) == NAMES[:2]
@@ -170,7 +181,7 @@ def test_what_does_not_fit_a_method_is_no_error(run: Run, tmp_path: Path) -> Non
     write_instance(replace(PLAIN, tasks=many), path)
     code, out, err = run("bench", path, "--method", "exhaustive", "-o", output)
     assert (code, err) == (0, "")
-    assert "1 not applicable; the column error says why" in out
+    assert out.splitlines()[2].split()[:4] == ["exhaustive", "1", "1", "0"]
 
 
 @pytest.mark.usefixtures("misbehaving")
@@ -266,7 +277,7 @@ def test_progress_is_for_terminals(
     process = terminal.start(*arguments)
     out, _ = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
-    assert "3 of 3 instances" in out
+    assert "3 of 3 runs" in out
     if quiet:
         assert terminal.all_shown() == b""
     else:
@@ -285,7 +296,7 @@ def test_published_bounds_stand_beside_the_rows(run: Run, folder: Path, tmp_path
     code, out, err = run(*arguments)
     assert (code, err) == (0, "")
     assert out.splitlines()[0].split() == [
-        "instance", "published", "dfopt", "time", "proof", "verdict"
+        "instance", "method", "published", "dfopt", "time", "proof", "verdict"
     ]  # fmt: skip
     assert "1 confirmed, 1 sharper; nothing published about 1 of 3" in out
     code, out, _ = run(*arguments, "--resume", "--json")
@@ -294,7 +305,8 @@ def test_published_bounds_stand_beside_the_rows(run: Run, folder: Path, tmp_path
     assert code == 0
     assert document["published"]["verdicts"]["confirmed"] == 1
     assert document["published"]["instances"][1] == {
-        "instance": second, "lower": other - 1, "upper": other, "verdict": "sharper"
+        "instance": second, "method": "auto", "verdict": "sharper",
+        "lower": other - 1, "upper": other,
     }  # fmt: skip
 
 
