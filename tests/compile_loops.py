@@ -1,11 +1,13 @@
 """Compiles the loops that run as machine code, which are then kept on disk.
 
-Tests that run beside each other would otherwise all compile what none of them finds there.
+Processes that run tests beside each other would otherwise all compile what none of them finds
+there.
 """
 
 import pkgutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 CALLERS = (
@@ -14,13 +16,33 @@ CALLERS = (
     "dfopt.solvers.matrix.segment_exchange:first_calls",
     "dfopt.solvers.timed.annealing:first_calls",
     "dfopt.solvers.timed.layers:first_calls",
+    "dfopt.solvers.tour.segment_moves:first_call",
 )
-"""Functions that call all loops of a method once."""
+"""Functions that call the loops of a method once."""
 
 WORKERS = Path(__file__).parents[1] / "docs/examples/workers.ftrace.txt"
 
-# The loops about traces.
-compare = ["compare", WORKERS, "--wait", "100us", "--workers", "1", "--quiet"]
-subprocess.run([sys.executable, "-m", "dfopt_cli", *compare], stdout=subprocess.DEVNULL, check=True)
-for caller in CALLERS:
-    pkgutil.resolve_name(caller)()
+
+def version_of_loops() -> list[object]:
+    """Return what changes when loops have to be compiled anew."""
+    package = find_spec("dfopt")
+    assert package is not None
+    assert package.origin is not None
+    sources = Path(package.origin).parent.rglob("*.py")
+    loops = [source for source in sources if "\n@compiled" in source.read_text("utf-8")]
+    return [sys.version, max(source.stat().st_mtime_ns for source in loops)]
+
+
+def compile_loops() -> None:
+    """Compile what takes long to compile, the loops about traces in a process beside this one."""
+    compare = ["compare", WORKERS, "--wait", "100us", "--workers", "1", "--quiet"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "dfopt_cli", *compare], stdout=subprocess.DEVNULL
+    ) as traces:
+        for caller in CALLERS:
+            pkgutil.resolve_name(caller)()
+    assert traces.returncode == 0
+
+
+if __name__ == "__main__":
+    compile_loops()

@@ -2,12 +2,15 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.compile_loops import version_of_loops
 
 # The time to draw or to try an example says nothing about correctness.
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -38,6 +41,27 @@ def pytest_configure() -> None:
 
 
 ROOT = Path(__file__).parents[1]
+
+COMPILED = "dfopt/compiled"
+"""Where pytest keeps of which version of the loops the machine code is on disk."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the loops before several processes run the tests, each of which would compile them.
+
+    Quick tests need few of them.
+    """
+    config = session.config
+    is_parallel = config.getoption("numprocesses", None)
+    if not is_parallel or "not slow" in config.getoption("markexpr"):
+        return
+    version = version_of_loops()
+    if config.cache is None or config.cache.get(COMPILED, None) != version:
+        print("compiling loops to machine code: a minute or two", flush=True)
+        subprocess.run([sys.executable, ROOT / "tests/compile_loops.py"], check=True)
+        if config.cache is not None:
+            config.cache.set(COMPILED, version)
 
 
 @pytest.hookimpl(trylast=True)
