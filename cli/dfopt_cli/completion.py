@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dfopt.files.formats import Format
 
 SOURCES = ("own", "tgid", "process", "marks", "wakeups")
 """Where fragments come from, without those that end in a text of one's own."""
@@ -66,6 +70,19 @@ def models_of(model: str) -> Callable[[str], list[str]]:
         return shipped_parameters(file_format)
 
     return names_from(shipped)
+
+
+def kinds_of(name: str) -> list[Format]:
+    """Return what a name means that comes with dfopt: kinds of files, most often none or one."""
+    from dfopt.files.formats import Format
+    from dfopt_models.parameter_files import shipped_parameters
+
+    known = {Format.MIX: _mixes, Format.SCENARIO: _scenarios}
+    return [
+        kind
+        for kind in Format
+        if name in (known[kind]() if kind in known else shipped_parameters(kind))
+    ]
 
 
 sources = names_from(lambda: SOURCES)

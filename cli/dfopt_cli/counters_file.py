@@ -49,7 +49,8 @@ def read_counters(
     file: str, *, long: float | None, cpu: list[int] | None, mean: str = "total"
 ) -> tuple[CountersModel, CounterFigures | None]:
     """Return the model in a file, or the one that its samples give with their figures."""
-    from dfopt.files.formats import toml_format
+    from dfopt.files.formats import named_format
+    from dfopt.files.streams import first_bytes
     from dfopt_models.counters import (
         Mean,
         counted_dispatches,
@@ -68,7 +69,7 @@ def read_counters(
     is_model = (
         (file != "-" and not os.path.exists(file))  # its name or its error
         or file.removesuffix(".gz").endswith(".toml")
-        or toml_format(file) is not None
+        or named_format(first_bytes(file)) is not None
     )
     if is_model:
         if long is not None or cpu:

@@ -14,7 +14,8 @@ from typing import Any, NoReturn, TypeVar
 import typer
 
 from dfopt.errors import DfoptError, DfoptWarning
-from dfopt.files.streams import shown_name
+from dfopt.files.streams import NO_SUCH_FILE, shown_name
+from dfopt_cli.completion import kinds_of
 from dfopt_cli.exit_codes import FAILED
 from dfopt_cli.printing import say
 
@@ -38,7 +39,12 @@ python_showwarning = warnings.showwarning
 
 def fail(error: DfoptError) -> NoReturn:
     """Say in one line what is wrong, and end with exit code 1."""
-    say(f"dfopt: {with_options(str(error))}")
+    said = with_options(str(error))
+    if NO_SUCH_FILE in error.problem:
+        from dfopt.files.formats import described
+
+        said += "".join(f"; {error.file} is {described(kind)}" for kind in kinds_of(error.file))
+    say(f"dfopt: {said}")
     raise typer.Exit(FAILED)
 
 

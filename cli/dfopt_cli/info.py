@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from dfopt.errors import FileError
-from dfopt.files.formats import document_format, may_be_trace, toml_format
+from dfopt.files.formats import Format, described, document_format, may_be_trace, named_format
 from dfopt.files.streams import first_bytes
 from dfopt_cli.failures import naming
 from dfopt_cli.instance_files import read_instance_and_warn
@@ -15,29 +15,6 @@ from dfopt_cli.options import JsonOption, with_option_groups
 from dfopt_cli.printing import print_json, print_rich
 from dfopt_cli.trace_files import labelled_if_possible, named, names_of, tell_warnings
 from dfopt_cli.trace_options import LabelOptions
-
-SHOWN_ELSEWHERE = {
-    "dfopt-result/1": "is a result; 'dfopt verify' and 'dfopt plot schedule' take it, behind its "
-    "instance",
-    "dfopt-comparison/1": "is a comparison; 'dfopt plot gap' and 'dfopt plot foresight' draw it",
-    "dfopt-scenario/1": "is a scenario; 'dfopt simulate run-queue' takes it",
-    "dfopt-mix/1": "is a mix of jobs; 'dfopt simulate space-sharing' takes it",
-    "dfopt-response-model/1": "is a response-time model; 'dfopt model' and 'dfopt plot crossover' "
-    "take it",
-    "dfopt-machine/1": "is a measured machine; 'dfopt compare' and 'dfopt trace to-instance' take "
-    "it (--machine)",
-    "dfopt-penalties/1": "is a file of penalties; 'dfopt model' and 'dfopt compare' take it "
-    "(--penalties)",
-    "dfopt-contention-model/1": "is a contention model; 'dfopt model contention' and 'dfopt plot "
-    "contention' take it",
-    "dfopt-batching-model/1": "is a batching model; 'dfopt model batching' and 'dfopt plot "
-    "batching' take it",
-    "dfopt-counters-model/1": "is a model of counters; 'dfopt model counters' and 'dfopt plot "
-    "counters' take it",
-    "dfopt-queueing-model/1": "is a queueing model; 'dfopt model queueing' and 'dfopt plot "
-    "queueing' take it",
-}
-"""Files that are neither instance nor trace."""
 
 
 @with_option_groups
@@ -61,12 +38,12 @@ def info(
     Example: dfopt info instances/hackbench-4-groups-100.json
     """
     with naming(file):
-        file_format = document_format(file) or toml_format(file)
-        if may_be_trace(file_format):
+        given = named_format(first_bytes(file))
+        if given not in (None, Format.INSTANCE, Format.TRACE):
+            raise FileError(f"holds {described(given)}; 'dfopt info' shows instances and traces")
+        if may_be_trace(document_format(file)):
             show_trace(file, labels, as_json=as_json)
             return
-        if file_format in SHOWN_ELSEWHERE:
-            raise FileError(SHOWN_ELSEWHERE[file_format])
         if labels != LabelOptions():
             raise typer.BadParameter("options about labels are for traces")
         show_instance(file, as_json=as_json)

@@ -9,7 +9,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.formats import UNNAMED, document_format, may_be_trace
 from dfopt.files.streams import shown_name
 from dfopt_cli.failures import naming
 from dfopt_cli.output_files import check_output
@@ -26,9 +25,6 @@ def read_trace_file(path: str) -> Trace:
     from dfopt.trace.reading import read_trace
 
     with naming(path):
-        file_format = document_format(path)
-        if not may_be_trace(file_format) and file_format != UNNAMED:
-            raise FileError(f"is a {file_format} document and no trace; name a trace")
         return read_trace(path)
 
 

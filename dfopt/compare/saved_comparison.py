@@ -24,10 +24,9 @@ from dfopt.compare.document import FORMAT
 from dfopt.compare.domains.domain_pairs import DomainComparison, DomainWindow, FragmentShare
 from dfopt.compare.window_length import parse_window
 from dfopt.errors import DfoptError, FileError
-from dfopt.files import read_document
 from dfopt.files.fields import at, choice, each, fields_of, integer, number, string
 from dfopt.files.fields import optional as or_null
-from dfopt.files.formats import check_format
+from dfopt.files.formats import read_json
 from dfopt.files.streams import shown_name
 from dfopt.trace import Quality
 from dfopt.trace.fragment_titles import CommCount
@@ -72,9 +71,8 @@ def read_comparisons(path: str | Path) -> tuple[Comparison, ...]:
     FileError, InstanceError, MethodError
         With file, place and remedy, when the file holds no such document.
     """
-    document = read_document(path)
+    document = read_json(path, FORMAT)
     try:
-        check_format(document, FORMAT)
         if "results" in document:
             raise FileError(
                 "compares schedules of an instance; compare a trace, and save that", place="results"

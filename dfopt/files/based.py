@@ -10,10 +10,10 @@ from typing import Any
 
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.fields import Table, merged
+from dfopt.files.formats import Format, parse_toml_of
 from dfopt.files.storage import read_text
 from dfopt.files.streams import STANDARD_INPUT, shown_name
 from dfopt.files.strict_json import Document
-from dfopt.files.strict_toml import parse_toml
 
 SHIPPED = ".toml"
 """The ending of the names of documents in the package."""
@@ -27,8 +27,10 @@ class BasedFormat:
 
     Parameters
     ----------
-    what, plural
-        The words for a document, such as "a mix" and "mixes".
+    format
+        That of the documents.
+    plural
+        The word for several documents, such as "mixes".
     package, folder
         The package and the folder of the documents that come with dfopt.
     check
@@ -38,7 +40,7 @@ class BasedFormat:
         Returns a base with the values of the document on it.
     """
 
-    what: str
+    format: Format
     plural: str
     package: str
     folder: str
@@ -74,7 +76,7 @@ class BasedFormat:
         is_shipped = self.is_shipped(name)
         folder = None if is_shipped or name == STANDARD_INPUT else Path(name).parent
         try:
-            document = self.check(parse_toml(self._text(name), what=self.what), folder)
+            document = self.check(parse_toml_of(self._text(name), self.format), folder)
         except DfoptError as error:
             raise error if error.file else error.in_file(shown_name(path)) from None
         base = document.pop("base", None)

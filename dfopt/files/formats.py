@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 
 from dfopt.errors import FileError
-from dfopt.files.streams import first_bytes
-from dfopt.files.strict_json import Document, described_json
+from dfopt.files.storage import read_text
+from dfopt.files.streams import PEEK, first_bytes, shown_name
+from dfopt.files.strict_json import Document, described_json, parse_document
+from dfopt.files.strict_toml import parse_toml
+
+
+def _commands(names: str) -> str:
+    """Return how a sentence names commands that are separated by commas."""
+    *first, last = (f"'dfopt {name}'" if name else "" for name in names.split(", "))
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 class Format(StrEnum):
@@ -18,44 +28,90 @@ class Format(StrEnum):
     ----------
     content
         What a document of this format holds, such as ``"an instance"``.
+    takers, makers
+        How a sentence names the commands that read such a file, and those that write one; empty
+        where there are none.
     """
 
     content: str
+    takers: str
+    makers: str
 
-    def __new__(cls, name: str, content: str) -> Format:
-        """Return a member that is its name and knows its content."""
+    def __new__(cls, name: str, content: str, takers: str, makers: str) -> Format:
+        """Return a member that is its name and knows the rest."""
         member = str.__new__(cls, name)
         member._value_ = name
         member.content = content
+        member.takers, member.makers = _commands(takers), _commands(makers)
         return member
 
-    INSTANCE = "dfopt-instance/1", "an instance"
-    INSTANCE_INDEX = "dfopt-instance-index/1", "an index of instances"
-    RESULT = "dfopt-result/1", "a result"
-    VERIFICATION = "dfopt-verification/1", "a verification"
-    INFO = "dfopt-info/1", "a summary of a file"
-    BENCH_SUMMARY = "dfopt-bench-summary/1", "the summary of a benchmark"
-    TRACE = "dfopt-trace/1", "a trace"
-    COMPARISON = "dfopt-comparison/1", "a comparison"
-    WAITING_PROOF = "dfopt-waiting-proof/1", "a proof of a bound for a trace"
-    SCENARIO = "dfopt-scenario/1", "a scenario"
-    RUN_QUEUE = "dfopt-run-queue/1", "the figures of run-queue simulations"
-    MIX = "dfopt-mix/1", "a mix of jobs"
-    THREAD_GRAPH = "dfopt-thread-graph/1", "a thread graph"
-    SIMULATION = "dfopt-simulation/1", "the figures of a simulation"
-    RESPONSE_MODEL = "dfopt-response-model/1", "a response-time model"
-    RESPONSE_TIME = "dfopt-response-time/1", "a table of response times"
-    MACHINE = "dfopt-machine/1", "measured costs of a machine"
-    PENALTIES = "dfopt-penalties/1", "penalties of reallocations"
-    CROSSOVER = "dfopt-crossover/1", "a table of crossovers"
-    CONTENTION_MODEL = "dfopt-contention-model/1", "a contention model"
-    CONTENTION = "dfopt-contention/1", "a table of contention for locks"
-    BATCHING_MODEL = "dfopt-batching-model/1", "a batching model"
-    BATCHING = "dfopt-batching/1", "a table of gains by batches"
-    COUNTERS_MODEL = "dfopt-counters-model/1", "a model of counters"
-    COUNTERS = "dfopt-counters/1", "figures of counters"
-    QUEUEING_MODEL = "dfopt-queueing-model/1", "a queueing model"
-    QUEUEING = "dfopt-queueing/1", "a table of queueing times"
+    INSTANCE = "dfopt-instance/1", "an instance", "solve", "import, trace to-instance, generate"
+    INSTANCE_INDEX = "dfopt-instance-index/1", "an index of instances", "bench", ""
+    RESULT = "dfopt-result/1", "a result", "verify, plot schedule", "solve"
+    VERIFICATION = "dfopt-verification/1", "a verification", "", "verify"
+    INFO = "dfopt-info/1", "a summary of a file", "", "info"
+    BENCH_SUMMARY = "dfopt-bench-summary/1", "the summary of a benchmark", "", "bench"
+    TRACE = "dfopt-trace/1", "a trace", "compare, plot trace", "trace convert, trace import"
+    COMPARISON = "dfopt-comparison/1", "a comparison", "plot gap, plot frontier", "compare"
+    WAITING_PROOF = "dfopt-waiting-proof/1", "a proof of a bound for a trace", "verify", "compare"
+    SCENARIO = "dfopt-scenario/1", "a scenario", "simulate run-queue", ""
+    RUN_QUEUE = (
+        "dfopt-run-queue/1",
+        "the figures of run-queue simulations",
+        "",
+        "simulate run-queue",
+    )
+    MIX = "dfopt-mix/1", "a mix of jobs", "simulate space-sharing", ""
+    THREAD_GRAPH = "dfopt-thread-graph/1", "a thread graph", "", ""
+    SIMULATION = "dfopt-simulation/1", "the figures of a simulation", "", "simulate space-sharing"
+    RESPONSE_MODEL = (
+        "dfopt-response-model/1",
+        "a response-time model",
+        "model response-time, plot crossover",
+        "simulate space-sharing, model from-trace",
+    )
+    RESPONSE_TIME = "dfopt-response-time/1", "a table of response times", "", "model response-time"
+    MACHINE = (
+        "dfopt-machine/1",
+        "a measured machine",
+        "compare, model response-time",
+        "measure machine",
+    )
+    PENALTIES = (
+        "dfopt-penalties/1",
+        "a file of penalties",
+        "compare, model response-time",
+        "measure penalties",
+    )
+    CROSSOVER = "dfopt-crossover/1", "a table of crossovers", "", "model crossover"
+    CONTENTION_MODEL = (
+        "dfopt-contention-model/1",
+        "a contention model",
+        "model contention, plot contention",
+        "",
+    )
+    CONTENTION = "dfopt-contention/1", "a table of contention for locks", "", "model contention"
+    BATCHING_MODEL = (
+        "dfopt-batching-model/1",
+        "a batching model",
+        "model batching, plot batching",
+        "",
+    )
+    BATCHING = "dfopt-batching/1", "a table of gains by batches", "", "model batching"
+    COUNTERS_MODEL = (
+        "dfopt-counters-model/1",
+        "a model of counters",
+        "model counters, plot counters",
+        "",
+    )
+    COUNTERS = "dfopt-counters/1", "figures of counters", "", "model counters"
+    QUEUEING_MODEL = (
+        "dfopt-queueing-model/1",
+        "a queueing model",
+        "model queueing, plot queueing",
+        "",
+    )
+    QUEUEING = "dfopt-queueing/1", "a table of queueing times", "", "model queueing"
 
 
 UNNAMED = "JSON"
@@ -63,7 +119,24 @@ UNNAMED = "JSON"
 
 _JSON_FORMAT = re.compile(rb'"format"\s*:\s*"(dfopt-[a-z-]+/[0-9]+)"')
 _TOML_FORMAT = re.compile(rb"""^\s*format\s*=\s*["'](dfopt-[a-z-]+/[0-9]+)["']""", re.MULTILINE)
+_SCHEDULER = re.compile(rb"^# tracer: |: (sched:)?sched_[a-z_]+: ", re.MULTILINE)
 _CHROME = re.compile(rb'"traceEvents"\s*:|^\s*\{\s*"name"\s*:.*"ph"\s*:')
+
+
+def other_kind(given: Format, expected: Format) -> FileError:
+    """Return the error for a file that holds something else than what is due."""
+    return FileError(f"the file holds {described(given)}; {due(expected)}", place="format")
+
+
+def described(given: Format) -> str:
+    """Say what a file holds, and which commands take it."""
+    return f"{given.content} ({given})" + (f", for {given.takers}" if given.takers else "")
+
+
+def due(expected: Format) -> str:
+    """Say what a file should hold, and which commands make that."""
+    made = f", as made by {expected.makers}" if expected.makers else ""
+    return f"{expected.content} is due here{made}"
 
 
 def check_format(document: Document, expected: Format) -> None:
@@ -71,14 +144,75 @@ def check_format(document: Document, expected: Format) -> None:
     given = document.get("format")
     if given == expected:
         return
+    if isinstance(given, str) and given in list(Format):
+        raise other_kind(Format(given), expected)  # type: ignore[call-arg]
     if "format" not in document:
         problem = f"is missing; {expected.content} has {str(expected)!r} here"
-    elif isinstance(given, str) and given in list(Format):
-        content = Format(given).content  # type: ignore[call-arg]
-        problem = f"the file holds {content} ({given}); {expected.content} is due here"
     else:
         problem = f"must be {str(expected)!r}, not {described_json(given)}"
     raise FileError(problem, place="format")
+
+
+def read_json(path: str | Path, expected: Format) -> Document:
+    """Return the JSON document in a file; another kind of file is told by its name.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be read, or is no strict JSON of this format.
+    """
+    text = read_text(path)
+    try:
+        with telling_kinds(text, expected):
+            document = _parsed(text, expected)
+        check_format(document, expected)
+    except FileError as error:
+        raise error.in_file(shown_name(path)) from None
+    return document
+
+
+def _parsed(text: str, expected: Format) -> Document:
+    try:
+        return parse_document(text)
+    except FileError:
+        if not re.match(r"\s*(?!null|true|false)[A-Za-z#]", text):
+            raise
+        raise FileError(f"is not JSON; {due(expected)}") from None
+
+
+def parse_toml_of(text: str, expected: Format) -> Document:
+    """Return the TOML document that a text holds; another kind of file is told by its name.
+
+    Raises
+    ------
+    FileError
+        When the text is no strict TOML of this format.
+    """
+    with telling_kinds(text, expected):
+        document = parse_toml(text, what=expected.content)
+    check_format(document, expected)
+    return document
+
+
+@contextmanager
+def telling_kinds(text: str, expected: Format) -> Iterator[None]:
+    """Let the error of a parser say what the text is, if it is known, and not what it is not."""
+    try:
+        yield
+    except FileError:
+        first = text[:PEEK].encode()
+        given = named_format(first)
+        if given is None and (_CHROME.search(first) or _SCHEDULER.search(first)):
+            given = Format.TRACE
+        if given in (None, expected):
+            raise
+        raise other_kind(given, expected) from None
+
+
+def named_format(first: bytes) -> Format | None:
+    """Return the format that a document names early on; None where it names none that is known."""
+    name = _json_name(first) or _toml_name(first)
+    return Format(name) if name in list(Format) else None  # type: ignore[call-arg]
 
 
 def document_format(path: str | Path) -> str | None:
@@ -92,13 +226,7 @@ def document_format(path: str | Path) -> str | None:
     FileError
         When the file cannot be read.
     """
-    first = first_bytes(path)
-    if not first.lstrip().startswith(b"{"):
-        return None
-    named = _JSON_FORMAT.search(first)
-    if named is not None:
-        return named[1].decode()
-    return None if _CHROME.search(first) else UNNAMED
+    return _json_name(first_bytes(path))
 
 
 def toml_format(path: str | Path) -> str | None:
@@ -111,7 +239,20 @@ def toml_format(path: str | Path) -> str | None:
     FileError
         When the file cannot be read.
     """
-    named = _TOML_FORMAT.search(first_bytes(path))
+    return _toml_name(first_bytes(path))
+
+
+def _json_name(first: bytes) -> str | None:
+    if not first.lstrip().startswith(b"{"):
+        return None
+    named = _JSON_FORMAT.search(first)
+    if named is not None:
+        return named[1].decode()
+    return None if _CHROME.search(first) else UNNAMED
+
+
+def _toml_name(first: bytes) -> str | None:
+    named = _TOML_FORMAT.search(first)
     return None if named is None else named[1].decode()
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from dfopt.errors import DfoptError
 from dfopt.files.fields import at, choice, each, fields_of, fields_of_kind
-from dfopt.files.formats import Format, check_format
+from dfopt.files.formats import Format, check_format, read_json
 from dfopt.files.json_text import document_digest, document_text
 from dfopt.files.storage import write_text
 from dfopt.files.streams import shown_name
-from dfopt.files.strict_json import Document, check_document, read_document
+from dfopt.files.strict_json import Document, check_document
 from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
@@ -59,7 +59,7 @@ def read_instance(path: str | Path) -> Instance:
     FileError, InstanceError
         With file, place and remedy, when the file is not a valid instance.
     """
-    document = read_document(path)
+    document = read_json(path, FORMAT)
     try:
         return _read(document)
     except DfoptError as error:

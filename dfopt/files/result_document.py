@@ -23,7 +23,7 @@ from dfopt.files.fields import (
     signed_integer,
     string,
 )
-from dfopt.files.formats import Format, check_format
+from dfopt.files.formats import Format, check_format, read_json
 from dfopt.files.json_text import document_text
 from dfopt.files.storage import write_text
 from dfopt.files.streams import shown_name
@@ -31,7 +31,6 @@ from dfopt.files.strict_json import (
     Document,
     check_document,
     described_json,
-    read_document,
     shown_place,
 )
 from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
@@ -62,7 +61,7 @@ def read_result(path: str | Path) -> Result:
     FileError, InstanceError
         With file, place and remedy, when the file is not a result.
     """
-    document = read_document(path)
+    document = read_json(path, FORMAT)
     try:
         return _read(document)
     except DfoptError as error:

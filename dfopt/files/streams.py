@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 """The path that stands for standard input."""
 
+NO_SUCH_FILE = "there is no such file"
+
 GZIP_MAGIC = b"\x1f\x8b"
 
 PEEK = 1 << 16
@@ -144,7 +146,7 @@ def reading_errors(path: str | Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise FileError("there is no such file; check its name", file=name) from None
+        raise FileError(f"{NO_SUCH_FILE}; check its name", file=name) from None
     except IsADirectoryError:
         raise FileError("is a folder; name a file in it", file=name) from None
     except PermissionError:

@@ -6,6 +6,7 @@ import re
 from enum import Enum
 
 from dfopt.errors import FileError
+from dfopt.files.formats import Format, named_format, other_kind
 from dfopt.files.storage import BYTE_ORDER_MARK
 from dfopt.files.streams import GZIP_MAGIC
 from dfopt.trace.readers.ftrace import FTRACE
@@ -67,7 +68,7 @@ _REPORTS = (
 )
 """Files that look like a trace, or are made from one, but cannot be read as a trace."""
 
-_DFOPT_DOCUMENT = re.compile(rb'"format"\s*:\s*"(dfopt-[a-z-]+/[0-9]+)"')
+_DFOPT_TRACE = re.compile(rb'"format"\s*:\s*"dfopt-trace/[0-9]+"')
 _HTML = re.compile(rb"\s*<(!doctype|html|head|script)\b", re.IGNORECASE)
 _JSON = re.compile(rb'\s*(?:\[\s*(?:\]|\Z)|(?:\[\s*)?\{\s*(?:\}|\Z|"[^"\n]*"\s*:))')
 _FTRACE_HEADER = re.compile(rb"^[ \t]*(# tracer:|TRACE:|version = \d|cpus=\d)", re.MULTILINE)
@@ -148,17 +149,19 @@ def _text_of(first: bytes) -> TraceFormat | None:
         return TraceFormat.FTRACE
     if _PERF_HEADER.search(first):
         return TraceFormat.PERF
+    named = named_format(first)
+    if named is not None:
+        raise other_kind(named, Format.TRACE)
     return None
 
 
 def _json_of(first: bytes) -> TraceFormat:
-    document = _DFOPT_DOCUMENT.search(first, 0, (first + b"\n").index(b"\n"))
-    if document is None:
-        return TraceFormat.CHROME
-    name = document[1].decode()
-    if not name.startswith("dfopt-trace/"):
-        raise FileError(f"is a {name} document and no trace; name a trace")
-    return TraceFormat.DFOPT
+    if _DFOPT_TRACE.search(first, 0, (first + b"\n").index(b"\n")):
+        return TraceFormat.DFOPT
+    named = named_format(first)
+    if named not in (None, Format.TRACE):
+        raise other_kind(named, Format.TRACE)
+    return TraceFormat.CHROME
 
 
 def _is_packets(first: bytes) -> bool:

@@ -88,10 +88,13 @@ def parameter_text(path: str | Path, file_format: Format) -> str:
     except FileError as error:
         if Path(name).exists() or name == STANDARD_INPUT or not known:
             raise
-        nearest = difflib.get_close_matches(name, known, n=1)
+        # Names such as mix-1 and mix-5, of which one is meant, are less alike.
+        nearest = difflib.get_close_matches(name, known, n=1, cutoff=0.85)
         hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+        made = f"; others are made by {file_format.makers}" if file_format.makers else ""
         raise FileError(
-            f"{error.problem}, or name a model that comes with dfopt: {', '.join(known)}{hint}",
+            f"{error.problem}, or name {file_format.content} that comes with dfopt: "
+            f"{', '.join(known)}{hint or made}",
             file=error.file,
         ) from None
 

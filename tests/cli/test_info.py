@@ -140,22 +140,20 @@ def test_initial_caches_are_shown(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "problem"),
     [
-        ("result", "is a result; 'dfopt verify' and"),
-        ("comparison", "is a comparison; 'dfopt plot gap' and"),
-        ("scenario", "is a scenario; 'dfopt simulate run-queue' takes it"),
-        ("mix", "is a mix of jobs; 'dfopt simulate space-sharing' takes it"),
-        ("response-model", "is a response-time model; 'dfopt model' and"),
-        ("machine", "is a measured machine; 'dfopt compare' and"),
-        ("penalties", "is a file of penalties; 'dfopt model' and"),
-        ("contention-model", "is a contention model; 'dfopt model contention' and"),
-        ("batching-model", "is a batching model; 'dfopt model batching' and"),
-        ("queueing-model", "is a queueing model; 'dfopt model queueing' and"),
+        ("result", "holds a result (dfopt-result/1), for 'dfopt verify' and"),
+        ("comparison", "holds a comparison (dfopt-comparison/1), for 'dfopt plot gap' and"),
+        ("scenario", "holds a scenario (dfopt-scenario/1), for 'dfopt simulate run-queue'; 'dfopt"),
+        ("thread-graph", "holds a thread graph (dfopt-thread-graph/1); 'dfopt info' shows"),
+        ("info", "holds a summary of a file (dfopt-info/1); 'dfopt info' shows instances and"),
     ],
 )
 def test_what_is_shown_elsewhere(run: Run, tmp_path: Path, kind: str, problem: str) -> None:
     path = tmp_path / "file.json"
-    is_toml = kind in ("scenario", "mix", "penalties", "machine") or kind.endswith("-model")
-    text = f'format = "dfopt-{kind}/1"' if is_toml else json.dumps({"format": f"dfopt-{kind}/1"})
+    text = (
+        f'format = "dfopt-{kind}/1"'
+        if kind == "scenario"
+        else json.dumps({"format": f"dfopt-{kind}/1"})
+    )
     path.write_text(text)
     code, out, err = run("info", path)
     assert (code, out) == (1, "")

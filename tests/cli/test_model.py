@@ -230,9 +230,10 @@ def test_unknown_models_are_said(run: Run) -> None:
     code, _, err = run("model", "crossover", "mix-6")
     assert code == 1
     assert (
-        "or name a model that comes with dfopt: mix-5, mix-5-by-interval; did you mean 'mix-5'?\n"
-        in err
-    )
+        "or name a response-time model that comes with dfopt: mix-5, mix-5-by-interval; others are "
+        "made by 'dfopt simulate space-sharing' and 'dfopt model from-trace'; "
+        "mix-6 is a mix of jobs (dfopt-mix/1), for 'dfopt simulate space-sharing'\n"
+    ) in err
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ def test_bad_files_are_1(
         ("same.html", "same.html", "same.html: is what is read from; name another file"),
         ("empty.txt", "r.html", "empty.txt: is empty; name a trace"),
         ("words.txt", "r.html", "words.txt: holds no trace that dfopt knows; it reads"),
-        (instance_file, "r.html", "is a dfopt-instance/1 document and no trace; name a trace"),
+        (instance_file, "r.html", "the file holds an instance (dfopt-instance/1), for"),
         ("nowhere.txt", "r.html", "nowhere.txt: there is no such file; check its name"),
     ]
     for given, output, problem in refused:

@@ -114,7 +114,8 @@ def test_a_proof_comes_after_its_trace() -> None:
     assert code == 1
     assert err == (
         "dfopt: proof.json: format: the file holds a proof of a bound for a trace "
-        "(dfopt-waiting-proof/1); an instance is due here\n"
+        "(dfopt-waiting-proof/1), for 'dfopt verify'; an instance is due here, as made by "
+        "'dfopt import', 'dfopt trace to-instance' and 'dfopt generate'\n"
     )
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from dfopt.errors import FileError
 from dfopt.files import instance_from_document, read_instance
+from dfopt.files.formats import Format, other_kind
 from tests.files.refused import GOOD, MATRIX, refusal, refusal_of
 
 DEEP = 100_000
@@ -100,7 +101,10 @@ BYTES = {
         gzip.compress(GOOD.encode()),
         "is compressed; give it a name that ends in .gz or gunzip it",
     ),
-    "no JSON": (b"cpus: 2", "line 1, column 1: this is not JSON (Expecting value); correct it"),
+    "no JSON": (
+        b"cpus: 2",
+        f"is not JSON; an instance is due here, as made by {Format.INSTANCE.makers}",
+    ),
     "two documents": (
         b"{}\n{}",
         "line 2, column 1: this is not JSON (Extra data); correct it",
@@ -229,8 +233,8 @@ def test_document_that_is_no_object(tmp_path, content, problem):
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ('"dfopt-result/1"', "the file holds a result (dfopt-result/1); an instance is due here"),
-        ('"dfopt-trace/1"', "the file holds a trace (dfopt-trace/1); an instance is due here"),
+        ('"dfopt-result/1"', other_kind(Format.RESULT, Format.INSTANCE).problem),
+        ('"dfopt-trace/1"', other_kind(Format.TRACE, Format.INSTANCE).problem),
         ('"dfopt-instance/2"', "must be 'dfopt-instance/1', not 'dfopt-instance/2'"),
         ("1", "must be 'dfopt-instance/1', not 1"),
         ("null", "must be 'dfopt-instance/1', not null"),

@@ -20,7 +20,8 @@ def test_instance_where_a_result_is_due(tmp_path):
     path = tmp_path / "i.json"
     path.write_text(GOOD)
     assert refusal(path, read_result) == (
-        f"{path}: format: the file holds an instance (dfopt-instance/1); a result is due here"
+        f"{path}: format: the file holds an instance (dfopt-instance/1), for 'dfopt solve'; "
+        "a result is due here, as made by 'dfopt solve'"
     )
 
 

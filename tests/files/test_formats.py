@@ -2,12 +2,13 @@
 
 import json
 from importlib import resources
+from pathlib import Path
 
 import pytest
 
 from dfopt.errors import FileError
 from dfopt.files import schema
-from dfopt.files.formats import Format, check_format
+from dfopt.files.formats import Format, check_format, other_kind, parse_toml_of, read_json
 
 WITHOUT_SCHEMA = {Format.INSTANCE_INDEX}
 
@@ -31,7 +32,8 @@ def test_a_schema_names_its_format(expected: Format) -> None:
         ({}, "is missing; a mix of jobs has 'dfopt-mix/1' here"),
         (
             {"format": "dfopt-scenario/1"},
-            "the file holds a scenario (dfopt-scenario/1); a mix of jobs is due here",
+            "the file holds a scenario (dfopt-scenario/1), for 'dfopt simulate run-queue'; "
+            "a mix of jobs is due here",
         ),
         ({"format": "dfopt-mix/2"}, "must be 'dfopt-mix/1', not 'dfopt-mix/2'"),
         ({"format": ["dfopt-mix/1"]}, "must be 'dfopt-mix/1', not an array"),
@@ -41,6 +43,41 @@ def test_another_format_is_refused(document: dict[str, object], problem: str) ->
     with pytest.raises(FileError) as caught:
         check_format(document, Format.MIX)
     assert (caught.value.place, caught.value.problem) == ("format", problem)
+
+
+SWITCH = "a-1 [000] d..2. 1.000001: sched_switch: prev_comm=a ==> next_comm=b"
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ('name = "x"\nformat = "dfopt-mix/1"', Format.MIX),
+        ('{"format": "dfopt-result/1"}', Format.RESULT),
+        ('{"format": "dfopt-trace/1", "cpus": 1}\n{"cpu": 0}', Format.TRACE),
+        ("# tracer: nop\na-1\n", Format.TRACE),
+        (SWITCH, Format.TRACE),
+        ('{"traceEvents": []}\n{', Format.TRACE),
+    ],
+)
+def test_another_kind_of_file_is_told_by_its_name(text: str, given: Format, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text(text)
+    with pytest.raises(FileError) as caught:
+        read_json(path, Format.INSTANCE)
+    assert caught.value.problem == other_kind(given, Format.INSTANCE).problem
+    with pytest.raises(FileError) as caught:
+        parse_toml_of(text, Format.MACHINE)
+    assert caught.value.problem == other_kind(given, Format.MACHINE).problem
+
+
+@pytest.mark.parametrize("text", ["NAME: four\nTYPE: ATSP\n", "id,df\n1,2\n", "import numpy\n"])
+def test_what_is_no_json_at_all_is_answered_with_what_makes_it(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text(text)
+    with pytest.raises(
+        FileError, match="is not JSON; an instance is due here, as made by 'dfopt im"
+    ):
+        read_json(path, Format.INSTANCE)
 
 
 def test_a_format_is_written_as_its_name() -> None:

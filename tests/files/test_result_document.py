@@ -205,7 +205,7 @@ def test_keys_of_ones_own_are_ignored_at_every_level():
 CPU = ("schedule", "cpus", 0)
 WEIGHT = ("certificate", "weights", 0)
 BAD = [
-    (("format",), "dfopt-instance/1", "format: the file holds an instance (dfopt-instance/1); a"),
+    (("format",), "dfopt-instance/1", "format: the file holds an instance (dfopt-instance/1), "),
     (("instance",), ..., "instance: is missing; it is required"),
     (("status",), ..., "status: is missing; it is required"),
     (("objective",), ..., "objective: is missing; it is required"),

@@ -23,7 +23,7 @@ from dfopt.files.fields import (
     table,
     table_by_name,
 )
-from dfopt.files.formats import Format, check_format
+from dfopt.files.formats import Format
 from dfopt.files.instance_document import PENALTY_KEYS, penalty_from_document, penalty_to_document
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document, described_json
@@ -325,7 +325,6 @@ TABLE: Callable[[Any], Table] = table(READERS)
 def _checked(document: Document, folder: Path | None) -> Document:
     """Return the values of a document, each of them checked by itself."""
     check_document(document)  # TOML knows infinite numbers and dates, which mean nothing here
-    check_format(document, FORMAT)
     checked = TABLE(document)
     parameters = checked.get("parameters", {})
     if folder is not None and "workload" in checked:
@@ -341,7 +340,7 @@ def _checked(document: Document, folder: Path | None) -> Document:
 
 
 SCENARIOS = BasedFormat(
-    what="a scenario",
+    format=FORMAT,
     plural="scenarios",
     package="dfopt.simulate.run_queue",
     folder="scenarios",

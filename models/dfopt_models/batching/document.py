@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from dfopt.files.fields import Reader, at, each, integer, string
-from dfopt.files.formats import Format, check_format
-from dfopt.files.strict_toml import parse_toml
+from dfopt.files.formats import Format, parse_toml_of
 from dfopt_models.batching.model import COUNTS, PARAMETERS, BatchingModel
 from dfopt_models.parameter_fields import number, sources_in, table_fields
 from dfopt_models.parameter_files import read_parameters, shipped_parameters
 
 FORMAT = Format.BATCHING_MODEL
-WHAT = "a batching model"
 
 OPTIONAL = ("batch_switch",)
 LISTS = ("granularities", "lengths")
@@ -57,8 +55,7 @@ def parse_batching(text: str, name: str = "model") -> BatchingModel:
     FileError, ModelError
         With place and remedy, when the text is not a valid model.
     """
-    document = parse_toml(text, what=WHAT)
-    check_format(document, FORMAT)
+    document = parse_toml_of(text, FORMAT)
     fields = table_fields(
         document,
         ("format", "name", *PARAMETERS, *LISTS),

@@ -8,8 +8,7 @@ from typing import Any
 
 from dfopt.errors import FileError
 from dfopt.files.fields import Reader, at, choice, each, integer, string
-from dfopt.files.formats import Format, check_format
-from dfopt.files.strict_toml import parse_toml
+from dfopt.files.formats import Format, parse_toml_of
 from dfopt_models.contention.locks import Holds
 from dfopt_models.contention.model import SPREADS, ContentionModel, Measurement, Published
 from dfopt_models.contention.parts import Buffers, Lock, Scans, ThirdBand
@@ -17,7 +16,6 @@ from dfopt_models.parameter_fields import number, sources_in, table_fields
 from dfopt_models.parameter_files import read_parameters, shipped_parameters
 
 FORMAT = Format.CONTENTION_MODEL
-WHAT = "a contention model"
 
 FITTED = "fitted"
 
@@ -60,8 +58,7 @@ def parse_contention(text: str, name: str = "model") -> ContentionModel:
     FileError, ModelError
         With place and remedy, when the text is not a valid model.
     """
-    document = parse_toml(text, what=WHAT)
-    check_format(document, FORMAT)
+    document = parse_toml_of(text, FORMAT)
     parts: dict[str, Reader] = {"buffers": _buffers, "scans": _scans, "third_band": _third_band}
     fields = table_fields(
         document,

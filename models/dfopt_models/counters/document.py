@@ -10,8 +10,7 @@ from typing import Any
 from dfopt.errors import FileError
 from dfopt.files import write_text
 from dfopt.files.fields import at, choice, integer, optional, string
-from dfopt.files.formats import Format, check_format
-from dfopt.files.strict_toml import parse_toml
+from dfopt.files.formats import Format, parse_toml_of
 from dfopt_models.counters.figures import CounterFigures
 from dfopt_models.counters.model import (
     AfterType,
@@ -25,7 +24,6 @@ from dfopt_models.parameter_fields import is_assumed, number, sources_in, table_
 from dfopt_models.parameter_files import read_parameters
 
 FORMAT = Format.COUNTERS_MODEL
-WHAT = "a model of counters"
 
 TYPE_NUMBERS = ("dispatches", "best_ipc", "best_dispatch")
 SHARES = ("time_share", "saving", "harmed_share")
@@ -51,8 +49,7 @@ def read_counters_model(path: str | Path) -> CountersModel:
 
 def parse_counters_model(text: str, name: str = "model") -> CountersModel:
     """Return the model that a TOML document describes; ``name`` if it does not give one."""
-    document = parse_toml(text, what=WHAT)
-    check_format(document, FORMAT)
+    document = parse_toml_of(text, FORMAT)
     fields = table_fields(
         document, ("format", "name", "type", "warm_up", "segregation"), required=("type",)
     )

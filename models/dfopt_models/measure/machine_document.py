@@ -11,15 +11,13 @@ from typing import Any
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import read_text
 from dfopt.files.fields import at, integer
-from dfopt.files.formats import Format, check_format
+from dfopt.files.formats import Format, parse_toml_of
 from dfopt.files.streams import shown_name
-from dfopt.files.strict_toml import parse_toml
 from dfopt_models.measure.machine import MOVED, Estimate, MachineRun, MeasurementError
 from dfopt_models.measure.memory import AccessOrder
 from dfopt_models.parameter_fields import table_fields
 
 FORMAT = Format.MACHINE
-WHAT = "costs of a machine"
 
 PICOSECONDS = {"ps": 1, "ns": 1000}
 """The units that a document may have, in picoseconds."""
@@ -95,8 +93,7 @@ def parse_machine(text: str) -> MachineCosts:
     FileError
         With place and remedy, when it is not valid.
     """
-    document = parse_toml(text, what=WHAT)
-    check_format(document, FORMAT)
+    document = parse_toml_of(text, FORMAT)
     keys = ("format", "time_unit", *COSTS)
     fields = table_fields(document, keys, required=keys)
     unit = fields["time_unit"]

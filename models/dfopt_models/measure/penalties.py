@@ -10,9 +10,8 @@ from typing import Any
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import read_text
 from dfopt.files.fields import at, each
-from dfopt.files.formats import Format, check_format
+from dfopt.files.formats import Format, parse_toml_of
 from dfopt.files.streams import shown_name
-from dfopt.files.strict_toml import parse_toml
 from dfopt_models.errors import ModelError
 from dfopt_models.parameter_fields import SOURCES, number, numbers_of, sources_in, table_fields
 from dfopt_models.response_time.case import check_parameter
@@ -25,7 +24,6 @@ from dfopt_models.response_time.penalties import (
 )
 
 FORMAT = Format.PENALTIES
-WHAT = "a file of penalties"
 
 ANY_JOB = "*"
 """The name that stands for every job that the file does not name."""
@@ -106,8 +104,7 @@ def parse_penalties(text: str) -> MeasuredPenalties:
     FileError, ModelError
         With place and remedy, when it is not valid.
     """
-    document = parse_toml(text, what=WHAT)
-    check_format(document, FORMAT)
+    document = parse_toml_of(text, FORMAT)
     keys = ("format", "reallocation_time", "job")
     fields = table_fields(document, keys, required=keys)
     reallocation_time = at("reallocation_time", number, fields["reallocation_time"])

@@ -11,8 +11,7 @@ from typing import Any
 from dfopt.checks import check_integer
 from dfopt.errors import FileError
 from dfopt.files.fields import at, integer, string
-from dfopt.files.formats import Format, check_format
-from dfopt.files.strict_toml import parse_toml
+from dfopt.files.formats import Format, parse_toml_of
 from dfopt_models.errors import ModelError
 from dfopt_models.parameter_fields import (
     RANGES,
@@ -34,7 +33,6 @@ from dfopt_models.queueing.brackets import (
 from dfopt_models.queueing.footprint import SetCache
 
 FORMAT = Format.QUEUEING_MODEL
-WHAT = "a queueing model"
 
 LOADS = (0.2, 0.5, 0.8, 0.9, 0.95)
 """Loads of which response times are shown, unless others are wanted."""
@@ -254,8 +252,7 @@ def parse_queueing_model(text: str, name: str = "model") -> QueueingModel:
     FileError, ModelError
         With place and remedy, when the text is not a valid model.
     """
-    document = parse_toml(text, what=WHAT)
-    check_format(document, FORMAT)
+    document = parse_toml_of(text, FORMAT)
     fields = table_fields(
         document,
         ("format", "name", "service", "reload", "cpus", "cache", "program"),

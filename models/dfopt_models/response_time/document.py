@@ -11,9 +11,9 @@ from typing import Any
 from dfopt.errors import FileError
 from dfopt.files import write_text
 from dfopt.files.fields import at, each, is_free
-from dfopt.files.formats import Format, check_format
+from dfopt.files.formats import Format, parse_toml_of
 from dfopt.files.strict_json import shown_place
-from dfopt.files.strict_toml import described_toml, parse_toml
+from dfopt.files.strict_toml import described_toml
 from dfopt_models.parameter_fields import (
     RANGES,
     SOURCES,
@@ -37,7 +37,6 @@ from dfopt_models.response_time.penalties import (
 )
 
 FORMAT = Format.RESPONSE_MODEL
-WHAT = "a response-time model"
 
 BASELINE, REPLICATIONS = "x-baseline", "x-replications"
 """Keys that other readers of the format may ignore."""
@@ -81,8 +80,7 @@ def parse_model(text: str, name: str = "model") -> ResponseModel:
     FileError, ModelError
         With place and remedy, when the text is not a valid model.
     """
-    document = parse_toml(text, what=WHAT)
-    check_format(document, FORMAT)
+    document = parse_toml_of(text, FORMAT)
     extras = ranges_and_sources(document, ("reallocation_time",))
     fields = table_fields(
         document,

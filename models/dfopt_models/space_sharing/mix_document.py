@@ -20,7 +20,7 @@ from dfopt.files.fields import (
     table,
     table_by_name,
 )
-from dfopt.files.formats import Format, check_format
+from dfopt.files.formats import Format
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, check_document, described_json, shown_place
 from dfopt_models.space_sharing.mix import (
@@ -212,7 +212,6 @@ APPLICATION: dict[str, Reader] = {
 def _checked(document: Document, folder: Path | None) -> Document:
     """Return the values of a document, each checked by itself; any of them may be missing."""
     check_document(document)  # TOML allows infinite numbers and dates, a mix does not
-    check_format(document, FORMAT)
     read = table(
         {
             "format": string,
@@ -249,7 +248,7 @@ def _merged(base: Document, over: Document) -> Table:
 
 
 MIXES = BasedFormat(
-    what="a mix",
+    format=FORMAT,
     plural="mixes",
     package="dfopt_models.space_sharing",
     folder="mixes",

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dfopt.errors import DfoptError, FileError, InstanceError
-from dfopt.files import read_document
 from dfopt.files.fields import at, each, fields_of, number, string
-from dfopt.files.formats import Format, check_format
+from dfopt.files.formats import Format, check_format, read_json
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, described_json
 from dfopt_models.space_sharing.programs import GraphProgram
@@ -94,7 +93,7 @@ def read_thread_graph(path: str | Path) -> ThreadGraph:
     DfoptError
         When the file is not a valid thread graph, or its threads wait for each other in a cycle.
     """
-    document = read_document(path)
+    document = read_json(path, FORMAT)
     try:
         return thread_graph_from_document(document)
     except DfoptError as error:

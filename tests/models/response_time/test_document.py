@@ -132,7 +132,7 @@ BAD = {
     "no format": (without("format"), "format: is missing"),
     "another format": (
         changed("response-model", "trace"),
-        r"format: the file holds a trace \(dfopt-trace/1\); a response-time model is due here",
+        r"format: the file holds a trace \(dfopt-trace/1\), .*; a response-time model is due here",
     ),
     "no baseline": (without("baseline"), "baseline: is missing"),
     "unknown baseline": (

@@ -18,7 +18,7 @@ from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.cost_model_document import model_from_document, model_to_document
 from dfopt.errors import DfoptError, FileError
-from dfopt.files import read_document, write_text
+from dfopt.files import write_text
 from dfopt.files.fields import (
     at,
     boolean,
@@ -29,7 +29,7 @@ from dfopt.files.fields import (
     signed_integer,
     string,
 )
-from dfopt.files.formats import Format, check_format
+from dfopt.files.formats import Format, read_json
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_json import Document, described_json
 from dfopt.trace.events import Integers
@@ -153,9 +153,8 @@ def read_proof(path: str | Path) -> SavedProof:
     FileError, InstanceError, MethodError
         With file, place and remedy, when the file holds no such document.
     """
-    document = read_document(path)
+    document = read_json(path, FORMAT)
     try:
-        check_format(document, FORMAT)
         return _saved(document)
     except DfoptError as error:
         raise error.in_file(shown_name(path)) from None
