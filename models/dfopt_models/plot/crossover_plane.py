@@ -85,7 +85,7 @@ def plot_crossover_plane(
         names.append(shown_policy(comparison.policy) + ("" if crosses else ": no crossover here"))
     keys.append(legend_key(GUIDE))
     keys[-1].set_linewidth(0.6)
-    names.append("one product; dotted: s = c")
+    names.append("one product; dotted: equal")
     axes.set_xlim(1.0, LARGEST)
     axes.set_ylim(1.0, LARGEST)
     label(axes, "speed, relative to today", "cache, relative to today")

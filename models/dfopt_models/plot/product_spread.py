@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 STYLES = {Region.GROWING: "--", Region.GROWING_LARGE_CACHE: "-"}
-MEANINGS = {"--": "any s, c ≥ 1", "-": "c ≥ s ≥ 1", ":": "a thousandth"}
+MEANINGS = {"--": "any machine", "-": "cache ≥ speed", ":": "a thousandth"}
 THRESHOLD = 1e-3
 """A spread above this changes the third digit after the point."""
 

@@ -83,6 +83,6 @@ def plot_trade(
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_ylim(0.0, 1.1 * top)
     label(axes, "reallocations", "waste, processor-seconds")
-    meanings = {s: f"machine: s × c = {growth_text(product)}" for s, product in styles.items()}
+    meanings = {s: f"speed × cache = {growth_text(product)}" for s, product in styles.items()}
     explain(axes, compared, meanings, marker="o", **BESIDE)
     return axes
