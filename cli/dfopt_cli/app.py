@@ -15,7 +15,7 @@ from dfopt_cli.bench import bench
 from dfopt_cli.compare import compare
 from dfopt_cli.exit_codes import INTERRUPTED
 from dfopt_cli.export import export
-from dfopt_cli.failures import fail, warnings_of
+from dfopt_cli.failures import fail, interruptions, warnings_of
 from dfopt_cli.from_trace import from_trace
 from dfopt_cli.import_files import import_files
 from dfopt_cli.info import info
@@ -47,13 +47,16 @@ class DfoptGroup(TyperGroup):
         """Run the command that ``ctx`` names."""
         if isinstance(sys.stdout, io.TextIOWrapper):  # a name in a file may hold any character
             sys.stdout.reconfigure(errors="backslashreplace")
-        try:
-            with warnings_of("dfopt"):
-                return super().invoke(ctx)
-        except DfoptError as error:
-            fail(error)
-        except KeyboardInterrupt:
-            raise typer.Exit(INTERRUPTED) from None
+        with interruptions:
+            try:
+                with warnings_of("dfopt"):
+                    return super().invoke(ctx)
+            except DfoptError as error:
+                fail(error)
+            except (KeyboardInterrupt, ImportError, SystemError) as error:
+                if not interruptions.came and not isinstance(error, KeyboardInterrupt):
+                    raise
+                raise typer.Exit(INTERRUPTED) from None
 
 
 app = typer.Typer(

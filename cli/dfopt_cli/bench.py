@@ -10,7 +10,7 @@ import typer
 
 from dfopt.errors import DfoptError
 from dfopt_cli.exit_codes import NOT_PROVEN
-from dfopt_cli.failures import termination_as_interrupt, usage, warnings_of
+from dfopt_cli.failures import usage, warnings_of
 from dfopt_cli.options import JsonOption, Method, QuietOption
 from dfopt_cli.output_files import refuse_overwriting
 from dfopt_cli.printing import print_json, print_rich, say
@@ -129,7 +129,7 @@ def bench(
         subjects = read_set(*instances)
     refuse_overwriting(output, *instances, *(subject.file for subject in subjects))
     bounds = None if published is None else read_published(published)
-    with termination_as_interrupt(), progress_bar(quiet=quiet) as show:
+    with progress_bar(quiet=quiet) as show:
         report = run(
             subjects,
             output,

@@ -16,7 +16,7 @@ from dfopt.files.formats import UNNAMED, Format, document_format
 from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_reading
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.exit_codes import CONDITION_MET, NOT_PROVEN
-from dfopt_cli.failures import naming, termination_as_interrupt, usage
+from dfopt_cli.failures import naming, usage
 from dfopt_cli.options import (
     DomainsOption,
     JsonOption,
@@ -93,8 +93,7 @@ def compare(
     plan = replace(plan, folder=output_folder(attainable.save), domains=domains_of(domains))
     if plan.folder is not None:
         refuse_saved_schedules(files, plan.folder)
-    with termination_as_interrupt():
-        compared = compare_traces(files, plan, quiet=quiet)
+    compared = compare_traces(files, plan, quiet=quiet)
     with_windows = bool(windows.window) or windows.foresight
     documents = print_comparisons(compared.comparisons, as_json=as_json, with_windows=with_windows)
     failed = [tell_failures(conditions, document) for document in documents]
@@ -249,7 +248,7 @@ def compare_schedules(
             results[file] = read_result(file)
     limit = DEFAULT_SECONDS if windows.time_limit is None else windows.time_limit
     line = live_line(search_status, quiet=quiet, hint="Ctrl-C stops with the best so far")
-    with naming(instance_file), termination_as_interrupt(), line as show:
+    with naming(instance_file), line as show:
         compared = compare_schedules(
             instance,
             results,

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
 
 import typer
 
@@ -26,8 +26,8 @@ OPTIONS = {
     for name in (
         "arrival", "capacity", "cpu", "cpus", "duration", "duration_unit", "end", "fill",
         "leaves", "lines", "load_included", "objective", "penalty", "queued", "read_line",
-        "resume", "scheduler", "start", "time_unit", "unmanaged", "where", "workers",
-        "write_back",
+        "resume", "scheduler", "start", "time_limit", "time_unit", "unmanaged", "where",
+        "workers", "write_back",
     )
 } | {"instance": "--model", "labels": "--df", "windows": "--window"}  # fmt: skip
 """The options for the parameters that the messages of the library name."""
@@ -108,14 +108,43 @@ def show_warning(
         python_showwarning(message, category, *where, **more)
 
 
-@contextmanager
-def termination_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM, which batch systems and ``timeout`` send, end a search as Ctrl-C does."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+class Interruptions:
+    """Ctrl-C and SIGTERM, which batch systems and ``timeout`` send: both raise KeyboardInterrupt.
+
+    Packages that are being loaded may turn that into another error, so it is noted as well.
+    """
+
+    def __init__(self) -> None:
+        self.came = False
+        self._held = False
+
+    def __enter__(self) -> Self:
+        """Note the signals from now on, unless they are ignored."""
+        self.came, self._before = False, {}
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+                    self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the signals to who had them before."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _note(self, *_: object) -> None:
+        waits, self._held, self.came = self._held, False, True
+        if not waits:
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Let a signal wait for what takes moments, and then pass; a second one does not wait."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+
+
+interruptions = Interruptions()

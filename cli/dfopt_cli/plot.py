@@ -11,7 +11,7 @@ import typer
 from dfopt.errors import DfoptError
 from dfopt_cli.compare_traces import Plan, compare_traces, planned, saved_among
 from dfopt_cli.cost_options import ModelOptions
-from dfopt_cli.failures import naming, termination_as_interrupt, with_options
+from dfopt_cli.failures import naming, with_options
 from dfopt_cli.model_plots import (
     batching,
     claim,
@@ -240,8 +240,7 @@ def draw(
             "saved comparisons have their labels, costs and windows already; give traces, or no "
             "options about them"
         )
-    with termination_as_interrupt():
-        compared = compare_traces(files, plan, saved=saved, quiet=quiet)
+    compared = compare_traces(files, plan, saved=saved, quiet=quiet)
     comparisons = compared.comparisons
     if compared.interrupted:
         whole = [comparison for comparison in comparisons if comparison.is_complete]

@@ -13,7 +13,6 @@ from dfopt.errors import FileError
 from dfopt.files.storage import write_text
 from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_reading
 from dfopt_cli.cost_options import ModelOptions
-from dfopt_cli.failures import termination_as_interrupt
 from dfopt_cli.options import DomainsOption, QuietOption, domains_of, with_option_groups
 from dfopt_cli.output_files import check_output
 from dfopt_cli.trace_options import FrontierOptions, LabelOptions, WindowOptions
@@ -92,15 +91,14 @@ def report(
     plan = planned(labels, model, windows, None if order_free else attainable, default="whole")
     plan = replace(plan, domains=domains_of(domains))
     traces: list[Trace] = []
-    with termination_as_interrupt():
-        compared = compare_traces(files, plan, quiet=quiet, on_trace=traces.append)
-        page = report_page(
-            compared.comparisons,
-            traces[: len(compared.comparisons)],
-            facts=list(map(subject_rows, compared.comparisons)),
-            conclusions=list(map(conclusion_rows, compared.comparisons)),
-            command=shlex.join(["dfopt", *sys.argv[1:]]),
-            interrupted=len(compared.comparisons) < len(files),
-        )
-        write_text(output, page)
+    compared = compare_traces(files, plan, quiet=quiet, on_trace=traces.append)
+    page = report_page(
+        compared.comparisons,
+        traces[: len(compared.comparisons)],
+        facts=list(map(subject_rows, compared.comparisons)),
+        conclusions=list(map(conclusion_rows, compared.comparisons)),
+        command=shlex.join(["dfopt", *sys.argv[1:]]),
+        interrupted=len(compared.comparisons) < len(files),
+    )
+    write_text(output, page)
     compared.end("the page has what is finished")

@@ -10,7 +10,7 @@ from dfopt.errors import DfoptError
 from dfopt_cli import completion
 from dfopt_cli.cost_options import CostOptions
 from dfopt_cli.exit_codes import NOT_PROVEN
-from dfopt_cli.failures import naming, termination_as_interrupt
+from dfopt_cli.failures import naming
 from dfopt_cli.options import (
     DomainsOption,
     JsonOption,
@@ -139,7 +139,7 @@ def run_queue(
     subjects = scenarios_of(scenarios, values, labels, costs)
     folder = output_folder(output)
     line = live_line(replication_status, quiet=quiet, hint=HINT)
-    with termination_as_interrupt(), line as show:
+    with line as show:
         done = simulate_all(
             subjects,
             list(dict.fromkeys(policy)),
@@ -280,7 +280,7 @@ def space_sharing(
         return
     folder = output_folder(trace_dir)
     line = live_line(replication_status, quiet=quiet, hint=HINT)
-    with naming(mix), termination_as_interrupt(), line as show:
+    with naming(mix), line as show:
         summaries, complete = simulate(
             subject,
             list(dict.fromkeys(policy)),

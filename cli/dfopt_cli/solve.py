@@ -11,7 +11,7 @@ from dfopt.files import result_to_document, write_result
 from dfopt.problem.result import Result, Status, StopReason
 from dfopt.problem.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
 from dfopt_cli.exit_codes import INFEASIBLE, NOT_PROVEN
-from dfopt_cli.failures import naming, termination_as_interrupt
+from dfopt_cli.failures import interruptions, naming
 from dfopt_cli.instance_files import read_instance_and_warn
 from dfopt_cli.options import InstanceArgument, JsonOption, Method, QuietOption
 from dfopt_cli.output_files import check_output
@@ -86,7 +86,7 @@ def solve(
         if output is not None:
             check_output(output, instance)
         line = live_line(search_status, quiet=quiet, hint="Ctrl-C stops with the best so far")
-        with termination_as_interrupt(), solve_log(subject, verbose=verbose), line as show:
+        with solve_log(subject, verbose=verbose), line as show:
             result = solvers.solve(
                 subject,
                 method=method,
@@ -95,12 +95,15 @@ def solve(
                 workers=workers,
                 on_progress=show,
             )
-    if output is not None:
-        write_result(result, output)
-    if as_json:
-        print_json(result_to_document(result))
-    else:
-        print_rich(*result_tables(subject, result))
+    with interruptions.held():
+        try:
+            if output is not None:
+                write_result(result, output)
+        finally:
+            if as_json:
+                print_json(result_to_document(result))
+            else:
+                print_rich(*result_tables(subject, result))
     raise typer.Exit(exit_code(result))
 
 

@@ -13,7 +13,7 @@ from dfopt.problem.instance import Instance
 from dfopt.verify import Verification
 from dfopt.verify import verify as check
 from dfopt_cli.cost_options import ModelOptions
-from dfopt_cli.failures import naming
+from dfopt_cli.failures import naming, with_options
 from dfopt_cli.options import JsonOption, with_option_groups
 from dfopt_cli.printing import print_json, print_text, say
 from dfopt_cli.trace_options import LabelOptions
@@ -61,6 +61,14 @@ def verify(
             help="For results: fail if the lower bound could not be checked.",
         ),
     ] = False,
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="For results: give a lower bound up as too large to be checked after this time.",
+        ),
+    ] = 60,
     as_json: JsonOption = False,
 ) -> None:
     """Check a result, a proof or a schedule without any solver.
@@ -89,7 +97,9 @@ def verify(
             raise typer.BadParameter(
                 "options about labels and costs are for traces; an instance has its own"
             )
-        found, said = result_checked(subject, claim, require_certificate=require_certificate)
+        found, said = result_checked(
+            subject, claim, require_certificate=require_certificate, time_limit=time_limit
+        )
     if as_json:
         document = found.to_document()
         print_json(document | {"schedule": figures} if figures else document)
@@ -100,18 +110,18 @@ def verify(
     if not as_json:
         print_text(f"verified: {said}\n")
     for remark in found.unchecked:
-        say(f"dfopt: {claim}: {remark}")
+        say(f"dfopt: {claim}: {with_options(remark)}")
 
 
 def result_checked(
-    subject: str, claim: str, *, require_certificate: bool
+    subject: str, claim: str, *, require_certificate: bool, time_limit: float
 ) -> tuple[Verification, str]:
     """Return what is found about the result of an instance, and what is then known."""
     with naming(subject):
         instance = read_instance(subject)
     with naming(claim):
         result = read_result(claim)
-    found = check(instance, result, require_certificate=require_certificate)
+    found = check(instance, result, require_certificate=require_certificate, time_limit=time_limit)
     return found, "" if found.problems else summary(instance, found)
 
 

@@ -117,9 +117,8 @@ def check_writable(path: str | Path) -> None:
         target = Path(path)
         if _is_special(target):
             return
-        temporary, descriptor = _open_temporary(_checked_target(target))
-        os.close(descriptor)
-        temporary.unlink()
+        with _temporary(_checked_target(target)) as (_, descriptor):
+            os.close(descriptor)
     except (OSError, ValueError) as error:
         raise _writing_error(path, error) from None
 
@@ -136,8 +135,7 @@ def _new_file(path: Path) -> Iterator[BinaryIO]:
         with path.open("wb") as stream:
             yield stream
         return
-    temporary, descriptor = _open_temporary(target)
-    try:
+    with _temporary(target) as (temporary, descriptor):
         with open(descriptor, "wb") as stream:
             yield stream
             stream.flush()
@@ -145,8 +143,6 @@ def _new_file(path: Path) -> Iterator[BinaryIO]:
         with contextlib.suppress(FileNotFoundError):
             temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _is_special(path: Path) -> bool:
@@ -166,10 +162,15 @@ def _checked_target(path: Path) -> Path:
     return target
 
 
-def _open_temporary(target: Path) -> tuple[Path, int]:
+@contextlib.contextmanager
+def _temporary(target: Path) -> Iterator[tuple[Path, int]]:
+    """Open a file beside ``target``; whatever comes, its name is gone in the end."""
     # Not tempfile: its files are closed to everyone else whatever the user's umask says.
     temporary = target.with_name(f".dfopt-{secrets.token_hex(8)}.tmp")
-    return temporary, os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        yield temporary, os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _writing_error(path: str | Path, error: OSError | ValueError) -> FileError:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from dfopt._version import __version__
 from dfopt.bounds import Bound, best_of, cheap_bounds
-from dfopt.checks import described
+from dfopt.checks import LARGEST_TOTAL, check_integer, described
 from dfopt.errors import DfoptError, InstanceError, MethodError
 from dfopt.files import fingerprint
 from dfopt.problem.certificate import Certificate, CompleteSearch, Exhaustive
@@ -107,7 +107,7 @@ def solve(  # noqa: PLR0913 - options, all by keyword
     >>> result.status, result.objective, result.lower_bound
     (<Status.OPTIMAL: 'optimal'>, 4, 4)
     """
-    _check_arguments(instance, stop)
+    _check_arguments(instance, stop, seed)
     if time_limit is not None:
         limit = TimeLimit(time_limit)
         stop = limit if stop is None else FirstOf(stop, limit)
@@ -117,7 +117,7 @@ def solve(  # noqa: PLR0913 - options, all by keyword
         raise MethodError(f"needs at least 1 worker, not {workers}")
     search = Search(
         instance,
-        stop=stop,
+        stop=None if stop is None else _with_reasons(stop),
         on_progress=on_progress,
         seed=seed,
         workers=workers or available_processors(),
@@ -152,7 +152,7 @@ def solve(  # noqa: PLR0913 - options, all by keyword
     return _result(search, method, reason)
 
 
-def _check_arguments(instance: object, stop: object) -> None:
+def _check_arguments(instance: object, stop: object, seed: object) -> None:
     """Refuse what callers without a type checker may take for an instance or a limit."""
     if not isinstance(instance, Instance):
         raise InstanceError(
@@ -163,6 +163,23 @@ def _check_arguments(instance: object, stop: object) -> None:
         raise DfoptError(
             f"must be a criterion such as TimeLimit(10), not {described(stop)}", place="stop"
         )
+    check_integer(seed, "seed", least=-LARGEST_TOTAL)
+
+
+def _with_reasons(stop: StoppingCriterion) -> StoppingCriterion:
+    """Return a criterion that refuses reasons which no result can have."""
+
+    def criterion(progress: Progress) -> StopReason | None:
+        reason: object = stop(progress)
+        if reason is None or (isinstance(reason, StopReason) and reason is not StopReason.PROOF):
+            return reason
+        raise DfoptError(
+            "must return a reason such as StopReason.TIME_LIMIT to end the search, or None to go "
+            f"on, not {described(reason)}",
+            place="stop",
+        )
+
+    return criterion
 
 
 def _came_from_the_keyboard(error: BaseException | None) -> bool:
@@ -255,7 +272,7 @@ def _checkable(search: Search, known: Knowledge) -> Certificate | None:
     certificate = known.certificate
     if not isinstance(certificate, CompleteSearch):
         return certificate
-    with suppress(MethodError, SearchOver):
+    with suppress(MethodError, SearchOver, KeyboardInterrupt):
         if not has_schedule_below(search.instance, known.lower_bound, search.check_limits):
             return Exhaustive(threshold=known.lower_bound - 1)
         raise AssertionError(f"a schedule is below the bound of {certificate}")

@@ -6,9 +6,13 @@ the result's claims fit together, and the proof of its lower bound. No solver is
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from dfopt.errors import MethodError
 from dfopt.files import fingerprint
 from dfopt.files.formats import Format
 from dfopt.html_table import html_table
@@ -110,7 +114,11 @@ class Verification:
 
 
 def verify(
-    instance: Instance, result: Result, *, require_certificate: bool = False
+    instance: Instance,
+    result: Result,
+    *,
+    require_certificate: bool = False,
+    time_limit: float | None = None,
 ) -> Verification:
     """Check a result against its instance.
 
@@ -122,6 +130,9 @@ def verify(
         The claims about the instance.
     require_certificate
         Whether a lower bound that could not be checked is a problem.
+    time_limit
+        After this number of seconds the lower bound counts as too large to be checked; by default
+        never.
 
     Returns
     -------
@@ -141,7 +152,7 @@ def verify(
             total = instance.objective is Objective.TOTAL_PENALTY
             objective = sum(costs) if total else max(costs, default=0)
     problems += contradictions(instance, result, objective)
-    bound = check_bound(instance, result)
+    bound = check_bound(instance, result, _deadline(time_limit))
     problems += bound.problems
     problems += backslides(result)
     if require_certificate and not bound.checked:
@@ -155,3 +166,14 @@ def verify(
         problems=tuple(problems),
         unchecked=tuple(bound.unchecked),
     )
+
+
+def _deadline(seconds: float | None) -> Callable[[], None]:
+    """Return what refuses to go on when the time is over."""
+    end = math.inf if seconds is None else time.monotonic() + seconds
+
+    def check() -> None:
+        if time.monotonic() >= end:
+            raise MethodError(f"that takes longer than {seconds:g} s; set another `time_limit`")
+
+    return check

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dfopt.errors import MethodError
+from dfopt.verify.cases import UnprovenError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -161,7 +162,7 @@ class _WeightTables:
         weight = sum(map(abs, (*orders.leaving, *orders.entering))) + orders.spare
         weight += sum(weight for *_, weight in orders.cuts)
         if (weight + largest) * (size + 2) > NONE // 2:
-            raise MethodError("the weights are too large to add them up in 64 bits")
+            raise UnprovenError("the weights are too large to add them up in 64 bits")
         self._budget, self._spare = budget, orders.spare
         self._leaving = np.array(orders.leaving, dtype=np.int64)
         self._visits = (self._leaving + np.array(orders.entering, dtype=np.int64))[1:]

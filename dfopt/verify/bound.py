@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 from dfopt.checks import LARGEST_TOTAL, described
@@ -27,6 +27,7 @@ from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.problem.result import Result
 from dfopt.problem.tour_certificate import Tour
 from dfopt.verify.branching import false_cases
+from dfopt.verify.cases import UnprovenError
 from dfopt.verify.counting import counted_bound
 from dfopt.verify.enumeration import has_schedule_below
 from dfopt.verify.groups import false_groups
@@ -34,7 +35,7 @@ from dfopt.verify.prices import OrderPrices, largest_total_below
 from dfopt.verify.sizes import false_sizes, least_visits
 from dfopt.verify.supports import false_supports
 from dfopt.verify.tours import false_tour
-from dfopt.verify.visits import most_by_visits
+from dfopt.verify.visits import values_within
 
 
 @dataclass(slots=True)
@@ -46,36 +47,55 @@ class BoundCheck:
     unchecked: list[str] = field(default_factory=list)
 
 
-def check_bound(instance: Instance, result: Result) -> BoundCheck:
-    """Check that no schedule is better than the lower bound of ``result``."""
+def check_bound(  # noqa: PLR0911 - one for each answer
+    instance: Instance, result: Result, check: Callable[[], None] = lambda: None
+) -> BoundCheck:
+    """Check that no schedule is better than the lower bound of ``result``.
+
+    ``check`` is called often; a MethodError that it raises ends the work.
+    """
     bound, certificate = result.lower_bound, result.certificate
     malformed = list(_malformed_numbers(bound, certificate))
     if malformed:
         return BoundCheck(problems=malformed)
     if bound is None:
-        return _check_lack_of_room(instance, certificate)
+        return _check_lack_of_room(instance, certificate, check)
     if bound <= 0:
-        check = BoundCheck(checked=bound == 0)
-        if certificate is not None:
-            check.problems.append("certificate: must be null, because the lower bound 0 needs none")
-        return check
+        if certificate is None:
+            return BoundCheck(checked=bound == 0)
+        return BoundCheck(
+            problems=["certificate: must be null, because the lower bound 0 needs none"]
+        )
     if certificate is None:
         return BoundCheck(unchecked=[f"no certificate says why the lower bound is {bound}"])
-    check = BoundCheck(problems=list(_wrong_bounds(instance, certificate, bound)))
-    if check.problems or isinstance(certificate, SizeWeights):
-        return check
+    problems = list(_wrong_bounds(instance, certificate, bound))
+    if problems:
+        return BoundCheck(problems=problems)
     if isinstance(certificate, CompleteSearch):
         solver = repr(certificate.solver) if certificate.solver else "a solver"
-        check.unchecked.append(
-            f"the lower bound {bound} rests on a search by {solver}, which is not repeated here"
+        return BoundCheck(
+            unchecked=[
+                f"the lower bound {bound} rests on a search by {solver}, which is not repeated here"
+            ]
         )
-    else:
-        try:
-            check.problems += _errors(instance, certificate, bound)
-        except MethodError as error:
-            check.unchecked.append(f"the lower bound {bound} is not checked: {error}")
-    check.checked = not check.problems and not check.unchecked
-    return check
+    assert not isinstance(certificate, SizeWeights)
+    return _judged(
+        lambda: _errors(instance, certificate, bound, check),
+        f"the lower bound {bound} is not checked",
+    )
+
+
+def _judged(errors: Callable[[], list[str]], unchecked: str) -> BoundCheck:
+    """Return what comes of a check: only what is too large, whatever it says, stays open."""
+    try:
+        problems = errors()
+    except UnprovenError as error:
+        problems = [error.problem]
+    except RecursionError:
+        problems = ["certificate: has too many cases within each other"]
+    except MethodError as error:
+        return BoundCheck(unchecked=[f"{unchecked}: {error.problem}"])
+    return BoundCheck(checked=not problems, problems=problems)
 
 
 def _malformed_numbers(bound: object, certificate: Certificate | None) -> Iterator[str]:
@@ -86,28 +106,32 @@ def _malformed_numbers(bound: object, certificate: Certificate | None) -> Iterat
         yield "certificate: has a number that is not an integer"
 
 
-def _is_exact(value: object) -> bool:
+def _is_exact(certificate: Certificate | None) -> bool:
     """Return whether all numbers in a certificate are integers: others are not added up exactly."""
-    if isinstance(value, tuple):
-        return all(map(_is_exact, value))
-    if is_dataclass(value):
-        return all(_is_exact(getattr(value, column.name)) for column in fields(value))
-    return value is None or isinstance(value, int | str)
+    values: list[object] = [certificate]
+    while values:
+        value = values.pop()
+        if isinstance(value, tuple):
+            values += value
+        elif is_dataclass(value):
+            values += [getattr(value, column.name) for column in fields(value)]
+        elif value is not None and not isinstance(value, int | str):
+            return False
+    return True
 
 
-def _check_lack_of_room(instance: Instance, certificate: Certificate | None) -> BoundCheck:
+def _check_lack_of_room(
+    instance: Instance, certificate: Certificate | None, check: Callable[[], None]
+) -> BoundCheck:
     """Check that no schedule has room for all tasks; nothing else makes an instance infeasible."""
     if instance.missing_capacity:
         return BoundCheck(checked=True)
     match certificate:
         case SizeWeights() if instance.has_sizes:
-            check = BoundCheck()
-            try:
-                check.problems += false_sizes(instance, certificate)
-            except MethodError as error:
-                check.unchecked.append(f"that the tasks do not fit is not checked: {error}")
-            check.checked = not check.problems and not check.unchecked
-            return check
+            return _judged(
+                lambda: false_sizes(instance, certificate, check),
+                "that the tasks do not fit is not checked",
+            )
         case CompleteSearch(solver=solver):
             return BoundCheck(
                 unchecked=[
@@ -124,6 +148,7 @@ def _errors(  # noqa: PLR0911, PLR0912 - each kind has its own errors
     instance: Instance,
     certificate: SharedCertificate | EvenShares,
     bound: int,
+    check: Callable[[], None],
 ) -> list[str]:
     """Return why a certificate does not prove the bound; none if it does.
 
@@ -141,30 +166,32 @@ def _errors(  # noqa: PLR0911, PLR0912 - each kind has its own errors
                 return [f"lower_bound: is {bound}, but {argument} gives {count}"]
             return []
         case FullGroups():
-            return false_groups(instance, certificate, bound)
+            return false_groups(instance, certificate, bound, check)
         case Exhaustive():
-            if has_schedule_below(instance, bound):
+            if has_schedule_below(instance, bound, check):
                 return [f"lower_bound: is {bound}, but some schedule is better"]
             return []
         case EvenShares():
-            return _false_shares(instance, certificate, bound)
+            return _false_shares(instance, certificate, bound, check)
     is_matrix = isinstance(instance.penalty, PenaltyMatrix)
     if isinstance(certificate, Supports):
         if not is_matrix:
             return ["certificate.kind: 'supports' is for the penalty matrix"]
-        return false_supports(instance, certificate, bound)
+        return false_supports(instance, certificate, bound, check)
     if isinstance(certificate, Tour):
         if not is_matrix:
             return ["certificate.kind: 'tour' is for the penalty matrix"]
-        return false_tour(instance, certificate, bound)
+        return false_tour(instance, certificate, bound, check)
     if is_matrix:
         return ["certificate.kind: weights are for the penalties f and g"]
     if isinstance(certificate, Branching):
-        return false_cases(instance, certificate, bound)
-    return _false_weights(instance, certificate, bound)
+        return false_cases(instance, certificate, bound, check)
+    return _false_weights(instance, certificate, bound, check)
 
 
-def _false_shares(instance: Instance, certificate: EvenShares, bound: int) -> list[str]:
+def _false_shares(
+    instance: Instance, certificate: EvenShares, bound: int, check: Callable[[], None]
+) -> list[str]:
     """Return the errors in a proof that some CPU has an even share of at least ``bound``.
 
     A CPU finishes no earlier than after the execution times of its tasks and its penalty. Summed
@@ -174,17 +201,16 @@ def _false_shares(instance: Instance, certificate: EvenShares, bound: int) -> li
         return ["certificate.kind: 'even-shares' is for the objective makespan"]
     if instance.is_timed:
         return ["certificate.kind: 'even-shares' is for tasks that do not wait"]
-    total, proof = certificate.total_penalty, certificate.proof
-    penalties = replace(instance, objective=Objective.TOTAL_PENALTY)
-    if total > 0:
-        problems = [*_wrong_bounds(penalties, proof, total)] or _errors(penalties, proof, total)
-        if problems:
-            return [f"certificate.proof: {problem}" for problem in problems]
+    total, proof = max(0, certificate.total_penalty), certificate.proof
     executions = sum(task.exec * task.multiplicity for task in instance.tasks)
-    share = -(-(executions + max(0, total)) // instance.cpus)
+    share = -(-(executions + total) // instance.cpus)
     if share < bound:
         return [f"lower_bound: is {bound}, but an even share is {share}"]
-    return []
+    if not total:
+        return []
+    penalties = replace(instance, objective=Objective.TOTAL_PENALTY)
+    problems = [*_wrong_bounds(penalties, proof, total)] or _errors(penalties, proof, total, check)
+    return [f"certificate.proof: {problem}" for problem in problems]
 
 
 def _wrong_bounds(instance: Instance, certificate: Certificate, bound: int) -> Iterator[str]:
@@ -207,7 +233,9 @@ def _wrong_bounds(instance: Instance, certificate: Certificate, bound: int) -> I
         yield f"certificate.threshold: is {certificate.threshold}, but must be {need}"
 
 
-def _false_weights(instance: Instance, certificate: DualWeights, bound: int) -> list[str]:
+def _false_weights(
+    instance: Instance, certificate: DualWeights, bound: int, check: Callable[[], None]
+) -> list[str]:
     """Return the errors in the two claims of dual weights."""
     problems: list[str] = []
     if len(certificate.bin_weights) != instance.cpus:
@@ -265,17 +293,11 @@ def _false_weights(instance: Instance, certificate: DualWeights, bound: int) -> 
             f"certificate: weights less charges are {worth}, no more than the bin weights, {held}"
         ]
     prices = OrderPrices(weights=weights, charges=charges, visits=visits, scale=certificate.scale)
-    most = most_by_visits(instance, prices, certificate.threshold)
-    if most is not None and all(
-        value <= claim for value, claim in zip(most, certificate.bin_weights, strict=True)
-    ):
-        return []
-    from dfopt.verify.weights import largest_values  # needs numpy, which small results need not
-
-    largest = largest_values(instance, prices, certificate.threshold)
+    claims = certificate.bin_weights
+    largest = values_within(instance, prices, certificate.threshold, claims, check)
     return [
         f"certificate.bin_weights[{cpu}]: is {claim}, but the CPU can hold {value}"
-        for cpu, (claim, value) in enumerate(zip(certificate.bin_weights, largest, strict=True))
+        for cpu, (claim, value) in enumerate(zip(claims, largest, strict=True))
         if value > claim
     ]
 

@@ -1,9 +1,8 @@
 """The check of a ``branching`` certificate: a tree of cases, each refuted by weights.
 
-A fork asks how often something occurs in a schedule: at most ``at_most`` times, or more. One of
-the two holds in every schedule, so the tree is complete by its form alone. At a leaf each count
-lies in a known range: that of every schedule, narrowed by the forks above. The proof is the
-inequality of ``dual-weights``, in which a count with a price p adds p times its least value if
+A fork asks how often something occurs in a schedule: at most ``at_most`` times, or more. At a leaf
+each count lies in a known range: that of every schedule, narrowed by the forks above. The proof is
+the inequality of ``dual-weights``, in which a count with a price p adds p times its least value if
 p > 0, and p times its largest value if p < 0.
 
 The cases are about schedules in which each CPU's order has the blocks that
@@ -14,13 +13,14 @@ cost, so that none is left out.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
-from dfopt.errors import MethodError
 from dfopt.problem.certificate import (
     Branching,
     CpuCount,
     EntryCount,
+    Fork,
     HoldingCount,
     MeetingCount,
     Refutation,
@@ -28,88 +28,78 @@ from dfopt.problem.certificate import (
     VisitCount,
 )
 from dfopt.problem.instance import Instance, Objective
+from dfopt.verify.cases import Range, UnprovenError, first_flaw, leaves
 from dfopt.verify.prices import OrderPrices, largest_total_below
 from dfopt.verify.sizes import least_visits
-from dfopt.verify.visits import most_by_visits
-
-Range = tuple[int, int]
-"""The least and the largest value of a count."""
+from dfopt.verify.visits import most_held
 
 Counted = tuple[frozenset[int], Range]
 """The entries of ``instance.tasks`` that a count is about, and its range in all schedules."""
 
 
-class MalformedTreeError(MethodError):
-    """Says what is wrong with the form of a tree."""
-
-
-def false_cases(instance: Instance, certificate: Branching, bound: int) -> list[str]:
+def false_cases(
+    instance: Instance, certificate: Branching, bound: int, check: Callable[[], None]
+) -> list[str]:
     """Return the errors in a tree that should show that no schedule is below ``bound``."""
-    try:
-        tree = _Tree(instance, certificate)
-        for position, ranges, leaf in tree.leaves():
-            if all(least <= most for least, most in ranges):  # else no schedule is in this case
-                problem = tree.flaw(leaf, ranges, bound)
-                if problem:
-                    return [f"certificate.nodes[{position}]: {problem}"]
-    except MalformedTreeError as error:
-        return [str(error)]
-    return []
+    return first_flaw(_Tree(instance, certificate, check).leaves(bound))
 
 
 class _Tree:
     """A certificate, with the tasks that it is about."""
 
-    def __init__(self, instance: Instance, certificate: Branching) -> None:
+    def __init__(
+        self, instance: Instance, certificate: Branching, check: Callable[[], None]
+    ) -> None:
         self._instance = instance
         self._certificate = certificate
+        self._check = check
         fragments = _Fragments(instance)
         self._members = [fragments.members(row) for row in certificate.classes]
         self._counted: list[Counted] = [fragments.counted(count) for count in certificate.counts]
 
-    def leaves(self) -> Iterator[tuple[int, list[Range], Refutation]]:
-        """Yield the leaves, each with its position and the range of every count."""
-        waiting = [[limits for _, limits in self._counted]]
-        for position, node in enumerate(self._certificate.nodes):
-            place = f"certificate.nodes[{position}]"
-            if not waiting:
-                raise MalformedTreeError(f"{place}: the tree is complete without this node")
-            ranges = waiting.pop()
-            if isinstance(node, Refutation):
-                yield position, ranges, node
-                continue
-            if not 0 <= node.count < len(ranges):
-                raise MalformedTreeError(f"{place}.count: there is no such count")
-            least, most = ranges[node.count]
-            for case in ((max(least, node.at_most + 1), most), (least, min(most, node.at_most))):
-                waiting.append([*ranges[: node.count], case, *ranges[node.count + 1 :]])
-        if waiting:
-            raise MalformedTreeError(f"certificate.nodes: {len(waiting)} cases are missing")
+    def leaves(self, bound: int) -> Iterator[tuple[str, Callable[[], str | None]]]:
+        """Yield the leaves: the place of each, and what returns its flaw."""
+        place = "certificate.nodes"
+        for position, ranges, leaf in leaves(
+            self._certificate.nodes, self._fork, lambda count: self._counted[count][1], place
+        ):
+            assert isinstance(leaf, Refutation)
+            yield f"{place}[{position}]", partial(self.flaw, leaf, ranges, bound)
 
-    def flaw(self, leaf: Refutation, ranges: Sequence[Range], bound: int) -> str:
-        """Return why a leaf does not exclude what is below the bound; empty if it does."""
+    def _fork(self, node: Fork | Refutation) -> tuple[int, int] | None:
+        if isinstance(node, Refutation):
+            return None
+        if not 0 <= node.count < len(self._counted):
+            raise UnprovenError("certificate.nodes: a fork names a count that is not there")
+        return node.count, node.at_most
+
+    def flaw(self, leaf: Refutation, ranges: Mapping[int, Range], bound: int) -> str | None:
+        """Return why a leaf does not exclude what is below the bound; None if it does."""
+        self._check()
         if leaf.scale < 1:
-            return f"the scale is {leaf.scale}, but must be at least 1"
+            return f": the scale is {leaf.scale}, but must be at least 1"
         if any(not 0 <= number < len(self._members) for number, _ in leaf.weights):
-            return "a weight is for a class that is not there"
+            return ": a weight is for a class that is not there"
         if any(not 0 <= number < len(self._counted) for number, _ in leaf.prices):
-            return "a price is for a count that is not there"
+            return ": a price is for a count that is not there"
         prices = self._prices(leaf)
         worth = sum(
             weight * task.multiplicity
             for weight, task in zip(prices.weights, self._instance.tasks, strict=True)
         )
         for number, price in leaf.prices:
-            least, most = ranges[number]
+            least, most = ranges.get(number, self._counted[number][1])
             worth += price * (least if price > 0 else most)
-        if self._instance.objective is Objective.TOTAL_PENALTY:
+        total = self._instance.objective is Objective.TOTAL_PENALTY
+        if total:
             worth -= leaf.scale * largest_total_below(self._instance, bound)
-            held = _held(self._instance, prices, None, worth)
-        else:
-            held = _held(self._instance, prices, bound - 1, worth)
+        threshold = None if total else bound - 1
+        held = 0  # at least
+        if worth > 0:
+            held = most_held(self._instance, prices, threshold, worth, self._check)
         if worth > held:
-            return ""
-        return f"everything is worth {worth}, no more than the CPUs can hold, {held}"
+            return None
+        return f": everything is worth {worth}, no more than the CPUs can hold, {held}"
 
     def _prices(self, leaf: Refutation) -> OrderPrices:
         weights, charges = ([0] * len(self._instance.tasks) for _ in range(2))
@@ -141,16 +131,6 @@ class _Tree:
         )
 
 
-def _held(instance: Instance, prices: OrderPrices, threshold: int | None, worth: int) -> int:
-    """Return no less than what all CPUs hold together; exactly that if it is not below worth."""
-    most = most_by_visits(instance, prices, threshold)
-    if most is not None and sum(most) < worth:
-        return sum(most)
-    from dfopt.verify.weights import largest_values  # needs numpy, which small results need not
-
-    return sum(largest_values(instance, prices, threshold))
-
-
 class _Fragments:
     """The tasks of an instance by fragment."""
 
@@ -168,7 +148,7 @@ class _Fragments:
         for row in rows:
             own = {number for number in self._tasks.get(row.df, ()) if row.holds(tasks[number])}
             if not own:
-                raise MalformedTreeError(f"certificate: a class of {row.df!r} holds for no task")
+                raise UnprovenError(f"certificate: a class of {row.df!r} holds for no task")
             members |= own
         return frozenset(members)
 
@@ -186,7 +166,7 @@ class _Fragments:
                 return members, (least_visits(self._instance, tasks, size), min(cpus, tasks))
             case MeetingCount(df=df, other=other):
                 if df == other:
-                    raise MalformedTreeError(f"certificate.counts: {df!r} does not meet itself")
+                    raise UnprovenError(f"certificate.counts: {df!r} does not meet itself")
                 both = [self.members(TaskClass(df=fragment)) for fragment in (df, other)]
                 return both[0] | both[1], (0, min(cpus, *map(self._number, both)))
             case EntryCount(classes=classes):
@@ -194,7 +174,7 @@ class _Fragments:
                 return members, (0, self._number(members))
             case HoldingCount(classes=classes, tasks=tasks):
                 if tasks < 1:
-                    raise MalformedTreeError("certificate.counts: must be of at least 1 task")
+                    raise UnprovenError("certificate.counts: must be of at least 1 task")
                 members = self.members(*classes)
                 return members, (0, min(cpus, self._number(members) // tasks))
 

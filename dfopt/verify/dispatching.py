@@ -22,11 +22,14 @@ from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
 
-MOST_STATES = 1_000_000
-"""At most this number of partial schedules; they take about half a minute."""
+MOST_STEPS = 40_000_000
+"""At most this number of steps, which take some seconds.
 
-ROWS_AT_ONCE = 20_000
-"""Partial schedules that are extended at once."""
+There is one for each task that is left, of each partial schedule with one more task on some CPU.
+"""
+
+ROWS_AT_ONCE = 50_000
+"""About this number of partial schedules come of those that are extended at once."""
 
 MOST_TASKS = 62
 """A set of tasks is an integer of 64 bits."""
@@ -52,7 +55,7 @@ class DispatchedRows:
     floor
         No further switch begins earlier.
     state, awaited, load, free
-        A column for each CPU: what its next switch depends on; its last task if another one
+        For each CPU a line: what its next switch depends on; its last task if another one
         waits for that, otherwise -1; the size of its tasks; when it is free.
     """
 
@@ -65,14 +68,14 @@ class DispatchedRows:
 
     def rows(self, chosen: Any) -> Self:
         """Return some rows."""
-        return type(self)(*(getattr(self, column.name)[chosen] for column in fields(self)))
+        return type(self)(*(getattr(self, column.name)[..., chosen] for column in fields(self)))
 
     @classmethod
     def joined(cls, parts: list[DispatchedRows]) -> DispatchedRows:
         """Return the rows of all parts."""
         return cls(
             *(
-                np.concatenate([getattr(part, column.name) for part in parts])
+                np.concatenate([getattr(part, column.name) for part in parts], axis=-1)
                 for column in fields(cls)
             )
         )
@@ -82,7 +85,7 @@ class Dispatching:
     """A timed instance, and a bound that schedules shall be below."""
 
     def __init__(self, instance: Instance, bound: int, check: Callable[[], None]) -> None:
-        self.check, self.bound = check, bound
+        self.check = check
         self.tasks = [task for task in instance.tasks for _ in range(task.multiplicity)]
         if len(self.tasks) > MOST_TASKS:
             raise MethodError(TOO_LARGE)
@@ -118,7 +121,8 @@ class Dispatching:
         # No schedule in which nothing waits needlessly ends later than this.
         latest = int(self.release.max()) + sum(map(int, self.exec)) + int(self.finish.max())
         latest += sum(map(int, self.switch.max(axis=0)))
-        if max(latest, bound) * (instance.cpus + 2) > LARGEST_TOTAL:
+        self.bound = min(bound, latest + 1)
+        if latest * (instance.cpus + 2) > LARGEST_TOTAL:
             raise MethodError("the times are too large to add them up in 64 bits")
         names = [task.id for task in self.tasks]
         self.before = [
@@ -211,27 +215,29 @@ class Dispatching:
         states = DispatchedRows(
             done=np.zeros(1, dtype=np.int64),
             floor=np.zeros(1, dtype=np.int64),
-            state=self.starts.reshape(1, cpus),
-            awaited=np.full((1, cpus), NOTHING),
-            load=np.zeros((1, cpus), dtype=np.int64),
-            free=np.zeros((1, cpus), dtype=np.int64),
+            state=self.starts.reshape(cpus, 1),
+            awaited=np.full((cpus, 1), NOTHING),
+            load=np.zeros((cpus, 1), dtype=np.int64),
+            free=np.zeros((cpus, 1), dtype=np.int64),
         )
-        number = 0
+        steps = 0
+        each = len(self.tasks) * cpus
+        at_once = max(1, ROWS_AT_ONCE // each)
         for _ in self.tasks:
+            steps += len(states.done) * each * len(self.tasks)
+            if steps > MOST_STEPS:
+                raise MethodError(TOO_LARGE)
             parts = []
-            for first in range(0, len(states.done), ROWS_AT_ONCE):
-                rows = states.rows(slice(first, first + ROWS_AT_ONCE))
+            for first in range(0, len(states.done), at_once):
+                rows = states.rows(slice(first, first + at_once))
                 # Bounds take the longest, so that they come last.
                 rows = without_superfluous(self._following(rows), len(self.switch))
                 parts.append(rows.rows(self._bounds(rows) < self.bound))
-                number += len(parts[-1].done)
-                if number > MOST_STATES:
-                    raise MethodError(TOO_LARGE)
             states = without_superfluous(DispatchedRows.joined(parts), len(self.switch))
             if not len(states.done):
                 return False
         ends = states.free + self.finish[states.state]
-        return bool((ends.max(axis=1) < self.bound).any())
+        return bool((ends.max(axis=0) < self.bound).any())
 
     def _following(self, states: DispatchedRows) -> DispatchedRows:
         """Return what can come of one more task."""
@@ -241,60 +247,59 @@ class Dispatching:
             needed = self.before[task] | self.first[task]
             ready = (states.done & (needed | 1 << task)) == needed
             for cpu in range(len(self.starts)):
-                chosen = ready & (states.load[:, cpu] + self.sizes[task] <= self.room)
+                chosen = ready & (states.load[cpu] + self.sizes[task] <= self.room)
                 rows = states.rows(chosen)
-                begin = np.maximum(self._ready_at(rows, task), rows.free[:, cpu])
+                begin = np.maximum(self._ready_at(rows, task), rows.free[cpu])
                 in_order = begin >= rows.floor
                 rows, begin = rows.rows(in_order), begin[in_order]
-                rows.free[:, cpu] = begin + self.switch[rows.state[:, cpu], task] + self.exec[task]
-                rows.state[:, cpu] = self.state_of[task]
-                rows.awaited[:, cpu] = task
-                rows.load[:, cpu] += self.sizes[task]
+                rows.free[cpu] = begin + self.switch[rows.state[cpu], task] + self.exec[task]
+                rows.state[cpu] = self.state_of[task]
+                rows.awaited[cpu] = task
+                rows.load[cpu] += self.sizes[task]
                 rows.done |= 1 << task
                 rows.floor = begin
-                parts.append(rows.rows(rows.free[:, cpu] < self.bound))
+                parts.append(rows.rows(rows.free[cpu] < self.bound))
         return self._settled(DispatchedRows.joined(parts))
 
     def _ready_at(self, rows: DispatchedRows, task: int) -> Integers:
         """Return from when the switch to a task can begin on any CPU."""
         waits = (self.before[task] >> np.maximum(rows.awaited, 0)) & (rows.awaited >= 0)
-        latest = np.where(waits, rows.free, 0).max(axis=1)
+        latest = np.where(waits, rows.free, 0).max(axis=0)
         ready: Integers = np.maximum(latest, self.release[task])
         return ready
 
     def _settled(self, rows: DispatchedRows) -> DispatchedRows:
         """Return rows with what counts of them for schedules below the bound."""
-        waiting = self.after[np.maximum(rows.awaited, 0)] & ~rows.done[:, None]
+        waiting = self.after[np.maximum(rows.awaited, 0)] & ~rows.done
         rows.awaited = np.where((rows.awaited >= 0) & (waiting != 0), rows.awaited, NOTHING)
         # An idle CPU waits at least until any task can start.
         far = np.iinfo(np.int64).max
         earliest = np.full(len(rows.done), far)
-        free = np.where(rows.load < self.room, rows.free, far).min(axis=1)
+        free = np.where(rows.load < self.room, rows.free, far).min(axis=0)
         for task in range(len(self.tasks)):
             needed = self.before[task] | self.first[task]
             ready = (rows.done & (needed | 1 << task)) == needed
             begin = np.maximum(self._ready_at(rows, task), free)
             earliest = np.where(ready, np.minimum(earliest, begin), earliest)
         rows.floor = np.where(earliest < far, np.maximum(rows.floor, earliest), rows.floor)
-        floor = rows.floor[:, None]
-        idle = floor + self.finish[rows.state] < self.bound
-        rows.free = np.where(idle, np.maximum(rows.free, floor), rows.free)
+        idle = rows.floor + self.finish[rows.state] < self.bound
+        rows.free = np.where(idle, np.maximum(rows.free, rows.floor), rows.free)
         return rows
 
     def _bounds(self, rows: DispatchedRows) -> Integers:
         """Return a lower bound on the end of what can come of each row."""
         left = [(rows.done >> task & 1) == 0 for task in range(len(self.tasks))]
         is_open = rows.load < self.room
-        cpus = np.maximum(1, is_open.sum(axis=1))
+        cpus = np.maximum(1, is_open.sum(axis=0))
         far = np.iinfo(np.int64).max
-        free = np.where(is_open, rows.free, far).min(axis=1)
-        bounds: Integers = rows.free.max(axis=1)
-        gifts = np.where(is_open, self.gift[rows.state], 0).sum(axis=1)
+        free = np.where(is_open, rows.free, far).min(axis=0)
+        bounds: Integers = rows.free.max(axis=0)
+        gifts = np.where(is_open, self.gift[rows.state], 0).sum(axis=0)
         largest = self.relief.max()
         # A CPU's departure is spared only if its last task has one.
-        last = (is_open & (self.relief[rows.state] > 0)).sum(axis=1)
+        last = (is_open & (self.relief[rows.state] > 0)).sum(axis=0)
         remaining = [sum(left[task].astype(np.int64) for task in m) for m in self.fragments]
-        held = np.any(self.holds[rows.state] & is_open[:, :, None], axis=1)
+        held = np.any(self.holds[rows.state] & is_open[:, :, None], axis=0)
         work = np.zeros(len(rows.done), dtype=np.int64)
         for task in np.argsort(-self.head, kind="stable").tolist():
             here = left[task]
@@ -310,7 +315,7 @@ class Dispatching:
             head = np.maximum(np.maximum(self.head[task], free), self._ready_at(rows, task))
             path = head + self.arrival[task] + self.exec[task] + self.tail[task]
             start = np.maximum(self.head[task], free)
-            busy = np.where(is_open, np.maximum(0, rows.free - start[:, None]), 0).sum(axis=1)
+            busy = np.where(is_open, np.maximum(0, rows.free - start), 0).sum(axis=0)
             most = work + busy - gifts - np.minimum(last, cpus) * largest
             area = start - (-most // cpus)
             bounds = np.where(here, np.maximum(bounds, np.maximum(path, area)), bounds)
@@ -319,7 +324,7 @@ class Dispatching:
         for task in np.argsort(-self.tail, kind="stable").tolist():
             work += left[task] * (self.exec[task] + self.addition[task])
             limit = self.bound - 1 - self.tail[task]
-            room = np.where(is_open, np.maximum(0, limit - rows.free), 0).sum(axis=1)
+            room = np.where(is_open, np.maximum(0, limit - rows.free), 0).sum(axis=0)
             bounds = np.where(left[task] & (work > room), self.bound, bounds)
         return bounds
 
@@ -334,33 +339,25 @@ class Dispatching:
 
 def without_superfluous(rows: DispatchedRows, states: int) -> DispatchedRows:
     """Return the rows that no other row makes superfluous, with their CPUs sorted."""
-    cpus = rows.free.shape[1]
     key = np.where(rows.awaited >= 0, states + rows.awaited, rows.state)
-    places = np.lexsort((rows.free, rows.load, key))
-    line = np.arange(len(places))[:, None]
-    key = key[line, places]
+    places = np.lexsort((rows.free, rows.load, key), axis=0)
+    key = np.take_along_axis(key, places, axis=0)
     for column in ("state", "awaited", "load", "free"):
-        setattr(rows, column, getattr(rows, column)[line, places])
-    order = np.lexsort(
-        (
-            rows.floor,
-            *(rows.free[:, cpu] for cpu in range(cpus)),
-            *(rows.load[:, cpu] for cpu in range(cpus)),
-            *(key[:, cpu] for cpu in range(cpus)),
-            rows.done,
-        )
-    )
-    rows, key = rows.rows(order), key[order]
+        setattr(rows, column, np.take_along_axis(getattr(rows, column), places, axis=0))
+    order = np.lexsort((rows.floor, *rows.free, *rows.load, *key, rows.done))
+    rows, key = rows.rows(order), key[:, order]
     superfluous = np.zeros(len(order), dtype=bool)
     for step in range(1, min(COMPARED, len(order) - 1) + 1):
         later = slice(step, None)
         earlier = slice(None, -step)
-        alike = (rows.done[later] == rows.done[earlier]) & (key[later] == key[earlier]).all(axis=1)
-        alike &= (rows.load[later] == rows.load[earlier]).all(axis=1)
+        alike = (rows.done[later] == rows.done[earlier]) & (key[:, later] == key[:, earlier]).all(
+            axis=0
+        )
+        alike &= (rows.load[:, later] == rows.load[:, earlier]).all(axis=0)
         if not alike.any():
             break
-        alike &= (rows.free[later] >= rows.free[earlier]).all(axis=1)
+        alike &= (rows.free[:, later] >= rows.free[:, earlier]).all(axis=0)
         # Nothing begins before the floor, nor before a CPU is free.
-        least = np.maximum(rows.floor[later], rows.free[later].min(axis=1))
+        least = np.maximum(rows.floor[later], rows.free[:, later].min(axis=0))
         superfluous[later] |= alike & (rows.floor[earlier] <= least)
     return rows.rows(~superfluous)

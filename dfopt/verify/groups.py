@@ -25,7 +25,7 @@ groups are listed, and all ways to choose x − 1 of them are tried.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from operator import mul, sub
 from typing import Any
@@ -35,6 +35,7 @@ from dfopt.problem.cache_state import CacheState
 from dfopt.problem.certificate import FullGroups
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyG
+from dfopt.verify.cases import UnprovenError
 
 LARGEST_TABLE = 20_000_000
 MOST_ENDS = 2_000_000
@@ -84,7 +85,12 @@ class Group:
     price: int
 
 
-def false_groups(instance: Instance, certificate: FullGroups, bound: int) -> list[str]:
+def false_groups(
+    instance: Instance,
+    certificate: FullGroups,
+    bound: int,
+    check: Callable[[], None] = lambda: None,
+) -> list[str]:
     """Return why there may be enough full groups for a schedule below the bound; none if not."""
     penalty = instance.penalty
     if not isinstance(penalty, PenaltyG) or instance.objective is Objective.MAKESPAN:
@@ -96,13 +102,17 @@ def false_groups(instance: Instance, certificate: FullGroups, bound: int) -> lis
     for task, size in zip(instance.tasks, instance.sizes, strict=True):
         fragments[task.df] += task.multiplicity * size
     need = _need(instance, fragments, (bound - 1) // visit)
-    if need is None or not _may_be_met(certificate, instance.room, fragments, need):
+    if need is None or not _may_be_met(certificate, instance.room, fragments, need, check):
         return []
     return [f"certificate: {max(0, need.wanted)} full groups are needed, and prices allow them"]
 
 
 def _may_be_met(
-    certificate: FullGroups, capacity: int, fragments: Counter[str | None], need: Need
+    certificate: FullGroups,
+    capacity: int,
+    fragments: Counter[str | None],
+    need: Need,
+    check: Callable[[], None],
 ) -> bool:
     """Return whether prices allow as many full groups as are needed."""
     prices, counts = dict(certificate.sizes), Counter(fragments.values())
@@ -111,11 +121,11 @@ def _may_be_met(
         return True  # nothing is needed, or a price is missing or negative
     total = sum(prices[size] * count for size, count in counts.items())
     if total > LARGEST_PRICE:
-        raise MethodError(EXPENSIVE)
-    groups = _GroupPrices(capacity, counts, prices, machine, need)
+        raise UnprovenError(EXPENSIVE)
+    groups = _GroupPrices(capacity, counts, prices, machine, need, check)
     total += sum(map(mul, machine, groups.available))
     if total > LARGEST_PRICE:  # a group could be as expensive as one that there is not
-        raise MethodError(EXPENSIVE)
+        raise UnprovenError(EXPENSIVE)
     least = groups.least()
     if least is None:
         return False
@@ -152,9 +162,16 @@ def _need(instance: Instance, fragments: Counter[str | None], visits: int) -> Ne
 class _GroupPrices:
     """All full groups, by dynamic programming over the sizes of fragments."""
 
-    def __init__(
-        self, capacity: int, counts: Counter[int], prices: dict[int, int], machine: Uses, need: Need
+    def __init__(  # noqa: PLR0913, PLR0917 - of one caller
+        self,
+        capacity: int,
+        counts: Counter[int],
+        prices: dict[int, int],
+        machine: Uses,
+        need: Need,
+        check: Callable[[], None],
     ) -> None:
+        self._check = check
         self._capacity, self._need, self._machine = capacity, need, machine
         self._sizes = sorted(counts, reverse=True)
         self._counts = [counts[size] for size in self._sizes]
@@ -216,6 +233,7 @@ class _GroupPrices:
         for size, count, price in reversed(list(rows)):
             least = added = tables[0]
             for _ in range(count):
+                self._check()
                 added = self._added(added, size) + price
                 least = np.minimum(least, added)
                 nonempty = np.minimum(nonempty, added)
@@ -283,6 +301,7 @@ class _GroupPrices:
 
     def _within(self, first: int, end: tuple[int, int], budget: int) -> Iterator[tuple[int, ...]]:
         """Yield the numbers of fragments of each size, from the first one on, within a budget."""
+        self._check()
         if int(self._tables_of[first][end]) > budget:
             return
         if first == len(self._sizes):

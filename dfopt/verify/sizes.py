@@ -8,11 +8,12 @@ and all tasks weigh more than all CPUs can hold.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import SizeWeights
 from dfopt.problem.instance import Instance
+from dfopt.verify.cases import UnprovenError
 
 LARGEST_TABLE = 2_000_000
 LARGEST_ROOM = 2**60
@@ -29,7 +30,9 @@ def least_visits(instance: Instance, tasks: int, size: int) -> int:
     return max(-(-tasks // instance.tasks_per_cpu), -(-size // max(1, instance.room)))
 
 
-def false_sizes(instance: Instance, certificate: SizeWeights) -> list[str]:
+def false_sizes(
+    instance: Instance, certificate: SizeWeights, check: Callable[[], None] = lambda: None
+) -> list[str]:
     """Return why weights do not show that the tasks do not fit; none if they do.
 
     Raises
@@ -53,12 +56,17 @@ def false_sizes(instance: Instance, certificate: SizeWeights) -> list[str]:
     if worth <= held:
         return [f"certificate: the tasks weigh {worth}, no more than the CPUs can hold, {held}"]
     items = [(size // instance.size_unit, numbers[size], weights[size]) for size in weights]
-    if has_heavier(items, certificate.cpu_weight, instance.room):
+    if has_heavier(items, certificate.cpu_weight, instance.room, check):
         return ["certificate.cpu_weight: tasks that weigh more fit on a CPU"]
     return []
 
 
-def has_heavier(items: Sequence[tuple[int, int, int]], weight: int, room: int) -> bool:
+def has_heavier(
+    items: Sequence[tuple[int, int, int]],
+    weight: int,
+    room: int,
+    check: Callable[[], None] = lambda: None,
+) -> bool:
     """Return whether items that fit into the room weigh more than ``weight``, at least 0.
 
     Each row of ``items`` has a size, how many items have it, and the weight of each.
@@ -70,14 +78,17 @@ def has_heavier(items: Sequence[tuple[int, int, int]], weight: int, room: int) -
     """
     import numpy as np  # most checks do not need it
 
-    if weight + 2 > LARGEST_TABLE or room > LARGEST_ROOM:
-        raise MethodError("the weights of sizes are too large to be checked")
+    if weight + 2 > LARGEST_TABLE:
+        raise UnprovenError(f"certificate.cpu_weight: is {weight}, more than {LARGEST_TABLE - 2}")
+    if room > LARGEST_ROOM:
+        raise MethodError("the sizes of tasks are too large")
     # The least size of items of each weight; the last entry is for all that weigh more.
     least = np.full(weight + 2, room + 1, np.int64)
     least[0] = 0
     for size, number, own_weight in items:
         left, bundle = number, 1
         while left and own_weight:
+            check()
             taken = min(bundle, left)
             added, after = min(taken * own_weight, weight + 1), least.copy()
             more = np.minimum(least + min(taken * size, room + 1), room + 1)

@@ -13,6 +13,7 @@ from functools import cached_property
 from dfopt.errors import MethodError
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
+from dfopt.verify.cases import UnprovenError
 from dfopt.verify.support_worth import Extensions, TaskWorth
 
 MOST_SUPPORTS = 1 << 17
@@ -43,7 +44,7 @@ class Orders:
     ) -> None:
         timed = instance.objective is Objective.MAKESPAN
         self.threshold = threshold
-        self._check = check
+        self.check = check
         self._limits: dict[tuple[Start, tuple[int, ...]], dict[int, int]] = {}
         self.capacity = instance.tasks_per_cpu
         self.numbers: Counter[str] = Counter()
@@ -179,7 +180,7 @@ class Orders:
         while layer:
             following: set[int] = set()
             for support in sorted(layer):
-                self._check()
+                self.check()
                 members = [last for last in types if support >> last & 1]
                 row: list[int | None] = [None] * len(prices)
                 for last in members:
@@ -231,4 +232,4 @@ def _add_detours(
                 changed = True
         if not changed:
             return
-    raise MethodError("more tasks are worth ever more")
+    raise UnprovenError("more tasks are worth ever more")

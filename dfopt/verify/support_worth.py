@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from dfopt.errors import MethodError
+from dfopt.verify.cases import UnprovenError
 
 SHIFT = 20
 """Weights per task are rounded up to multiples of 2^-20."""
@@ -161,4 +161,4 @@ def _potentials(arcs: Sequence[Sequence[int]]) -> list[int]:
                 potentials[b] = min(potentials[b], potentials[a] + cost)
         if potentials == before:
             return potentials
-    raise MethodError("more tasks are worth ever more")
+    raise UnprovenError("more tasks are worth ever more")

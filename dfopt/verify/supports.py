@@ -7,20 +7,23 @@ whether a CPU within the threshold can have it, and the largest value of its tas
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from dfopt.problem.certificate import SupportProof, Supports, SupportSplit, SupportWeights
+from dfopt.problem.certificate import SupportProof, Supports, SupportWeights
 from dfopt.problem.instance import Instance, Objective
+from dfopt.verify.cases import Range, first_flaw
 from dfopt.verify.limited_costs import LimitedCosts
 from dfopt.verify.sizes import least_visits
 from dfopt.verify.support_orders import Orders, Start
 from dfopt.verify.support_worth import TaskWorth
 
-Limits = Mapping[frozenset[str], tuple[int, int]]
+Limits = Mapping[frozenset[str], Range]
 """At least and at most this number of CPUs run any type of a set."""
 
 
-def false_supports(instance: Instance, certificate: Supports, bound: int) -> list[str]:
+def false_supports(
+    instance: Instance, certificate: Supports, bound: int, check: Callable[[], None] = lambda: None
+) -> list[str]:
     """Return the errors in a proof by supports that no schedule is below ``bound``.
 
     Raises
@@ -28,40 +31,44 @@ def false_supports(instance: Instance, certificate: Supports, bound: int) -> lis
     MethodError
         When the instance is too large for that.
     """
-    threshold = bound - 1
-    orders = Orders(instance, threshold)
-    return list(_flaws(instance, orders, certificate.proof, {}, "certificate.proof"))
+    orders = Orders(instance, bound - 1, check)
+    return first_flaw(_leaves(instance, orders, certificate.proof, {}, "certificate.proof"))
+
+
+def _leaves(
+    instance: Instance, orders: Orders, proof: SupportProof, limits: Limits, place: str
+) -> Iterator[tuple[str, Callable[[], str | None]]]:
+    """Yield the leaves: the place of each, and what returns its flaw."""
+    if isinstance(proof, SupportWeights):
+        yield place, lambda: next(_flaws(instance, orders, proof, limits), None)
+        return
+    yield place, lambda: next(_flaws_of_set(orders, proof.types, ".types"), None)
+    types = frozenset(proof.types)
+    least, most = limits.get(types, (0, instance.cpus))
+    below = {**limits, types: (least, min(most, proof.most))}
+    above = {**limits, types: (max(least, proof.most + 1), most)}
+    yield from _leaves(instance, orders, proof.below, below, f"{place}.below")
+    yield from _leaves(instance, orders, proof.above, above, f"{place}.above")
 
 
 def _flaws(
-    instance: Instance, orders: Orders, proof: SupportProof, limits: Limits, place: str
+    instance: Instance, orders: Orders, proof: SupportWeights, limits: Limits
 ) -> Iterator[str]:
-    if isinstance(proof, SupportSplit):
-        yield from _flaws_of_set(orders, proof.types, f"{place}.types")
-        types = frozenset(proof.types)
-        least, most = limits.get(types, (0, instance.cpus))
-        below = {**limits, types: (least, min(most, proof.most))}
-        above = {**limits, types: (max(least, proof.most + 1), most)}
-        yield from _flaws(instance, orders, proof.below, below, f"{place}.below")
-        yield from _flaws(instance, orders, proof.above, above, f"{place}.above")
-        return
-    flaws = [
-        *([] if proof.unit >= 0 else [f"{place}.unit: is {proof.unit}, but must not be negative"]),
-        *_unknown(orders, [name for name, _ in proof.task_weights], f"{place}.tasks"),
-        *_unknown(orders, [name for name, _ in proof.counted_weights], f"{place}.counted"),
-        *_unknown(orders, [name for name, _ in proof.least_costs], f"{place}.least_costs"),
-        *_flaws_of_costs(proof, f"{place}.least_costs"),
-        *(
-            flaw
-            for position, (types, _) in enumerate(proof.set_weights)
-            for flaw in _flaws_of_set(orders, types, f"{place}.sets[{position}].types")
-        ),
-    ]
+    """Yield the flaws of weights, first those that are found at once."""
+    if proof.unit < 0:
+        yield f".unit: is {proof.unit}, but must not be negative"
+    for rows, key in (
+        (proof.task_weights, "tasks"),
+        (proof.counted_weights, "counted"),
+        (proof.least_costs, "least_costs"),
+    ):
+        yield from _unknown(orders, [name for name, _ in rows], f".{key}")
+    yield from _flaws_of_costs(proof, ".least_costs")
+    for position, (types, _) in enumerate(proof.set_weights):
+        yield from _flaws_of_set(orders, types, f".sets[{position}].types")
     if len(proof.bin_weights) != instance.cpus:
-        flaws.append(
-            f"{place}.bin_weights: has {len(proof.bin_weights)} entries for {instance.cpus} CPUs"
-        )
-    yield from flaws or _false_weights(instance, orders, proof, limits, place)
+        yield (f".bin_weights: has {len(proof.bin_weights)} entries for {instance.cpus} CPUs")
+    yield from _false_weights(instance, orders, proof, limits)
 
 
 def _flaws_of_set(orders: Orders, types: Sequence[str], place: str) -> Iterator[str]:
@@ -87,7 +94,7 @@ def _flaws_of_costs(proof: SupportWeights, place: str) -> Iterator[str]:
 
 
 def _false_weights(
-    instance: Instance, orders: Orders, proof: SupportWeights, limits: Limits, place: str
+    instance: Instance, orders: Orders, proof: SupportWeights, limits: Limits
 ) -> Iterator[str]:
     """Yield the errors in the two claims of a leaf."""
     # (b) All weights exceed what the CPUs can be worth and what they may pay.
@@ -110,13 +117,13 @@ def _false_weights(
     budget = orders.threshold * (1 if total else instance.cpus)
     held = sum(proof.bin_weights) + proof.unit * budget
     if worth <= held:
-        yield f"{place}: the weights are {worth}, no more than the CPUs can be worth, {held}"
+        yield f": the weights are {worth}, no more than the CPUs can be worth, {held}"
     # (a) No order is worth more than its CPU's bin weight.
     largest = largest_worths(orders, proof, total=total)
     for cpu, (claim, start) in enumerate(zip(proof.bin_weights, orders.starts, strict=True)):
         value = largest[start]
         if value is not None and value > claim:
-            yield f"{place}.bin_weights[{cpu}]: is {claim}, but an order is worth {value}"
+            yield f".bin_weights[{cpu}]: is {claim}, but an order is worth {value}"
 
 
 def largest_worths(
@@ -154,13 +161,22 @@ def worths(
     limited = _limited_costs(orders, proof)
     for start, claim in claims.items():
         if limited:
-            yield from _limited_worths(start, limited[start], worth, claim)
+            for support in limited[start].limits:
+                orders.check()
+                value = worth.of_sets(support) + worth.of_tasks(support)
+                if value > claim:
+                    best = limited[start].worth(support)
+                    if best is None:
+                        continue
+                    value = worth.of_sets(support) + best
+                yield start, support, value
             continue
         if total and proof.counted_weights:
             values = orders.values_above(start, prices, proof.unit, worth, claim)
         else:
             values = orders.values(start, prices, proof.unit)
         for support, value in values:
+            orders.check()
             yield start, support, value + worth.of_sets(support) + worth.of_tasks(support)
 
 
@@ -180,17 +196,3 @@ def _limited_costs(orders: Orders, proof: SupportWeights) -> dict[Start, Limited
         )
         for start in set(orders.starts)
     }
-
-
-def _limited_worths(
-    start: Start, limited: LimitedCosts, worth: TaskWorth, claim: int
-) -> Iterator[tuple[Start, int, int]]:
-    """Yield what orders of limited cost are worth, or more where that is within the claim."""
-    for support in limited.limits:
-        value = worth.of_sets(support) + worth.of_tasks(support)
-        if value > claim:
-            best = limited.worth(support)
-            if best is None:
-                continue
-            value = worth.of_sets(support) + best
-        yield start, support, value

@@ -7,26 +7,32 @@ each of its tasks, so an order leaves it and enters it as often as that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from graphlib import TopologicalSorter
 from itertools import pairwise
 
+from dfopt.errors import MethodError
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
 from dfopt.problem.tour_certificate import ArcFork, ArcWeights, LaterWeights, OrderCut, Tour
 from dfopt.verify.beginnings import Beginnings, cheapest_order
+from dfopt.verify.cases import Range, UnprovenError, first_flaw, leaves
 
 DEPOT = 0
 """The node that is both the start and the end."""
 
+MOST_NODES = 3_000
+MOST_CUT_ENDS = 10_000_000
+"""At most these numbers of nodes, and of cuts times nodes; more take too much memory."""
+
 Arc = tuple[int, int]
 
-Range = tuple[int, int]
-"""At least and at most this number of times."""
 
-
-def false_tour(instance: Instance, certificate: Tour, bound: int) -> list[str]:
+def false_tour(
+    instance: Instance, certificate: Tour, bound: int, check: Callable[[], None] = lambda: None
+) -> list[str]:
     """Return the errors in a proof that no order of all tasks costs less than ``bound``."""
     if instance.cpus != 1:
         return [f"certificate.kind: 'tour' is for one CPU, and there are {instance.cpus}"]
@@ -36,7 +42,11 @@ def false_tour(instance: Instance, certificate: Tour, bound: int) -> list[str]:
     if len(certificate.nodes) != len(nodes) or set(certificate.nodes) != nodes:
         what = "tasks" if instance.has_precedence else "types of the tasks"
         return [f"certificate.nodes: must name the {len(nodes)} {what}, each of them once"]
-    tours = Tours(instance, certificate.nodes)
+    if len(nodes) > MOST_NODES:
+        raise MethodError(f"an order of {len(nodes)} nodes has too many arcs")
+    if len(certificate.cuts) * len(nodes) > MOST_CUT_ENDS:
+        return [f"certificate.cuts: are {len(certificate.cuts)}, more than are looked at"]
+    tours = Tours(instance, certificate.nodes, check)
     cuts: list[CutArcs] = []
     for position, order_cut in enumerate(certificate.cuts):
         cut = tours.cut(order_cut)
@@ -44,7 +54,15 @@ def false_tour(instance: Instance, certificate: Tour, bound: int) -> list[str]:
             return [f"certificate.cuts[{position}]{cut}"]
         cuts.append(cut)
     budget = bound - 1 - tours.base
-    return list(_flaws(tours, cuts, certificate.tree, budget))
+    place = "certificate.tree"
+    return first_flaw(
+        (
+            f"{place}[{position}]",
+            partial(_false_arc_weights, tours, cuts, node, ranges, budget),
+        )
+        for position, ranges, node in leaves(certificate.tree, tours.fork, tours.range, place)
+        if isinstance(node, ArcWeights)
+    )
 
 
 def nodes_of(instance: Instance, task: Task) -> Iterable[str]:
@@ -70,9 +88,17 @@ class Tours:
         One with a single CPU and a matrix.
     names
         The nodes in their order, from 1 on.
+    check
+        Called often; what it raises ends the work.
     """
 
-    def __init__(self, instance: Instance, names: Sequence[str]) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        names: Sequence[str],
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.check = check
         numbers = {name: node for node, name in enumerate(names, 1)}
         self.size = len(names) + 1
         self.visits = [1] + [0] * len(names)
@@ -118,6 +144,21 @@ class Tours:
             return 0
         return 1 if tail in self.before[head] else min(self.visits[tail], self.visits[head])
 
+    def range(self, arc: Arc) -> Range:
+        """Return how often an order uses an arc."""
+        return 0, self.most(*arc)
+
+    def fork(self, node: ArcFork | ArcWeights) -> tuple[Arc, int] | None:
+        """Return the arc of a fork, and the limit of its first case; None for weights."""
+        if isinstance(node, ArcWeights):
+            return None
+        arc = node.before, node.after
+        if not all(0 <= end < self.size for end in arc):
+            raise UnprovenError(
+                f"certificate.tree: a fork names a node that is none of 0 to {self.size - 1}"
+            )
+        return arc, node.at_most
+
     def cut(self, claim: OrderCut) -> CutArcs | str:
         """Return the arcs of a cut, or why some order may not use any of them.
 
@@ -125,6 +166,7 @@ class Tours:
         ``within``. Meanwhile it visits no node that comes before one of the former, and none that
         comes after one of the latter.
         """
+        self.check()
         within, last_of, first_of = set(claim.within), set(claim.last_of), set(claim.first_of)
         named = within | last_of | first_of
         if any(not 0 < node < self.size for node in named):
@@ -145,34 +187,6 @@ class Tours:
             tails if last_of else [DEPOT, *tails],
             heads if first_of else [DEPOT, *heads],
         )
-
-
-def _flaws(
-    tours: Tours, cuts: Sequence[CutArcs], tree: Sequence[ArcFork | ArcWeights], budget: int
-) -> Iterator[str]:
-    """Yield the errors in a tree of cases."""
-    open_cases: list[dict[Arc, Range]] = [{}]
-    for position, node in enumerate(tree):
-        place = f"certificate.tree[{position}]"
-        if not open_cases:
-            yield f"{place}: follows after all cases"
-            return
-        ranges = open_cases.pop()
-        if isinstance(node, ArcFork):
-            arc = node.before, node.after
-            if not all(0 <= end < tours.size for end in arc):
-                yield f"{place}: names a node that is none of 0 to {tours.size - 1}"
-                return
-            least, most = ranges.get(arc, (0, tours.most(*arc)))
-            open_cases.append({**ranges, arc: (max(least, node.at_most + 1), most)})
-            open_cases.append({**ranges, arc: (least, min(most, node.at_most))})
-        elif all(least <= most for least, most in ranges.values()):  # else no order is in this case
-            flaw = _false_arc_weights(tours, cuts, node, ranges, budget)
-            if flaw:
-                yield f"{place}{flaw}"
-                return
-    if open_cases:
-        yield "certificate.tree: ends before all cases have weights"
 
 
 def _false_arc_weights(  # noqa: PLR0911 - one for each error
@@ -204,7 +218,9 @@ def _false_arc_weights(  # noqa: PLR0911 - one for each error
             return f".later[{position}]{flaw}"
         by_length[others.length] = beginnings_of(tours, cuts, later_of(weights, others), ranges)
     orders = beginnings_of(tours, cuts, weights, ranges)
-    found = cheapest_order(orders, limit, later=lambda length, *_: by_length.get(length))
+    found = cheapest_order(
+        orders, limit, tours.check, later=lambda length, *_: by_length.get(length)
+    )
     if found is not None:
         return f": some order costs no more than {budget}"
     return None
@@ -241,6 +257,7 @@ def _reduced_costs(tours: Tours, cuts: Sequence[CutArcs], weights: ArcWeights) -
         for row, leave in zip(tours.cost, weights.leaving, strict=True)
     ]
     for number, weight in weights.cuts:
+        tours.check()
         for tail in cuts[number].tails:
             row = reduced[tail]
             for head in cuts[number].heads:

@@ -1,53 +1,103 @@
-"""The most value that one CPU can hold under g, from the number of its visits alone.
+"""The most value that one CPU can hold, where a relaxation is enough for a proof.
 
-A CPU pays T_r + T_w for each visit. So a threshold limits the number of fragments that it visits
-(without one, each has to be worth that), and of each it holds at most what fits. That neglects
-that all its tasks together must fit, but where it is enough for a proof, instances of any size can
-be checked.
+So instances of any size can be checked. **By visits**, under g: a CPU pays T_r + T_w for each
+visit. So a threshold limits the number of fragments that it visits (without one, each has to be
+worth that), and of each it holds at most what fits. That neglects that all its tasks together must
+fit. **By costs**: a CPU pays for each task what that costs anywhere, and for each visit the least
+entry and exit. But its first entry may be free, and nothing may be written back at its end. So the
+value is at most that of a continuous knapsack of tasks and visits (Dantzig 1957).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from dfopt.problem.cache_state import CacheState, InitialState
-from dfopt.problem.instance import Instance
-from dfopt.problem.penalties import PenaltyG
+from dfopt.problem.cache_state import CacheState, InitialState, Leaves
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.switch_costs import reading_cost
 from dfopt.verify.prices import OrderPrices
 
+Item = tuple[int, int, int]
+"""What each is worth, its size or cost, and how many there are."""
 
-def most_by_visits(
-    instance: Instance, prices: OrderPrices, threshold: int | None
-) -> list[int] | None:
+
+def values_within(
+    instance: Instance,
+    prices: OrderPrices,
+    threshold: int | None,
+    claims: Sequence[int],
+    check: Callable[[], None],
+) -> Sequence[int]:
     """Return for each CPU a value that no order within ``threshold`` exceeds.
 
     Parameters
     ----------
     instance
-        Any instance.
+        Any instance with the penalty f or g.
     prices
-        What adds to the value; charges that are not negative only take away.
+        What adds to the value.
     threshold
         The most that an order may cost. None stands for value − scale · cost at any cost.
+    claims
+        If these are exceeded, the values are those of some orders.
+    check
+        Called often; what it raises ends the work.
 
-    Returns
-    -------
-    list of int or None
-        None where visits do not limit what a CPU can hold.
+    Raises
+    ------
+    MethodError
+        When the instance is too large for that.
     """
+    for most in relaxed_values(instance, prices, threshold):
+        if all(map(int.__le__, most, claims)):
+            return most
+    from dfopt.verify.weights import largest_values  # needs numpy, which small results need not
+
+    return largest_values(instance, prices, threshold, check)
+
+
+def most_held(
+    instance: Instance,
+    prices: OrderPrices,
+    threshold: int | None,
+    worth: int,
+    check: Callable[[], None],
+) -> int:
+    """Return no less than what all CPUs hold together; exactly that if it is not below worth."""
+    for most in relaxed_values(instance, prices, threshold):
+        if sum(most) < worth:
+            return sum(most)
+    from dfopt.verify.weights import largest_values
+
+    return sum(largest_values(instance, prices, threshold, check))
+
+
+def relaxed_values(
+    instance: Instance, prices: OrderPrices, threshold: int | None
+) -> Iterator[list[int]]:
+    """Yield for each CPU values that no order within the threshold exceeds."""
+    # Charges only take away if none is negative.
+    if prices.meetings or prices.holdings or min(prices.charges, default=0) < 0:
+        return
     penalty = instance.penalty
-    if not isinstance(penalty, PenaltyG) or prices.meetings or prices.holdings:
-        return None
-    visit = penalty.fill + penalty.write_back
-    if not visit or min(prices.charges, default=0) < 0:
-        return None
-    alike: dict[str, dict[tuple[int, int], int]] = defaultdict(lambda: defaultdict(int))
+    if isinstance(penalty, PenaltyG) and penalty.fill + penalty.write_back:
+        yield _by_visits(instance, prices, threshold, penalty.fill + penalty.write_back)
+    yield _by_costs(instance, prices, threshold)
+
+
+def _by_visits(
+    instance: Instance, prices: OrderPrices, threshold: int | None, visit: int
+) -> list[int]:
+    """Return what follows from the number of visits alone, under g."""
+    alike: dict[str, list[Item]] = defaultdict(list)
     for task, size, weight in zip(instance.tasks, instance.sizes, prices.weights, strict=True):
-        alike[task.df or ""][weight, size] += task.multiplicity
+        alike[task.df or ""].append((weight, size, task.multiplicity))
     room = instance.room
     values = sorted(
-        (max(0, _largest(counts, room) + prices.visits.get(df, 0)) for df, counts in alike.items()),
+        (max(0, _largest(tasks, room) + prices.visits.get(df, 0)) for df, tasks in alike.items()),
         reverse=True,
     )
     if threshold is None:
@@ -56,23 +106,68 @@ def most_by_visits(
         by_spared = [rest, rest + min(paid, max(values, default=0))]
     else:
         by_spared = [sum(values[: threshold // visit + spared]) for spared in (0, 1)]
-
-    def most(state: InitialState) -> int:
-        if isinstance(state, CacheState):
-            return by_spared[state.df in alike]
-        return by_spared[state == "unknown" or not instance.cold_start]
-
-    by_state = {state: most(state) for state in set(instance.initial_states)}
+    by_state = {
+        state: by_spared[bool(_free(instance, state, alike))]
+        for state in set(instance.initial_states)
+    }
     return [by_state[state] for state in instance.initial_states]
 
 
-def _largest(counts: dict[tuple[int, int], int], room: int) -> int:
-    """Return what tasks of some weights and sizes are worth at most; the last may be cut."""
+def _by_costs(instance: Instance, prices: OrderPrices, threshold: int | None) -> list[int]:
+    """Return what follows from the costs of single tasks and visits."""
+    penalty, timed = instance.penalty, instance.objective is Objective.MAKESPAN
+    assert not isinstance(penalty, PenaltyMatrix)
+    write_back = penalty.write_back if isinstance(penalty, PenaltyF) else 0
+    items: list[Item] = []
+    entries: dict[str, int] = {}
+    exits: dict[str, int] = {}
+    for task, weight in zip(instance.tasks, prices.weights, strict=True):
+        lost = write_back if task.leaves is Leaves.INVALIDATED else 0
+        items.append((weight, lost + (task.exec if timed else 0), task.multiplicity))
+        df, entry = task.df or "", reading_cost(penalty, task)
+        entries[df] = min(entry, entries.get(df, entry))
+        exits[df] = min(exits.get(df, write_back), write_back * (task.leaves is Leaves.DIRTY))
+    items += [(price, entries[df] + exits[df], 1) for df, price in prices.visits.items()]
+    spared = 0 if instance.final_write_back else write_back
+
+    def most(cost: int) -> int:
+        if threshold is not None:
+            return _largest(items, threshold + cost)
+        values = (number * max(0, worth - prices.scale * paid) for worth, paid, number in items)
+        return sum(values) + prices.scale * cost
+
+    def with_start(state: InitialState) -> int:
+        free = _free(instance, state, entries)
+        # A visit that is free is paid for by nothing, or is worth something on top.
+        dear = most(spared + max((entries[df] for df in free), default=0))
+        return min(dear, most(spared) + max((0, *(prices.visits.get(df, 0) for df in free))))
+
+    by_state = {state: with_start(state) for state in set(instance.initial_states)}
+    return [by_state[state] for state in instance.initial_states]
+
+
+def _free(instance: Instance, state: InitialState, fragments: Iterable[str]) -> Iterable[str]:
+    """Return which fragments a CPU in a state may enter for free."""
+    if isinstance(state, CacheState):
+        return [df for df in fragments if df == state.df]
+    return fragments if state == "unknown" or not instance.cold_start else ()
+
+
+def _largest(items: Iterable[Item], room: int) -> int:
+    """Return what fits into some room is worth at most; the last item may be cut."""
+
+    def by_worth(item: Item) -> tuple[bool, Fraction]:
+        worth, size, _ = item
+        return not size, Fraction(worth, size or 1)
+
     value = 0
-    for weight, size in sorted(counts, key=lambda row: Fraction(*row), reverse=True):
-        if weight <= 0 or not room:
+    for worth, size, number in sorted(items, key=by_worth, reverse=True):
+        if worth <= 0 and size:
             break
-        taken = min(room, size * counts[weight, size])
-        value += weight * taken // size
-        room -= taken
+        if not size:
+            value += max(0, worth) * number
+        else:
+            taken = min(room, size * number)
+            value += worth * taken // size
+            room -= taken
     return value

@@ -28,7 +28,7 @@ it costs elsewhere if it leaves invalidated). All others cost the same wherever 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -42,6 +42,7 @@ from dfopt.problem.cache_state import CacheState, InitialState, Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
 from dfopt.problem.switch_costs import reading_cost
+from dfopt.verify.cases import UnprovenError
 from dfopt.verify.prices import Holding, OrderPrices
 
 LARGEST_TABLE = 20_000_000
@@ -100,8 +101,14 @@ class Program:
     """
 
     def __init__(
-        self, instance: Instance, prices: OrderPrices, threshold: int | None, reach: int
+        self,
+        instance: Instance,
+        prices: OrderPrices,
+        threshold: int | None,
+        reach: int,
+        check: Callable[[], None],
     ) -> None:
+        self.check = check
         if instance.task_count > MOST_TASKS:
             raise MethodError(TOO_LARGE)
         self.prices = prices
@@ -111,10 +118,13 @@ class Program:
         # Where a CPU has room for all tasks, how much it holds does not matter.
         self.measured = instance.room < instance.total_size
         self.width = instance.room + 1 if self.measured else 1
-        if self.width > LARGEST_TABLE:
-            raise MethodError(TOO_LARGE)
         self.never = -4 * reach - 4  # out of the reach of values, even when values are added
-        self.dtype: Any = np.int64 if reach < 2**58 else object
+        # Numbers of more bits are objects, which take more memory.
+        self.dtype, self.most = (
+            (np.int64, LARGEST_TABLE) if reach < 2**58 else (object, LARGEST_TABLE // 20)
+        )
+        if self.width > self.most:
+            raise MethodError(TOO_LARGE)
         self.nothing = Frontier(np.zeros(1, self.dtype), np.zeros((1, self.width), self.dtype))
         self.impossible = self.grown([])
 
@@ -133,13 +143,14 @@ class Program:
                 rows = int(np.searchsorted(frontier.costs, (self.threshold or 0) - cost, "right"))
                 steps.append((frontier.costs[:rows] + cost, frontier.values[:rows], list(alike)))
                 entries += rows
-                if entries > LARGEST_TABLE:
+                if entries > self.most:
                     raise MethodError(TOO_LARGE)
         costs = np.unique(np.concatenate([np.empty(0, self.dtype), *(sums for sums, *_ in steps)]))
-        if len(costs) * self.width > LARGEST_TABLE:
+        if len(costs) * self.width > self.most:
             raise MethodError(TOO_LARGE)
         values = np.full((len(costs), self.width), self.never, self.dtype)
         for sums, before, group in steps:
+            self.check()
             rows_of_sums = np.searchsorted(costs, sums)
             after = values[rows_of_sums]
             for size, _, value in group:
@@ -235,7 +246,7 @@ class Program:
         """
         paired = sorted({df for pair in self.prices.meetings for df in pair})
         if len(paired) > MOST_PAIRED:
-            raise MethodError(TOO_LARGE)
+            raise UnprovenError(f"more than {MOST_PAIRED} fragments are in pairs with a price")
         orders = dict.fromkeys(range(PAIRED << len(paired)), self.impossible) | {0: self.nothing}
         alone: list[Choice] = []
         # Fragments of pairs come first: a bit of each says whether it is visited.
@@ -272,7 +283,12 @@ class Program:
         return {place: self.grown(alike) for place, alike in parts.items()}
 
 
-def largest_values(instance: Instance, prices: OrderPrices, threshold: int | None) -> list[int]:
+def largest_values(
+    instance: Instance,
+    prices: OrderPrices,
+    threshold: int | None,
+    check: Callable[[], None] = lambda: None,
+) -> list[int]:
     """Return for each CPU the largest value of any order of tasks that it can hold.
 
     Parameters
@@ -283,6 +299,8 @@ def largest_values(instance: Instance, prices: OrderPrices, threshold: int | Non
         What adds to the value.
     threshold
         The most that an order may cost. None stands for value − scale · cost at any cost.
+    check
+        Called often; what it raises ends the work.
 
     Raises
     ------
@@ -297,7 +315,7 @@ def largest_values(instance: Instance, prices: OrderPrices, threshold: int | Non
         cost += kind.number * (kind.cost + kind.exit_cost + max(cost for cost, _ in kind.entries))
         reach += kind.number * (abs(kind.weight) + max(abs(charge) for _, charge in kind.entries))
         reach += sum(abs(price) for *_, price in kind.bonuses)
-    program = Program(instance, prices, threshold, reach + prices.scale * cost)
+    program = Program(instance, prices, threshold, reach + prices.scale * cost, check)
     free = frozenset().union(*(start.free for start in starts))
     blocks = {df: program.blocks(df, group, free=df in free) for df, group in kinds.items()}
     largest = {start: program.largest(start, blocks) for start in set(starts)}
@@ -348,7 +366,7 @@ def _kinds(instance: Instance, prices: OrderPrices) -> dict[str, list[Kind]]:
         alike[task.df or "", kind].append((entry, prices.charges[number], task.multiplicity))
     counted = Counter(holding for _, kind in alike for holding in kind.bonuses)
     if any(number > 1 for number in counted.values()):
-        raise MethodError("tasks that are counted together do not cost or weigh the same")
+        raise UnprovenError("tasks that are counted together do not cost or weigh the same")
     kinds: dict[str, list[Kind]] = defaultdict(list)
     for (df, kind), tasks in alike.items():
         entries: list[tuple[int, int]] = []

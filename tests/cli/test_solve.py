@@ -228,3 +228,32 @@ def test_verbose_shows_what_the_solvers_log(
         r"\* +\d+\.\d\d +\d+ +(\d+) +\d+\.\d\d%  incumbent with objective \1", found[-1]
     )
     assert not logging.getLogger("dfopt").handlers
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_result_is_written_waits(
+    run: Run, easy: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def synchronise(_: int) -> None:
+        os.kill(os.getpid(), number)
+
+    monkeypatch.setattr("os.fsync", synchronise)
+    output = easy.with_name("result.json")
+    code, out, _ = run("solve", easy, "-o", output)
+    assert code == 0
+    assert "objective    15" in out
+    assert read_result(output).objective == 15
+    assert sorted(path.name for path in easy.parent.iterdir()) == ["easy.json", "result.json"]
+
+
+def test_a_result_that_cannot_be_written_is_printed(
+    run: Run, easy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", fail)
+    code, out, err = run("solve", easy, "-o", easy.with_name("result.json"))
+    assert code == 1
+    assert "objective    15" in out
+    assert "No space left" in err

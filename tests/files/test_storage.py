@@ -76,6 +76,20 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path, monkeypatch, call, i
     assert list(tmp_path.iterdir()) == [target]
 
 
+@pytest.mark.parametrize("write", [write_something, check_writable])
+def test_a_signal_as_soon_as_a_file_is_open_leaves_none(tmp_path, monkeypatch, write):
+    open_file = os.open
+
+    def opened(*arguments):
+        os.close(open_file(*arguments))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.open", opened)
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path / "file")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_readers_never_see_half_a_file(tmp_path):
     target = tmp_path / "file"
     texts = {letter * 1_000_000 for letter in "ab"}

@@ -1,6 +1,7 @@
 """Whatever ends a search, there is a result, and it claims no more than is true."""
 
 import itertools
+import json
 import os
 import pkgutil
 import signal
@@ -15,6 +16,8 @@ from typing import Any
 import pytest
 
 from dfopt.errors import DfoptError, MethodError
+from dfopt.files import result_from_document, result_to_document
+from dfopt.files.json_text import document_text
 from dfopt.generate import matrix, zipf
 from dfopt.problem.instance import Instance, Task
 from dfopt.problem.penalties import PenaltyF
@@ -403,3 +406,30 @@ def test_what_is_no_instance_or_limit_is_refused(instance: Any, stop: Any, messa
     with pytest.raises(DfoptError) as caught:
         solve(instance, stop=stop)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("reason", [True, False, "time-limit", StopReason.PROOF])
+def test_a_criterion_that_gives_no_reason_is_refused(reason: Any) -> None:
+    with pytest.raises(DfoptError) as caught:
+        solve(HARD, stop=lambda progress: reason)
+    assert str(caught.value).startswith("stop: must return a reason such as StopReason.TIME_LIMIT")
+
+
+@pytest.mark.parametrize("seed", [1.5, True, "x", 2**70])
+def test_a_seed_that_no_result_can_have_is_refused(seed: Any) -> None:
+    with pytest.raises(DfoptError, match=r"^seed: "):
+        solve(HARD, seed=seed)
+
+
+@pytest.mark.parametrize("asked", [0, 1, 4])
+@pytest.mark.parametrize("reason", sorted({*StopReason} - {StopReason.PROOF}))
+def test_whatever_ends_a_search_its_result_can_be_read(reason: StopReason, asked: int) -> None:
+    for instance in drawn_instances(20, seed=asked, most_tasks=5):
+        times = itertools.count()
+        result = solve(
+            instance,
+            stop=lambda progress, times=times: reason if next(times) >= asked else None,
+            workers=1,
+        )
+        text = document_text(result_to_document(result))
+        assert result_from_document(json.loads(text)) == result

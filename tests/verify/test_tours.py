@@ -107,10 +107,10 @@ def test_wrong_cuts_are_named(cut: OrderCut, problem: str) -> None:
     ("tree", "problem"),
     [
         ((), "certificate.tree: ends before all cases have weights"),
-        (PROOF.tree * 2, "certificate.tree[1]: follows after all cases"),
+        (PROOF.tree * 2, "certificate.tree[1]: the tree is complete without this node"),
         (
             (ArcFork(before=5, after=1, at_most=0),),
-            "certificate.tree[0]: names a node that is none of 0 to 4",
+            "certificate.tree: a fork names a node that is none of 0 to 4",
         ),
         (
             (ArcFork(before=1, after=2, at_most=0), *PROOF.tree),

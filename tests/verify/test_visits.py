@@ -1,25 +1,32 @@
-"""The bound by visits alone is never less than the largest value that a CPU can hold."""
+"""No relaxation is less than the largest value that a CPU can hold."""
+
+import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dfopt import Instance, Objective, PenaltyG, Task
+import dfopt.verify.weights as weights_module
+from dfopt import Instance, Objective, PenaltyF, PenaltyG, Task
 from dfopt.bounds import cheap_bound
 from dfopt.costs.task_types import task_types
 from dfopt.files import fingerprint
 from dfopt.generate import zipf
+from dfopt.problem.certificate import DualWeights
+from dfopt.problem.penalties import Penalty
 from dfopt.problem.result import Result, Status, StopReason
 from dfopt.verify import verify
 from dfopt.verify.prices import OrderPrices
-from dfopt.verify.visits import most_by_visits
+from dfopt.verify.visits import relaxed_values
 from dfopt.verify.weights import largest_values
 from tests.strategies import instances
+from tests.verify.test_bound import certified
 
 
 @pytest.mark.slow
 @settings(max_examples=200)
-@given(instances(kinds=["g"], min_tasks=1), st.integers(0, 12), st.data())
+@given(instances(kinds=["f", "g"], min_tasks=1), st.integers(0, 24), st.data())
 def test_never_less_than_the_largest_value(
     instance: Instance, threshold: int, data: st.DataObject
 ) -> None:
@@ -27,15 +34,17 @@ def test_never_less_than_the_largest_value(
         st.integers(-3, 9), min_size=len(instance.tasks), max_size=len(instance.tasks)
     )
     weights, charges = data.draw(numbers), [abs(one) for one in data.draw(numbers)]
-    prices = OrderPrices(weights=weights, charges=charges)
-    most = most_by_visits(instance, prices, threshold)
-    assert isinstance(instance.penalty, PenaltyG)
-    if instance.penalty.fill + instance.penalty.write_back == 0:
-        assert most is None
-        return
-    assert most is not None
-    largest = largest_values(instance, prices, threshold)
-    assert all(one >= other for one, other in zip(most, largest, strict=True))
+    fragments = sorted({str(task.df) for task in instance.tasks})
+    visits = {df: data.draw(st.integers(-3, 9)) for df in fragments}
+    prices = OrderPrices(
+        weights=weights, charges=charges, visits=visits, scale=data.draw(st.integers(1, 3))
+    )
+    limit = None if instance.objective is Objective.TOTAL_PENALTY else threshold
+    largest = largest_values(instance, prices, limit)
+    relaxations = list(relaxed_values(instance, prices, limit))
+    assert relaxations
+    for most in relaxations:
+        assert all(one >= other for one, other in zip(most, largest, strict=True))
 
 
 @pytest.mark.slow
@@ -58,15 +67,27 @@ def test_a_large_proof_is_checked() -> None:
     assert verification.bound_checked
 
 
-def test_visits_say_nothing_where_they_are_free() -> None:
-    tasks = (Task(id="a", df="A"),)
-    prices = OrderPrices(weights=[1], charges=[0])
-    free = Instance(cpus=1, penalty=PenaltyG(fill=0, write_back=0), tasks=tasks)
-    assert most_by_visits(free, prices, 5) is None
-    total = Instance(
-        cpus=1,
-        penalty=PenaltyG(fill=1, write_back=0),
-        tasks=tasks,
-        objective=Objective.TOTAL_PENALTY,
+@pytest.mark.parametrize(
+    "penalty", [PenaltyF(read_line=0, write_back=0), PenaltyG(fill=0, write_back=0)]
+)
+def test_an_even_share_of_execution_times_is_checked_at_once(
+    penalty: Penalty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = random.Random(1)
+    instance = Instance(
+        cpus=25,
+        objective=Objective.MAKESPAN,
+        penalty=penalty,
+        tasks=tuple(
+            Task(id=f"t{number}", df="A", lines=1, exec=source.randint(1000, 9999))
+            for number in range(1000)
+        ),
     )
-    assert most_by_visits(total, prices, None) == [1]
+    bound = cheap_bound(instance, task_types(instance))
+    assert isinstance(bound.certificate, DualWeights)
+    monkeypatch.setattr(weights_module, "LARGEST_TABLE", 0)
+    found = certified(instance, bound.certificate, bound.value)
+    assert found.bound_checked
+    more = (bound.value,) * instance.cpus
+    dearer = replace(bound.certificate, threshold=bound.value, bin_weights=more)
+    assert certified(instance, dearer, bound.value + 1).problems

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from dfopt.problem.certificate import CompleteSearch, Counting, Exhaustive
+from dfopt.problem.certificate import CompleteSearch, Counting
 from dfopt.solvers.compilation.compiled import as_plain_python
 from dfopt.solvers.compilation.machine_code import MachineCode
 from dfopt.solvers.interruptible import SECONDS_PER_CHECK, wait_for
@@ -20,7 +20,7 @@ from dfopt.solvers.timed.corridor import corridor
 from dfopt.solvers.timed.dispatch_rules import dispatch_by_rules
 from dfopt.solvers.timed.layers import extend
 from dfopt.solvers.timed.partial_schedules import empty_layer, write_root
-from dfopt.solvers.timed.tables import BITS, TimedTables, timed_tables
+from dfopt.solvers.timed.tables import TimedTables, timed_tables
 from dfopt.verify.energy import energy_bound
 
 History = list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
@@ -46,9 +46,6 @@ ROWS_GROWTH = 5
 
 SHORTEST_REACH, LONGEST_REACH = 4, 10
 """Neighbours of a schedule are searched with a reach of 4 places, then of up to 10."""
-
-FEW_ROWS = 100_000
-"""The checker repeats searches of up to 100,000 partial schedules, though it keeps some more."""
 
 FINENESS = 200
 """Limits are tried until a two hundredth of the objective decides nothing any more."""
@@ -171,18 +168,15 @@ class TimedSearch:
 
     def _search_below(self, limit: int, rows: int, *, as_beam: bool = False) -> bool:
         """Search for schedules below a limit; return whether the search was complete."""
-        limit, total, is_complete = self._layers(self.tables, limit, rows, as_beam=as_beam)
+        limit, is_complete = self._layers(self.tables, limit, rows, as_beam=as_beam)
         if not is_complete:
             return False
-        if total <= FEW_ROWS and len(self.tables.exec) <= BITS:
-            self.search.proved(limit, Exhaustive(threshold=limit - 1))
-        else:
-            self.search.proved(limit, CompleteSearch(threshold=limit - 1, solver="layers"))
+        self.search.proved(limit, CompleteSearch(threshold=limit - 1, solver="layers"))
         return True
 
     def _layers(
         self, tables: TimedTables, limit: int, rows: int, *, as_beam: bool
-    ) -> tuple[int, int, bool]:
+    ) -> tuple[int, bool]:
         """Search for schedules better than the best one and below a limit.
 
         Parameters
@@ -198,15 +192,15 @@ class TimedSearch:
 
         Returns
         -------
-        limit, total, is_complete
+        limit, is_complete
             Nothing ends before this limit, if the search was complete. If not, some layer had
-            more than this number of rows. The total is that of all layers.
+            more than this number of rows.
         """
         search = self.search
         source, target = empty_layer(tables, 2 * rows), empty_layer(tables, 2 * rows)
         table = np.empty(1 << (4 * rows).bit_length(), dtype=np.int64)
         write_root(tables, source)
-        count, total, is_complete = 1, 0, True
+        count, is_complete = 1, True
         chunk = max(1, STEPS_PER_CHUNK // (len(tables.exec) ** 2 * len(tables.starts)))
         history: History = []
         for _ in range(len(tables.exec)):
@@ -224,10 +218,9 @@ class TimedSearch:
                 )  # fmt: skip
                 is_complete = is_complete and not dropped
                 if not is_complete and not as_beam:
-                    return limit, total, False
+                    return limit, False
             history.append((target.parent[:written].copy(), target.move[:written].copy()))
             source, target, count = target, source, written
-            total += count
             if not count:
                 break
         if count:
@@ -236,7 +229,7 @@ class TimedSearch:
             if ends[row] < limit:
                 limit = int(ends[row])
                 search.found(self._replayed(history, row))
-        return limit, total, is_complete
+        return limit, is_complete
 
     def _replayed(self, history: History, row: int) -> list[list[int]]:
         """Return the orders of the CPUs that lead to a row of the last layer."""

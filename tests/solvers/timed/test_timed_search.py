@@ -116,7 +116,7 @@ def test_the_best_neighbour_of_a_schedule_is_found() -> None:
         # It is a neighbour of itself, and all schedules are neighbours if the reach is long.
         for reach, least in ((1, start), (instance.task_count + 1, optimum(instance))):
             near = corridor(timed.tables, order, reach)
-            found, _, is_complete = timed._layers(near, start + 1, 1_000, as_beam=False)
+            found, is_complete = timed._layers(near, start + 1, 1_000, as_beam=False)
             assert is_complete
             assert found <= least, instance
 

@@ -1,0 +1,249 @@
+"""Forged certificates of every kind are refused: none passes as too large to be checked."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from dfopt.files import result_from_document
+from dfopt.problem.certificate import (
+    Branching,
+    Certificate,
+    Counting,
+    DualWeights,
+    EntryCount,
+    EvenShares,
+    Exhaustive,
+    Fork,
+    FullGroups,
+    HoldingCount,
+    MeetingCount,
+    Refutation,
+    SizeWeights,
+    SupportProof,
+    Supports,
+    SupportSplit,
+    TaskClass,
+    VisitCount,
+)
+from dfopt.problem.instance import Instance, Objective, Task
+from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
+from dfopt.problem.tour_certificate import LaterWeights
+from dfopt.verify import KINDS, Verification, verify
+from tests.claims import THREE_FRAGMENTS, optimal_document, result_of
+from tests.solvers.optimum import optimum
+from tests.verify.test_bound import certified
+from tests.verify.test_sizes import INSTANCE as TOO_LARGE
+from tests.verify.test_sizes import TRUE as SIZES
+from tests.verify.test_sizes import claimed
+from tests.verify.test_supports import THREE_TYPES, WEIGHTS
+from tests.verify.test_tours import PROOF, TWO_PAIRS
+
+HUGE = 2**61
+MOST = 90
+"""Of longer certificates, this number of changes are drawn."""
+
+A, B = TaskClass(df="A"), TaskClass(df="B")
+C, DEAR_C = TaskClass(df="C"), TaskClass(df="C", lines=5)
+
+DUAL = result_from_document(optimal_document()).certificate
+
+LEAF = Refutation(weights=((0, 10), (1, 10), (2, 10)), prices=((0, 0), (1, -1), (2, 0), (3, 0)))
+TREE = Branching(
+    threshold=7,
+    classes=(A, B, C, DEAR_C),
+    counts=(
+        VisitCount(df="A"),
+        EntryCount(classes=(DEAR_C,)),
+        MeetingCount(df="A", other="B"),
+        HoldingCount(classes=(A,), tasks=1),
+    ),
+    nodes=(Fork(count=0, at_most=1), LEAF, Fork(count=2, at_most=0), LEAF, LEAF),
+)
+
+GROUPS = Instance(
+    cpus=2,
+    penalty=PenaltyG(fill=3, write_back=1),
+    tasks=tuple(Task(id=df, df=df, count=count) for df, count in (("A", 3), ("B", 3), ("C", 2))),
+    cold_start=True,
+)
+
+ANNOUNCED = Instance(
+    cpus=2,
+    objective=Objective.MAKESPAN,
+    penalty=PenaltyG(fill=1, write_back=1),
+    cold_start=True,
+    tasks=(
+        Task(id="a", df="A", exec=4),
+        Task(id="b", df="B", exec=3, release=2),
+        Task(id="c", df="A", exec=2, after=("a",)),
+        Task(id="d", df="B", exec=5),
+    ),
+)
+
+ONE_AT_A_TIME = Instance(
+    cpus=2,
+    objective=Objective.MAKESPAN,
+    penalty=PenaltyMatrix(types=("a", "b"), switch=((2, 3), (4, 2))),
+    cold_start=True,
+    tasks=(Task(id="x", type="a", count=3, exec=2), Task(id="y", type="b", count=2, exec=1)),
+)
+
+DETOURS = Instance(
+    cpus=1,
+    penalty=PenaltyMatrix(types=("a", "b", "c"), switch=((2, 3, 2), (1, 5, 3), (5, 5, 5))),
+    tasks=(
+        Task(id="x", type="c", count=2),
+        Task(id="y", type="a"),
+        Task(id="z", type="b", count=3),
+    ),
+)
+
+SEARCHED = replace(
+    PROOF,
+    tree=(
+        replace(
+            PROOF.tree[0],  # type: ignore[type-var]
+            entering=(-5, 1, 1, 1, 1),
+            beginnings=True,
+            later=(LaterWeights(length=2, leaving=(0,) * 5, entering=(0,) * 5),),
+        ),
+    ),
+)
+
+SOUND: list[tuple[Instance, Certificate]] = [
+    (THREE_FRAGMENTS, DUAL),  # type: ignore[list-item]
+    (replace(THREE_FRAGMENTS, objective=Objective.TOTAL_PENALTY), TREE),
+    (THREE_FRAGMENTS, TREE),
+    (THREE_TYPES, Supports(proof=WEIGHTS)),
+    (
+        THREE_TYPES,
+        Supports(proof=SupportSplit(types=("a", "b"), most=2, below=WEIGHTS, above=WEIGHTS)),
+    ),
+    (TWO_PAIRS, PROOF),
+    (TWO_PAIRS, SEARCHED),
+    (GROUPS, FullGroups(sizes=((3, 1), (2, 2)), room=1, longer=1, plain=1)),
+    (ANNOUNCED, Counting(argument="energy")),
+    (ONE_AT_A_TIME, Counting(argument="arrivals")),
+    (ANNOUNCED, Exhaustive()),
+    (GROUPS, Exhaustive()),
+    (
+        ONE_AT_A_TIME,
+        EvenShares(total_penalty=4, proof=Counting(argument="arrivals")),
+    ),
+    (DETOURS, Supports(proof=replace(WEIGHTS, bin_weights=(9,)))),
+]
+
+
+def forged(value: Any, *, is_row: bool = False) -> Iterator[Any]:
+    """Yield a value with one thing changed somewhere in it; rows keep their length."""
+    if isinstance(value, Enum):
+        yield from set(type(value)) - {value}
+    elif isinstance(value, bool):
+        yield not value
+    elif isinstance(value, int):
+        yield from {value - 1, value + 1, 2 * value, 0, -value, HUGE, -HUGE} - {value}
+    elif isinstance(value, str):
+        yield from {"", "A", "a", "idle-cpus", "nobody"} - {value}
+    elif value is None:
+        yield from (0, 1, HUGE)
+    elif isinstance(value, tuple):
+        if not is_row or all(isinstance(part, str) for part in value):
+            yield from ((), value[1:], value[:-1], value[::-1], value[:1] * 2, value * 3)
+        for position, part in enumerate(value):
+            for other in forged(part, is_row=True):
+                yield (*value[:position], other, *value[position + 1 :])
+    elif is_dataclass(value):
+        for column in fields(value):
+            for other in forged(getattr(value, column.name)):
+                yield replace(value, **{column.name: other})  # type: ignore[type-var]
+
+
+def claim(instance: Instance, certificate: Certificate, bound: int) -> Verification:
+    """Return what the checker says; the certificate claims this bound, unless it is forged."""
+    claimed = {"threshold": bound - 1}
+    if isinstance(certificate, DualWeights) and instance.objective is Objective.TOTAL_PENALTY:
+        claimed = {"lower_bound": bound}
+    given = {key: getattr(certificate, key) for key in claimed}
+    if not {HUGE, -HUGE} & set(given.values()):
+        certificate = replace(certificate, **claimed)
+    return certified(instance, certificate, bound)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", range(len(SOUND)))
+def test_no_forged_certificate_proves_more_or_stays_open(case: int) -> None:
+    """With one thing changed, and with a few drawn ones."""
+    instance, certificate = SOUND[case]
+    best = 2 if instance is THREE_TYPES else optimum(instance)
+    source = random.Random(case)
+    all_singles = list(forged(certificate))
+    singles = source.sample(all_singles, min(MOST, len(all_singles)))
+    twice = [source.choice(list(forged(one))) for one in singles[: MOST // 3]]
+    for one in [certificate, *singles, *twice]:
+        for bound in (best + 1, HUGE):
+            found = claim(instance, one, bound)
+            assert found.problems, (one, bound)
+        assert not claim(instance, one, best).unchecked, one
+
+
+def test_every_kind_is_forged() -> None:
+    kinds = {type(certificate) for _, certificate in SOUND} | {SizeWeights}
+    assert {KINDS[kind] for kind in kinds} == {*KINDS.values()} - {"search"}
+
+
+def test_forged_weights_of_sizes() -> None:
+    fitting = replace(TOO_LARGE, capacity=9)
+    for one in (SIZES, *forged(SIZES)):
+        assert verify(fitting, claimed(one, fitting)).problems, one
+        assert not verify(TOO_LARGE, claimed(one)).unchecked, one
+
+
+def nested(depth: int) -> SupportProof:
+    proof: SupportProof = WEIGHTS
+    for _ in range(depth):
+        proof = SupportSplit(types=("a",), most=1, below=proof, above=WEIGHTS)
+    return proof
+
+
+def test_depth_is_no_way_out() -> None:
+    for depth in (50, 20_000):
+        found = certified(THREE_TYPES, Supports(threshold=7, proof=nested(depth)), 8)
+        assert found.problems
+    forks = (Fork(count=0, at_most=1),) * 20_000
+    found = certified(THREE_FRAGMENTS, replace(TREE, nodes=forks, threshold=8), 9)
+    assert found.problems
+
+
+def test_a_false_case_is_found_behind_one_that_is_too_large(monkeypatch: Any) -> None:
+    monkeypatch.setattr("dfopt.verify.weights.LARGEST_TABLE", 0)
+    false = replace(LEAF, weights=())
+    nodes = (Fork(count=0, at_most=1), LEAF, false)
+    assert claim(THREE_FRAGMENTS, replace(TREE, nodes=(*nodes[:1], LEAF, LEAF)), 8).unchecked
+    assert claim(THREE_FRAGMENTS, replace(TREE, nodes=nodes), 8).problems
+    assert claim(THREE_FRAGMENTS, replace(TREE, nodes=nodes[:2]), 8).problems
+
+
+def test_weights_for_ever_more_prove_nothing() -> None:
+    proof = replace(
+        WEIGHTS,
+        unit=0,
+        bin_weights=(5,),
+        set_weights=(),
+        task_weights=(("c", 4), ("b", 4)),
+    )
+    found = certified(DETOURS, Supports(threshold=15, proof=proof), 16)
+    assert found.problems == ("certificate.proof: more tasks are worth ever more",)
+
+
+def test_what_takes_too_long_stays_open() -> None:
+    result = result_of(
+        THREE_FRAGMENTS, None, lower_bound=8, certificate=TREE, status="unknown", gap=None
+    )
+    found = verify(THREE_FRAGMENTS, result, time_limit=0)
+    assert not found.bound_checked
+    assert "takes longer than 0 s" in found.unchecked[0]
+    assert verify(THREE_FRAGMENTS, result, time_limit=100).bound_checked
