@@ -353,3 +353,22 @@ def test_included_loads_need_to_know_the_gpus(run: Run, log: Path, tmp_path: Pat
     served = ("--df", "model", "--start", "from", "--end", "to", "--time-unit", "ms")
     assert run("trace", "import", log, *served, "--load-time", "9ms", *loads[2:])[0] == 0
     assert read_trace(tmp_path / "out.jsonl").start.tolist() == [8, 9]
+
+
+def test_a_request_that_takes_no_time_is_simulated_and_compared_alike(
+    run: Run, tmp_path: Path
+) -> None:
+    log, out = tmp_path / "log.csv", tmp_path / "out.jsonl"
+    log.write_text("id,model,arrived,seconds\nq1,oak,0,10\nq2,elm,5,0\nq3,oak,6,10\nq4,elm,30,10\n")
+    columns = ("--task", "id", "--df", "model", "--arrival", "arrived", "--duration", "seconds")
+    code, _, _ = run(
+        "trace", "import", log, *columns, "--cpus", "1", "--load-time", "20", "-o", out
+    )
+    assert code == 0
+    code, text, _ = run("simulate", "run-queue", out, "--policy", "fcfs", "--json")
+    assert code == 0
+    (found,) = json.loads(text)["runs"]
+    assert (found["dispatches"], found["penalty"]["total"], found["end"]) == (4, 80_000, 110_000)
+    code, text, _ = run("compare", out, "--window", "whole", "--order-free", "--json")
+    assert code == 0
+    assert '"total": 80000' in text

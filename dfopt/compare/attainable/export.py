@@ -57,7 +57,7 @@ def schedule_trace(
         wakeups=wakeups,
         first_wakeups=_kept(trace.first_wakeups, moved),
         marks=TaskMarks(),
-        header=replace(trace.header, policy=policy or trace.header.policy),
+        header=replace(trace.header, policy=policy or trace.header.policy, assumed=None),
     )
 
 

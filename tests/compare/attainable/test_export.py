@@ -1,5 +1,7 @@
 """Schedules as traces: what was paid and how long each waited can be read from the file again."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -16,6 +18,7 @@ from dfopt.compare.attainable.timed_schedule import (
 )
 from dfopt.compare.dispatches import dispatches_of
 from dfopt.compare.realised import realised_costs
+from dfopt.trace.assumed import Assumed
 from dfopt.trace.stretches import first_disorder
 from tests.compare.attainable.test_arrivals import COUNTING, arrivals_in_any_case
 from tests.compare.drawn import models
@@ -61,8 +64,9 @@ def scheduled(draw, **options):
 @given(scheduled())
 def test_the_trace_costs_what_the_schedule_costs(drawn):
     trace, model, arrivals, schedule = drawn
-    exported = schedule_trace(trace, arrivals, schedule, policy="ours")
-    assert exported.header.policy == "ours"
+    header = replace(trace.header, assumed=Assumed.CPUS)
+    exported = schedule_trace(replace(trace, header=header), arrivals, schedule, policy="ours")
+    assert (exported.header.policy, exported.header.assumed) == ("ours", None)
     assert first_disorder(exported.cpu, exported.start, exported.end, exported.gaps) is None
     assert (np.diff(exported.start) >= 0).all()
     assert exported.run_time == trace.run_time
