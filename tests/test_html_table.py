@@ -161,7 +161,9 @@ def test_a_trace_shows_its_first_dispatches() -> None:
 
 
 def test_a_comparison_shows_what_was_paid_and_what_was_possible() -> None:
-    compared = compare_trace(a_trace(20), windows=[parse_window("4"), parse_window("whole")])
+    compared = compare_trace(
+        a_trace(20), windows=[parse_window("4"), parse_window("whole")], waits=None
+    )
     rows = cells(compared)
     assert rows[0] == ["cause", "cost_switches"]
     assert sum(int(row[1]) for row in rows[1:3]) == compared.realised.total

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dfopt.errors import FileError
-from dfopt.files import read_instance, read_result
+from dfopt.files import document_text, read_instance, read_result
 from dfopt.files.formats import UNNAMED, Format, document_format
+from dfopt.files.storage import write_text
 from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_reading
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.exit_codes import CONDITION_MET, NOT_PROVEN
@@ -24,7 +25,7 @@ from dfopt_cli.options import (
     domains_of,
     with_option_groups,
 )
-from dfopt_cli.output_files import output_folder
+from dfopt_cli.output_files import check_output, output_folder
 from dfopt_cli.printing import print_json, print_rich, say
 from dfopt_cli.trace_options import AttainableOptions, LabelOptions, WindowOptions
 
@@ -62,18 +63,37 @@ def compare(
             "several times.",
         ),
     ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            show_default=False,
+            help="Also write the comparison there as JSON, of which 'dfopt plot foresight', 'gap', "
+            "'attainable' and 'frontier' and 'dfopt report' make pictures and pages at once.",
+        ),
+    ] = None,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            help="Also show what columns mean and assume, how tasks were served, and each CPU.",
+        ),
+    ] = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Show how far a trace, or a schedule, is from the best possible.
 
-    For a trace: what its switches cost, what was attainable with nobody waiting longer, what a
-    simple rule would have paid, and what no schedule can go below; then where the difference was
-    lost. With --window, --foresight or --order-free also the least cost if dispatches could run in
-    any order within windows, which --json always has. With --domains also in how many caches
-    fragments ran, and how often they arrived in another one, beside the least; and how often
-    threads crossed over. --df says which threads share data. Unless costs are given, every change
-    from one fragment of data to another costs 1. Several traces stand side by side.
+    For a trace: what its switches cost, what was attainable with nobody waiting longer, what no
+    schedule can go below, and what a simple rule would have paid; then where the difference was
+    lost. -v shows the rest. With --window, --foresight or --order-free also the least cost if
+    dispatches could run in any order within windows, which --json always has. With --domains also
+    in how many caches fragments ran, and how often they arrived in another one, beside the least;
+    and how often threads crossed over. --df says which threads share data. Unless costs are given,
+    every change from one fragment of data to another costs 1. Several traces stand side by side.
 
     For an instance and results of it: each schedule against the optimum. Of the options only
     --time-limit (60 s by default), --workers and --fail-if matter there.
@@ -85,17 +105,29 @@ def compare(
     Example: dfopt compare trace.txt --df tgid --wait 1ms --window 10ms --window whole
     """
     if holds_instance(files):
-        refuse_trace_options(labels, model, attainable, windows, domains)
+        refuse_trace_options(labels, model, attainable, windows, domains, output)
         compare_schedules(files, windows, fail_if or [], as_json=as_json, quiet=quiet)
         return
+    from dfopt.compare.document import comparison_document, comparisons_document
+
     conditions = trace_conditions(fail_if or [], attainable, domains)
     plan = planned(labels, model, windows, attainable.frontier(), default="whole")
     plan = replace(plan, folder=output_folder(attainable.save), domains=domains_of(domains))
     if plan.folder is not None:
         refuse_saved_schedules(files, plan.folder)
+    if output is not None:
+        check_output(output, *files)
     compared = compare_traces(files, plan, quiet=quiet)
     with_windows = bool(windows.window) or windows.foresight
-    documents = print_comparisons(compared.comparisons, as_json=as_json, with_windows=with_windows)
+    found = compared.comparisons
+    document = comparison_document(found[0]) if len(found) == 1 else comparisons_document(found)
+    if output is not None:
+        write_text(output, document_text(document))
+    if as_json:
+        print_json(document)
+    else:
+        print_comparisons(found, with_windows=with_windows, verbose=verbose)
+    documents = document.get("traces", [document])
     failed = [tell_failures(conditions, document) for document in documents]
     if compared.error is None and any(failed):
         raise typer.Exit(CONDITION_MET)
@@ -183,24 +215,19 @@ def tell_failures(conditions: Sequence[Condition], document: Mapping[str, Any]) 
 
 
 def print_comparisons(
-    comparisons: Sequence[Comparison], *, as_json: bool, with_windows: bool
-) -> Sequence[Mapping[str, Any]]:
-    """Print one trace by itself, or several side by side; return the document of each.
+    comparisons: Sequence[Comparison], *, with_windows: bool, verbose: bool
+) -> None:
+    """Print one trace by itself, or several side by side.
 
-    Documents always have windows; tables have them ``with_windows``.
+    Windows have a place beside what keeps cause and effect only ``with_windows``.
     """
-    from dfopt.compare.document import comparison_document, comparisons_document
     from dfopt_cli.compare_view import report
     from dfopt_cli.comparisons_view import side_by_side
 
-    alone = comparisons[0] if len(comparisons) == 1 else None
-    document = comparison_document(alone) if alone else comparisons_document(comparisons)
-    if as_json:
-        print_json(document)
+    if len(comparisons) == 1:
+        print_rich(*report(comparisons[0], with_windows=with_windows, verbose=verbose))
     else:
-        show = partial(report, alone) if alone else partial(side_by_side, comparisons)
-        print_rich(*show(with_windows=with_windows))
-    return [document] if alone else document["traces"]
+        print_rich(*side_by_side(comparisons, with_windows=with_windows, verbose=verbose))
 
 
 def refuse_trace_options(
@@ -208,12 +235,13 @@ def refuse_trace_options(
     model: ModelOptions,
     attainable: AttainableOptions,
     windows: WindowOptions,
-    domains: str | None,
+    *others: str | None,
 ) -> None:
     """Refuse options that mean nothing for an instance and its results."""
     plain = WindowOptions(time_limit=windows.time_limit, workers=windows.workers)
-    given = (labels, model, attainable, windows, domains)
-    if given != (LabelOptions(), ModelOptions(), AttainableOptions(), plain, None):
+    given = (labels, model, attainable, windows)
+    none = (LabelOptions(), ModelOptions(), AttainableOptions(), plain)
+    if given != none or any(other is not None for other in others):
         raise typer.BadParameter(
             "an instance is compared with its results under its own model; apart from "
             "--time-limit, --workers and --fail-if the options are for traces"

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from dfopt.trace import Trace
 
 
+SAVED_HAVE_OPTIONS = (
+    "saved comparisons have their labels, costs and windows already; give traces, or no options "
+    "about them"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """The settings under which every trace is compared.
@@ -128,12 +134,12 @@ def compare_traces(
     *,
     quiet: bool,
     saved: Collection[str] = (),
-    on_trace: Callable[[Trace], None] | None = None,
+    on_trace: Callable[[Trace | None], None] | None = None,
 ) -> Compared:
     """Return the comparison of each trace, and whether something came before all was done.
 
-    Files that are ``saved`` comparisons are read and not compared. ``on_trace`` gets each trace,
-    with its labels, before it is compared.
+    Files that are ``saved`` comparisons are read and not compared. ``on_trace`` gets the trace of
+    each comparison, with its labels, before it is compared; None for a saved one.
 
     Raises
     ------
@@ -157,7 +163,10 @@ def compare_traces(
                 if shown:
                     shown(None)
                 if file in saved:
-                    done += [(name, comparison) for comparison in read_comparisons(file)]
+                    for comparison in read_comparisons(file):
+                        done.append((name, comparison))
+                        if on_trace is not None:
+                            on_trace(None)
                     continue
                 own = plan if len(files) == 1 else with_own_folder(plan, name)
                 trace = named(labelled_trace(file, next(labels)), name)
@@ -207,6 +216,12 @@ def saved_among(files: Sequence[str]) -> set[str]:
         if file_format == Format.COMPARISON:
             saved.add(file)
     return saved
+
+
+def is_comparison(file: str) -> bool:
+    """Return whether a file holds comparisons that were made before."""
+    with naming(file):
+        return document_format(file) == Format.COMPARISON
 
 
 def refuse_second_reading(files: Sequence[str]) -> None:

@@ -1,12 +1,14 @@
-"""The view of a comparison: tables, from the trace and its costs to where they were lost."""
+"""The view of a comparison: what it comes to, then tables of how that was found."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from rich.table import Table
 from rich.text import Text
 
 from dfopt.compare.comparison import Comparison
-from dfopt_cli.conclusion_view import conclusion_tables
+from dfopt_cli.conclusion_view import conclusion_rows
 from dfopt_cli.domains_view import domains_tables
 from dfopt_cli.frontier_view import frontier_tables
 from dfopt_cli.losses_view import causes_table, cpus_table, fragments_table
@@ -19,44 +21,48 @@ from dfopt_cli.order_free_view import (
 from dfopt_cli.subject_view import subject_rows
 from dfopt_cli.tables import pairs
 
+MORE = "-v shows what the columns mean and assume, how tasks were served, and each CPU."
 
-def report(comparison: Comparison, *, with_windows: bool = False) -> list[Table | Text]:
+
+def report(
+    comparison: Comparison, *, with_windows: bool = False, verbose: bool = False
+) -> list[Table | Text]:
     """Return what a terminal shows of one trace, from top to bottom.
 
-    What a scheduler could attain stands before the rest, and again in a few words at the end,
-    which is what a terminal shows last. Schedules that do without the order or the waits say
-    nothing about that: beside it they have a place only if someone asked ``with_windows``.
+    What it comes to stands first. Schedules that do without the order or the waits say nothing
+    about what a scheduler could attain: beside that they have a place only if someone asked
+    ``with_windows``.
     """
     frontier = comparison.frontier
-    with_windows = with_windows or frontier is None or not frontier.rows
-    blank = Text("")
-    order_free: list[Table | Text] = [
-        *order_kept_tables(comparison),
-        *([] if frontier is None else [Text(ORDER_FREE), blank]),
-        windows_table(comparison),
-        blank,
-        explanation_table(comparison),
-        blank,
+    has_rows = frontier is not None and bool(frontier.rows)
+    with_windows = with_windows or not has_rows
+    subject = subject_rows(comparison, with_windows=with_windows)
+    if not verbose:
+        subject = {name: subject[name] for name in ("trace", "dispatches", "costs")}
+    first = {"trace": subject.pop("trace"), **conclusion_rows(comparison)}
+    losses: list[Sequence[Table | Text]] = [
+        [causes_table(comparison)] if any(comparison.causes.values()) else [],
+        [fragments_table(comparison)],
+        [cpus_table(comparison)] if verbose else [],
     ]
-    losses: list[Table | Text] = [
-        causes_table(comparison),
-        blank,
-        fragments_table(comparison),
-        blank,
-        cpus_table(comparison),
+    windows: list[Sequence[Table | Text]] = []
+    if with_windows:
+        windows = [
+            [Text(ORDER_FREE)] if has_rows else [],
+            order_kept_tables(comparison, verbose=verbose),
+            [windows_table(comparison)],
+            [explanation_table(comparison)] if verbose else [],
+        ]
+    parts: list[Sequence[Table | Text]] = [
+        [pairs(first | subject)],
+        [] if frontier is None else frontier_tables(comparison, verbose=verbose),
+        *([*losses, *windows] if has_rows else [*windows, *losses]),
     ]
-    subject = pairs(subject_rows(comparison, with_windows=with_windows))
-    in_domains = domains_tables([comparison.name], [comparison], "trace")
-    if frontier is None:
-        return [subject, blank, *order_free, *in_domains, *losses]
-    conclusion = conclusion_tables(comparison)
-    return [
-        subject,
-        blank,
-        *frontier_tables(comparison),
-        blank,
-        *losses,
-        *([blank, *order_free[:-1]] if with_windows else []),
-        *([blank, *in_domains[:-1]] if in_domains else []),
-        *([blank, *conclusion] if conclusion else []),
-    ]
+    parts.append(domains_tables([comparison.name], [comparison], "trace", verbose=verbose))
+    parts.append([] if verbose else [Text(MORE, style="dim")])
+    shown: list[Table | Text] = []
+    for part in parts:
+        # Some parts end with an empty line of their own.
+        ended = not shown or str(shown[-1]) == ""
+        shown += [*([] if ended or not part else [Text("")]), *part]
+    return shown

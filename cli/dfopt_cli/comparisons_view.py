@@ -7,27 +7,39 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
+from dfopt.compare.attainable.frontier import Scheduling
 from dfopt.compare.comparison import Comparison, policies_of
 from dfopt_cli.domains_view import domains_tables
 from dfopt_cli.failures import with_options
 from dfopt_cli.frontier_view import (
     NOTHING,
     PARALLEL,
+    SCHEDULES,
     explanation,
     frontiers_table,
+    left_out,
     parallel_cell,
 )
 from dfopt_cli.losses_view import main_cause, written_back
 from dfopt_cli.order_free_view import (
     EXPLANATION,
     ORDER_FREE,
-    shows_rolling_first,
+    WINDOW_HEADINGS,
     window_cells,
-    window_headings,
 )
 from dfopt_cli.printing import printable
 from dfopt_cli.subject_view import about_unmanaged, costs, unit_of
 from dfopt_cli.tables import LARGE, duration, pairs, plain_table, share
+
+CONCLUSIONS = {
+    "attainable": f"the cost that was found for '{Scheduling.NOBODY_LATER}' "
+    f"({SCHEDULES[Scheduling.NOBODY_LATER]}), or without wake-ups for "
+    f"'{Scheduling.SAME_TIMELINE}'; nothing below the next column is possible then, with lengths "
+    "as recorded, and what lies between the two is open",
+    "by a rule": "it does not know what arrives later, and lets single dispatches wait longer",
+}
+
+MORE = "-v shows the costs and waits of every schedule."
 
 SERVICE = {
     "latency": "from woken up to running",
@@ -38,7 +50,7 @@ SERVICE = {
 
 
 def side_by_side(
-    comparisons: Sequence[Comparison], *, with_windows: bool = False
+    comparisons: Sequence[Comparison], *, with_windows: bool = False, verbose: bool = False
 ) -> list[Table | Text]:
     """Return what a terminal shows of several traces: one row for each, or for every window.
 
@@ -53,28 +65,57 @@ def side_by_side(
     with_windows = with_windows or not all(
         comparison.frontier and comparison.frontier.rows for comparison in comparisons
     )
+    blank = Text("")
     words = models(comparisons) | unmanaged_words(comparisons)
     if policies is not None:
         words["traces"] = ", ".join(printable(comparison.name) for comparison in comparisons)
     shown: list[Table | Text] = []
     if has_frontier:
-        shown += [frontiers_table(names, comparisons, called), Text(""), explanation(comparisons)]
-        shown.append(Text(""))
-    if has_frontier and with_windows:
-        shown += [Text(ORDER_FREE), Text("")]
+        shown += [conclusions_table(names, comparisons, called), blank]
+        words = {**CONCLUSIONS, **words, **left_out(comparisons)}
+        if verbose:
+            shown += [frontiers_table(names, comparisons, called), blank]
+            shown += [explanation(comparisons), blank]
+        if with_windows:
+            shown += [Text(ORDER_FREE), blank]
     if with_windows:
-        shown += [windows_of_each(names, comparisons, called), Text("")]
-        words |= {name: EXPLANATION[name] for name in ("bound", "rolling", "ignored")}
+        shown += [windows_of_each(names, comparisons, called), blank]
+        words |= {name: EXPLANATION[name] for name in ("bound", "rolling", "ignored") if verbose}
     if knows_parallel(comparisons):
         words["parallel"] = PARALLEL
     return [
         *shown,
-        *domains_tables(names, comparisons, called),
+        *domains_tables(names, comparisons, called, verbose=verbose),
         losses_table(names, comparisons, called),
-        Text(""),
+        blank,
         *service_tables(names, comparisons, called),
         pairs({**words, **service_words(comparisons)}, style="dim"),
+        *([blank, Text(MORE, style="dim")] if has_frontier and not verbose else []),
     ]
+
+
+def conclusions_table(
+    names: Sequence[str], comparisons: Sequence[Comparison], called: str
+) -> Table:
+    """Return one row a trace: what it comes to."""
+    table = plain_table()
+    table.add_column(called, overflow="fold")
+    for heading in ("paid", "attainable", "impossible\nbelow", "by a\nrule"):
+        table.add_column(heading, justify="right")
+    for name, comparison in zip(names, comparisons, strict=True):
+        rows = (
+            {row.scheduling: row for row in comparison.frontier.rows} if comparison.frontier else {}
+        )
+        best = rows.get(Scheduling.NOBODY_LATER) or rows.get(Scheduling.SAME_TIMELINE)
+        rule = rows.get(Scheduling.PATIENCE)
+        proven = None if best is None else max(best.bound or 0, best.bound_with_lengths or 0)
+        found = (best and best.cost, proven, rule and rule.cost)
+        table.add_row(
+            name,
+            f"{comparison.realised.total:,}",
+            *(NOTHING if cost is None else f"{cost:,}" for cost in found),
+        )
+    return table
 
 
 def windows_of_each(names: Sequence[str], comparisons: Sequence[Comparison], called: str) -> Table:
@@ -84,13 +125,12 @@ def windows_of_each(names: Sequence[str], comparisons: Sequence[Comparison], cal
     table.add_column(called, overflow="fold")
     if several:
         table.add_column("window")
-    rolling_first = shows_rolling_first(comparisons)
-    for heading in ("realised", *window_headings(rolling_first)):
+    for heading in ("realised", *WINDOW_HEADINGS):
         table.add_column(heading, justify="right")
     for name, comparison in zip(names, comparisons, strict=True):
         first = name
         for window in comparison.windows:
-            cells = [f"{window.realised:,}", *window_cells(window, rolling_first)]
+            cells = [f"{window.realised:,}", *window_cells(window)]
             if several:
                 cells = [printable(window.window), *cells]
             table.add_row(first, *cells)

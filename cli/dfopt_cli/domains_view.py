@@ -26,9 +26,9 @@ WORDS = {
 
 
 def domains_tables(
-    names: Sequence[str], comparisons: Sequence[Comparison], called: str
+    names: Sequence[str], comparisons: Sequence[Comparison], called: str, *, verbose: bool
 ) -> list[Table | Text]:
-    """Return one row for each trace and length of window, with what the columns mean.
+    """Return one row for each trace and length of window, and if ``verbose`` what columns mean.
 
     The column of names, under the heading ``called``, is there if there are several traces.
     """
@@ -60,7 +60,7 @@ def domains_tables(
             ]
             table.add_row(*([first, *cells] if len(names) > 1 else cells))
             first = ""
-    words = {"domains": " | ".join(dict.fromkeys(said)), **WORDS}
+    words = {"domains": " | ".join(dict.fromkeys(said)), **(WORDS if verbose else {})}
     return [table, Text(""), pairs(words, style="dim"), Text("")]
 
 

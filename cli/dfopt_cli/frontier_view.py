@@ -15,10 +15,10 @@ from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, duration, pairs, plain_table
 
 SCHEDULES = {
-    Scheduling.SAME_TIMELINE: "same timeline: only the CPUs are chosen anew",
-    Scheduling.LEAST_RECENTLY_USED: "LRU: without foresight",
-    Scheduling.NOBODY_LATER: "nobody later: no dispatch starts later than recorded",
-    Scheduling.SAME_MEAN_WAIT: "same mean wait: neither mean nor p99 are longer than recorded",
+    Scheduling.SAME_TIMELINE: "only the CPUs are chosen anew",
+    Scheduling.LEAST_RECENTLY_USED: "the same timeline, without foresight",
+    Scheduling.NOBODY_LATER: "no dispatch starts later than recorded",
+    Scheduling.SAME_MEAN_WAIT: "neither mean nor p99 are longer than recorded",
 }
 """What the rows may change whose names do not say all of it."""
 
@@ -34,6 +34,10 @@ PATIENCE = (
     "Single dispatches may wait longer than recorded. It knows for how long each dispatch runs{but}"
 )
 AND_WHAT_STAYS = ", and when what stays in place runs"
+WAITS = (
+    "from ready to running, of the dispatches that schedules may move; one whose wake-up is not "
+    "recorded counts as one that does not wait"
+)
 ASSUMED = "arrivals and lengths as recorded"
 NO_TIME = "switches cost their time but delay nothing"
 WITH_SWITCHES = (
@@ -54,14 +58,14 @@ NOTHING = "–"
 """Stands where there is no figure."""
 
 
-def frontier_tables(comparison: Comparison) -> list[Table | Text]:
-    """Return one row for each limit on waiting, and what the rows assume."""
+def frontier_tables(comparison: Comparison, *, verbose: bool = True) -> list[Table | Text]:
+    """Return one row for each limit on waiting; if ``verbose``, also what the rows assume."""
     rows = comparison.frontier.rows if comparison.frontier else ()
     if not rows:
         return [explanation([comparison])]
     table = plain_table()
     add_frontier_columns(table)
-    has_parallel = any(row.parallel_share is not None for row in rows)
+    has_parallel = verbose and any(row.parallel_share is not None for row in rows)
     if has_parallel:
         table.add_column("parallel", justify="right")
     for row in with_order_alone(comparison):
@@ -69,12 +73,28 @@ def frontier_tables(comparison: Comparison) -> list[Table | Text]:
         if has_parallel:
             cells.append(parallel_cell(row.parallel_share))
         table.add_row(*cells)
-    return [
-        table,
-        Text(""),
-        *switches_tables(comparison),
-        explanation([comparison], has_parallel=has_parallel),
-    ]
+    shown = [table, Text(""), *switches_tables(comparison)]
+    if verbose:
+        return [*shown, explanation([comparison], has_parallel=has_parallel)]
+    return [*shown, *problem_tables(comparison)]
+
+
+def problem_tables(comparison: Comparison) -> list[Table | Text]:
+    """Return why rows are left out, if any are."""
+    said = left_out([comparison])
+    return [pairs(said, style="dim")] if said else []
+
+
+def left_out(comparisons: Sequence[Comparison]) -> dict[str, str]:
+    """Return why rows are left out."""
+    frontiers = [comparison.frontier for comparison in comparisons if comparison.frontier]
+    said = {}
+    reasons = dict.fromkeys(frontier.left_out for frontier in frontiers if frontier.left_out)
+    if reasons:
+        said["left out"] = with_options("; ".join(reasons))
+    if not all(frontier.is_complete for frontier in frontiers):
+        said["interrupted"] = "other rows are left out"
+    return said
 
 
 def switches_tables(comparison: Comparison) -> list[Table | Text]:
@@ -174,14 +194,12 @@ def parallel_cell(share: float | None) -> str:
 def row_name(row: FrontierRow, unit: str | None) -> str:
     """Return what a row is called: its limit, or its rule."""
     match row.scheduling:
-        case Scheduling.LEAST_RECENTLY_USED:
-            return "same timeline, LRU"
         case Scheduling.LONGEST_WAIT:
             assert row.wait is not None
-            return f"wait at most {printable(duration(row.wait, unit))}"
+            return f"{row.scheduling} {printable(duration(row.wait, unit))}"
         case Scheduling.PATIENCE:
             assert row.patience is not None
-            return f"patience {printable(duration(row.patience, unit))}"
+            return f"{row.scheduling} {printable(duration(row.patience, unit))}"
     return str(row.scheduling)
 
 
@@ -193,7 +211,7 @@ def explanation(comparisons: Sequence[Comparison], *, has_parallel: bool = False
     frontiers = [comparison.frontier for comparison in comparisons if comparison.frontier]
     rows = [row for frontier in frontiers for row in frontier.rows]
     found = {row.scheduling for row in rows if len(comparisons) == 1 or is_shown_beside(row)}
-    schedules = [words for scheduling, words in SCHEDULES.items() if scheduling in found]
+    schedules = [f"{name}: {words}" for name, words in SCHEDULES.items() if name in found]
     said = {"schedule": "; ".join(schedules)} if schedules else {}
     bounded = {row.scheduling for row in rows if row.bound is not None}
     if bounded:
@@ -205,6 +223,8 @@ def explanation(comparisons: Sequence[Comparison], *, has_parallel: bool = False
         said["parallel"] = PARALLEL
     if rows:
         waits = any(row.total_wait is not None for row in rows)
+        if waits:
+            said["waits"] = WAITS
         timed = any(row.with_switches for row in rows)
         included = any(
             comparison.lengths is Lengths.WITH_SWITCHES and not comparison.model.counts_switches
@@ -220,12 +240,7 @@ def explanation(comparisons: Sequence[Comparison], *, has_parallel: bool = False
         )
         if timed and len(comparisons) == 1:
             said["with time"] = WITH_SWITCHES
-    left_out = dict.fromkeys(frontier.left_out for frontier in frontiers if frontier.left_out)
-    if left_out:
-        said["left out"] = with_options("; ".join(left_out))
-    if not all(frontier.is_complete for frontier in frontiers):
-        said["interrupted"] = "other rows are left out"
-    return pairs(said, style="dim")
+    return pairs({**said, **left_out(comparisons)}, style="dim")
 
 
 def doubts(comparisons: Sequence[Comparison]) -> list[str]:

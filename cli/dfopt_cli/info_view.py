@@ -140,7 +140,7 @@ def trace_figures(document: Mapping[str, Any]) -> Table:
         "shared": None
         if document["same_fragment_share"] is None
         else f"{document['same_fragment_share']:.1%} of the time several CPUs ran one fragment",
-        "waits": waits(document["waits"], document["time_unit"]),
+        "waits": waits(document),
         "unknown": unknown_waits(document["waits"]),
         "penalty": penalty_name
         and f"{penalty_name}: " + ", ".join(f"{key} {value}" for key, value in penalty.items()),
@@ -167,14 +167,19 @@ def busy(figures: Mapping[str, Any] | None) -> str | None:
     return f"{figures['share']:.1%} of the time; by CPU {listed}"
 
 
-def waits(figures: Mapping[str, Any], unit: str | None) -> str | None:
-    """Return how long dispatches waited, or why that is unknown."""
+def waits(document: Mapping[str, Any]) -> str | None:
+    """Return how long dispatches waited, and which; or why that is unknown."""
+    figures, unit = document["waits"], document["time_unit"]
     if figures["problem"] is not None:
         return f"not known: {with_options(figures['problem'])}"
     if not figures["known"]:
         return None
-    return ", ".join(
+    known = ", ".join(
         f"{name} {duration(figures[name], unit)}" for name in ("mean", "median", "p99", "longest")
+    )
+    counted_ones = counted(figures["known"], "dispatch")
+    return f"{known}, of the {counted_ones}{' with a fragment' if document['managed'] else ''}" + (
+        " and a known wake-up" if document["managed"] else " with a known wake-up"
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dfopt.errors import DfoptError
-from dfopt_cli.compare_traces import Plan, compare_traces, planned, saved_among
+from dfopt_cli.compare_traces import SAVED_HAVE_OPTIONS, Plan, compare_traces, planned, saved_among
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.failures import naming, with_options
 from dfopt_cli.model_plots import (
@@ -236,10 +236,7 @@ def draw(
     check_output(output, *files)
     saved = saved_among(files)
     if plan.has_options and saved == set(files):
-        raise typer.BadParameter(
-            "saved comparisons have their labels, costs and windows already; give traces, or no "
-            "options about them"
-        )
+        raise typer.BadParameter(SAVED_HAVE_OPTIONS)
     compared = compare_traces(files, plan, saved=saved, quiet=quiet)
     comparisons = compared.comparisons
     if compared.interrupted:

@@ -11,7 +11,13 @@ import typer
 
 from dfopt.errors import FileError
 from dfopt.files.storage import write_text
-from dfopt_cli.compare_traces import compare_traces, planned, refuse_second_reading
+from dfopt_cli.compare_traces import (
+    SAVED_HAVE_OPTIONS,
+    compare_traces,
+    is_comparison,
+    planned,
+    refuse_second_reading,
+)
 from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.options import DomainsOption, QuietOption, domains_of, with_option_groups
 from dfopt_cli.output_files import check_output
@@ -49,9 +55,9 @@ def report(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="TRACE",
-            help="The traces: text of perf or ftrace, systrace, Perfetto, Chrome JSON or "
-            "dfopt-trace/1.",
+            metavar="FILE",
+            help="Traces (text of perf or ftrace, systrace, Perfetto, Chrome JSON or "
+            "dfopt-trace/1), or comparisons that 'dfopt compare -o' wrote.",
             show_default=False,
         ),
     ],
@@ -69,9 +75,10 @@ def report(
 
     It is one file to send around. It has what was paid and what it was lost to, the bounds, the
     curves, the costliest fragments, a Gantt chart to pan and zoom, and how all this was computed.
-    It needs no network and can be read on a phone. Several traces stand below each other, after a
-    table of all. The figures are those of 'dfopt compare --json' with the same options, and that
-    document is part of the page.
+    It needs no network and can be read on a phone. Of a comparison that 'dfopt compare -o' wrote
+    nothing is computed anew, and the page has no Gantt chart, which needs the trace. Several traces
+    stand below each other, after a table of all. The figures are those of 'dfopt compare --json'
+    with the same options, and that document is part of the page.
 
     Exit code 4: Ctrl-C came first; the page has what is known by then.
 
@@ -90,8 +97,11 @@ def report(
         raise typer.BadParameter("--order-free leaves out what --wait is about; give one of them")
     plan = planned(labels, model, windows, None if order_free else attainable, default="whole")
     plan = replace(plan, domains=domains_of(domains))
-    traces: list[Trace] = []
-    compared = compare_traces(files, plan, quiet=quiet, on_trace=traces.append)
+    saved = {file for file in files if is_comparison(file)}
+    if plan.has_options and saved == set(files):
+        raise typer.BadParameter(SAVED_HAVE_OPTIONS)
+    traces: list[Trace | None] = []
+    compared = compare_traces(files, plan, quiet=quiet, saved=saved, on_trace=traces.append)
     page = report_page(
         compared.comparisons,
         traces[: len(compared.comparisons)],

@@ -87,7 +87,8 @@ def service_rows(comparison: Comparison) -> dict[str, str]:
         rows["latency"] = f"p50 {p50}, p99 {p99}, longest {longest}, from {found} to running"
     if wait is not None:
         mean, p99 = (printable(duration(time, unit)) for time in (wait.mean, wait.p99))
-        rows["waits"] = f"mean {mean}, p99 {p99}, from ready to running, preemptions included"
+        known = f"of the {counted(wait.count, 'dispatch')} with a fragment and a known wake-up"
+        rows["waits"] = f"mean {mean}, p99 {p99}, {known}, from ready to running, preemptions too"
         if service.still_waiting:
             rows["waits"] += f"; {counted(service.still_waiting, 'task')} still waiting at the end"
     else:

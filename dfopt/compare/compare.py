@@ -51,7 +51,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     model: CostModel | None = None,
     *,
     windows: Sequence[Window] = (WHOLE,),
-    waits: Sequence[PermittedWait] | None = None,
+    waits: Sequence[PermittedWait] | None = (),
     domains: CacheDomains | None = None,
     time_limit: float | None = None,
     workers: int | None = None,
@@ -69,7 +69,8 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     windows
         How far ahead one may look.
     waits
-        Permitted waits, each of which adds a row to the frontier; None: no frontier is wanted.
+        Permitted waits, each of which adds a row to the frontier. None leaves the frontier out, the
+        schedules that keep cause and effect, which take most of the time.
     domains
         The CPUs that share a last-level cache; None: nothing is said about domains.
     time_limit

@@ -87,7 +87,8 @@ class WindowResult:
     realised
         What the trace paid, on the chosen objective.
     bound
-        No schedule that runs the same dispatches in the same windows pays less.
+        No schedule that runs the same dispatches in the same windows pays less, if no CPU runs more
+        of them in a window than the model's capacity.
     rolling
         The cost of a real schedule: it takes the windows in turn, and schedules each as well as
         possible, given what the window before left in the caches.
@@ -134,7 +135,8 @@ class WindowResult:
 class OrderKept:
     """What a trace costs if its dispatches start in the recorded order, each on any CPU.
 
-    Dispatches wait for a busy CPU, so their times are not kept; costs are those of all CPUs.
+    Dispatches wait for a busy CPU, so their times are not kept; costs are those of all CPUs. A CPU
+    may run any number of dispatches, so bounds of windows, which limit that, do not hold here.
 
     Parameters
     ----------
@@ -309,6 +311,21 @@ class Comparison:
             [(self.name, self.policy, *row) for row in self._rows(part)],
             library,
         )
+
+    def __repr__(self) -> str:
+        """Return what was paid, and what each schedule of the frontier costs, as a table."""
+        shown = ("scheduling", "wait", "patience", "cost", "bound", "bound_with_lengths")
+        rows = [] if self.frontier is None else self.frontier.rows
+        cells = [
+            shown,
+            *(tuple(getattr(row, name) for name in shown) for row in rows),
+        ]
+        lines = [
+            f"{row[0]!s:<20}" + "".join(f"{'' if cell is None else cell!s:>20}" for cell in row[1:])
+            for row in cells
+        ]
+        paid = f"{self.name}: {self.realised.total:,} {self.cost_unit} paid"
+        return "\n".join([paid, *(lines if rows else [])])
 
     def _repr_html_(self) -> str:
         """Return what was paid and what was possible as tables, as notebooks show them.

@@ -165,19 +165,15 @@ def mean_wait_text(row: FrontierRow, unit: str | None) -> str:
 
 
 def row_label(row: FrontierRow, unit: str | None) -> str:
-    """Return what stands in front of a bar: what its schedule may do."""
+    """Return what stands in front of a bar: the name of its schedule, as in tables."""
     match row.scheduling:
-        case Scheduling.SAME_TIMELINE:
-            return "same times, best CPUs"
-        case Scheduling.NOBODY_LATER:
-            return "nobody waits longer"
         case Scheduling.LONGEST_WAIT:
-            return f"waits of at most {wait_text(row.wait or 0, unit)}"
+            return f"{row.scheduling} {wait_text(row.wait or 0, unit)}"
         case Scheduling.SAME_MEAN_WAIT:
-            return "same mean wait;\nsome may wait longer"
+            return f"{row.scheduling};\nsome may wait longer"
         case Scheduling.PATIENCE:
             patience = wait_text(row.patience or 0, unit)
-            return f"a rule that knows no future,\npatience {patience}; some may wait longer"
+            return f"{row.scheduling} {patience}, knows no\nfuture; some may wait longer"
     return str(row.scheduling)
 
 

@@ -47,7 +47,7 @@ ORDER_KEPT: dict[str, dict[str, Any]] = {
 }
 """The styles of points at look-ahead 0: only the CPUs are chosen."""
 
-ORDER_KEPT_MEANINGS = {"online": "order kept, LRU", "best": "order kept, best"}
+ORDER_KEPT_MEANINGS = {"online": "order kept, online", "best": "order kept, best"}
 
 BETWEEN = "between them: the best possible"
 

@@ -70,11 +70,11 @@ STYLES: dict[str, dict[str, Any]] = {
 
 MEANINGS = {
     "recorded": "recorded",
-    "same timeline": "same times, best CPUs",
-    "attained": "each wait within a limit",
+    "same timeline": "same timeline",
+    "attained": "nobody later, or longest wait",
     "bound": "bound within the same limit",
-    "same mean wait": "mean and p99 wait as recorded",
-    "patience": "online rule, by patience",
+    "same mean wait": "same mean wait",
+    "patience": "patience: an online rule",
 }
 
 COLOURS = {

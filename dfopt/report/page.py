@@ -23,9 +23,8 @@ MOST_FRAGMENTS = 20
 """At most this many fragments have a row; the document in the page has all of them."""
 
 BEFORE_NAMES = {
-    Scheduling.LONGEST_WAIT: "wait at most ",
+    Scheduling.LONGEST_WAIT: "longest wait ",
     Scheduling.PATIENCE: "patience ",
-    Scheduling.LEAST_RECENTLY_USED: "same timeline, ",
 }
 """What stands before the name of a row."""
 
@@ -43,7 +42,7 @@ MEANINGS = {
 
 def report_page(  # noqa: PLR0913 - all but two by keyword
     comparisons: Sequence[Comparison],
-    traces: Sequence[Trace],
+    traces: Sequence[Trace | None],
     *,
     facts: Sequence[Mapping[str, str]],
     command: str,
@@ -57,7 +56,7 @@ def report_page(  # noqa: PLR0913 - all but two by keyword
     comparisons
         The figures of each trace.
     traces
-        The traces that were compared, for the Gantt charts.
+        The traces that were compared, for the Gantt charts; None leaves a chart out.
     facts
         What was compared, and under which assumptions, trace by trace: names and texts.
     command
@@ -128,13 +127,15 @@ def script_source(script: str) -> str:
     return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
 
 
-def part_of(comparison: Comparison, trace: Trace, suffix: str, *, most: int) -> dict[str, Any]:
+def part_of(
+    comparison: Comparison, trace: Trace | None, suffix: str, *, most: int
+) -> dict[str, Any]:
     """Return what the template needs to know of a trace.
 
     Parameters
     ----------
     comparison, trace
-        The figures, and the trace.
+        The figures, and the trace if it is there.
     suffix
         What the names of its elements end with.
     most
@@ -154,7 +155,9 @@ def part_of(comparison: Comparison, trace: Trace, suffix: str, *, most: int) -> 
         for part, own in zip(document["fragments"], comparison.fragments, strict=True)
     ]
     titles = {part["df"]: part["title"] for part in fragments}
-    gantt, legend, bars = gantt_chart(trace, titles, name=f"gantt{suffix}", most=most)
+    gantt, legend, bars = None, [], ""
+    if trace is not None:
+        gantt, legend, bars = gantt_chart(trace, titles, name=f"gantt{suffix}", most=most)
     charts = {
         "foresight": foresight_chart(document),
         "frontier": frontier_chart(document, rows),

@@ -6,6 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+NOT_REPORTED = (
+    "no loss is recorded, so the kernel did not report them (as the first ones to new threads); "
+    "if they are many, record with a larger buffer"
+)
+"""Why switches are missing where the recording does not say that events were lost."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
@@ -62,8 +68,10 @@ class Quality:
                 f"{self.first_unparsed}"
             )
         if self.breaks:
+            lost = self.losses or self.overwritten
             found.append(
-                f"{counted(self.breaks, 'broken chain')}: at least as many switches are missing"
+                f"{counted(self.breaks, 'broken chain')}: at least as many switches are missing; "
+                + ("events were lost" if lost else NOT_REPORTED)
             )
         if self.losses:
             events = counted(self.lost_events, "event") if self.lost_events else "events"

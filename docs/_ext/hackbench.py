@@ -59,4 +59,4 @@ def gap(kinds: Sequence[str]) -> Axes:
     """Draw what recordings paid by cause, beside what look-ahead would have made of them."""
     windows = [parse_window(length) for length in ("5", "10", "20", "50", "100")]
     traces = map(recording, kinds)
-    return plot_policies([compare_trace(trace, windows=windows) for trace in traces])
+    return plot_policies([compare_trace(trace, windows=windows, waits=None) for trace in traces])

@@ -66,7 +66,9 @@ def chat_under(policy: str) -> Comparison:
     trace = simulate_once(read_scenario("chat"), POLICIES[policy]).trace
     assert trace.header.penalty is not None
     model = CostModel(penalty=trace.header.penalty, cold_start=bool(trace.header.cold_start))
-    return compare_trace(trace, model, windows=[parse_window(window) for window in WINDOWS])
+    return compare_trace(
+        trace, model, windows=[parse_window(window) for window in WINDOWS], waits=None
+    )
 
 
 def report() -> Image.Image:

@@ -32,7 +32,7 @@ def pairs(out: str) -> dict[str, str]:
 
 
 def test_a_trace_is_reported(run: Run, trace: Path) -> None:
-    code, out, err = run("compare", trace, "--window", "whole")
+    code, out, err = run("compare", trace, "--window", "whole", "-v")
     assert (code, err) == (0, "")
     rows = pairs(out)
     assert rows["trace"] == "trace.jsonl"
@@ -174,7 +174,7 @@ def test_several_traces_stand_side_by_side(run: Run, tmp_path: Path, trace: Path
     code, out, err = run("compare", trace, other, "--order-free")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert lines[0].split()[:4] == ["trace", "realised", "rolling", "ratio"]
+    assert lines[0].split()[:4] == ["trace", "realised", "bound", "ratio"]
     assert [line.split()[:2] for line in lines[1:3]] == [["trace.jsonl", "4"], ["other.jsonl", "1"]]
     found = document(run, trace, other)
     assert [trace_row["trace"] for trace_row in found["traces"]] == ["trace.jsonl", "other.jsonl"]
@@ -298,7 +298,7 @@ def test_lines_fit_the_terminal(
 def test_many_fragments_and_cpus_are_cut_short(run: Run, tmp_path: Path) -> None:
     rows = [(n % 20, 10 * n, str(n), f"f{n * 7 % 12}") for n in range(200)]
     path = write_trace(tmp_path / "a.jsonl", rows, cpus=20)
-    code, out, _ = run("compare", path)
+    code, out, _ = run("compare", path, "-v")
     assert code == 0
     assert "and 2 more" in out
     assert "and 4 more, which paid" in out

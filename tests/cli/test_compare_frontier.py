@@ -41,15 +41,16 @@ def test_the_table_comes_first(run: Run) -> None:
     begin = lines.index("recorded")
     assert lines[begin - 1] == "schedule"
     assert lines[begin : begin + 6] == [
-        "recorded", "same timeline", "same timeline, LRU", "nobody later", "wait at most 100 µs",
+        "recorded", "same timeline", "least recently used", "nobody later",
+        "longest wait 100 µs",
         "same mean wait",
     ]  # fmt: skip
     assert lines[begin + 6].startswith("patience ")
-    assert begin < lines.index("lost to") < lines.index("In short")
+    assert lines.index("attainable") < begin < lines.index("lost to")
     assert "window" not in lines
     out = run("compare", WORKERS, "--foresight")[1]
     lines = [line.split("  ")[0] for line in out.splitlines()]
-    assert lines.index("lost to") < lines.index("window") < lines.index("In short")
+    assert lines.index("attainable") < lines.index("lost to") < lines.index("window")
 
 
 def test_the_document_has_the_rows(saved: Path) -> None:
@@ -130,7 +131,8 @@ def test_a_folder_that_cannot_be_is_one_line(run: Run, trace: Path) -> None:
 
 
 def test_a_trace_without_wakeups_says_what_to_record(run: Run, trace: Path) -> None:
-    code, out, err = run("compare", trace)
+    assert "the trace has no wake-ups" in " ".join(run("compare", trace)[1].split())
+    code, out, err = run("compare", trace, "-v")
     assert (code, err) == (0, "")
     said = " ".join(out.split())
     assert "the trace has no wake-ups" in said
@@ -203,7 +205,7 @@ def test_traces_stand_side_by_side(
     monkeypatch.setenv("COLUMNS", "80")
     other = tmp_path / "other.txt"
     other.write_text(WORKERS.read_text())
-    code, out, err = run("compare", WORKERS, other)
+    code, out, err = run("compare", WORKERS, other, "-v")
     assert (code, err) == (0, "")
     assert sum("nobody later  " in line for line in out.splitlines()) == 2
     assert all(len(line) <= 80 for line in out.split("Order-free")[0].splitlines())

@@ -3,6 +3,7 @@
 import io
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from rich.console import Console
@@ -16,14 +17,17 @@ from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace.fragment_titles import CommCount
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service, WaitFigures
-from dfopt_cli.compare_view import report
+from dfopt_cli import compare_view
 from dfopt_cli.comparisons_view import side_by_side
+from dfopt_cli.conclusion_view import conclusion_rows
 from dfopt_cli.frontier_view import order_alone, with_order_alone
 from dfopt_cli.losses_view import causes_table, main_cause
 from dfopt_cli.order_free_view import ORDER_FREE, balanced_cell
 from dfopt_cli.subject_view import costs
 from tests.compare.domains.test_domain_pairs import HALVES, TWO_ROUNDS, in_domains
 from tests.compare.examples import causes, comparison, frontier, window
+
+report = partial(compare_view.report, verbose=True)
 
 
 @pytest.mark.parametrize(("closed", "shown"), [(1, "≥ 1,200"), (4, "1,200")])
@@ -32,15 +36,15 @@ def test_a_balanced_optimum_that_is_not_proven_is_a_bound(closed: int, shown: st
     assert balanced_cell(row) == shown
 
 
-def printed(parts: Sequence[object]) -> str:
-    console = Console(width=80, record=True, file=io.StringIO())
+def printed(parts: Sequence[object], width: int = 80) -> str:
+    console = Console(width=width, record=True, file=io.StringIO())
     for part in parts:
         console.print(part)
     return console.export_text()
 
 
 def shown(*comparisons: Comparison, with_windows: bool = False) -> str:
-    return printed(side_by_side(comparisons, with_windows=with_windows))
+    return printed(side_by_side(comparisons, with_windows=with_windows, verbose=True))
 
 
 def test_policies_stand_side_by_side_under_their_names() -> None:
@@ -53,15 +57,15 @@ def test_policies_stand_side_by_side_under_their_names() -> None:
     assert "traces   chat-fcfs, made by hand" in found
 
 
-def test_rolling_comes_before_a_bound_of_0() -> None:
+def test_columns_keep_their_order_where_a_bound_is_0() -> None:
     empty = comparison(windows=(window("5", bound=0, rolling=9), window("9", bound=4, rolling=6)))
     lines = [line.split() for line in shown(empty, empty).splitlines()]
-    assert lines[0][2:] == ["realised", "rolling", "ratio", "bound", "ratio"]
-    assert lines[1][-5:] == ["12", "9", "1.33", "0", "–"]
+    assert lines[0][2:] == ["realised", "bound", "ratio", "rolling", "ratio"]
+    assert lines[1][-5:] == ["12", "0", "–", "9", "1.33"]
     lines = [line.split() for line in printed(report(empty)).splitlines()]
     (heading,) = [at for at, line in enumerate(lines) if line[:2] == ["window", "windows"]]
-    assert lines[heading][2:6] == ["rolling", "ratio", "bound", "ratio"]
-    assert lines[heading + 2][2:6] == ["6", "2.00", "4", "3.00"]
+    assert lines[heading][2:6] == ["bound", "ratio", "rolling", "ratio"]
+    assert lines[heading + 2][2:6] == ["4", "3.00", "6", "2.00"]
 
 
 def test_costs_say_what_a_penalty_means() -> None:
@@ -165,10 +169,18 @@ def test_what_was_attainable_comes_first() -> None:
     found = rows(text)
     assert found["recorded"] == ["12", "–", "–", "60", "µs", "420", "µs"]
     assert found["same timeline"][:3] == ["11", "11", "11"]
-    assert found["wait at most 1 ms"] == ["5", "3", "5", "430", "µs", "3.01", "ms"]
+    assert found["longest wait 1 ms"] == ["5", "3", "5", "430", "µs", "3.01", "ms"]
     assert found["patience 30 µs"][:3] == ["8", "–", "–"]
     assert "1 dispatch whose wake-up is not" in text
-    parts = ("schedule ", "\nlost to", ORDER_FREE, "windows ", "In short")
+    parts = (
+        "trace ",
+        "\npaid ",
+        "\nattainable ",
+        "\nschedule ",
+        "\nlost to",
+        ORDER_FREE,
+        "windows ",
+    )
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
     assert max(map(len, text.splitlines())) <= 80
@@ -178,7 +190,6 @@ def test_windows_stand_beside_what_was_attainable_only_if_asked_for() -> None:
     text = printed(report(comparison(frontier=frontier())))
     for part in (ORDER_FREE, "\norder kept", "windows", "in a window"):
         assert part not in text
-    assert text.index("\nCPU ") < text.index("In short")
     both = (comparison(frontier=frontier()), comparison(name="other", frontier=frontier()))
     assert "rolling" not in shown(*both)
     assert shown(*both, with_windows=True).index(ORDER_FREE) < shown(
@@ -195,43 +206,85 @@ def test_notes_say_why_a_rule_can_be_cheaper_than_a_bound() -> None:
 
 
 def concluded(*changed: FrontierRow, **changes: object) -> dict[str, str]:
-    """Return the last lines about a frontier some of whose rows are changed."""
+    """Return what is said of a frontier some of whose rows are changed."""
     own = {row.scheduling: row for row in frontier().rows}
     own |= {row.scheduling: row for row in changed}
-    known = comparison(frontier=frontier(rows=tuple(own.values())), **changes)
-    text = printed(report(known)).partition("In short")[2]
-    found: dict[str, str] = {}
-    for line in text.splitlines()[2:]:
-        name = line[:12].strip() or [*found][-1]
-        found[name] = f"{found.get(name, '')} {line[12:].strip()}".strip()
-    return found
+    return conclusion_rows(comparison(frontier=frontier(rows=tuple(own.values())), **changes))
 
 
-def test_the_end_says_what_a_comparison_comes_to() -> None:
+def test_what_a_comparison_comes_to() -> None:
     assert concluded() == {
         "paid": "12 switches, mainly lost to: fragment revisited (50.0%)",
-        "attainable": "7 with nobody waiting longer than recorded",
-        "impossible": "less than 6 with nobody waiting longer, if dispatches last as long as "
-        "recorded; less than 5 however long they last",
-        "by a rule": "8 without knowing what arrives later (patience 30 µs), p99 wait 350 µs "
-        "instead of 420 µs; its order alone gives 10 (patience 0)",
+        "attainable": "7 by 'nobody later' (no dispatch starts later than recorded)",
+        "impossible": "less than 6 by 'nobody later', if dispatches last as long as recorded; less "
+        "than 5 however long they last",
+        "open": "6 to 7: between what is proven and what was found",
+        "by a rule": "8 by 'patience 30 µs', which does not know what arrives later, p99 wait 350 "
+        "µs instead of 420 µs; its order alone gives 10 ('patience 0')",
     }
 
 
-def test_the_end_says_why_the_rule_is_cheaper() -> None:
+def test_it_says_why_the_rule_is_cheaper() -> None:
     rule = replace(frontier().rows[-1], cost=5, p99_wait=None)
     assert concluded(rule)["by a rule"] == (
-        "5 without knowing what arrives later (patience 30 µs); its order alone gives 10 "
-        "(patience 0); it can be cheaper because it lets "
-        "single dispatches wait longer"
+        "5 by 'patience 30 µs', which does not know what arrives later; its order alone gives 10 "
+        "('patience 0'); it can be cheaper because it lets single dispatches wait longer"
     )
+
+
+def test_it_says_that_nothing_better_was_found_and_what_is_open() -> None:
+    later = replace(frontier().rows[3], cost=12, bound=3, bound_with_lengths=3)
+    said = concluded(later)
+    assert said["attainable"] == (
+        "nothing less than the recorded 12 was found by 'nobody later' (no dispatch starts later "
+        "than recorded)"
+    )
+    assert said["open"] == "3 to 12: between what is proven and what was found"
+    assert "open" not in concluded(replace(later, bound=12, bound_with_lengths=12))
+
+
+def test_without_schedules_it_is_about_windows() -> None:
+    windows = (window("5", bound=4, rolling=9), window("whole", bound=3, rolling=4))
+    said = conclusion_rows(comparison(windows=windows))
+    assert said == {
+        "paid": "12 switches, mainly lost to: fragment revisited (50.0%)",
+        "order-free": "4 found, and less than 3 impossible, if dispatches may run in any order "
+        "within windows (whole)",
+    }
+    assert {*conclusion_rows(comparison(windows=()))} == {"paid"}
+
+
+def test_what_it_comes_to_stands_first_side_by_side() -> None:
+    named = (comparison(name="one", frontier=frontier()), comparison(name="other"))
+    lines = printed(side_by_side(named)).splitlines()
+    assert lines[1].split() == ["trace", "paid", "attainable", "below", "rule"]
+    assert [line.split() for line in lines[2:4]] == [
+        ["one", "12", "7", "6", "8"], ["other", "12", "–", "–", "–"],
+    ]  # fmt: skip
+
+
+def test_the_rest_is_for_those_who_ask() -> None:
+    known = comparison(frontier=frontier())
+    for width in (80, 100):
+        brief, whole = (
+            [
+                line.rstrip()
+                for line in printed(compare_view.report(known, verbose=verbose), width).splitlines()
+            ]
+            for verbose in (False, True)
+        )
+        assert len(brief) < 40 < len(whole)
+        assert max(map(len, brief)) <= width
+        assert max(map(len, whole)) <= width
+    assert "of its row alone" not in " ".join(brief)
+    assert brief[-1].startswith("-v shows")
 
 
 @pytest.mark.parametrize(
     ("bound", "with_lengths", "said"),
     [
-        (0, 6, "less than 6 with nobody waiting longer, if dispatches last as long as recorded"),
-        (6, 6, "less than 6 with nobody waiting longer"),
+        (0, 6, "less than 6 by 'nobody later', if dispatches last as long as recorded"),
+        (6, 6, "less than 6 by 'nobody later'"),
         (None, None, None),
         (0, 0, None),
     ],
@@ -247,11 +300,11 @@ def test_without_wakeups_the_end_is_about_the_same_timeline() -> None:
     recorded, timeline, *_ = frontier().rows
     known = WaitingFrontier(rows=(recorded, timeline), left_out="no wake-ups")
     model = CostModel(penalty=PenaltyF(read_line=2, write_back=3), lines=4)
-    text = printed(report(comparison(frontier=known, model=model, causes=causes())))
-    assert " ".join(text.partition("In short")[2].split()) == (
-        "paid 12 ns (6.3% of the run time) attainable 11 with every dispatch at its time, on the "
-        "best CPU impossible less than 11 then"
-    )
+    assert conclusion_rows(comparison(frontier=known, model=model, causes=causes())) == {
+        "paid": "12 ns (6.3% of the run time)",
+        "attainable": "11 by 'same timeline' (only the CPUs are chosen anew)",
+        "impossible": "less than 11 by 'same timeline'",
+    }
 
 
 def test_what_kernel_threads_paid_is_not_charged_to_schedules() -> None:
@@ -263,7 +316,7 @@ def test_what_kernel_threads_paid_is_not_charged_to_schedules() -> None:
     assert f"7 on the most expensive CPU; 9 without {threads}, which no schedule moves" in said
     assert f"{threads} that stay in place and are not charged" in said
     assert f"fragment revisited (50.0%); 9 without {threads}, which no schedule moves" in said
-    assert "attainable 7 instead of 9 with nobody waiting longer" in said
+    assert "attainable 7 instead of 9 by 'nobody later'" in said
     evicting = comparison(frontier=known, model=CostModel(unmanaged="evict"))
     said = " ".join(printed(report(evicting)).split())
     assert f"; 9 if the {threads}, which no schedule moves, only evict" in said
@@ -337,20 +390,6 @@ def test_the_rule_without_patience_stands_nowhere_twice(known: WaitingFrontier) 
     assert order_alone(comparison()) is None
 
 
-@pytest.mark.parametrize(
-    ("nobody_later", "budget", "says"), [(11, 6, True), (11, 10, False), (9, 6, False)]
-)
-def test_the_end_says_where_to_look_when_nobody_later_saves_little(
-    nobody_later: int, budget: int, says: bool
-) -> None:
-    rows = {row.scheduling: row for row in frontier().rows}
-    said = concluded(
-        replace(rows[Scheduling.NOBODY_LATER], cost=nobody_later),
-        replace(rows[Scheduling.SAME_MEAN_WAIT], cost=budget),
-    )["attainable"]
-    assert ("Look at the row 'same mean wait', where some may start later: 6" in said) == says
-
-
 def test_a_ratio_to_nothing_is_said_in_words() -> None:
     kept = OrderKept(online=3, best=0, bound=0)
     found = rows(printed(report(comparison(order_kept=kept))))
@@ -394,13 +433,16 @@ def test_rows_say_that_lengths_include_switches_that_have_costs() -> None:
 def test_the_end_does_not_promise_what_loads_refute() -> None:
     found = {row.scheduling: row for row in frontier().rows}
     later = found[Scheduling.NOBODY_LATER]
-    said = concluded(replace(later, with_switches=TIMED))["attainable"]
+    found_late = concluded(replace(later, with_switches=TIMED))
+    assert found_late["open"] == "6 to 12: between what is proven and what was found"
+    said = found_late["attainable"]
     assert said == (
-        f"{later.cost} if switches took no time; with their time 2 of {later.dispatches} start "
-        "later than recorded, by at most 700 ns"
+        f"{later.cost} by 'nobody later' (no dispatch starts later than recorded) if switches took "
+        f"no time; with their time 2 of {later.dispatches} start later than recorded, by at most "
+        "700 ns"
     )
     in_time = replace(later, with_switches=replace(TIMED, later=0, latest_by=0))
-    assert concluded(in_time)["attainable"].endswith("with nobody waiting longer than recorded")
+    assert concluded(in_time)["attainable"].endswith("no dispatch starts later than recorded)")
     rule, recorded = (found[kind] for kind in (Scheduling.PATIENCE, Scheduling.RECORDED))
     said = concluded(
         replace(rule, with_switches=TIMED),
@@ -412,7 +454,7 @@ def test_the_end_does_not_promise_what_loads_refute() -> None:
 def test_without_a_frontier_windows_come_first() -> None:
     text = printed(report(comparison()))
     assert ORDER_FREE not in text
-    assert text.index("windows ") < text.index("lost to")
+    assert text.index("windows ") < text.index("\nlost to")
 
 
 def test_what_is_left_out_is_said() -> None:
@@ -440,7 +482,7 @@ def test_frontiers_stand_side_by_side() -> None:
     lines = [line.split() for line in text.splitlines()]
     assert ["made", "by", "hand", "recorded", "12", "–", "–", "60", "µs", "420", "µs"] in lines
     assert ["other", "recorded", "12", "–", "–", "60", "µs", "420", "µs"] in lines
-    assert "LRU" not in text
+    assert "least recently used" not in text
     assert text.index("same mean wait") < text.index(ORDER_FREE) < text.index("realised")
     assert max(map(len, text.splitlines())) <= 80
 

@@ -65,3 +65,25 @@ def test_a_later_trace_that_is_bad_keeps_the_page(run: Run, trace: Path, tmp_pat
     text = page.read_text("utf-8")
     assert "The computation was interrupted" in text
     assert '<section id="domains">' in text
+
+
+def test_a_saved_comparison_is_not_computed_again(
+    run: Run, trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved, page = tmp_path / "c.json", tmp_path / "r.html"
+    code, out, err = run("compare", trace, "-o", saved)
+    assert (code, err) == (0, "")
+    assert "attainable" in out
+    assert saved.read_text("utf-8") == run("compare", trace, "--json")[1]
+    monkeypatch.setattr("dfopt.compare.compare_trace", None)
+    assert run("report", saved, "-o", page) == (0, "", "")
+    text = page.read_text("utf-8")
+    assert "It needs the trace" in text
+    assert 'id="chart-frontier"' in text or "attainable" in text
+    assert 'id="chart-gantt"' not in text
+    code, _, err = run("report", saved, "--window", "5", "-o", page)
+    assert (code, "saved comparisons have their labels" in " ".join(err.split())) == (2, True)
+    assert run("plot", "attainable", saved, "-o", tmp_path / "a.svg") == (0, "", "")
+    code, _, err = run("compare", trace, "-o", trace)
+    assert code == 1
+    assert "is what is read from" in err

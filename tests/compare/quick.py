@@ -13,4 +13,4 @@ LIMIT_S = 1000.0
 
 
 def compared(trace: Trace, model: CostModel, *lengths: Window) -> Comparison:
-    return compare_trace(trace, model, windows=lengths, time_limit=LIMIT_S, workers=1)
+    return compare_trace(trace, model, windows=lengths, time_limit=LIMIT_S, workers=1, waits=None)

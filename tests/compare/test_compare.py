@@ -181,7 +181,7 @@ BUSY = trace_from_rows(
 def test_lengths_of_windows_are_compared_one_by_one() -> None:
     lengths = [parse_window(text) for text in ("5", "20", "2ns", "whole")]
     seen: list[CompareProgress] = []
-    found = compare_trace(BUSY, windows=lengths, workers=1, on_progress=seen.append)
+    found = compare_trace(BUSY, windows=lengths, workers=1, on_progress=seen.append, waits=None)
     assert [window.window for window in found.windows] == ["5", "20", "2ns", "whole"]
     assert found.is_complete
     assert seen[-1].done == seen[-1].total
@@ -189,7 +189,7 @@ def test_lengths_of_windows_are_compared_one_by_one() -> None:
 
 
 def test_no_length_of_window_compares_nothing() -> None:
-    found = compare_trace(BUSY, windows=())
+    found = compare_trace(BUSY, windows=(), waits=None)
     assert found.windows == ()
     assert found.realised.switches == sum(cpu.switches for cpu in found.cpus)
 
@@ -206,10 +206,10 @@ def test_an_interrupt_leaves_the_lengths_that_are_done(monkeypatch: pytest.Monke
         return perform(job)
 
     monkeypatch.setattr(WindowJob, "perform", interrupted)
-    found = compare_trace(BUSY, windows=[parse_window("5"), WHOLE], workers=1)
+    found = compare_trace(BUSY, windows=[parse_window("5"), WHOLE], workers=1, waits=None)
     assert not found.is_complete
     assert [window.window for window in found.windows] == ["5"]
-    assert found.realised == compare_trace(BUSY).realised
+    assert found.realised == compare_trace(BUSY, waits=None).realised
 
 
 @pytest.mark.parametrize("leaves", [None, "different"])
@@ -231,15 +231,15 @@ def test_an_interrupt_of_a_solver_is_not_lost(
     monkeypatch.setattr(f"{windows}.leaves.lower_bound", lambda _: 0)
     monkeypatch.setattr(f"{windows}.as_instance.cheap_bound", lambda *_: NOTHING)
     monkeypatch.setattr(f"{windows}.leaves.best_contents", lambda *_: (None, 0))
-    found = compare_trace(trace, model, windows=[parse_window("20")], workers=1)
+    found = compare_trace(trace, model, windows=[parse_window("20")], workers=1, waits=None)
     assert not found.is_complete
     assert found.windows == ()
 
 
 def test_capacity_that_is_too_small_is_refused_before_any_work() -> None:
     with pytest.raises(MethodError, match="no room for a window of 60; raise the capacity"):
-        compare_trace(BUSY, CostModel(capacity=19), windows=[parse_window("5"), WHOLE])
-    (result,) = compare_trace(BUSY, CostModel(capacity=20)).windows
+        compare_trace(BUSY, CostModel(capacity=19), windows=[parse_window("5"), WHOLE], waits=None)
+    (result,) = compare_trace(BUSY, CostModel(capacity=20), waits=None).windows
     assert result.bound == result.balanced
 
 
@@ -277,7 +277,7 @@ def test_windows_in_which_everything_evicts(unmanaged) -> None:
 
 def test_one_dispatch_and_more_cpus() -> None:
     trace = trace_from_rows([(3, 0, 1, "t", "A", None, None)], cpus=64)
-    found = compare_trace(trace)
+    found = compare_trace(trace, waits=None)
     assert [
         (window.realised, window.bound, window.rolling, window.ratio) for window in found.windows
     ] == [(0, 0, 0, 1.0)]
@@ -373,3 +373,12 @@ def test_gaps_are_ordered_by_their_end() -> None:
     dispatches = dispatches_of(replace(trace, gaps=gaps), CostModel())
     assert dispatches.gap_end.tolist() == [4, 9]
     assert window_starts(dispatches, WHOLE).tolist() == [0, 1]
+
+
+def test_what_python_shows_first_is_the_main_table_of_the_command() -> None:
+    found = compare_trace(BUSY, windows=(), workers=1)
+    first, heading, *rows = repr(found).splitlines()
+    assert first.endswith(f"{found.realised.total:,} switches paid")
+    assert heading.split()[:4] == ["scheduling", "wait", "patience", "cost"]
+    assert rows[0].split() == ["recorded", str(found.realised.total)]
+    assert len(repr(compare_trace(BUSY, windows=(), waits=None)).splitlines()) == 1

@@ -91,7 +91,9 @@ def test_the_document_says_what_was_compared() -> None:
     assert [row["cpu"] for row in document["cpus"]] == [0, 1]
     assert document["quality"]["unlabelled_share"] == 0.125
     assert document["quality"]["warnings"] == [
-        "1 broken chain: at least as many switches are missing",
+        "1 broken chain: at least as many switches are missing; no loss is recorded, so the kernel "
+        "did not report them (as the first ones to new threads); if they are many, record with a "
+        "larger buffer",
         "no event on CPU 3: idle all the time, or not recorded",
     ]
 

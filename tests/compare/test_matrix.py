@@ -181,9 +181,16 @@ def test_factors_and_numbers_of_cpus_do_not_matter(trace, model, window, factor,
     with pytest.MonkeyPatch.context() as patch:
         # No clock decides.
         patch.setattr("dfopt.compare.windows.window_solver.SECONDS_PER_WINDOW", 0.0)
-        (one,) = compare_trace(trace, model, windows=[window], time_limit=0, workers=1).windows
+        (one,) = compare_trace(
+            trace, model, windows=[window], time_limit=0, workers=1, waits=None
+        ).windows
         (other,) = compare_trace(
-            moved, replace(model, penalty=times), windows=[window], time_limit=0, workers=1
+            moved,
+            replace(model, penalty=times),
+            windows=[window],
+            time_limit=0,
+            workers=1,
+            waits=None,
         ).windows
     assert one.realised * factor == other.realised
     assert one.bound * factor == other.bound
@@ -255,7 +262,7 @@ def test_costs_near_the_limit_are_exact() -> None:
 def test_fragments_that_are_no_types_are_refused() -> None:
     trace = trace_from_rows([(0, 0, 1, "t", "A", None, None)], cpus=1)
     with pytest.raises(InstanceError, match="'A' is no type of the matrix"):
-        compare_trace(trace, CostModel(penalty=WEB))
+        compare_trace(trace, CostModel(penalty=WEB), waits=None)
     # A name that no dispatch uses does not matter.
     assert type_costs(replace(TRACE, fragments=(*TRACE.fragments, "A")), WEB).largest == 300
 
@@ -267,4 +274,4 @@ def test_evicting_under_a_matrix_is_refused() -> None:
 
 def test_a_capacity_without_room_is_refused() -> None:
     with pytest.raises(MethodError, match="no room for a window of 6"):
-        compare_trace(TRACE, CostModel(penalty=WEB, capacity=2))
+        compare_trace(TRACE, CostModel(penalty=WEB, capacity=2), waits=None)

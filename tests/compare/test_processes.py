@@ -57,7 +57,7 @@ def _small_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def compared(**how: object) -> Comparison:
-    return compare_trace(TRACE, MODEL, windows=LENGTHS, **how)  # type: ignore[arg-type]
+    return compare_trace(TRACE, MODEL, windows=LENGTHS, **how, waits=None)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +189,7 @@ def test_a_script_of_its_own_may_compare(tmp_path) -> None:
         "trace = Trace(cpus=1, cpu=np.zeros(20, np.int32), start=steps, end=steps + 1,\n"
         "    task=np.zeros(20, np.int32), fragment=(steps % 2).astype(np.int32),\n"
         "    tasks=(TraceTask(name='t'),), fragments=('A', 'B'))\n"
-        "found = compare_trace(trace, windows=[parse_window('10')], workers=2)\n"
+        "found = compare_trace(trace, windows=[parse_window('10')], workers=2, waits=None)\n"
         "print(found.windows[0].bound, found.windows[0].realised)\n"
     )
     done = subprocess.run(

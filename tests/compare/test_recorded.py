@@ -60,7 +60,7 @@ def labelled(name: str, data: Path) -> Trace:
 
 
 def compared(trace: Trace, model: CostModel) -> Comparison:
-    return compare_trace(trace, model, windows=WINDOWS, time_limit=0.2, workers=1)
+    return compare_trace(trace, model, windows=WINDOWS, time_limit=0.2, workers=1, waits=None)
 
 
 @pytest.mark.slow
@@ -86,7 +86,7 @@ def test_no_schedule_pays_less_than_the_bound(name: str, model: str, shared: Pat
 )
 def test_known_numbers_of_switches(name: str, managed: int, switches: int, shared: Path) -> None:
     trace = labelled(name, shared / "data")
-    found = compare_trace(trace, workers=1)
+    found = compare_trace(trace, workers=1, waits=None)
     assert (found.managed, found.realised.switches, found.realised.total) == (
         managed, switches, switches,
     )  # fmt: skip

@@ -30,11 +30,11 @@ def test_each_schedule_has_a_bar_with_what_is_proven_about_it() -> None:
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert names == [
         "recorded",
-        "same times, best CPUs",
-        "nobody waits longer",
-        "waits of at most 1 ms",
+        "same timeline",
+        "nobody later",
+        "longest wait 1 ms",
         "same mean wait;\nsome may wait longer",
-        "a rule that knows no future,\npatience 30 µs; some may wait longer",
+        "patience 30 µs, knows no\nfuture; some may wait longer",
     ]
     middles = ax.get_yticks().tolist()
     # What is proven is drawn upon the cost, so that each bar ends with one of the two colours.

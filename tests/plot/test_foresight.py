@@ -64,7 +64,7 @@ def test_what_other_cpus_alone_save_stands_at_look_ahead_0() -> None:
     assert ticks(ax) == ["5", "100", "whole", "0"]
     assert set(points(ax)) == {9, 10}
     assert max(points(ax).values()) < 5
-    assert legends(ax)[-2:] == ["order kept, LRU", "order kept, best"]
+    assert legends(ax)[-2:] == ["order kept, online", "order kept, best"]
     kept = OrderKept(online=10, best=None, bound=None)
     assert set(points(plot_foresight([comparison(windows=WINDOWS, order_kept=kept)]))) == {10}
 

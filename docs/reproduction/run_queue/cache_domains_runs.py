@@ -256,6 +256,7 @@ def traced(trace: Trace, case: Case, *, penalty: int, end: int, proves: bool) ->
         windows=(WHOLE,) if proves else (),
         domains=case.topology,
         workers=1,
+        waits=None,
     )
     service = compared.service
     changes = changes_of(trace)

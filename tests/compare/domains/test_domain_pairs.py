@@ -122,7 +122,11 @@ def test_far_migrations_are_those_that_the_simulator_counts(domains: str, tmp_pa
     write_trace(done.trace, tmp_path / "trace.jsonl")
     trace = read_trace(tmp_path / "trace.jsonl")
     found = compare_trace(
-        trace, CostModel(), windows=[parse_window("whole")], domains=cache_domains(domains)
+        trace,
+        CostModel(),
+        windows=[parse_window("whole")],
+        domains=cache_domains(domains),
+        waits=None,
     )
     assert found.domains is not None
     assert found.domains.far_migrations == done.counters.far_migrations

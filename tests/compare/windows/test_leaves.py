@@ -198,7 +198,9 @@ def test_no_clock_decides() -> None:
     ]
     model = CostModel(penalty=PenaltyF(read_line=1, write_back=5), cold_start=True)
     lengths = [parse_window(text) for text in ("5", "20", "100", "whole")]
-    found = compare_trace(trace_from_rows(rows), model, windows=lengths, time_limit=0, workers=1)
+    found = compare_trace(
+        trace_from_rows(rows), model, windows=lengths, time_limit=0, workers=1, waits=None
+    )
     for window in found.windows:
         assert window.closed == window.rolling_closed == window.count
         assert window.bound <= window.rolling

@@ -9,7 +9,9 @@ from dfopt_models.online.look_ahead import changes_at_least
 
 
 def test_without_look_ahead_the_rule_pays_as_many_times_as_there_are_cpus() -> None:
-    found = compare_trace(round_robin_trace(dispatches=600, fragments=5, cpus=4), windows=[])
+    found = compare_trace(
+        round_robin_trace(dispatches=600, fragments=5, cpus=4), windows=[], waits=None
+    )
     assert found.realised.total == 596
     assert found.order_kept is not None
     assert (found.order_kept.online, found.order_kept.best) == (596, 149)
@@ -18,7 +20,7 @@ def test_without_look_ahead_the_rule_pays_as_many_times_as_there_are_cpus() -> N
 def test_rolling_schedules_lie_between_the_theorem_and_a_visit_a_window() -> None:
     trace = round_robin_trace(dispatches=480, fragments=8, cpus=2)
     windows = [parse_window(length) for length in ("8", "16", "40")]
-    for window in compare_trace(trace, windows=windows).windows:
+    for window in compare_trace(trace, windows=windows, waits=None).windows:
         length = int(window.window)
         assert changes_at_least(480, 8, 2, length) <= window.rolling <= 8 * -(-480 // length)
 

@@ -37,6 +37,7 @@ def test_every_policy_runs_everything_that_fits_it(scenario: Scenario, policy: s
         windows=(parse_window("10"), WHOLE),
         workers=1,
         time_limit=0.5,
+        waits=None,
     )
     assert comparison.realised.total == sum(costs)
     for window in comparison.windows:

@@ -130,7 +130,11 @@ def test_no_policy_pays_less_than_the_optimum(
     if isinstance(penalty, PenaltyMatrix) or (done.trace.fragment < 0).all():
         return
     comparison = compare_trace(
-        done.trace, CostModel(penalty=penalty, cold_start=True), workers=1, time_limit=0.2
+        done.trace,
+        CostModel(penalty=penalty, cold_start=True),
+        workers=1,
+        time_limit=0.2,
+        waits=None,
     )
     assert comparison.realised.total == sum(done.counters.penalties)
     assert all(window.bound <= window.realised for window in comparison.windows)
