@@ -155,7 +155,8 @@ def part_of(
         for part, own in zip(document["fragments"], comparison.fragments, strict=True)
     ]
     titles = {part["df"]: part["title"] for part in fragments}
-    gantt, legend, bars = None, [], ""
+    gantt, bars = None, ""
+    legend: list[Any] = []
     if trace is not None:
         gantt, legend, bars = gantt_chart(trace, titles, name=f"gantt{suffix}", most=most)
     charts = {
