@@ -97,7 +97,16 @@ def plot_attainable(comparisons: Sequence[Comparison], *, ax: Axes | None = None
     top = 0.0
     for comparison, shown, name in zip(comparisons, rows, names, strict=True):
         title = shown_name(name, longest=LONGEST_NAME)
-        axes.text(0, top, title, fontsize=FONT_SIZE, weight="bold", va="center", parse_math=False)
+        axes.annotate(
+            title,
+            (0, top),
+            (4, 0),  # beside the axis, not on it
+            textcoords="offset points",
+            fontsize=FONT_SIZE,
+            weight="bold",
+            va="center",
+            parse_math=False,
+        )
         for number, row in enumerate(shown):
             middle = top + GAP_BETWEEN_TRACES + number
             draw_row(axes, row, middle, comparison)

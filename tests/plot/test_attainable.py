@@ -11,6 +11,7 @@ from dfopt.compare.comparison import Comparison
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_attainable, save_picture
 from dfopt.plot.frontier import wait_text
+from dfopt.plot.picture import lay_out
 from tests.compare.examples import comparison, frontier
 
 COMPARISON = comparison(frontier=frontier(), time_unit="ns")
@@ -64,9 +65,11 @@ def test_several_traces_stand_below_each_other() -> None:
     assert {"made by hand", "$other"} <= names
     ticks = ax.get_yticks()
     assert len(ticks) == 12
-    (title,) = [text.get_position()[1] for text in ax.texts if text.get_text() == "$other"]
-    # The name stands between the bars of both traces, and touches none.
-    assert ticks[5] + 0.5 < title < ticks[6] - 0.5
+    (title,) = [text for text in ax.texts if text.get_text() == "$other"]
+    # The name stands between the bars of both traces, and touches neither them nor the axis.
+    assert ticks[5] + 0.5 < title.xy[1] < ticks[6] - 0.5
+    lay_out(ax)
+    assert title.get_window_extent().x0 > ax.get_window_extent().x0 + 2
 
 
 @pytest.mark.parametrize(
