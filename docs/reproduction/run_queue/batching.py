@@ -1,7 +1,7 @@
 """The simulations behind the section on batches, with what is from the paper and what assumed."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dfopt.problem.penalties import PenaltyF
 from dfopt.simulate.run_queue.policies import POLICIES
@@ -19,9 +19,6 @@ MACHINE, CACHES = SHIPPED.machine, SHIPPED.caches
 # The paper's.
 ARRAY_SIZE, CPUS, CACHE_LINES = ARRAY.array_size, MACHINE.cpus, CACHES.lines
 INTEGERS_OF_A_LINE = 8
-BATCH = 32
-ROUNDS = 128 // BATCH
-"""Passes of a full batch before its dispatches are used up, MAXBCOUNT / MAXBSIZE."""
 
 # Assumed, in ns.
 SWITCH, LOCK = MACHINE.switch_time, MACHINE.lock_time
@@ -37,24 +34,12 @@ STACK_LINES = ARRAY.stack_lines
 SCALES = {1: 128, 8: 32, 64: 4, 128: 2}
 """By granularity: array and cache are smaller by this factor, and so are the simulations."""
 
-LONG = 16
-"""From this PROCESS_LENGTH on threads use their data again and again."""
-
 UNI, UNIBATCH, SHARED, SMPBATCH, WF = (
     "uni-smash", "unibatch-smash", "shared-smash", "smpbatch-smash", "wf-smash",
 )  # fmt: skip
 SCHEDULERS = (UNI, UNIBATCH, SHARED, SMPBATCH, WF)
 ON_SMP = (SHARED, SMPBATCH, WF)
 WITH_BATCHES = (SMPBATCH, WF)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a simulation gave, for the whole array, in ns."""
-
-    time: float
-    misses_a_dispatch: float
-    spun: float
 
 
 def outcome(  # noqa: PLR0913 -- each is varied somewhere
@@ -65,14 +50,14 @@ def outcome(  # noqa: PLR0913 -- each is varied somewhere
     scale: int,
     creation: int = CREATION,
     lock: int = LOCK,
-    write_back: int = 0,
     batch_size: int | None = None,
-    offer_excess: bool = False,
-    next_line: int = NEXT_LINE,
     call: int = CALL,
     wake: int = WAKE,
-) -> Outcome:
-    """Simulate a scheduler on an array, with caches, that are smaller by ``scale``."""
+) -> float:
+    """Return the time of a scheduler on an array, with caches, that are smaller by ``scale``.
+
+    It is that of the whole array, in ns.
+    """
     kind = replace(
         ARRAY,
         array_size=ARRAY_SIZE // scale,
@@ -80,7 +65,6 @@ def outcome(  # noqa: PLR0913 -- each is varied somewhere
         process_length=length,
         creation_time=creation,
     )
-    parameters = {"max_batch_size": batch_size, "offer_excess": offer_excess or None}
     scenario = replace(
         SHIPPED,
         workload=kind,
@@ -91,24 +75,11 @@ def outcome(  # noqa: PLR0913 -- each is varied somewhere
             call_time=call,
             wake_time=wake,
         ),
-        penalty=PenaltyF(read_line=MISS, write_back=write_back),
-        caches=replace(
-            CACHES,
-            lines=CACHE_LINES // scale,
-            sequential_miss=next_line,
-            write_back=write_back,
-        ),
-        policies={
-            scheduler: {name: value for name, value in parameters.items() if value is not None}
-        },
+        penalty=PenaltyF(read_line=MISS, write_back=0),
+        caches=replace(CACHES, lines=CACHE_LINES // scale, write_back=0),
+        policies={scheduler: {} if batch_size is None else {"max_batch_size": batch_size}},
     )
-    done = simulate_once(scenario, POLICIES[scheduler])
-    assert done.caches is not None
-    return Outcome(
-        time=done.counters.end * scale,
-        misses_a_dispatch=sum(done.caches.misses) / (kind.threads * length),
-        spun=sum(lock.spun for lock in done.engine.policy.locks) * scale,
-    )
+    return simulate_once(scenario, POLICIES[scheduler]).counters.end * scale
 
 
 class Grid:
@@ -116,7 +87,7 @@ class Grid:
 
     def __init__(self, lengths: Iterable[int]) -> None:
         self.lengths = tuple(lengths)
-        self.outcomes = {
+        self._times = {
             (scheduler, granularity, length): outcome(scheduler, granularity, length, scale=scale)
             for length in self.lengths
             for granularity, scale in SCALES.items()
@@ -125,7 +96,7 @@ class Grid:
 
     def time(self, scheduler: str, granularity: int, length: int) -> float:
         """Return an execution time in ns."""
-        return self.outcomes[scheduler, granularity, length].time
+        return self._times[scheduler, granularity, length]
 
     def speedup(self, scheduler: str, granularity: int, length: int) -> float:
         """Return how many times as long uni-smash takes."""
@@ -137,7 +108,3 @@ class Grid:
         """Return the speed-ups at all these points."""
         points = [(granularity, length) for granularity in granularities for length in lengths]
         return [self.speedup(scheduler, *point) for point in points]
-
-    def long_lengths(self) -> tuple[int, ...]:
-        """Return the process lengths from :data:`LONG` on."""
-        return tuple(length for length in self.lengths if length >= LONG)

@@ -50,8 +50,7 @@ from cache_domains_runs import (
 )
 from cache_domains_tables import Tables, code, percents, span, when
 from cache_domains_words import COLUMNS, METHOD, UNFIT
-from shares import is_clearly_above, with_interval
-from words import listed, table
+from words import is_clearly_above, listed, table, with_interval
 
 from dfopt.plot import save_picture
 

@@ -16,8 +16,7 @@ from cache_domains_runs import (
     Results,
     Variant,
 )
-from shares import with_interval
-from words import table
+from words import table, with_interval
 
 DASH = "–"
 

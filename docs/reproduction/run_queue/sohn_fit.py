@@ -13,9 +13,9 @@ from sohn_runs import (
     PIPE_TIME,
     TABLE_CPUS,
     TWO,
+    cswitch,
     mean_of,
     measured,
-    micro_benchmark,
     mix,
 )
 
@@ -33,9 +33,9 @@ def miss_ratio(lock: float, pipe: float) -> float:
     return mean_of(found).miss_ratio
 
 
-def cswitch(lock: float, pipe: float) -> float:
+def slowdown(lock: float, pipe: float) -> float:
     """Return how many times as long Cswitch takes with the original as with two scans."""
-    aim = replace(micro_benchmark("cswitch", 10), pipe_time=round(pipe))
+    aim = replace(cswitch(10), pipe_time=round(pipe))
     original, two = (
         mean_of(measured(aim, policy, TABLE_CPUS, seeds=SEEDS, lock_time=round(lock))).elapsed
         for policy in (ORIGINAL, TWO)
@@ -62,7 +62,7 @@ def fitted_lock(lock: float, pipe: float) -> float:
 
 def fitted_pipe(lock: float, pipe: float) -> float:
     """Return the time that gives the ratio of Cswitch: the longer, the less the lock matters."""
-    return 1 / bisect(lambda value: cswitch(lock, 1 / value), CSWITCH, 1 / pipe)
+    return 1 / bisect(lambda value: slowdown(lock, 1 / value), CSWITCH, 1 / pipe)
 
 
 def main() -> None:
@@ -73,7 +73,7 @@ def main() -> None:
         pipe = fitted_pipe(lock, pipe)
         print(
             f"LOCK_TIME {lock / MICROSECOND:.0f} µs, PIPE_TIME {pipe / MICROSECOND:.0f} µs: "
-            f"{miss_ratio(lock, pipe):.3f}, {cswitch(lock, pipe):.2f}",
+            f"{miss_ratio(lock, pipe):.3f}, {slowdown(lock, pipe):.2f}",
             flush=True,
         )
 

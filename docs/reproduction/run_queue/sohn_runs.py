@@ -1,4 +1,4 @@
-"""The scenarios of Sohn and Kim's figures and tables, and what is measured in them."""
+"""The scenarios of Sohn and Kim's figures, and what is measured in them."""
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
@@ -10,25 +10,13 @@ from scipy.stats import t as student
 from dfopt.simulate.run_queue.policies import POLICIES
 from dfopt.simulate.run_queue.scenario_document import read_scenario
 from dfopt.simulate.run_queue.simulation import simulate_once
-from dfopt.simulate.run_queue.workloads.aim import Aim, BufferLists, FileChoice
+from dfopt.simulate.run_queue.workloads.aim import Aim, BufferLists
 
-ORIGINAL, ONE, TWO, THREE = "global-queue", "tlms-1", "tlms-2", "tlms-3"
+ORIGINAL, ONE, TWO = "global-queue", "tlms-1", "tlms-2"
 LOCAL_FIRST = "tlms-2 (own queue first)"
 """The paper's other account of when queues are scanned."""
 
-SCANS_ALWAYS_LOCK = "tlms-3 (counts all)"
-"""The other account of the count that is tested before a queue is locked."""
-
-TWO_LEAVE_KERNEL = "tlms-2 (slices end in user mode)"
-THREE_LEAVE_KERNEL = "tlms-3 (slices end in user mode)"
-"""Threads whose slice ends in kernel mode wait in user mode, as in UNIX System V."""
-
-VARIANTS: dict[str, tuple[str, dict[str, int]]] = {
-    LOCAL_FIRST: (TWO, {"at_every_switch": False}),
-    SCANS_ALWAYS_LOCK: (THREE, {"count_of_queue": True}),
-    TWO_LEAVE_KERNEL: (TWO, {"stays_in_kernel": False}),
-    THREE_LEAVE_KERNEL: (THREE, {"stays_in_kernel": False}),
-}
+VARIANTS: dict[str, tuple[str, dict[str, int]]] = {LOCAL_FIRST: (TWO, {"at_every_switch": False})}
 
 SHIPPED = read_scenario("aim")
 """The mix; everything below changes what it names."""
@@ -38,17 +26,13 @@ LOCK_TIME = SHIPPED.machine.lock_time
 PIPE_TIME = AIM.pipe_time
 TIME_SLICE = SHIPPED.policies[TWO]["time_slice"]
 LOOK_TIME = SHIPPED.policies[TWO]["look_time"]
-LONG_SLICE = 100_000_000
-SHORT_LOCK, LOCK_DOUBLING = 50_000, 20
-"""A lock that those who spin slow down, which is missed about as often with ten CPUs."""
 
 USERS_PER_CPU = AIM.users // SHIPPED.machine.cpus
 SHARES = AIM.shares
+SORTS = ("cswitch", "fexec", "read", "compute")
 
 TABLE_CPUS = 4
 COPIES = 32
-HIT_PERCENT = 88
-"""Of the copies' files: all but one for each disk."""
 
 DEFAULTS = Aim()
 CPU_BOUND = {
@@ -76,10 +60,7 @@ class Measured:
     throughput: float  # CPU seconds executed in a second
     miss_ratio: float
     spinning: float  # of all CPU time
-    wait: float  # for the lock, in seconds
     elapsed: float  # seconds
-    think: float  # executed between two operations on queues, in times that one takes
-    picks: float  # how often a CPU chose a thread
 
 
 @dataclass(frozen=True)
@@ -92,9 +73,9 @@ class Ratio:
     def __str__(self) -> str:
         return f"{self.mean:.3f} ± {self.error:.3f}"
 
-    def is_clearly(self, *, below: bool) -> bool:
-        """Return whether it is on that side of 1, and not by chance."""
-        return self.mean + self.error < 1 if below else self.mean - self.error > 1
+    def is_clearly_more(self) -> bool:
+        """Return whether it is above 1, and not by chance."""
+        return self.mean - self.error > 1
 
 
 def ratio(above: Sequence[float], below: Sequence[float]) -> Ratio:
@@ -119,18 +100,10 @@ def mix(cpus: int, *, lists: BufferLists | None = None, is_cpu_bound: bool = Fal
     return replace(aim, buffers=USERS_PER_CPU * cpus, buffer_lists=lists)
 
 
-def table_mix(users: int, jobs: int, *, is_cpu_bound: bool = False) -> Aim:
-    """Return the mix of Table 2."""
-    return replace(mix(TABLE_CPUS, is_cpu_bound=is_cpu_bound), users=users, jobs=jobs)
-
-
-def micro_benchmark(sort: str, jobs: int, choice: FileChoice = FileChoice.OWN) -> Aim:
-    """Return copies of Cswitch, Fexec or Read."""
-    shares = {f"share_{one}": int(one == sort) for one in ("cswitch", "fexec", "read", "compute")}
-    aim = replace(mix(TABLE_CPUS), users=COPIES, jobs=jobs, **shares)
-    if sort != "read":
-        return aim
-    return replace(aim, hit_percent=HIT_PERCENT, files=COPIES, file_choice=choice)
+def cswitch(jobs: int) -> Aim:
+    """Return copies of Cswitch, to which the time of the pipes was fitted."""
+    shares = {f"share_{one}": int(one == "cswitch") for one in SORTS}
+    return replace(mix(TABLE_CPUS), users=COPIES, jobs=jobs, **shares)
 
 
 @cache
@@ -142,17 +115,15 @@ def measured(  # noqa: PLR0913 -- each is varied somewhere
     seeds: Sequence[int],
     cpu_seconds: int | None = None,
     lock_time: int = LOCK_TIME,
-    lock_doubling: int = 0,
-    time_slice: int = TIME_SLICE,
 ) -> tuple[Measured, ...]:
     """Simulate for some seconds of CPU time in total, or until all threads have ended."""
     name, varied = VARIANTS.get(policy, (policy, {}))
-    machine = replace(SHIPPED.machine, cpus=cpus, lock_time=lock_time, lock_doubling=lock_doubling)
+    machine = replace(SHIPPED.machine, cpus=cpus, lock_time=lock_time)
     scenario = replace(
         SHIPPED,
         workload=aim,
         machine=machine,
-        policies={name: {**SHIPPED.policies[name], "time_slice": time_slice, **varied}},
+        policies={name: {**SHIPPED.policies[name], **varied}},
         until=None if cpu_seconds is None else cpu_seconds * SECOND // cpus,
     )
     found = []
@@ -166,10 +137,7 @@ def measured(  # noqa: PLR0913 -- each is varied somewhere
                 throughput=counters.executed / counters.end,
                 miss_ratio=sum(lock.misses for lock in locks) / attempts,
                 spinning=spun / (cpus * counters.end),
-                wait=spun / attempts / SECOND,
                 elapsed=counters.end / SECOND,
-                think=counters.executed / (attempts * lock_time),
-                picks=counters.waits,
             )
         )
     return tuple(found)

@@ -7,8 +7,8 @@ import numpy as np
 from ziemba_penalty import web_server_penalty
 
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.simulate.run_queue.contract import Policy, Thread, Why
-from dfopt.simulate.run_queue.policies.segregation import LinuxO1InSets, Segregation
+from dfopt.simulate.run_queue.contract import Policy
+from dfopt.simulate.run_queue.policies.segregation import Segregation
 from dfopt.simulate.run_queue.scenario_document import read_scenario
 from dfopt.simulate.run_queue.simulation import simulate_once
 from dfopt.simulate.run_queue.workloads.web_server import HTTP, PHP_LONG, WebServer
@@ -33,23 +33,8 @@ COSTLY = replace(PUBLISHED, switch=(*PUBLISHED.switch[:2], (COSTLY_AFTER_LONG, 0
 SLOW = replace(SERVER, php_time=COSTLY_PHP, think_time=COSTLY_THINK)
 
 
-class HttpApart(Segregation):
-    """HTTP on one CPU and PHP on the others, with O(1) in both, as the paper ran it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.longest = 0
-
-    def ready(self, thread: Thread, why: Why, cpu: int | None) -> int | None:
-        called = super().ready(thread, why, cpu)
-        if isinstance(self.inside, LinuxO1InSets):
-            waiting = self.inside.load(HTTP_CPU) - (self.engine.running[HTTP_CPU] is not None)
-            self.longest = max(self.longest, waiting)
-        return called
-
-
-class HttpApartInTurn(Segregation):
-    """The same with one round-robin queue for each set."""
+class SegregationInTurn(Segregation):
+    """HTTP on one CPU and PHP on the others, with one round-robin queue for each set."""
 
     def __init__(self) -> None:
         super().__init__(within="round-robin")
@@ -78,31 +63,21 @@ class Measured:
     ----------
     http_time
         Mean time of an HTTP dispatch.
-    http_share, http_time_share
-        HTTP's share of the dispatches and of their time.
     after_long
         Share of the HTTP dispatches that follow a long one of PHP on their CPU.
     idle
         By CPU.
     response
         Mean time from a request to its answer, by Little's law from what was answered.
-    responses
-        The same, by seed.
     requests
         Answered in a second.
-    longest
-        Most HTTP threads that were ready at once, under segregation.
     """
 
     http_time: float
-    http_share: float
-    http_time_share: float
     after_long: float
     idle: tuple[float, ...]
     response: float
-    responses: tuple[float, ...]
     requests: float
-    longest: int
 
     @property
     def idle_others(self) -> float:
@@ -113,7 +88,7 @@ class Measured:
 def measured(
     policy: type[Policy], server: WebServer, penalty: PenaltyMatrix, window: Window
 ) -> Measured:
-    """Simulate the web server with some seeds, and return the means; of queues, the longest."""
+    """Simulate the web server with some seeds, and return the means."""
     runs = [one_run(policy, server, penalty, window, seed) for seed in range(window.seeds)]
 
     def average(name: str) -> float:
@@ -121,14 +96,10 @@ def measured(
 
     return Measured(
         http_time=average("http_time"),
-        http_share=average("http_share"),
-        http_time_share=average("http_time_share"),
         after_long=average("after_long"),
         idle=tuple(mean(one) for one in zip(*(run.idle for run in runs), strict=True)),
         response=average("response"),
-        responses=tuple(run.response for run in runs),
         requests=average("requests"),
-        longest=max(run.longest for run in runs),
     )
 
 
@@ -149,15 +120,10 @@ def one_run(
     length = (window.end - window.begin) * SECOND
     requests = is_http.sum() / server.http_slices / (length / SECOND)
     response = server.clients / requests - server.think_time / SECOND
-    own = done.engine.policy
     return Measured(
         http_time=float(time[is_http].mean()),
-        http_share=float(is_http.sum() / counts.sum()),
-        http_time_share=float(time[is_http].sum() / time[counts].sum()),
         after_long=float((before[is_http] == PHP_LONG).mean()),
         idle=tuple(1 - float(time[counts & (cpu == one)].sum()) / length for one in range(CPUS)),
         response=response,
-        responses=(response,),
         requests=requests,
-        longest=own.longest if isinstance(own, HttpApart) else 0,
     )

@@ -74,3 +74,15 @@ def test_table_4():
             assert mean < TABLE_4["mix-4", "dyn-aff"]  # not reproduced: it should be slower
         else:
             assert mean == pytest.approx(published, rel=0.035)
+
+
+@pytest.mark.slow
+def test_fairness_must_not_be_given_up():
+    policies = ("equipartition", "dyn-aff", "dyn-aff-nopri")
+    summaries, _ = simulate(read_mix("mix-5"), policies, seeds=range(1))
+    even, fair, unfair = (
+        {job.application: job.figures["response_time"].mean for job in summary.jobs}
+        for summary in summaries
+    )
+    assert max(unfair[name] / even[name] for name in even) > 1.5
+    assert max(fair[name] / even[name] for name in even) < 1.05
