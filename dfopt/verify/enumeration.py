@@ -73,12 +73,13 @@ def has_schedule_below(
     cpus = [start for start, count in starts.items() for _ in range(min(count, most))]
     idle = [start[1] for start, count in starts.items() for _ in range(most, count)]
     if instance.objective is Objective.TOTAL_PENALTY:
-        return tasks.cheapest_total(cpus, bound - sum(idle)) < bound - sum(idle)
+        bound -= sum(idle)
+        return tasks.least(cpus, bound, total=True) < bound
     if max(idle, default=0) >= bound:
         return False
     if not instance.has_precedence:
         try:
-            return tasks.can_be_dealt(cpus, bound)
+            return tasks.least(cpus, bound, total=False) < bound
         except MethodError:
             if not instance.is_timed:
                 raise
@@ -122,37 +123,21 @@ class Kinds:
             for before in self.examples
         ]
 
-    def can_be_dealt(self, cpus: Sequence[Start], bound: int) -> bool:
-        """Return whether all tasks can be dealt to the CPUs, each of which costs less."""
+    def least(self, cpus: Sequence[Start], bound: int, *, total: bool) -> int:
+        """Return the least objective of all CPUs; the bound itself if none is less."""
         if self._are_few:
-            return self._least(cpus, bound, max) < bound
-        import numpy as np
-
-        held = np.zeros(self._shape(), np.bool_)
-        held[(0,) * held.ndim] = True
-        for contents in self._contents_of(cpus, bound):
-            after = np.zeros_like(held)
-            for content in contents:
-                self._check()
-                before, there = self._slices(content)
-                after[there] |= held[before]
-            held = after
-        return bool(held[self.counts])
-
-    def cheapest_total(self, cpus: Sequence[Start], bound: int) -> int:
-        """Return the least cost of all CPUs together; the bound itself if none is less."""
-        if self._are_few:
-            return self._least(cpus, bound, add)
+            return self._least_of_few(cpus, bound, add if total else max)
         import numpy as np
 
         least: NDArray[Any] = np.full(self._shape(), bound, np.int64)
         least[(0,) * least.ndim] = 0
+        combined = np.add if total else np.maximum
         for contents in self._contents_of(cpus, bound):
             after = np.full_like(least, bound)
             for content, cost in contents.items():
                 self._check()
                 before, there = self._slices(content)
-                np.minimum(after[there], least[before] + cost, out=after[there])
+                np.minimum(after[there], combined(least[before], cost), out=after[there])
             least = after
         return int(least[self.counts])
 
@@ -161,7 +146,9 @@ class Kinds:
         """Whether plain Python is fast enough: loading numpy takes longer."""
         return prod(count + 1 for count in self.counts) <= FEW_HOLDINGS
 
-    def _least(self, cpus: Sequence[Start], bound: int, combined: Callable[[int, int], int]) -> int:
+    def _least_of_few(
+        self, cpus: Sequence[Start], bound: int, combined: Callable[[int, int], int]
+    ) -> int:
         """Return the least objective; the bound itself if none is less."""
         nothing = (0,) * len(self.counts)
         least = {nothing: 0}
