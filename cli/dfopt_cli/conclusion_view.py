@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling
 from dfopt.compare.comparison import Comparison
+from dfopt.trace.assumed import Assumed
 from dfopt_cli.frontier_view import SCHEDULES, order_alone, row_name
 from dfopt_cli.losses_view import by_size
 from dfopt_cli.printing import printable
-from dfopt_cli.subject_view import as_time, movable
+from dfopt_cli.subject_view import as_time, movable, not_recorded
 from dfopt_cli.tables import counted, duration, share
 
 
@@ -20,9 +21,14 @@ def conclusion_rows(comparison: Comparison) -> dict[str, str]:
     found = {row.scheduling: row for row in rows}
     best = found.get(Scheduling.NOBODY_LATER) or found.get(Scheduling.SAME_TIMELINE)
     said = {"paid": paid(comparison)}
+    if comparison.assumed is not None:
+        where = not_recorded(comparison)
+        said = {"assumed": f"{said['paid']}; the source does not say {where}, so this is assumed"}
     if best is None:
         return said | in_any_order(comparison)
     said["attainable"] = attainable(best, comparison)
+    if comparison.assumed is Assumed.STARTS:
+        said["attainable"] = said["attainable"].replace("later than recorded", "later than assumed")
     proven = impossible(best)
     if proven:
         said["impossible"] = proven
@@ -68,7 +74,8 @@ def attainable(best: FrontierRow, comparison: Comparison) -> str:
     """
     recorded = comparison.frontier.rows[0].cost if comparison.frontier else None
     if best.cost == recorded:
-        return f"nothing less than the recorded {best.cost:,} was found by {named(best)}"
+        before = "recorded" if comparison.assumed is None else "assumed"
+        return f"nothing less than the {before} {best.cost:,} was found by {named(best)}"
     instead = "" if recorded == comparison.realised.total else f" instead of {recorded:,}"
     timed = best.with_switches
     if best.scheduling is not Scheduling.SAME_TIMELINE and timed is not None and timed.later:

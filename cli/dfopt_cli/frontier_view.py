@@ -69,7 +69,7 @@ def frontier_tables(comparison: Comparison, *, verbose: bool = True) -> list[Tab
     if has_parallel:
         table.add_column("parallel", justify="right")
     for row in with_order_alone(comparison):
-        cells = row_cells(row, comparison.time_unit)
+        cells = row_cells(row, comparison)
         if has_parallel:
             cells.append(parallel_cell(row.parallel_share))
         table.add_row(*cells)
@@ -112,7 +112,7 @@ def switches_tables(comparison: Comparison) -> list[Table | Text]:
             continue
         found = row.with_switches
         table.add_row(
-            row_name(row, unit),
+            shown_row_name(row, comparison),
             NOTHING if row.switches is None else f"{row.switches:,}",
             Text(f"{found.later:,}", style="bold"),
             *(
@@ -132,7 +132,7 @@ def frontiers_table(names: Sequence[str], comparisons: Sequence[Comparison], cal
         first = name
         for row in with_order_alone(comparison):
             if is_shown_beside(row):
-                table.add_row(first, *row_cells(row, comparison.time_unit))
+                table.add_row(first, *row_cells(row, comparison))
                 first = ""
     return table
 
@@ -173,10 +173,11 @@ def add_frontier_columns(table: Table) -> None:
         table.add_column(heading, justify="right")
 
 
-def row_cells(row: FrontierRow, unit: str | None) -> list[str | Text]:
+def row_cells(row: FrontierRow, comparison: Comparison) -> list[str | Text]:
     """Return the name of a row, its costs and its waits."""
+    unit = comparison.time_unit
     return [
-        row_name(row, unit),
+        shown_row_name(row, comparison),
         Text(f"{row.cost:,}", style="bold"),
         *(NOTHING if cost is None else f"{cost:,}" for cost in (row.bound, row.bound_with_lengths)),
         *(
@@ -189,6 +190,13 @@ def row_cells(row: FrontierRow, unit: str | None) -> list[str | Text]:
 def parallel_cell(share: float | None) -> str:
     """Return the share of the run time that runs beside the same fragment on another CPU."""
     return NOTHING if share is None else f"{share:.1%}"
+
+
+def shown_row_name(row: FrontierRow, comparison: Comparison) -> str:
+    """Return what a row of a comparison is called; nothing is recorded that was assumed."""
+    if row.scheduling is Scheduling.RECORDED and comparison.assumed is not None:
+        return "assumed"
+    return row_name(row, comparison.time_unit)
 
 
 def row_name(row: FrontierRow, unit: str | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.cost_model import CostModel
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
+from dfopt.trace.assumed import Assumed
 from dfopt_cli.failures import with_options
 from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, duration, share
@@ -151,9 +152,16 @@ def assumptions(comparison: Comparison) -> list[str]:
         "first loads cost": model.cold_start,
         "the last write-back costs": model.final_write_back,
         about_unmanaged(comparison): bool(comparison.unlabelled_share),
+        not_recorded(comparison): comparison.assumed is not None,
         "missing switches end a window": model.broken_chains == "cut",
     }
     return [words for words, holds in said.items() if holds]
+
+
+def not_recorded(comparison: Comparison) -> str:
+    """Return what of the schedule was assumed, since the trace's source does not say it."""
+    when = "when and " if comparison.assumed is Assumed.STARTS else ""
+    return f"{when}on which CPU each dispatch ran"
 
 
 def about_unmanaged(comparison: Comparison) -> str:

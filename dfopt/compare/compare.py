@@ -163,6 +163,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         domains=in_domains,
         parallel_share=parallel_share(trace),
         lengths=trace.header.lengths,
+        assumed=trace.header.assumed,
     )
 
 

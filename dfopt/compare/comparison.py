@@ -14,6 +14,7 @@ from dfopt.compare.frame_columns import COLUMNS, FramePart, columns_with_units
 from dfopt.frames import FrameLibrary, frame_of
 from dfopt.html_table import html_table
 from dfopt.trace import Quality
+from dfopt.trace.assumed import Assumed
 from dfopt.trace.fragment_titles import CommCount
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service
@@ -259,6 +260,8 @@ class Comparison:
     lengths
         Whether the lengths of the trace's dispatches include what switches take; None if neither
         the trace nor the document says so.
+    assumed
+        What of the schedule was not recorded, so that what it paid is assumed, too; None: nothing.
     """
 
     name: str
@@ -282,6 +285,7 @@ class Comparison:
     domains: DomainComparison | None = None
     parallel_share: float | None = None
     lengths: Lengths | None = None
+    assumed: Assumed | None = None
 
     def to_frame(self, part: FramePart = "windows", *, library: FrameLibrary | None = None) -> Any:
         """Return a part of the comparison as a data frame of pandas or polars.

@@ -59,6 +59,7 @@ def _trace_document(comparison: Comparison) -> dict[str, Any]:
         "domains": None if comparison.domains is None else _domains_document(comparison.domains),
         "parallel_share": comparison.parallel_share,
         "lengths": comparison.lengths,
+        **({} if comparison.assumed is None else {"assumed": str(comparison.assumed)}),
         "windows": [_window_document(window) for window in comparison.windows],
         "complete": comparison.is_complete,
         "causes": _causes_document(comparison.causes),

@@ -29,6 +29,7 @@ from dfopt.files.fields import optional as or_null
 from dfopt.files.formats import read_json
 from dfopt.files.streams import shown_name
 from dfopt.trace import Quality
+from dfopt.trace.assumed import Assumed
 from dfopt.trace.fragment_titles import CommCount
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service, WaitFigures
@@ -55,6 +56,7 @@ OPTIONAL_KEYS = (
     "domains",
     "parallel_share",
     "lengths",
+    "assumed",
 )
 
 
@@ -110,6 +112,7 @@ def _comparison(value: object) -> Comparison:
         domains=at("domains", or_null(_domains), fields.get("domains")),
         parallel_share=at("parallel_share", or_null(number), fields.get("parallel_share")),
         lengths=at("lengths", or_null(choice(Lengths)), fields.get("lengths")),
+        assumed=at("assumed", or_null(choice(Assumed)), fields.get("assumed")),
         windows=each("windows", _window, fields["windows"]),
         causes=at("causes", _causes, fields["causes"]),
         fragments=each(

@@ -110,7 +110,8 @@ def plot_attainable(comparisons: Sequence[Comparison], *, ax: Axes | None = None
         for number, row in enumerate(shown):
             middle = top + GAP_BETWEEN_TRACES + number
             draw_row(axes, row, middle, comparison)
-            labels[middle] = row_label(row, comparison.time_unit)
+            is_assumed = row.scheduling is Scheduling.RECORDED and comparison.assumed is not None
+            labels[middle] = "assumed" if is_assumed else row_label(row, comparison.time_unit)
         top += len(shown) + GAP_BETWEEN_TRACES
     axes.set_yticks(list(labels), list(labels.values()), fontsize=FONT_SIZE, parse_math=False)
     axes.set_ylim(top - 0.4, -0.6)

@@ -4,16 +4,22 @@ import io
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from rich.console import Console
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.attainable.switches_take_time import WithSwitches
 from dfopt.compare.comparison import Cause, Comparison, OrderKept, Realised
 from dfopt.compare.cost_model import CostModel
+from dfopt.compare.document import comparison_document, write_comparison
+from dfopt.compare.saved_comparison import read_comparisons
 from dfopt.compare.window_length import WHOLE, parse_window
+from dfopt.files import schema
 from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.trace.assumed import Assumed
 from dfopt.trace.fragment_titles import CommCount
 from dfopt.trace.lengths import Lengths
 from dfopt.trace.service import Service, WaitFigures
@@ -493,3 +499,25 @@ def test_traces_side_by_side_say_what_ran_in_parallel() -> None:
     shares = [line.split()[4] for line in text.splitlines() if "revisited " in line]
     assert shares == ["12.5%", "–"]
     assert rows(text)["parallel"][:5] == ["share", "of", "the", "run", "time"]
+
+
+@pytest.mark.parametrize(("assumed", "what"), [(Assumed.CPUS, ""), (Assumed.STARTS, "when and ")])
+def test_what_was_assumed_is_not_called_recorded(
+    assumed: Assumed, what: str, tmp_path: Path
+) -> None:
+    known = comparison(frontier=frontier(), assumed=assumed)
+    said = conclusion_rows(known)
+    assert "paid" not in said
+    assert said["assumed"].endswith(
+        f"; the source does not say {what}on which CPU each dispatch ran, so this is assumed"
+    )
+    text = printed(report(known))
+    assert "assumed" in rows(text)
+    assert "\nrecorded " not in text
+    document = comparison_document(known)
+    Draft202012Validator(schema("comparison")).validate(document)
+    assert document["assumed"] == assumed
+    write_comparison(tmp_path / "c.json", known)
+    assert read_comparisons(tmp_path / "c.json") == (known,)
+    assert ("later than assumed" in said["attainable"]) == (assumed is Assumed.STARTS)
+    assert "assumed" not in comparison_document(comparison())
