@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from dfopt.files import fingerprint, write_instance, write_result
 from dfopt.problem.result import Result, Status, StopReason
+from dfopt.solvers.compilation.compile_time import COMPILING
 from dfopt_cli import progress
 from dfopt_cli.app import app
 from tests.cli.terminal import Terminal
@@ -27,7 +28,13 @@ EXECUTABLE = Path(sysconfig.get_path("scripts"), "dfopt")
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands say nothing of how long they take, nor their processes of compiling."""
     monkeypatch.setattr(progress, "FIRST_LINE_S", NEVER_S)
-    monkeypatch.setattr(progress, "_said_once", lambda: lambda notice: None)
+    said_once = progress._said_once
+
+    def said_of_other_things() -> Callable[[str], None]:
+        tell = said_once()
+        return lambda notice: None if notice == COMPILING else tell(notice)
+
+    monkeypatch.setattr(progress, "_said_once", said_of_other_things)
 
 
 class Run(Protocol):

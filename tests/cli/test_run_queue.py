@@ -362,7 +362,7 @@ def test_a_policy_from_a_file_outside_the_repository(tmp_path):
         done = subprocess.run(
             [EXECUTABLE, *RUN_QUEUE, "chat", "--policy", source, "--policy", "lifo", "--json",
              "--set", "rooms=2", "--set", "messages=1", "--set", "policy.newest.patience=3",
-             "--workers", "2", "--replications", "2", "-o", "traces"],
+             "--workers", "2", "--replications", "2", "-o", "traces", "--quiet"],
             cwd=folder, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
