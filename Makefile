@@ -100,7 +100,8 @@ lock: $(VENV)/created  ## renew requirements/ from pyproject.toml
 	compile="$$tool/bin/uv pip compile pyproject.toml --universal --python-version 3.11 \
 	  --generate-hashes --no-header --no-annotate --quiet $(LOCK_ARGS)"; \
 	$$compile --group dev --output-file requirements/dev.txt; \
-	$$compile --group build --constraints requirements/dev.txt --output-file requirements/run.txt
+	$$compile --group build --extra report --constraints requirements/dev.txt \
+	  --output-file requirements/run.txt
 
 # The stamps inside the environment make a second run install nothing.
 

@@ -28,7 +28,7 @@ def test_the_python_example_of_the_readme(
 ) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     (promised,) = re.findall(r"print\(.*\)  # (.*)", example)
-    monkeypatch.chdir(ROOT)
+    monkeypatch.chdir(DOCS / "examples")
     exec(example, {})
     assert capsys.readouterr().out.strip() == promised
 

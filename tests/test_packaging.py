@@ -103,6 +103,7 @@ def test_citation_names_this_version() -> None:
 def test_locks_cover_the_dependencies_and_agree() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     wanted = project["project"]["dependencies"] + project["dependency-groups"]["build"]
+    wanted += project["project"]["optional-dependencies"]["report"]  # pages need no more set-up
     locked = {name for name, _ in pins("run.txt")}
     assert {re.split(r"[^a-z0-9-]", requirement)[0] for requirement in wanted} <= locked
     assert pins("run.txt") <= pins("dev.txt")

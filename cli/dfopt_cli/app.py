@@ -32,8 +32,8 @@ paid, what was attainable, and what no schedule can go below. For tasks that are
 it finds the cheapest schedule. Both come with a proof.
 
 \b
-A trace:         dfopt compare trace.txt --df tgid
-A page of it:    dfopt report trace.txt --df tgid -o report.html
+A trace:         dfopt compare trace.txt --df wakeups
+A page of it:    dfopt report trace.txt --df wakeups -o report.html
 An instance:     dfopt solve instance.json
 Any file:        dfopt info FILE
 """

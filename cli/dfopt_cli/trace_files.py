@@ -29,8 +29,11 @@ def read_trace_file(path: str) -> Trace:
 
 
 def labelled_trace(path: str, options: LabelOptions) -> Trace:
-    """Return the trace in a file, with labels from where the options say."""
-    return labelled_and_source(path, options).trace
+    """Return the trace in a file, with labels from where the options say, or said to be from."""
+    found = labelled_and_source(path, options)
+    if options.source is None:
+        tell_source(path, found.source)
+    return found.trace
 
 
 def labelled_and_source(path: str, options: LabelOptions) -> Labelled:

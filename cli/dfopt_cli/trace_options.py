@@ -38,8 +38,8 @@ class LabelOptions:
             help="Which threads share data, a fragment: those of a process (tgid or process), of a "
             "name (comm:REGEX) or of a control group (cgroup:FILE), those that wake each other up "
             "(wakeups), or as the trace (own), marks in it (marks, dfopt:df=ID) or a CSV file "
-            "tid,df say. By default the first of own, marks and tgid that the trace has. Of "
-            "several traces: once for all, or once for each in their order.",
+            "tid,df say. By default the first of own, marks, tgid and wakeups that the trace has. "
+            "Of several traces: once for all, or once for each in their order.",
         ),
     ] = None
     infer_df: Annotated[

@@ -18,6 +18,6 @@ def check_packages() -> None:
     for name in ("bokeh", "jinja2"):
         if find_spec(name) is None:
             raise DfoptError(
-                f"a report needs the package {name}; type 'make venv' in a checkout, or "
+                f"a report needs the package {name}; type 'make solve' in a checkout, or "
                 "python -m pip install 'dfopt[report]' in dfopt's environment"
             )

@@ -49,7 +49,7 @@ def test_bad_files_are_1(
     code, out, err = run("report", trace, "-o", "r.html")
     assert (code, out) == (1, "")
     assert err == (
-        "dfopt: a report needs the package bokeh; type 'make venv' in a checkout, or "
+        "dfopt: a report needs the package bokeh; type 'make solve' in a checkout, or "
         "python -m pip install 'dfopt[report]' in dfopt's environment\n"
     )
     assert not Path("r.html").exists()

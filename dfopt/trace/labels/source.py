@@ -62,13 +62,15 @@ def default_source(trace: Trace) -> str | None:
     """Return the source of labels for a trace if the user names none.
 
     That is ``own`` if the trace came with labels, else ``marks`` if it has marks, else ``tgid`` if
-    the process of any thread is known, else None.
+    the process of any thread is known, else ``wakeups`` if it has wake-ups, else None.
     """
     if trace.fragments:
         return "own"
     if len(trace.marks.time):
         return "marks"
-    return None if all(task.tgid is None for task in trace.tasks) else "tgid"
+    if any(task.tgid is not None for task in trace.tasks):
+        return "tgid"
+    return INFERRED if len(trace.wakeups.time) else None
 
 
 def label(trace: Trace, source: str | None = None) -> Trace:

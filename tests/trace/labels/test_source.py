@@ -14,6 +14,8 @@ def test_default():
     assert default_source(OWN) == "own"
     assert default_source(made(RUNS, groups=GROUPS)) == "tgid"
     assert default_source(made(RUNS, groups=GROUPS, marks=[(0, 1, "x")])) == "marks"
+    assert default_source(made(RUNS, wakeups=[(0, 1, 3)])) == "wakeups"
+    assert default_source(made(RUNS, wakeups=[(0, 1, 3)], groups=GROUPS)) == "tgid"
     assert default_source(made(RUNS)) is None
     assert labels(label(made(RUNS, groups=GROUPS))) == ["1", "3"]
     assert labels(label(made(RUNS, groups=GROUPS, marks=[(0, 1, "x")]))) == ["x", None]
