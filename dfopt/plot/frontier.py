@@ -312,7 +312,7 @@ def scale_waits(ax: Axes, waits: Sequence[float], unit: str | None) -> None:
         named = unit if unit not in NANOSECONDS else None
     else:
         # Waits that differ little would stand in a corner of an axis that begins at 0.
-        begin = least - MARGIN * (most - least) if least > 0 and most < NARROW * least else 0
+        begin = least - MARGIN * (most - least) if 0 < least < most < NARROW * least else 0
         ax.set_xlim(begin, ROOM * most - (ROOM - 1) * begin or 1)
         ax.xaxis.set_major_locator(MaxNLocator(nbins=7))
         factor, named = 1.0, unit

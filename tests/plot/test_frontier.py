@@ -151,6 +151,12 @@ def test_waits_that_differ_little_fill_the_axis() -> None:
     assert 1050 < end < 1100
 
 
+def test_waits_that_do_not_differ_leave_room_beside_them() -> None:
+    rows = tuple(replace(row, total_wait=18 * 1000) for row in frontier().rows)
+    begin, end = plot_frontier([comparison(frontier=WaitingFrontier(rows=rows))]).get_xlim()
+    assert begin < 1000 < end
+
+
 def test_the_axis_says_where_switches_delay_nothing() -> None:
     assert "delayed" not in plot_frontier([COMPARISON]).get_xlabel()
     timed = WithSwitches(later=2, latest_by=7, total_wait=100, p99_wait=9)
