@@ -29,9 +29,9 @@ def read_trace_file(path: str) -> Trace:
 
 
 def labelled_trace(path: str, options: LabelOptions) -> Trace:
-    """Return the trace in a file, with labels from where the options say, or said to be from."""
+    """Return the trace in a file, with labels from where the options say; a guess is said."""
     found = labelled_and_source(path, options)
-    if options.source is None:
+    if options.source is None and found.inferred is not None:
         tell_source(path, found.source)
     return found.trace
 

@@ -12,6 +12,9 @@ from dfopt.trace.reading import read_trace
 from tests.cli.conftest import Run
 from tests.compare.examples import ROWS, write_trace
 
+RECORDED = Path(__file__).parents[2] / "docs/examples/hackbench-4.txt.gz"
+"""What perf sched script prints."""
+
 
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
@@ -93,6 +96,13 @@ def test_labels_are_those_that_compare_would_take(run: Run, tmp_path: Path) -> N
     )
     assert run("trace", "convert", source, out) == (0, "", "")
     assert read_trace(out).fragments == ()
+
+
+@pytest.mark.slow
+def test_labels_are_inferred_where_a_trace_names_no_process(run: Run, tmp_path: Path) -> None:
+    code, _, err = run("trace", "to-instance", RECORDED, "-o", tmp_path / "instance.json")
+    assert code == 0
+    assert f"dfopt: {RECORDED}: labels are taken from wakeups; --df takes others\n" in err
 
 
 def test_other_labels_are_taken(run: Run, tmp_path: Path, trace: Path) -> None:
