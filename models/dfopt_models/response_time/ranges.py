@@ -194,7 +194,7 @@ def _squared_half_width(comparison: PolicyComparison, path: GrowthPath) -> Numbe
     ]
     count = len(pairs)
     deviations = np.asarray(pairs) - np.mean(pairs, axis=0)
-    variance = np.sum([polynomial.polymul(each, each) for each in deviations], axis=0) / (count - 1)
+    variance = np.sum([np.convolve(each, each) for each in deviations], axis=0) / (count - 1)
     quantile = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
     return np.asarray(quantile**2 / count * variance)
 

@@ -171,6 +171,15 @@ def test_replications_are_compared_in_pairs(path):
         assert high[0] - middle[0] == pytest.approx(half_width, rel=1e-3)
 
 
+@pytest.mark.parametrize("path", GrowthPath)
+def test_a_replication_may_be_the_mean_of_all(path):
+    """What it differs from the mean by is then 0, whose square has fewer coefficients."""
+    text = TOP + SINGLE + STILL + REPLICATIONS.replace("[396, 400, 404]", "[272, 400, 528]")
+    comparison = parse_model(text).comparison("only", "moving")
+    low, high = relative_range_along(comparison, np.array([1.0, 10.0]), path)
+    assert (low < high).all()
+
+
 def test_shipped_sources_tell_assumptions():
     model = read_model("mix-5")
     assert assumptions_of_case(model, "MATRIX", "dynamic") == ()
