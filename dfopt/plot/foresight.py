@@ -49,6 +49,9 @@ ORDER_KEPT: dict[str, dict[str, Any]] = {
 
 ORDER_KEPT_MEANINGS = {"online": "order kept, online", "best": "order kept, best"}
 
+WEAK = "bounds of short windows are weak, since each may begin with any caches"
+"""Why the bound may rise where one may look further ahead."""
+
 BETWEEN = "between them: the best possible"
 
 
@@ -94,6 +97,8 @@ def plot_foresight(comparisons: Sequence[Comparison], *, ax: Axes | None = None)
         ticks[look_ahead.none] = "0"
         draw_break(axes, look_ahead.none * WHOLE_AT**0.5)
     label_look_ahead(axes, look_ahead, ticks, font_size=FONT_SIZE)
+    if len(names) == 1:  # the names of several stand there
+        axes.set_xlabel(f"{axes.get_xlabel()}\n{WEAK}", fontsize=FONT_SIZE)
     costs = (cost for comparison in comparisons for cost in drawn_costs(comparison))
     scale_costs(axes, comparisons, costs)
     axes.set_ylabel(cost_label(comparisons), fontsize=FONT_SIZE, parse_math=False)
