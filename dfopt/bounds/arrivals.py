@@ -48,12 +48,15 @@ def _cheapest_arrivals(instance: Instance, types: Sequence[TaskType]) -> dict[st
     tasks: Counter[str | None] = Counter()
     for equal_tasks in types:
         tasks[equal_tasks.example.type] += equal_tasks.count
-    numbers = {name: number for number, name in enumerate(penalty.types) if name in tasks}
+    numbers = [number for number, name in enumerate(penalty.types) if name in tasks]
+    columns = list(zip(*(penalty.switch[number] for number in numbers), strict=True))
     arrivals: dict[str | None, int] = {}
-    for name, column in numbers.items():
-        rows = [row for other, row in numbers.items() if other != name or tasks[name] > 1]
-        if rows:
-            arrivals[name] = min(penalty.switch[row][column] for row in rows)
+    for place, number in enumerate(numbers):
+        name, costs = penalty.types[number], columns[number]
+        if tasks[name] == 1:
+            costs = costs[:place] + costs[place + 1 :]
+        if costs:
+            arrivals[name] = min(costs)
     return arrivals
 
 

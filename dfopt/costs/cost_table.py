@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
+import numpy.typing as npt
+
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.cache_state import CacheState
 from dfopt.problem.instance import Instance, Objective, Task
@@ -50,6 +53,21 @@ class CostTable:
         self.finish = [finish_cost(instance, task) for task in tasks]
         self.idle = [idle[state] for state in instance.initial_states]
 
+    def between(self) -> npt.NDArray[np.int64]:
+        """Return the costs between neighbours, the execution time of the second one included.
+
+        Rows are the types, then the beginnings of the CPUs; columns are the types, then the end
+        of a CPU. What a CPU pays is a sum over neighbours, from its beginning to its end.
+        """
+        types, cpus = len(self.switch), len(self.start)
+        costs = np.zeros((types + 1 + cpus, types + 1), dtype=np.int64)
+        for row, switch in enumerate(self.switch):
+            costs[row, :types] = switch
+        costs[types + 1 :, :types] = self.start
+        costs[:, :types] += np.array(self.exec, dtype=np.int64)
+        costs[:types, types], costs[types + 1 :, types] = self.finish, self.idle
+        return costs
+
     def order_cost(self, cpu: int, order: Sequence[int]) -> int:
         """Return F(w) of an order of types, without waits."""
         if not order:
@@ -68,9 +86,10 @@ def _switch_table(penalty: Penalty, tasks: Sequence[Task]) -> list[list[int]]:
     """
     rows: dict[object, list[int]] = {}
     if isinstance(penalty, PenaltyMatrix):
-        for task in tasks:
+        columns = [penalty.number_of(task.type) for task in tasks]
+        for task, number in zip(tasks, columns, strict=True):
             if task.type not in rows:
-                rows[task.type] = [switch_cost(penalty, task, after) for after in tasks]
+                rows[task.type] = [penalty.switch[number][column] for column in columns]
         return [rows[task.type] for task in tasks]
     members: dict[str | None, list[int]] = {}
     for index, task in enumerate(tasks):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dfopt.checks import (
     check_integer,
@@ -74,6 +74,7 @@ class PenaltyMatrix:
     switch: tuple[tuple[int, ...], ...]
     start: tuple[int, ...] | None = None
     finish: tuple[int, ...] | None = None
+    _numbers: dict[str | None, int] = field(init=False, repr=False, compare=False)
 
     __repr__ = short_repr
 
@@ -99,6 +100,12 @@ class PenaltyMatrix:
         for place, row_costs in (("start", self.start), ("finish", self.finish)):
             if row_costs is not None:
                 self._check_row(row_costs, place)
+        numbers = {name: number for number, name in enumerate(self.types)}
+        object.__setattr__(self, "_numbers", numbers)
+
+    def number_of(self, name: str | None) -> int:
+        """Return the row and column of a type."""
+        return self._numbers[name]
 
     def _repr_html_(self) -> str:
         """Return the matrix as a table, as notebooks show it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Protocol
 
 from dfopt.checks import described
@@ -54,6 +55,16 @@ class GapLimit:
         """Return the reason to end the search now, or None to go on."""
         gap = relative_gap(progress.objective, progress.lower_bound)
         return StopReason.GAP_LIMIT if gap is not None and gap <= self.gap else None
+
+
+def time_limit(criterion: StoppingCriterion) -> float:
+    """Return the seconds after which a criterion ends a search; infinity if it does not say so."""
+    match criterion:
+        case TimeLimit(seconds=seconds):
+            return seconds
+        case FirstOf(criteria=criteria):
+            return min(map(time_limit, criteria), default=inf)
+    return inf
 
 
 class FirstOf:

@@ -50,8 +50,8 @@ def switch_cost(penalty: Penalty, before: Task | CacheState, after: Task) -> int
             )
         case PenaltyG():
             return 0 if before.df == after.df else reading_cost(penalty, after)
-        case PenaltyMatrix(types=types, switch=switch):
-            return switch[types.index(before.type)][types.index(after.type)]
+        case PenaltyMatrix(switch=switch):
+            return switch[penalty.number_of(before.type)][penalty.number_of(after.type)]
 
 
 def reading_cost(penalty: PenaltyF | PenaltyG, task: Task) -> int:
@@ -70,7 +70,7 @@ def start_cost(instance: Instance, cpu: int, first: Task) -> int:
     if state == "unknown" or not instance.cold_start:
         return 0
     if isinstance(penalty, PenaltyMatrix):
-        return penalty.start[penalty.types.index(first.type)] if penalty.start else 0
+        return penalty.start[penalty.number_of(first.type)] if penalty.start else 0
     return reading_cost(penalty, first)
 
 
@@ -84,8 +84,8 @@ def finish_cost(instance: Instance, last: Task | CacheState) -> int:
             return 0 if last.leaves is Leaves.CLEAN else write_back
         case PenaltyG():
             return 0
-        case PenaltyMatrix(types=types, finish=finish):
-            return finish[types.index(last.type)] if finish else 0
+        case PenaltyMatrix(finish=finish):
+            return finish[penalty.number_of(last.type)] if finish else 0
 
 
 def idle_cost(instance: Instance, cpu: int) -> int:

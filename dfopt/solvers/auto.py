@@ -1,13 +1,16 @@
 """The method ``auto``: it takes the other methods one after the other, cheap ones first.
 
-:func:`solve_automatically` says which one it takes when. The methods themselves are listed in
-:data:`dfopt.solvers.facade.METHODS`.
+:func:`phases` lists them for each form of instance. First comes a construction, then a local
+search, then what proves; each gets a share of the time that is left. The methods themselves are
+listed in :data:`dfopt.solvers.facade.METHODS`.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 
 from dfopt.problem.certificate import DualWeights, TaskClass
 from dfopt.problem.instance import Instance, Objective
@@ -21,42 +24,212 @@ from dfopt.solvers.even_shares import counts_executions, share_evenly
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.interruptible import SECONDS_PER_CHECK, load_module
-from dfopt.solvers.matrix import bound_by_flow, choose_supports, has_many_types, improve_schedule
+from dfopt.solvers.matrix import (
+    bound_by_flow,
+    choose_supports,
+    has_many_types,
+    limit_contents,
+    share_anew,
+)
 from dfopt.solvers.search import Search
 from dfopt.solvers.sizes.pieces import bound_by_pieces, can_be_cut
 from dfopt.solvers.sizes.refilling import refill
 from dfopt.solvers.timed_branch_and_bound import BranchAndBound
 from dfopt.solvers.tour import can_be_toured, search_tours
 
+Phase = tuple[float, Callable[[Search], object]]
+"""A part of the search, and the share that it may take of the time that is left."""
+
+ALL, MOST, HALF, TENTH, MOMENT = 1.0, 0.8, 0.5, 0.1, 0.02
+
 TINY = 9
 """With at most this number of tasks, enumeration is faster than loading a solver."""
-
-FEW_TASKS = 30
-"""The orders of at most 30 tasks are searched in plain Python."""
 
 FIRST_LOOK = 0.05
 """The effort of the first look, as a share of a whole local search."""
 
+SHORT_WALKS = 0.1
+"""The effort of a local search that leaves time for proofs."""
+
 MOST_BRANCHES = 2_000
 """At most this number of transportation problems are solved: as long as loading a solver takes."""
+
+MOST_TYPES_OF_FLOWS = 1_000
+"""Flows between more types take minutes."""
 
 FEW_WAITING = 12
 """With at most 12 tasks, some of which wait, plain Python may find and prove the optimum."""
 
-MOST_WAITING = 500
-"""Annealing and layers are for at most 500 tasks."""
-
 MOST_NODES = 20_000
 """At most this number of partial schedules: they take about as long as loading a solver."""
 
+LARGEST_CIRCUITS = 2_000_000
+"""CP-SAT gets at most this number of arcs; a larger model would only fill the memory."""
 
 PLAIN_PYTHON_S = 2.0
 """Seconds of processor time that plain Python gets in the first solve after an installation."""
 
 
+def solve_automatically(search: Search) -> None:
+    """Run the phases that fit the instance, until bound and schedule meet.
+
+    A phase that has come to its end is not run again.
+    """
+    ended = set()
+    for share, phase in phases(search):
+        if phase not in ended:
+            with search.share(share):
+                phase(search)
+                ended.add(phase)
+        search.check()
+
+
+def phases(search: Search) -> Iterator[Phase]:
+    """Yield what fits the instance, in order. OR-Tools and machine code come where they must."""
+    instance = search.instance
+    if instance.is_timed:
+        yield from _phases_with_waits(search)
+    else:
+        yield ALL, first_schedule.build
+        if instance.task_count <= TINY and (instance.cpus > 1 or not order_is_known(instance)):
+            yield ALL, solve_exhaustively
+        elif order_is_known(instance):
+            yield from _phases_of_known_orders(search)
+        else:
+            yield from _phases_under_a_matrix(search)
+
+
+def _phases_of_known_orders(search: Search) -> Iterator[Phase]:
+    """Yield the phases under f and g without releases and precedence."""
+    instance = search.instance
+    if counts_parts(search):
+        yield HALF, parts.pack
+    if instance.has_sizes:
+        yield TENTH, _refill_and_cut
+    yield TENTH, _look_around
+    if instance.cpus == 1:
+        yield ALL, _prove_best_order
+    yield TENTH, _search_locally
+    if counts_executions(instance):
+        yield MOST, partial(share_evenly, solve=solve_automatically)
+    if has_moderate_sizes(search):
+        yield ALL, _solve_by_configurations
+    yield ALL, solve_by_cp_sat
+
+
+def _phases_under_a_matrix(search: Search) -> Iterator[Phase]:
+    """Yield the phases under a matrix without releases and precedence."""
+    flows = len(search.types) <= MOST_TYPES_OF_FLOWS
+    # One CPU runs all types, so that nothing is gained by supports but where they are few.
+    is_tour, has_few = can_be_toured(search), not has_many_types(search)
+    if has_few:
+        yield MOMENT, choose_supports
+    yield TENTH, _walk_shortly
+    if flows and not is_tour:
+        yield TENTH, _bound_by_one_flow
+    if has_few or not is_tour:
+        yield HALF, choose_supports
+        yield HALF, limit_contents
+    if is_tour:
+        yield MOST, search_tours
+    if can_be_cut(search.instance):
+        yield TENTH, bound_by_pieces
+    if counts_executions(search.instance):
+        yield TENTH, partial(share_evenly, solve=_bound_under_a_matrix)
+    if flows:
+        yield TENTH, bound_by_flow
+    yield HALF, first_schedule.improve
+    yield HALF, share_anew
+    if flows:
+        yield TENTH, partial(bound_by_flow, most_branches=MOST_BRANCHES)
+    yield ALL, _solve_by_circuits
+
+
+def _phases_with_waits(search: Search) -> Iterator[Phase]:
+    """Yield the phases for releases and precedence."""
+    load_module("dfopt.solvers.timed.solve", search.check)
+    from dfopt.solvers.timed.solve import TimedSearch
+
+    timed = TimedSearch(search)
+    yield ALL, lambda _: timed.dispatch()
+    if can_be_toured(search) and search.instance.task_count > TINY:
+        yield MOST, search_tours
+    if search.instance.task_count <= FEW_WAITING:
+        yield ALL, _branch_and_bound
+    yield MOST, lambda _: timed.solve()
+    yield ALL, _solve_by_circuits
+
+
 def order_is_known(instance: Instance) -> bool:
     """Return whether the cheapest order of a CPU's tasks is known in closed form."""
     return not isinstance(instance.penalty, PenaltyMatrix) and not instance.is_timed
+
+
+def _look_around(search: Search) -> None:
+    """Search locally for a moment, in plain Python."""
+    search.enter("first schedules")
+    first_schedule.improve(search, effort=FIRST_LOOK)
+
+
+def _search_locally(search: Search) -> None:
+    """Search locally; with a second worker that goes on beside the proof."""
+    search.enter("local search")
+    first_schedule.improve(search, effort=0.5 if search.workers > 1 else 1.0)
+
+
+def _walk_shortly(search: Search) -> None:
+    first_schedule.improve(search, SHORT_WALKS)
+
+
+def _bound_by_one_flow(search: Search) -> None:
+    bound_by_flow(search, most_branches=1)
+
+
+def _bound_under_a_matrix(search: Search) -> None:
+    """Bound what all CPUs pay together."""
+    if not can_be_toured(search):
+        with search.share(HALF):
+            choose_supports(search)
+    bound_by_flow(search)
+
+
+def _branch_and_bound(search: Search) -> None:
+    BranchAndBound(search).run(MOST_NODES)
+
+
+def _solve_by_circuits(search: Search) -> None:
+    """Prove by CP-SAT, or search on locally where the model would be too large."""
+    instance = search.instance
+    while instance.cpus * len(search.types) ** 2 > LARGEST_CIRCUITS:
+        first_schedule.improve(search)
+    search.enter("CP-SAT")
+    solve_by_cp_sat(search)
+
+
+def _refill_and_cut(search: Search) -> None:
+    """Improve schedules of tasks with sizes, and bound what they cost if they could be cut."""
+    is_cut = can_be_cut(search.instance)
+    if is_cut:
+        bound_by_pieces(search)
+    search.enter("filling CPUs anew")
+    refill(search)
+    if is_cut:
+        search.enter("packing pieces of tasks")
+        bound_by_pieces(search, proves=True)
+    search.enter("filling CPUs anew")
+    before = None
+    while search.objective != before:
+        before = search.objective
+        refill(search)
+
+
+def _solve_by_configurations(search: Search) -> None:
+    load_module("dfopt.solvers.configuration", search.check)
+    from dfopt.solvers.configuration import solve_by_configurations
+
+    if not machine_code.LOOPS.is_ready(search.check):
+        _solve_without_machine_code(search)
+    solve_by_configurations(search)
 
 
 class CompilerHasEnded(Exception):  # noqa: N818 - good news
@@ -118,112 +291,3 @@ def _prove_best_order(search: Search) -> None:
             lower_bound=best if total else None,
         ),
     )
-
-
-def _look_at_matrix(search: Search) -> None:
-    """Solve instances with a matrix that have few types or one CPU; bound the others."""
-    is_tiny = search.instance.task_count <= TINY
-    is_tour = can_be_toured(search)
-    # One CPU runs all types, so that nothing is gained by supports but where they are few.
-    if not is_tiny and not search.instance.is_timed and not (is_tour and has_many_types(search)):
-        choose_supports(search)
-        search.check()
-    if not is_tiny and is_tour:
-        search_tours(search)
-        search.check()
-    if not search.instance.is_timed:
-        bound_by_flow(search)
-        search.check()
-
-
-def _solve_with_waits(search: Search) -> bool:
-    """Return whether a search for tasks that wait was completed."""
-    is_small = search.instance.task_count <= FEW_WAITING
-    if is_small and BranchAndBound(search).run(MOST_NODES):
-        return True
-    if search.instance.task_count > MOST_WAITING:
-        return False
-    load_module("dfopt.solvers.timed.solve", search.check)
-    from dfopt.solvers.timed.solve import TimedSearch
-
-    return TimedSearch(search).solve()
-
-
-def _look_at_sizes(search: Search) -> None:
-    """Improve schedules of tasks with sizes, and bound what they cost if they could be cut."""
-    if can_be_cut(search.instance):
-        bound_by_pieces(search)
-    is_matrix = isinstance(search.instance.penalty, PenaltyMatrix)
-    if is_matrix and not search.instance.is_timed and not has_many_types(search):
-        choose_supports(search)
-        search.check()
-    if search.instance.task_count <= TINY or not order_is_known(search.instance):
-        return
-    search.enter("filling CPUs anew")
-    refill(search)
-    if can_be_cut(search.instance):
-        search.enter("packing pieces of tasks")
-        bound_by_pieces(search, proves=True)
-    search.enter("filling CPUs anew")
-    before = None
-    while search.objective != before:
-        before = search.objective
-        refill(search)
-
-
-def _solve_the_rest(search: Search, *, is_ordered: bool) -> None:
-    """Solve what is left: by configurations where orders have a closed form, or by CP-SAT."""
-    if is_ordered and has_moderate_sizes(search):
-        load_module("dfopt.solvers.configuration", search.check)
-        from dfopt.solvers.configuration import solve_by_configurations
-
-        if not machine_code.LOOPS.is_ready(search.check):
-            _solve_without_machine_code(search)
-        solve_by_configurations(search)
-    else:
-        if not is_ordered and not search.instance.is_timed:
-            improve_schedule(search)
-            bound_by_flow(search, most_branches=MOST_BRANCHES)
-            search.check()
-        search.enter("CP-SAT")
-        solve_by_cp_sat(search)
-
-
-def solve_automatically(search: Search) -> None:
-    """Run the methods that fit, cheap ones first, until bound and schedule meet.
-
-    OR-Tools and machine code are loaded only for what simpler methods leave open.
-    """
-    # 1. Heuristics. With the cheap bounds they close many instances at once.
-    is_ordered = order_is_known(search.instance)
-    has_sizes = search.instance.has_sizes
-    search.enter("first schedules")
-    if counts_parts(search):
-        parts.pack(search)
-        search.check()
-    if has_sizes:
-        _look_at_sizes(search)
-    elif isinstance(search.instance.penalty, PenaltyMatrix):
-        _look_at_matrix(search)
-    count = search.instance.task_count
-    if is_ordered or (
-        # List scheduling gives better first schedules of tasks that wait.
-        not FEW_WAITING < count <= MOST_WAITING if search.instance.is_timed else count <= FEW_TASKS
-    ):
-        first_schedule.improve(search, effort=FIRST_LOOK)
-        search.check()
-    # 2. With one CPU the best order of its tasks is all there is to decide.
-    if search.instance.cpus == 1 and is_ordered:
-        _prove_best_order(search)
-        return
-    # 3. Tiny instances: a complete search in plain Python.
-    if search.instance.is_timed:
-        if _solve_with_waits(search):
-            return
-    elif search.instance.task_count <= TINY:
-        solve_exhaustively(search)
-        return
-    # 4. Under makespan: an even share of the least total penalty, and CPUs that are evened out.
-    if counts_executions(search.instance):
-        share_evenly(search, solve_automatically if is_ordered else _look_at_matrix)
-    _solve_the_rest(search, is_ordered=is_ordered)

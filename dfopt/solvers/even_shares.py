@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from dfopt.bounds import cheap_bounds
@@ -20,6 +21,7 @@ from dfopt.problem.certificate import Certificate, CompleteSearch, EvenShares, S
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import Progress, StopReason
+from dfopt.problem.stop import FirstOf, TimeLimit
 from dfopt.solvers.compilation import machine_code
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Search, SearchOver
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 LONGEST_S = 0.2
 """Seconds of processor time for each task that the least total penalty may take."""
+
+SHARE_OF_TOTALS = 0.5
+"""The part of the time that the least total penalty may take."""
 
 TASKS_PER_WALK = 5
 """The CPUs are evened out until a walk for every 5 tasks has found nothing better."""
@@ -92,7 +97,8 @@ def _can_be_evened_out(search: Search) -> bool:
 def _share_then_even_out(search: Search, solve: Callable[[Search], None], workers: int) -> None:
     """Bound the makespan, then even out the schedule of the least total penalty."""
     search.enter("least total penalty")
-    totals = _least_total(search, solve, workers)
+    with search.share(SHARE_OF_TOTALS):
+        totals = _least_total(search, solve, workers)
     search.check()
     if totals.schedule is None or not _can_be_evened_out(search):
         return
@@ -124,7 +130,10 @@ def _least_total(search: Search, solve: Callable[[Search], None], workers: int) 
         return StopReason.TIME_LIMIT if time.process_time() > end else search.stop_reason()
 
     penalties = replace(search.instance, objective=Objective.TOTAL_PENALTY)
-    totals = Search(penalties, stop=stop, seed=search.seed, workers=workers)
+    limits = FirstOf(
+        stop, *([TimeLimit(max(0.0, search.time_left))] if search.time_left < inf else [])
+    )
+    totals = Search(penalties, stop=limits, seed=search.seed, workers=workers, is_part=True)
     try:
         with suppress(SearchOver):
             for bound in cheap_bounds(penalties, totals.types, totals.check):

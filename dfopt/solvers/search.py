@@ -10,7 +10,8 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -33,7 +34,7 @@ from dfopt.problem.certificate import (
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, StopReason
 from dfopt.problem.schedule import Schedule, evaluate
-from dfopt.problem.stop import FirstOf, StoppingCriterion
+from dfopt.problem.stop import FirstOf, StoppingCriterion, time_limit
 from dfopt.problem.tour_certificate import Tour
 
 _log = logging.getLogger(__name__)
@@ -101,6 +102,7 @@ class Search:
         self.workers = workers
         self.known = Knowledge()
         self._stop = stop or FirstOf()
+        self._share_ends = time_limit(self._stop)
         self._on_progress = on_progress
         self._is_part = is_part
         self._lock = threading.Lock()
@@ -157,7 +159,32 @@ class Search:
         known = self.known
         if known.is_closed:
             return StopReason.PROOF
-        return self._stop(self._progress(known))
+        reason = self._stop(self._progress(known))
+        if reason is None and self.elapsed >= self._share_ends:
+            return StopReason.TIME_LIMIT
+        return reason
+
+    @property
+    def time_left(self) -> float:
+        """Seconds until the time limit, or until the end of the present share of it."""
+        return self._share_ends - self.elapsed
+
+    @contextmanager
+    def share(self, part: float) -> Iterator[None]:
+        """Give a block a part of the time that is left, and go on behind it when that is over.
+
+        Without a time limit the block takes as long as it takes. Shares may stand in shares.
+        """
+        outer = self._share_ends
+        self._share_ends = self.elapsed + part * self.time_left
+        try:
+            yield
+        except SearchOver:
+            self._share_ends = outer
+            if self.stop_reason() is not None:
+                raise
+        finally:
+            self._share_ends = outer
 
     def check(self) -> None:
         """Raise :class:`SearchOver` when the search shall end; solvers call this often."""

@@ -55,9 +55,9 @@ def _arrivals(instance: Instance) -> int:
     total = 0
     savings = []
     for task in {task.type: task for task in instance.tasks}.values():
-        column = penalty.types.index(task.type)
+        column = penalty.number_of(task.type)
         switches = [
-            penalty.switch[penalty.types.index(other)][column]
+            penalty.switch[penalty.number_of(other)][column]
             for other in numbers
             if other != task.type or numbers[other] > 1
         ]

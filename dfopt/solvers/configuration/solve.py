@@ -38,7 +38,7 @@ def solve_by_configurations(search: Search) -> None:
             "use a coarser unit, or cp-sat or auto",
             place="method",
         )
-    if search.schedule is None or search.workers == 1:
+    if search.schedule is None:
         search.enter("local search")
         first_schedule.improve(search, effort=0.2 if search.workers > 1 else 1.0)
     search.check()

@@ -1,10 +1,19 @@
-"""The first incumbent of every method: construction and local search."""
+"""The first incumbent of every method: construction, then local search.
+
+Construction loads nothing that takes long. Each form of instance has one local search: exchanges
+of segments under a matrix, lists of tasks where tasks wait, contents of CPUs under f and g.
+"""
 
 from __future__ import annotations
 
+from itertools import islice
+from random import Random
+
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.compilation import machine_code
-from dfopt.solvers.heuristics.order_search import OrderSearch
+from dfopt.solvers.heuristics.best_insertion import insert_all
+from dfopt.solvers.heuristics.constructive import consecutive_orders, construct
+from dfopt.solvers.heuristics.contents import PartCosts
 from dfopt.solvers.heuristics.short_annealing import Annealing
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.search import Search
@@ -12,16 +21,53 @@ from dfopt.solvers.search import Search
 FIRST_LOOK = 0.5
 """Least effort at which loading the compiled search takes less time than the search itself."""
 
+CONSTRUCTIONS = 2
+"""Fragments are dealt in two ways; all later ones would be random."""
+
 MOVES_PER_TASK = 10_000
 MOST_MOVES = 20_000_000
 FAILURES = 2
 """The search gives up after this number of walks in a row without a better schedule."""
 
 
+def build(search: Search) -> None:
+    """Report first schedules, by construction alone: one that is good within its moment."""
+    instance = search.instance
+    if instance.is_timed:
+        from dfopt.solvers.timed.dispatch_rules import dispatch_by_rules
+        from dfopt.solvers.timed.tables import timed_tables
+
+        dispatch_by_rules(search, timed_tables(search))
+        return
+    if not isinstance(instance.penalty, PenaltyMatrix) and not instance.has_sizes:
+        dealt = construct(search, PartCosts(search.form), Random(search.seed))
+        for contents in islice(dealt, CONSTRUCTIONS):
+            search.found(contents.orders())
+            search.check()
+    orders = insert_all(search)
+    if orders is not None:
+        search.found(orders)
+    elif search.schedule is None:
+        search.found(consecutive_orders(search))
+
+
 def improve(search: Search, effort: float = 1.0) -> None:
     """Report good schedules to the search; ``effort`` scales the length of the search."""
-    if isinstance(search.instance.penalty, PenaltyMatrix) or search.instance.is_timed:
-        OrderSearch(search, effort).run()
+    is_matrix = isinstance(search.instance.penalty, PenaltyMatrix)
+    if search.schedule is None and (is_matrix or search.instance.is_timed):
+        build(search)
+        search.check()
+    if search.instance.is_timed:
+        load_module("dfopt.solvers.timed.annealing", search.check)
+        from dfopt.solvers.timed.annealing import TimedAnnealing
+        from dfopt.solvers.timed.tables import timed_tables
+
+        TimedAnnealing(search, timed_tables(search)).run(effort)
+    elif is_matrix:
+        load_module("dfopt.solvers.heuristics.segment_exchange", search.check)
+        from dfopt.solvers.heuristics.segment_exchange import SegmentExchange
+
+        SegmentExchange(search).run(effort)
     elif effort < FIRST_LOOK:
         Annealing(search, effort).run()
     else:
@@ -38,6 +84,4 @@ def _search_locally(search: Search, effort: float) -> None:
     # A second search must not repeat the first one.
     local_search = LocalSearch(search, seed=search.seed * 1000 + len(search.history))
     moves = int(effort * min(MOST_MOVES, MOVES_PER_TASK * search.instance.task_count))
-    failures = 0
-    while failures < FAILURES:
-        failures = 0 if local_search.run(None, moves) else failures + 1
+    local_search.improve(max(1, moves), FAILURES)

@@ -24,7 +24,8 @@ __all__ = [
     "by_type_of_matrix",
     "choose_supports",
     "has_many_types",
-    "improve_schedule",
+    "limit_contents",
+    "share_anew",
 ]
 
 SOLVER = "transportation"
@@ -54,19 +55,26 @@ def choose_supports(search: Search) -> None:
 
         solve_few_types(search, types, members)
     else:
-        # A first bound and a first schedule.
-        bound_by_flow(search, most_branches=1)
         load_module("dfopt.solvers.matrix.by_contents", search.check)
         from dfopt.solvers.matrix.by_contents import solve_many_types
 
         solve_many_types(search, types, members)
+
+
+def limit_contents(search: Search) -> None:
+    """Report bounds and schedules where the CPU that pays most pays for each task.
+
+    Parameters
+    ----------
+    search
+        Of an instance with a matrix and without releases and precedence, which has a schedule.
+    """
+    types, members = by_type_of_matrix(search.types)
     if _each_task_costs(search, types):
         load_module("dfopt.solvers.matrix.by_costed_contents", search.check)
         from dfopt.solvers.matrix.by_costed_contents import solve_costed_types
 
         search.check()
-        if search.objective is None:
-            bound_by_flow(search, most_branches=1)
         solve_costed_types(search, types, members)
 
 
@@ -80,18 +88,14 @@ def _each_task_costs(search: Search, types: Sequence[TaskType]) -> bool:
     return runs or any(table.switch[number][number] for number in range(len(types)))
 
 
-def improve_schedule(search: Search) -> None:
-    """Report better schedules than the best one so far, by local search.
+def share_anew(search: Search) -> None:
+    """Let groups of CPUs that run few types share their tasks anew.
 
     Parameters
     ----------
     search
         Of an instance with a matrix and without releases and precedence, which has a schedule.
     """
-    load_module("dfopt.solvers.matrix.segment_exchange", search.check)
-    from dfopt.solvers.matrix.segment_exchange import SegmentExchange
-
-    SegmentExchange(search).run()
     if search.instance.has_sizes:
         return
     load_module("dfopt.solvers.matrix.cpu_groups", search.check)

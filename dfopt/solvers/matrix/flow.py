@@ -27,6 +27,9 @@ MOST_BRANCHES = 60
 MOST_TYPES = 6
 """All subsets of the types are tried if there are at most 6 types."""
 
+MOST_TYPES_IN_PAIRS = 200
+"""All pairs of types are tried if there are at most 200 types."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeFlow:
@@ -119,7 +122,7 @@ class _Branch:
 @cache
 def _subsets(size: int) -> list[list[int]]:
     """Return sets of at least two types; the limits of the network hold for a single type."""
-    most = size if size <= MOST_TYPES else 2
+    most = size if size <= MOST_TYPES else 2 if size <= MOST_TYPES_IN_PAIRS else 1
     return [
         list(subset)
         for members in range(2, most + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from dfopt.errors import DfoptError, MethodError
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 20
 """CPUs are filled exactly in 20 orders."""
+
+
+FURTHER_SHARE = 0.01
+"""The part of the time in which further packings are tried, once there is one."""
 
 
 class DoesNotFitError(DfoptError):
@@ -43,9 +47,15 @@ def find_room(search: Search) -> None:
         When there is none.
     """
     search.enter("first fit")
-    for packing in chain(packings(search), exact_fills(search, ATTEMPTS)):
+    found = chain(packings(search), exact_fills(search, ATTEMPTS))
+    for packing in islice(found, 1):
         search.found(orders_of(search, packing))
         search.check()
+    with search.share(FURTHER_SHARE):
+        for packing in found:
+            search.found(orders_of(search, packing))
+            search.check()
+    search.check()
     if search.schedule is not None:
         return
     search.enter("bin packing")

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dfopt.solvers.compilation.compiled import compiled, compiled_in_place
+from dfopt.solvers.compilation.machine_code import MachineCode
 from dfopt.solvers.interruptible import wait_for
 from dfopt.solvers.search import Search
 from dfopt.solvers.timed.tables import (
@@ -29,8 +30,20 @@ from dfopt.solvers.timed.tables import (
 
 Integers = npt.NDArray[np.int64]
 
-MOVES_PER_CHUNK = 100_000
-"""Between two looks at the clock at most 100,000 moves are tried, if they are machine code."""
+MOVES_PER_TASK = 10_000
+"""Moves of a long walk for each task."""
+
+SHORTER, GROWTH = 625, 5
+"""The first walk is 625 times shorter than a long one, each later one five times longer."""
+
+PLAIN_MOVES = 5_000
+"""A walk in plain Python."""
+
+STEPS_PER_CHUNK, PLAIN_STEPS = 4_000_000, 8_000
+"""Between two looks at the clock at most about so many tasks are put in their places."""
+
+LEAST_CHUNKS = 20
+"""A walk cools down in at least 20 steps."""
 
 HOT, MILD, COLD = 0.8, 0.25, 0.03
 """Temperatures at which a walk begins and ends, as shares of a task's average time with its switch.
@@ -43,6 +56,9 @@ SHARE_OF_CPUS, SHARE_OF_TASKS = 0.1, 0.1
 
 BESIDE_KINDS, ALL_KINDS = 3, 4
 """Three kinds of moves put a task beside another one; the fourth lets two change places."""
+
+
+LOOPS = MachineCode("dfopt.solvers.timed.annealing:first_calls")
 
 
 class TaskList(NamedTuple):
@@ -81,15 +97,30 @@ class TimedAnnealing:
     def __init__(self, search: Search, tables: TimedTables) -> None:
         self.search, self.tables = search, tables
         self._random = np.random.default_rng(search.seed)
+        self._longest = MOVES_PER_TASK * len(tables.exec)
         self._scale = max(1.0, float((tables.exec + tables.switch.mean(axis=0)).mean()))
         self._predecessors = predecessor_rows(tables)
         self._last: TaskList | None = None
+
+    def run(self, effort: float = 1.0) -> None:
+        """Walk for longer and longer, up to a long walk; ``effort`` scales their lengths."""
+        search = self.search
+        search.enter("annealing of waiting tasks")
+        LOOPS.walk_meanwhile(
+            lambda: self.walk(PLAIN_MOVES, threading.Event(), PLAIN_STEPS, hot=MILD), search.check
+        )
+        longest = max(1, int(effort * self._longest))
+        moves, hot = max(1, longest // SHORTER), MILD
+        while moves < longest:
+            self.walk(moves, hot=hot)
+            moves, hot = moves * GROWTH, HOT
+        self.walk(longest)
 
     def walk(
         self,
         moves: int,
         halt: threading.Event | None = None,
-        chunk: int = MOVES_PER_CHUNK,
+        steps: int = STEPS_PER_CHUNK,
         *,
         hot: float = HOT,
         onward: bool = False,
@@ -103,8 +134,8 @@ class TimedAnnealing:
         halt
             Ends the walk, which then runs in this thread. Without it the walk has a thread of its
             own, and this one watches the clock.
-        chunk
-            At most this number of moves are tried at one temperature.
+        steps
+            Between two looks at the clock at most about this number of tasks are put in place.
         hot
             The first temperature.
         onward
@@ -114,6 +145,7 @@ class TimedAnnealing:
         tasks = self._last if onward and self._last is not None else self.task_list()
         best_order, best_cpu = tasks.order.copy(), tasks.cpu.copy()
         done, value = 0, np.array([FAR])
+        chunk = max(1, min(moves // LEAST_CHUNKS, steps // len(tables.exec)))
         while done < moves:
             tried = min(chunk, moves - done)
             heat = hot * (COLD / hot) ** (done / moves) * self._scale

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from functools import partial
@@ -11,11 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dfopt.problem.certificate import CompleteSearch, Counting
-from dfopt.solvers.compilation.compiled import as_plain_python
 from dfopt.solvers.compilation.machine_code import MachineCode
 from dfopt.solvers.interruptible import SECONDS_PER_CHECK, wait_for
 from dfopt.solvers.search import Search
-from dfopt.solvers.timed.annealing import MILD, TimedAnnealing
+from dfopt.solvers.timed.annealing import MILD, MOVES_PER_TASK, TimedAnnealing
 from dfopt.solvers.timed.corridor import corridor
 from dfopt.solvers.timed.dispatch_rules import dispatch_by_rules
 from dfopt.solvers.timed.layers import extend
@@ -26,8 +24,11 @@ from dfopt.verify.energy import energy_bound
 History = list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
 """For each layer, the parents and moves of its rows."""
 
-FIRST_MOVES = 10_000
-"""Moves of the first walk for each task; later walks are longer."""
+MOST_TASKS = 500
+"""Layers are for at most 500 tasks."""
+
+FIRST_SHARE = 0.2
+"""The part of the time that annealing gets before there are layers."""
 
 LONGEST_WALK = 30
 """Beside the layers, a walk has at most 30 times the moves of the first one."""
@@ -54,12 +55,7 @@ STEPS_PER_CHUNK = 1_000_000
 """Limits the work between two looks at the clock, in pairs of tasks for each CPU of each row."""
 
 
-PLAIN_MOVES, PLAIN_CHUNK = 5_000, 250
-"""A walk in plain Python and what it does between two looks at the clock, a second and less."""
-
-ANNEALING = MachineCode("dfopt.solvers.timed.annealing:first_calls")
 LAYERS = MachineCode("dfopt.solvers.timed.layers:first_calls")
-"""Two, since annealing is compiled in less time and can begin then."""
 
 
 class TimedSearch:
@@ -76,20 +72,28 @@ class TimedSearch:
         self.tables = timed_tables(search)
         self.annealing = TimedAnnealing(search, self.tables)
 
+    def dispatch(self) -> None:
+        """Report first schedules by list scheduling, which loads nothing."""
+        dispatch_by_rules(self.search, self.tables)
+        self.search.check()
+
     def solve(self) -> bool:
-        """Return whether the best schedule was proven optimal; otherwise too many rows are left."""
+        """Return whether the best schedule was proven optimal; otherwise too many rows are left.
+
+        It begins with the best schedule so far.
+        """
         search = self.search
         energy = energy_bound(search.instance)
         if energy > 0:
             search.proved(energy, Counting(argument="energy", threshold=energy - 1))
-        dispatch_by_rules(search, self.tables)
-        search.check()
         if search.schedule is None:
             return False  # sizes leave no room for plain constructions
-        self._walk_in_plain_python()
-        search.enter("annealing of waiting tasks")
-        moves = FIRST_MOVES * len(self.tables.exec)
-        self.annealing.walk(moves)
+        with search.share(FIRST_SHARE):
+            self.annealing.run()
+        search.check()
+        if len(self.tables.exec) > MOST_TASKS:
+            self._walk_for_ever()
+        moves = MOVES_PER_TASK * len(self.tables.exec)
         halt = threading.Event()
         walker = threading.Thread(target=self._walk_on, args=(moves, halt), daemon=True)
         if search.workers > 1:
@@ -119,19 +123,11 @@ class TimedSearch:
             halt.set()
         return False
 
-    def _walk_in_plain_python(self) -> None:
-        """Walk until the machine code of walks is there, after an installation some seconds."""
-        if ANNEALING.is_ready(self.search.check):
-            return
-        LAYERS.is_ready(self.search.check)  # is compiled next
-        self.search.enter("annealing in plain Python while a compiler runs")
-        state = np.random.get_state()  # machine code has random numbers of its own
-        try:
-            while not ANNEALING.is_ready(self.search.check):
-                with as_plain_python(math.inf, self.search.check):
-                    self.annealing.walk(PLAIN_MOVES, threading.Event(), PLAIN_CHUNK)
-        finally:
-            np.random.set_state(state)
+    def _walk_for_ever(self) -> None:
+        """Walk until the search is over, hot and mild in turns: no proof is in reach."""
+        while True:
+            self.annealing.walk(MOVES_PER_TASK * len(self.tables.exec))
+            self.annealing.walk(MOVES_PER_TASK * len(self.tables.exec), hot=MILD)
 
     def _walk_on(self, moves: int, halt: threading.Event) -> None:
         """Walk until told to stop; walks get longer."""

@@ -21,6 +21,9 @@ Integers = npt.NDArray[np.int64]
 BITS = 62
 """Tasks in a word of a set of tasks."""
 
+MOST_COMPARISONS = 50_000_000
+"""Where states are so many that comparing them takes longer, none is said to replace another."""
+
 FAR = 2**62
 """Later than any time."""
 
@@ -128,7 +131,7 @@ def timed_tables(search: Search) -> TimedTables:
     rows: dict[tuple[tuple[int, ...], int, bool], int] = {}
 
     def state(row: Sequence[int], finish: int, *, is_start: bool) -> int:
-        key = (tuple(row[number] for number in types), finish, is_start)
+        key = (tuple(map(row.__getitem__, types)), finish, is_start)
         return rows.setdefault(key, len(rows))
 
     state_of = [
@@ -140,11 +143,13 @@ def timed_tables(search: Search) -> TimedTables:
     switch = np.array([row for row, _, _ in rows], dtype=np.int64).reshape(len(rows), count)
     finish = np.array([cost for _, cost, _ in rows], dtype=np.int64)
     is_start = np.array([first for _, _, first in rows])
-    replaces = (
-        (switch[:, None, :] <= switch[None, :, :]).all(axis=2)
-        & (finish[:, None] <= finish[None, :])
-        & (is_start[:, None] == is_start[None, :])
-    )
+    replaces = np.eye(len(rows), dtype=np.bool_)
+    if len(rows) ** 2 * count <= MOST_COMPARISONS:
+        replaces = (
+            (switch[:, None, :] <= switch[None, :, :]).all(axis=2)
+            & (finish[:, None] <= finish[None, :])
+            & (is_start[:, None] == is_start[None, :])
+        )
     exec_times = np.array([table.exec[number] for number in types], dtype=np.int64)
     release = np.array([example.release for example in examples], dtype=np.int64)
     state_of_task = np.array(state_of)
@@ -188,22 +193,30 @@ def tiny_instance() -> Instance:
     )
 
 
+def _from_others(switch: Integers, state_of: Integers) -> tuple[Integers, Integers]:
+    """Return the switches from the states in which tasks leave a CPU, and these states.
+
+    What a task would pay behind itself alone is :data:`FAR`.
+    """
+    used, row_of, counts = np.unique(state_of, return_inverse=True, return_counts=True)
+    others = switch[used]
+    only = np.flatnonzero(counts[row_of] == 1)
+    others[row_of[only], only] = FAR
+    return others, used
+
+
 def _arrivals(switch: Integers, state_of: Integers, starts: Integers) -> Integers:
     """Return the least cost of a switch to each task, from another task or a start."""
-    count = switch.shape[1]
-    least: Integers = switch[starts].min(axis=0)
-    for task in range(count):
-        others = np.delete(state_of, task)
-        if len(others):
-            least[task] = min(least[task], switch[others, task].min())
+    others, _ = _from_others(switch, state_of)
+    least: Integers = np.minimum(switch[starts].min(axis=0), others.min(axis=0))
     return least
 
 
 def _departures(after: Integers, finish: Integers, state_of: Integers) -> Integers:
     """Return the least time after each task: what ends its CPU, or another task with its switch."""
-    least = finish[state_of]
-    for task, state in enumerate(state_of):
-        least[task] = np.delete(after[state], task).min(initial=least[task])
+    rows = after[state_of]
+    np.fill_diagonal(rows, FAR)
+    least: Integers = np.minimum(finish[state_of], rows.min(axis=1))
     return least
 
 
@@ -229,6 +242,7 @@ def members_of(words: Integers) -> set[int]:
     return {
         word * BITS + bit
         for word, bits in enumerate(words.tolist())
+        if bits
         for bit in range(BITS)
         if bits >> bit & 1
     }
@@ -251,10 +265,8 @@ def _heads_and_tails(
 def _families(replaces: npt.NDArray[np.bool_]) -> Integers:
     """Return the connected components of states that can replace each other."""
     family = np.arange(len(replaces))
-    for one in range(len(replaces)):
-        for other in range(one):
-            if replaces[one, other] or replaces[other, one]:
-                family[family == family[one]] = family[other]
+    for one, other in np.argwhere(np.tril(replaces | replaces.T, -1)):
+        family[family == family[one]] = family[other]
     return family
 
 
@@ -283,10 +295,9 @@ def _shares(  # noqa: PLR0913, PLR0917
     if isinstance(penalty, PenaltyMatrix):
         for row in used:
             departure[row] = switch[row].min()
-        for task in range(count):
-            others = np.unique(np.delete(state_of, task))
-            if len(others):
-                addition[task] = (switch[others, task] - departure[others]).min()
+        others, rows = _from_others(switch, state_of)
+        addition = np.where(others == FAR, FAR, others - departure[rows][:, None]).min(axis=0)
+        addition[addition == FAR] = 0  # the only task
         for row in np.unique(starts):
             gift[row] = max(0, int((addition - switch[row]).max()))
     else:

@@ -11,11 +11,13 @@ from dfopt.generate import matrix
 from dfopt.problem.certificate import Supports, SupportWeights
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.matrix import (
     bound_by_flow,
     by_costed_contents,
     by_type_of_matrix,
     choose_supports,
+    limit_contents,
 )
 from dfopt.solvers.matrix.by_costed_contents import CostedTypes, solve_costed_types
 from dfopt.solvers.search import Search, SearchOver
@@ -131,6 +133,8 @@ def test_large_costs_of_few_types_are_proven() -> None:
     search = Search(instance)
     with suppress(SearchOver):
         choose_supports(search)
+        first_schedule.build(search)
+        limit_contents(search)
     assert search.is_closed
     assert_proven(instance, search)
     # A CPU of 21 requests of the first type pays for 20 of them; four such hold 84 of 86.

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from dfopt import Instance, TimeLimit, solve
 from dfopt.problem.instance import Objective, Task
 from dfopt.problem.penalties import PenaltyG
-from dfopt.problem.result import Status, StopReason
+from dfopt.problem.result import Progress, Status, StopReason
 from dfopt.solvers.search import Search, SearchOver
+from dfopt.solvers.timed import annealing
 from dfopt.solvers.timed import solve as timed_solve
 from dfopt.solvers.timed.annealing import TimedAnnealing
 from dfopt.solvers.timed.corridor import corridor
@@ -46,7 +47,7 @@ def solve_by_layers(instance: Instance) -> int:
 
 
 def test_layers_agree_with_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timed_solve, "FIRST_MOVES", 0)  # so that the layers find the schedules
+    monkeypatch.setattr(TimedAnnealing, "run", lambda self: None)  # the layers find the schedules
     for instance in waiting_instances(600, seed=7):
         assert solve_by_layers(instance) == optimum(instance), instance
 
@@ -130,17 +131,21 @@ def test_fifteen_tasks_are_proven_with_a_certificate(waits: str) -> None:
 
 
 def test_without_machine_code_plain_python_finds_schedules(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = [False, False, False]
+    answers, over = [False, False, False], list[bool]()
 
     def is_ready(check: Callable[[], None]) -> bool:
         if not answers:
-            raise SearchOver(StopReason.TIME_LIMIT)
+            over.append(True)
+            check()
         return answers.pop()
 
-    monkeypatch.setattr(timed_solve.ANNEALING, "is_ready", is_ready)
-    monkeypatch.setattr(timed_solve, "PLAIN_MOVES", 1_000)
+    def stop(progress: Progress) -> StopReason | None:
+        return StopReason.TIME_LIMIT if over else None
+
+    monkeypatch.setattr(annealing.LOOPS, "is_ready", is_ready)
+    monkeypatch.setattr(annealing, "PLAIN_MOVES", 1_000)
     instance = timed_instance(30, 3, 6, "serial", 0)
-    search, by_rules = Search(instance), Search(instance)
+    search, by_rules = Search(instance, stop=stop), Search(instance)
     dispatch_by_rules(by_rules, timed_tables(by_rules))
     with contextlib.suppress(SearchOver):
         TimedSearch(search).solve()
@@ -153,10 +158,8 @@ def test_the_search_goes_on_with_machine_code_once_it_is_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compiled, loaded = [False, False], [False, False]
-    monkeypatch.setattr(timed_solve, "PLAIN_MOVES", 50)
-    monkeypatch.setattr(
-        timed_solve.ANNEALING, "is_ready", lambda check: not compiled or compiled.pop()
-    )
+    monkeypatch.setattr(annealing, "PLAIN_MOVES", 50)
+    monkeypatch.setattr(annealing.LOOPS, "is_ready", lambda check: not compiled or compiled.pop())
     monkeypatch.setattr(timed_solve.LAYERS, "is_ready", lambda check: not loaded or loaded.pop())
     instance = next(waiting_instances(20, seed=12))
     assert solve_by_layers(instance) == optimum(instance)

@@ -43,7 +43,13 @@ class Balancing(LocalSearch):
         super().__init__(search, seed)
         self._random = Random(seed)
 
-    def run(self, target: int | None, moves: int, over: Callable[[], bool] | None = None) -> bool:
+    def run(
+        self,
+        target: int | None,
+        moves: int,
+        over: Callable[[], bool] | None = None,
+        hot: float = HOT,
+    ) -> bool:
         """Walk once, from hot to cold; return whether anything better was found.
 
         Parameters
@@ -55,14 +61,16 @@ class Balancing(LocalSearch):
             Number of moves to try.
         over
             Asked every few milliseconds whether to end the walk.
+        hot
+            The first temperature.
         """
         best = self.search.objective
         assert best is not None
         if target is None:
             least = max(self.search.lower_bound, best - NEAR)
             target = self._random.randrange(least, max(best, least + 1))
-        temperature = HOT * self._visit
-        cooling = (COLD / HOT) ** (1 / max(1, moves))
+        temperature = hot * self._visit
+        cooling = (COLD / hot) ** (1 / max(1, moves))
         left = moves
         try:
             while left > 0:

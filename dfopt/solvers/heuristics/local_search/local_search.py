@@ -47,8 +47,14 @@ LARGEST_STATE = 2**26
 CONSTRUCTIONS = 2
 """The best of 2 constructed schedules is taken; all later constructions would be random."""
 
-HOT, COLD = 0.15, 0.006
-"""The first and the last temperature, as shares of the cost of a visit to a fragment."""
+HOT, MILD, COLD = 0.15, 0.03, 0.006
+"""The first and the last temperature, as shares of the cost of a visit to a fragment.
+
+Short walks begin mild, since they have no time to cool down from more.
+"""
+
+SHORTER, GROWTH = 625, 5
+"""The first walk is 625 times shorter than a long one, each later one five times longer."""
 
 CHUNK = 100_000
 """A chunk of moves reads about 100,000 types, which takes some milliseconds."""
@@ -131,7 +137,13 @@ class LocalSearch:
         """Return the current contents of the CPUs, see :meth:`start_from`."""
         return self._contents_in(self._state.rows, self._state.cpus[:, TYPES])
 
-    def run(self, target: int | None, moves: int, over: Callable[[], bool] | None = None) -> bool:
+    def run(
+        self,
+        target: int | None,
+        moves: int,
+        over: Callable[[], bool] | None = None,
+        hot: float = HOT,
+    ) -> bool:
         """Walk on, from hot to cold; return whether the target is met, which ends the walk.
 
         Parameters
@@ -143,10 +155,12 @@ class LocalSearch:
             Number of moves to try.
         over
             Asked every few milliseconds whether to end the walk.
+        hot
+            The first temperature, as a share of the cost of a visit to a fragment.
         """
         goal = -1 if target is None else target
-        temperature = HOT * self._visit
-        cooling = (COLD / HOT) ** (1 / max(1, moves))
+        temperature = hot * self._visit
+        cooling = (COLD / hot) ** (1 / max(1, moves))
         before = self.search.objective
         left, chunks = moves, 0
         try:
@@ -168,6 +182,15 @@ class LocalSearch:
             self._report()
             logger.debug("walked %d of %d moves", moves - left, moves)
         return target is None and self.search.objective != before
+
+    def improve(self, longest: int, most_failures: int) -> None:
+        """Walk for longer and longer, until this number of long walks find nothing better."""
+        moves, hot, failures = max(1, longest // SHORTER), MILD, 0
+        while failures < most_failures:
+            found = self.run(None, moves, hot=hot)
+            if moves == longest:
+                failures = 0 if found else failures + 1
+            moves, hot = min(longest, moves * GROWTH), HOT
 
     def _construct(self) -> None:
         constructions = construct(self.search, PartCosts(self._form), Random(self._seed))

@@ -12,7 +12,7 @@ from dfopt.problem.cache_state import CacheState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.exhaustive import solve_exhaustively
-from dfopt.solvers.matrix.segment_exchange import SegmentExchange, anneal
+from dfopt.solvers.heuristics.segment_exchange import SegmentExchange, anneal
 from dfopt.solvers.search import Search, SearchOver
 from dfopt.solvers.sizes import find_room
 from tests.solvers.optimum import badly_started
@@ -26,7 +26,7 @@ def test_schedules_are_real(instance: Instance) -> None:
         return
     search, exact = badly_started(instance), Search(instance)
     with suppress(SearchOver):
-        SegmentExchange(search)._walk(2_000)
+        SegmentExchange(search).walk(2_000)
     with suppress(SearchOver):
         solve_exhaustively(exact)
     # `found` refuses what is no schedule, and evaluates it by definition.
@@ -82,30 +82,29 @@ def test_costs_are_kept_exactly(objective: Objective, room: int) -> None:
     before = search.objective
     assert before is not None
     walk = SegmentExchange(search)
-    orders, lengths = walk._state()
-    costs = np.array([walk.cost_of(cpu, orders[cpu, : lengths[cpu]]) for cpu in range(5)])
-    best, best_lengths, value = orders.copy(), lengths.copy(), np.array([before])
-    loads = lengths.copy()
+    orders = walk.orders()
+    rows, lengths, loads, costs = orders
+    best, best_lengths, value = rows.copy(), lengths.copy(), np.array([before])
     anneal(
-        orders, lengths, loads, costs, best, best_lengths, value, walk._sizes, instance.room,
-        walk._switch, walk._start, walk._finish, walk._idle, walk._by_worst, 5.0, 50_000, 1,
+        walk._between, walk._sizes, instance.room, walk._by_worst, orders, walk._moved, best,
+        best_lengths, value, 5.0, 50_000, 1,
     )  # fmt: skip
     assert (loads == lengths).all()
     assert lengths.sum() == 60
     assert lengths.max() <= instance.tasks_per_cpu
-    for cpu in range(5):
-        assert costs[cpu] == walk.cost_of(cpu, orders[cpu, : lengths[cpu]])
-    ends = [walk.cost_of(cpu, best[cpu, : best_lengths[cpu]]) for cpu in range(5)]
+    assert (costs == walk.costs_of(rows, lengths)).all()
+    best[np.arange(5), best_lengths + 1] = len(search.types)
+    ends = walk.costs_of(best, best_lengths)
     is_sum = objective is Objective.TOTAL_PENALTY
-    assert value[0] == (sum(ends) if is_sum else max(ends)) < before
-    search.found([best[cpu, : best_lengths[cpu]].tolist() for cpu in range(5)])
+    assert value[0] == (ends.sum() if is_sum else ends.max()) < before
+    search.found([best[cpu, 1 : best_lengths[cpu] + 1].tolist() for cpu in range(5)])
     assert search.objective == value[0]
 
 
 def test_the_same_seed_gives_the_same_schedule() -> None:
     def objective() -> tuple[int | None, object]:
         search = badly_started(drawn(4, Objective.MAX_PENALTY, tasks=40, room=0))
-        SegmentExchange(search)._walk(300_000)
+        SegmentExchange(search).walk(300_000)
         return search.objective, search.schedule
 
     assert objective() == objective()

@@ -1,0 +1,158 @@
+"""What `auto` does first, for every form of instance, and how its phases share the time."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from itertools import count
+
+import pytest
+
+from dfopt import Instance, solve
+from dfopt.problem.cache_state import CacheState
+from dfopt.problem.instance import Objective, Task
+from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.result import Progress, StopReason
+from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit, time_limit
+from dfopt.solvers import auto
+from dfopt.solvers import search as search_module
+from dfopt.solvers.heuristics.best_insertion import insert_all
+from dfopt.solvers.search import Search
+
+TASKS, CPUS = 60, 5
+
+
+def form(penalty: str, objective: Objective, extra: str = "") -> Instance:
+    """Return a small instance of a form."""
+    source = random.Random(f"{penalty} {objective} {extra}")
+    types = {"few": 6, "some": 30, "many": TASKS}.get(penalty, 1)
+    table = tuple(
+        tuple(0 if one == other else source.randint(1, 100) for other in range(types))
+        for one in range(types)
+    )
+    penalties = {
+        "f": PenaltyF(read_line=1, write_back=20),
+        "g": PenaltyG(fill=30, write_back=10),
+    }
+    tasks = tuple(
+        Task(
+            id=f"t{number}",
+            df=f"D{source.randrange(12)}",
+            type=f"{number % types}",
+            lines=source.randint(0, 40),
+            exec=source.randint(1, 100),
+            release=source.randint(0, 300) if extra == "releases" else 0,
+            after=(f"t{number - 7}",) if extra == "precedence" and number >= 7 else (),
+            size=source.randint(1, 5) if extra == "sizes" else 1,
+        )
+        for number in range(TASKS)
+    )
+    return Instance(
+        cpus=CPUS,
+        penalty=penalties.get(penalty)
+        or PenaltyMatrix(types=tuple(map(str, range(types))), switch=table),
+        objective=objective,
+        tasks=tasks,
+        capacity=sum(task.size for task in tasks) // CPUS + 6,
+        initial=(CacheState(df="D0"),) * CPUS if extra == "warm" else (),
+    )
+
+
+FORMS = [
+    *((penalty, objective, "") for penalty in ("f", "g", "few", "some", "many")
+      for objective in Objective),
+    *((penalty, Objective.MAKESPAN, extra) for penalty in ("f", "g", "many")
+      for extra in ("releases", "precedence", "sizes")),
+    ("f", Objective.MAX_PENALTY, "warm"),
+    ("g", Objective.TOTAL_PENALTY, "warm"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("penalty", "objective", "extra"), FORMS)
+def test_construction_comes_first(penalty: str, objective: Objective, extra: str) -> None:
+    """A schedule is there before anything is loaded, and local search follows."""
+    search = Search(form(penalty, objective, extra))
+    listed = auto.phases(search)
+    _, build = next(listed)
+    build(search)
+    assert search.schedule is not None
+    if search.is_closed:
+        return
+    names = [
+        getattr(phase, "__name__", "") for _, (_, phase) in zip(range(4), listed, strict=False)
+    ]
+    local = {"_look_around", "_walk_shortly", "<lambda>"}
+    first = next(place for place, name in enumerate(names) if name in local)
+    # What comes before it takes moments.
+    assert set(names[:first]) <= {"pack", "_refill_and_cut", "choose_supports"}
+
+
+def test_makespan_under_a_matrix_with_a_type_per_task_is_never_above_best_insertion() -> None:
+    """The first walks improve it before anything that can take long."""
+    instance = form("many", Objective.MAKESPAN)
+    known = Search(instance)
+    orders = insert_all(known)
+    assert orders is not None
+    known.found(orders)
+    assert known.objective is not None
+
+    def stop(progress: Progress) -> StopReason | None:
+        return StopReason.INTERRUPT if progress.phase.startswith("contents") else None
+
+    result = solve(instance, stop=stop, workers=1)
+    assert result.objective is not None
+    assert result.objective <= known.objective
+
+
+@pytest.fixture
+def ticking(monkeypatch: pytest.MonkeyPatch) -> Callable[[], float]:
+    """Let a second pass whenever the clock is looked at."""
+    seconds = count()
+
+    class Clock:
+        @staticmethod
+        def monotonic() -> float:
+            return float(next(seconds))
+
+    monkeypatch.setattr(search_module, "time", Clock)
+    return Clock.monotonic
+
+
+def test_no_phase_takes_more_than_its_share(ticking: Callable[[], float]) -> None:
+    search = Search(form("f", Objective.MAKESPAN), stop=TimeLimit(1_000))
+
+    def work_for_ever() -> None:
+        while True:
+            search.check()
+
+    begin = ticking()
+    with search.share(0.1):
+        work_for_ever()
+    assert ticking() - begin < 0.1 * 1_000 + 10
+    with search.share(0.5):
+        with search.share(0.5):  # of the half
+            work_for_ever()
+        assert ticking() - begin < (0.1 + 0.9 * 0.25) * 1_000 + 20
+        work_for_ever()
+    assert ticking() - begin < (0.1 + 0.9 * 0.5) * 1_000 + 30
+    with pytest.raises(search_module.SearchOver), search.share(1.0):
+        work_for_ever()
+
+
+def test_without_a_limit_a_phase_runs_to_its_end() -> None:
+    search = Search(form("f", Objective.MAKESPAN))
+    with search.share(0.01):
+        search.check()
+    assert search.time_left == float("inf")
+
+
+def test_what_ends_the_search_ends_it_in_a_share_too() -> None:
+    search = Search(form("f", Objective.MAKESPAN), stop=lambda progress: StopReason.INTERRUPT)
+    with pytest.raises(search_module.SearchOver), search.share(0.5):
+        search.check()
+
+
+def test_criteria_say_when_time_is_over() -> None:
+    assert time_limit(TimeLimit(3)) == 3
+    assert time_limit(FirstOf(GapLimit(0.1), FirstOf(TimeLimit(5), TimeLimit(4)))) == 4
+    assert time_limit(lambda progress: None) == float("inf")
