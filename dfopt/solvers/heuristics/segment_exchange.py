@@ -58,7 +58,7 @@ LONGEST = 8
 LOOPS = MachineCode("dfopt.solvers.heuristics.segment_exchange:first_calls")
 
 
-class Orders(NamedTuple):
+class CpuOrders(NamedTuple):
     """What m CPUs run, each at most k tasks, of n types.
 
     Parameters
@@ -155,7 +155,7 @@ class SegmentExchange:
                 search.found([row[1 : length + 1].tolist() for row, length in rows])
             search.check()
 
-    def orders(self) -> Orders:
+    def orders(self) -> CpuOrders:
         """Return the best schedule of the search."""
         search = self.search
         assert search.schedule is not None
@@ -167,7 +167,7 @@ class SegmentExchange:
             lengths[cpu] = len(order)
             rows[cpu, 1 : len(order) + 1] = order
             loads[cpu] = self._sizes[order].sum()
-        return Orders(rows, lengths, loads, self.costs_of(rows, lengths))
+        return CpuOrders(rows, lengths, loads, self.costs_of(rows, lengths))
 
     def costs_of(self, rows: Integers, lengths: Integers) -> Integers:
         """Return what each CPU pays."""
@@ -183,7 +183,7 @@ class SegmentExchange:
 def first_calls() -> None:
     """Call the compiled functions, so that they are loaded or compiled."""
     table, row = np.zeros((2, 2), dtype=np.int64), np.zeros(1, dtype=np.int64)
-    orders = Orders(np.ones((1, 2), dtype=np.int64), row, row, row)
+    orders = CpuOrders(np.ones((1, 2), dtype=np.int64), row, row, row)
     anneal(table, row, 1, False, orders, row, orders.rows, row, row, 1.0, 0, 0)
 
 
@@ -217,7 +217,7 @@ def anneal(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     sizes: Integers,
     room: int,
     by_worst: bool,
-    orders: Orders,
+    orders: CpuOrders,
     moved: Integers,
     best: Integers,
     best_lengths: Integers,
