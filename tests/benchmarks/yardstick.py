@@ -85,9 +85,10 @@ def costs_of(instance: Instance) -> tuple[Costs, list[str]]:
 def empty_rows(costs: Costs) -> Rows:
     """Return a schedule without tasks."""
     cpus, tasks = costs.first.shape
+    width = tasks + 3  # a run of three that is exchanged within a row stands there twice meanwhile
     return Rows(
-        tasks=np.full((cpus, tasks), NOBODY, np.int32),
-        cost=np.zeros((cpus, tasks), np.int64),
+        tasks=np.full((cpus, width), NOBODY, np.int32),
+        cost=np.zeros((cpus, width), np.int64),
         length=np.zeros(cpus, np.int64),
         filled=np.zeros(cpus, np.int64),
         load=costs.idle.astype(np.int64),
