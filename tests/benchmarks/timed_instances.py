@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
@@ -72,10 +71,3 @@ def _predecessors(source: Random, waits: str, entries: list[Task]) -> list[tuple
             for number in range(len(names))
         ]
     return [()] * len(names)
-
-
-def twenty(tasks: int, cpus: int, fragments: int) -> Iterator[Instance]:
-    """Yield five instances of each family."""
-    for waits in WAITS:
-        for seed in range(5):
-            yield timed_instance(tasks, cpus, fragments, waits, seed)
