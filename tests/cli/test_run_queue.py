@@ -370,7 +370,8 @@ def test_a_policy_from_a_file_outside_the_repository(tmp_path):
         assert [row["policy"] for row in runs] == ["newest", "newest", "lifo", "lifo"]
         assert read_trace(folder / "traces" / runs[0]["trace"]).header.policy == "newest"
     done = subprocess.run(
-        [EXECUTABLE, *RUN_QUEUE, "chat", "-q", "--policy", "newest.py", "--set", "policy.newest.x=3"],
+        [EXECUTABLE, *RUN_QUEUE, "chat", "--policy", "newest.py", "--set", "policy.newest.x=3",
+         "--quiet"],
         cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 1
