@@ -127,6 +127,8 @@ def _phases_under_a_matrix(search: Search) -> Iterator[Phase]:
     yield TENTH, _walk_shortly
     if flows and not is_tour:
         yield TENTH, _bound_by_one_flow
+    if not has_few and not is_tour:
+        yield HALF, first_schedule.improve  # supports are unlikely to do better
     if has_few or not is_tour:
         yield HALF, choose_supports
         yield HALF, limit_contents

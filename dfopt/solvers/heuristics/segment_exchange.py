@@ -8,7 +8,7 @@ Simulated annealing decides which ones are made (Kirkpatrick, Gelatt and Vecchi 
 from __future__ import annotations
 
 from functools import partial
-from math import exp
+from math import exp, inf
 from typing import NamedTuple
 
 import numpy as np
@@ -126,7 +126,8 @@ class SegmentExchange:
         Parameters
         ----------
         moves
-            The walk cools down while this number of exchanges are tried.
+            The walk cools down while this number of exchanges are tried, or sooner where less time
+            is left.
         hot
             The first temperature.
         is_plain
@@ -139,12 +140,14 @@ class SegmentExchange:
         best, best_lengths = orders.rows.copy(), orders.lengths.copy()
         value = np.array([known], dtype=np.int64)
         done, chunk = 0, PLAIN_CHUNK if is_plain else MOVES_PER_CHUNK
+        time_left = search.time_left
         while done < moves:
+            cooled = max(done / moves, 1 - search.time_left / time_left if time_left < inf else 0)
             tried = min(chunk, moves - done)
             call = partial(
                 anneal, self._between, self._sizes, search.instance.room, self._by_worst, orders,
                 self._moved, best, best_lengths, value,
-                hot * (COLD / hot) ** (done / moves) * self._scale, tried,
+                hot * (COLD / hot) ** min(1.0, cooled) * self._scale, tried,
                 int(self._random.integers(1 << 31)),
             )  # fmt: skip
             call() if is_plain else wait_for(call, search.check)
