@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from math import inf
 
 from dfopt.costs.closed_form import ClosedForm
 from dfopt.costs.cost_table import CostTable
@@ -168,6 +169,10 @@ class Search:
     def time_left(self) -> float:
         """Seconds until the time limit, or until the end of the present share of it."""
         return self._share_ends - self.elapsed
+
+    def over_of(self, time_left: float) -> float:
+        """Return which part is over of the time that was left; 0 without a limit, 1 at most."""
+        return min(1.0, 1 - self.time_left / time_left) if 0 < time_left < inf else 0.0
 
     @contextmanager
     def share(self, part: float) -> Iterator[None]:

@@ -8,7 +8,7 @@ Simulated annealing decides which ones are made (Kirkpatrick, Gelatt and Vecchi 
 from __future__ import annotations
 
 from functools import partial
-from math import exp, inf
+from math import exp
 from typing import NamedTuple
 
 import numpy as np
@@ -48,9 +48,6 @@ HOT, MILD, COLD = 0.3, 0.05, 0.01
 
 The first walk begins mild, since it has no time to cool down from more.
 """
-
-SHARE_OF_SUM = 0.05
-"""What the sum of the costs counts where the largest is to be small."""
 
 LONGEST = 8
 """Segments that are no blocks of equal tasks have at most 8 tasks, but for ends of orders."""
@@ -142,12 +139,12 @@ class SegmentExchange:
         done, chunk = 0, PLAIN_CHUNK if is_plain else MOVES_PER_CHUNK
         time_left = search.time_left
         while done < moves:
-            cooled = max(done / moves, 1 - search.time_left / time_left if time_left < inf else 0)
+            cooled = max(done / moves, search.over_of(time_left))
             tried = min(chunk, moves - done)
             call = partial(
                 anneal, self._between, self._sizes, search.instance.room, self._by_worst, orders,
                 self._moved, best, best_lengths, value,
-                hot * (COLD / hot) ** min(1.0, cooled) * self._scale, tried,
+                hot * (COLD / hot) ** cooled * self._scale, tried,
                 int(self._random.integers(1 << 31)),
             )  # fmt: skip
             call() if is_plain else wait_for(call, search.check)
@@ -209,9 +206,10 @@ def path_cost(between: Integers, rows: Integers, cpu: int, first: int, last: int
 
 
 @compiled_in_place
-def exceeds(cost: int, target: int) -> int:
-    """Return by how much a cost is above the target."""
-    return max(0, cost - target)
+def weight(cost: int, scale: float) -> float:
+    """Return what a CPU adds to the energy: near the largest cost it grows as the cost does."""
+    part = cost / scale
+    return part * part * part * part * scale / 4
 
 
 @compiled_in_place
@@ -318,11 +316,10 @@ def anneal(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 change += between[a, b]
         rise = float(change + change_j)
         if by_worst:
-            target = value[0] - 1
-            above = exceeds(costs[i] + change, target) - exceeds(costs[i], target)
+            scale = max(1.0, float(value[0]))
+            rise = weight(costs[i] + change, scale) - weight(costs[i], scale)
             if i != j:
-                above += exceeds(costs[j] + change_j, target) - exceeds(costs[j], target)
-            rise = SHARE_OF_SUM * rise + above
+                rise += weight(costs[j] + change_j, scale) - weight(costs[j], scale)
         if rise > 0 and np.random.random() >= exp(-rise / temperature):
             continue
         if is_reversed:

@@ -130,7 +130,8 @@ class TimedAnnealing:
         Parameters
         ----------
         moves
-            The walk cools down while this number of moves are tried.
+            The walk cools down while this number of moves are tried, or sooner where less time is
+            left.
         halt
             Ends the walk, which then runs in this thread. Without it the walk has a thread of its
             own, and this one watches the clock.
@@ -146,9 +147,11 @@ class TimedAnnealing:
         best_order, best_cpu = tasks.order.copy(), tasks.cpu.copy()
         done, value = 0, np.array([FAR])
         chunk = max(1, min(moves // LEAST_CHUNKS, steps // len(tables.exec)))
+        time_left = search.time_left
         while done < moves:
+            cooled = max(done / moves, search.over_of(time_left))
             tried = min(chunk, moves - done)
-            heat = hot * (COLD / hot) ** (done / moves) * self._scale
+            heat = hot * (COLD / hot) ** cooled * self._scale
             call = partial(
                 anneal, tables, *self._predecessors, tasks, best_order, best_cpu, value, heat,
                 tried, int(self._random.integers(1 << 31)),

@@ -27,7 +27,7 @@ History = list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
 MOST_TASKS = 500
 """Layers are for at most 500 tasks."""
 
-FIRST_SHARE = 0.2
+FIRST_SHARE = 0.4
 """The part of the time that annealing gets before there are layers."""
 
 LONGEST_WALK = 30
