@@ -51,6 +51,9 @@ HOT, MILD, COLD = 0.8, 0.25, 0.03
 A mild walk finds its way back to the schedule that it began with, or to one that is like it.
 """
 
+FEW_TASKS = 5
+"""With n > 5 tasks temperatures are 5/n of that, since a move changes averages over n tasks."""
+
 SHARE_OF_CPUS, SHARE_OF_TASKS = 0.1, 0.1
 """What the average ends of the CPUs and of the tasks count beside the latest end."""
 
@@ -98,7 +101,8 @@ class TimedAnnealing:
         self.search, self.tables = search, tables
         self._random = np.random.default_rng(search.seed)
         self._longest = MOVES_PER_TASK * len(tables.exec)
-        self._scale = max(1.0, float((tables.exec + tables.switch.mean(axis=0)).mean()))
+        time = float((tables.exec + tables.switch.mean(axis=0)).mean())
+        self._scale = max(1.0, time) * min(1.0, FEW_TASKS / len(tables.exec))
         self._predecessors = predecessor_rows(tables)
         self._last: TaskList | None = None
 
