@@ -40,7 +40,7 @@ from dfopt.solvers.tour import can_be_toured, search_tours
 Phase = tuple[float, Callable[[Search], object]]
 """A part of the search, and the share that it may take of the time that is left."""
 
-ALL, MOST, HALF, THIRD, TENTH, MOMENT = 1.0, 0.8, 0.5, 1 / 3, 0.1, 0.02
+ALL, MOST, HALF, TENTH, MOMENT = 1.0, 0.8, 0.5, 0.1, 0.02
 
 TINY = 9
 """With at most this number of tasks, enumeration is faster than loading a solver."""
@@ -128,7 +128,7 @@ def _phases_under_a_matrix(search: Search) -> Iterator[Phase]:
     if flows and not is_tour:
         yield TENTH, _bound_by_one_flow
     if not has_few and not is_tour:
-        yield THIRD, first_schedule.improve  # supports are unlikely to do better
+        yield HALF, first_schedule.improve  # supports are unlikely to do better
     if has_few or not is_tour:
         yield HALF, choose_supports
         yield HALF, limit_contents
