@@ -103,22 +103,13 @@ def _trace(file: str, labels: LabelOptions) -> Trace:
 
 def _proven(trace: Trace, saved: SavedProof) -> str:
     """Say what a proof proves."""
-    from dfopt.trace.time_units import full_time
-
-    limit, unit = saved.proof.limit, trace.header.time_unit
-    limits = []
-    if limit.each is not None:
-        limits.append(_nobody_waits(limit.each, trace.header.time_unit))
-    if limit.total is not None:
-        limits.append(f"all waits together are at most {full_time(limit.total, unit)}")
+    limit = _nobody_waits(saved.proof.wait, trace.header.time_unit)
     lengths = "whatever the lengths of its dispatches"
     if saved.proof.uses_lengths:
         lengths = "if its dispatches are as long as recorded"
-    elif limit.total is not None:
-        lengths = "also if its dispatches are shorter than recorded"
     bound = saved.lower_bound
     least = f"costs less than {bound:,}"
     if saved.model.counts_switches:
         least = f"has fewer than {counted(bound, 'switch')}"
-    where = f" in which {' and '.join(limits)}" if limits else ""
-    return f"no schedule with these arrivals{where} {least}, {lengths}; checked in integers"
+    schedules = f"no schedule with these arrivals in which {limit}"
+    return f"{schedules} {least}, {lengths}; checked in integers"

@@ -53,7 +53,7 @@ class Format(StrEnum):
     BENCH_SUMMARY = "dfopt-bench-summary/1", "the summary of a benchmark", "", "bench"
     TRACE = "dfopt-trace/1", "a trace", "compare, plot trace", "trace convert, trace import"
     COMPARISON = "dfopt-comparison/1", "a comparison", "plot gap, plot frontier", "compare"
-    WAITING_PROOF = "dfopt-waiting-proof/1", "a proof of a bound for a trace", "verify", "compare"
+    WAITING_PROOF = "dfopt-waiting-proof/2", "a proof of a bound for a trace", "verify", "compare"
     SCENARIO = "dfopt-scenario/1", "a scenario", "simulate run-queue", ""
     RUN_QUEUE = (
         "dfopt-run-queue/1",

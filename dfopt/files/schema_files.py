@@ -8,6 +8,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 
 from dfopt.errors import DfoptError
+from dfopt.files.formats import Format
 from dfopt.files.strict_json import Document
 
 ENDING = ".schema.json"
@@ -33,7 +34,9 @@ def schema(name: str) -> Document:
         When there is no such schema; the message names those there are.
     """
     known = schema_names()
-    short_name = name.removeprefix("dfopt-").removesuffix("/1")
+    short_name = name
+    if name in list(Format):
+        short_name = name.removeprefix("dfopt-").partition("/")[0]
     if short_name not in known:
         nearest = difflib.get_close_matches(short_name, known, n=1)
         hint = f"; did you mean {nearest[0]!r}?" if nearest else ""

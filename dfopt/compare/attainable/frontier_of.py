@@ -116,7 +116,8 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
         ),
     ]
     answers: Answers = {}
-    total = len(first) + (1 + len(WANTED_BOUNDS)) * len(limits)
+    bounded = [limit for limit in limits if limit.each is not None]
+    total = len(first) + len(limits) + len(WANTED_BOUNDS) * len(bounded)
 
     def tell(parts: Sequence[FrontierPart | BoundPiece]) -> None:
         at_work = next((part for part in parts if part.key not in answers), None)
@@ -157,7 +158,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
             for limit in limits
         ]
         for wanted in WANTED_BOUNDS:
-            for limit in limits:
+            for limit in bounded:
                 parts += bound_parts(arrivals, wanted, limit)
         total = len(first) + len(parts)
         perform(parts)

@@ -86,10 +86,10 @@ class FrontierPart:
                 known = () if self.known is None else (self.known,)
                 effort = min(MOST_EFFORT, max(1.0, USUAL_DISPATCHES / max(1, len(arrivals))))
                 return schedule_within(arrivals, self.limit, known=known, effort=effort)
-            case "bound":
-                return lower_bound(arrivals, self.limit, uses_lengths=False)
-            case "bound with lengths":
-                return lower_bound(arrivals, self.limit, uses_lengths=True)
+            case "bound" | "bound with lengths":
+                assert self.limit.each is not None
+                uses_lengths = self.wanted == "bound with lengths"
+                return lower_bound(arrivals, self.limit.each, uses_lengths=uses_lengths)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -125,9 +125,10 @@ def bound_parts(
     arrivals: Arrivals, wanted: Wanted, limit: WaitingLimit
 ) -> Sequence[FrontierPart | BoundPiece]:
     """Return the work on a bound: in pieces, if there are many dispatches."""
+    assert limit.each is not None
     if len(arrivals) < WORTH_PIECES:
         return [FrontierPart(arrivals=arrivals, wanted=wanted, limit=limit)]
-    stretches = stretch_bounds(arrivals, limit, uses_lengths=wanted == "bound with lengths")
+    stretches = stretch_bounds(arrivals, limit.each, uses_lengths=wanted == "bound with lengths")
     return [
         BoundPiece(wanted=wanted, limit=limit, number=number, stretch=stretch)
         for number, stretch in enumerate(stretches)
@@ -149,9 +150,10 @@ def joined_bounds(
         known = [answers.get(piece.key) for piece in own]
         priced = [answer for answer in known if isinstance(answer, PricedStretches)]
         if len(priced) == len(own):
+            assert limit.each is not None
             bounds[wanted, limit, 0] = proven_bound(
                 arrivals,
-                limit,
+                limit.each,
                 [piece.stretch for piece in own],
                 [prices for answer in priced for prices in answer.prices],
                 uses_lengths=wanted == "bound with lengths",

@@ -77,7 +77,7 @@ def search_locally(arrivals: Arrivals) -> None:
 
 def bound(arrivals: Arrivals) -> None:
     """Call the search for prices."""
-    lower_bound(arrivals, NOBODY_LATER, uses_lengths=True)
+    lower_bound(arrivals, 0, uses_lengths=True)
 
 
 def missing_loops() -> list[Loops]:

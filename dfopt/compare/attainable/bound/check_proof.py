@@ -13,22 +13,11 @@ for every choice of prices of at least 0. Poor prices make a poor bound, never a
 
 The cost of a schedule is at least the sum over disjoint stretches of what its visits there pay,
 since each switch between two dispatches that start in one stretch belongs to that stretch alone.
-
-A limit on the total W of all waits has a price π, and the cost is at least
-(cost + π x (waits - W)). Each wait belongs to one stretch. The waits of a task add up to at least
-the sum over its dispatches of min(delay, slack): the delay is by how much a dispatch starts after
-:attr:`~dfopt.compare.attainable.bound.permitted_starts.PermittedStarts.undelayed`, and what exceeds
-the slack makes the next dispatch late without a wait of its own. If δ(1) < δ(2) < … are at most the
-slack, min(delay, slack) is at least the sum of (δ(k) - δ(k-1)) over those k with a delay above
-δ(k). So an indicator in the condition ``delays`` costs at least π x (δ(k) - δ(k-1)), and no price
-may be larger.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
 
 from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.check_stretch import StretchChecker
@@ -75,35 +64,23 @@ def check_proof(arrivals: Arrivals, proof: WaitingProof) -> CheckedBound:
         except FaultyProofError as fault:
             problems.append(f"stretches[{position}]: {fault}")
         else:
-            # A price on waits is paid, too, so that only the sum of all stretches is rounded.
-            numerator += proven if proof.wait_price else -(-proven // unit) * unit
+            numerator += -(-proven // unit) * unit
         before = stretch.end
     if problems:
         return CheckedBound(value=None, problems=tuple(problems))
-    if proof.limit.total is not None:
-        numerator = max(0, numerator - proof.wait_price * proof.limit.total)
     visits = -(-numerator // unit) * checker.costs.unit
     return CheckedBound(value=checker.costs.constant + visits, problems=())
 
 
 def _check_whole(proof: WaitingProof) -> None:
-    limit = proof.limit
     if proof.scale < 1:
         raise FaultyProofError("scale: must be at least 1")
-    if min(limit.each or 0, limit.total or 0) < 0:
-        raise FaultyProofError("limit: must be at least 0")
-    if (limit.each or 0) > LARGEST:
-        raise FaultyProofError("limit.each: must be at most 2^59; leave such a limit out (null)")
-    if proof.wait_price < 0:
-        raise FaultyProofError("wait_price: must be at least 0")
-    if proof.wait_price and limit.total is None:
-        raise FaultyProofError("wait_price: must be 0, since the total of the waits has no limit")
-    if len(proof.delays) and (np.diff(proof.delays, prepend=0) <= 0).any():
-        raise FaultyProofError("delays: must be above 0 and increase")
+    if not 0 <= proof.wait <= LARGEST:
+        raise FaultyProofError("wait: must be from 0 to 2^59")
 
 
 def _stretch_checker(arrivals: Arrivals, proof: WaitingProof) -> StretchChecker:
-    starts = permitted_starts(arrivals, proof.limit, uses_lengths=proof.uses_lengths)
+    starts = permitted_starts(arrivals, proof.wait, uses_lengths=proof.uses_lengths)
     costs = least_costs(arrivals)
     columns = (costs.entry, costs.exit, costs.first, costs.last)
     largest = max(int(column.max(initial=0)) for column in columns)

@@ -63,7 +63,7 @@ class StretchChecker:
             When a condition is not known to hold.
         """
         self._check_stretch(stretch)
-        covers = _joined(self._hits(stretch), self._delays(stretch), self._held(stretch))
+        covers = _joined(self._hits(stretch), self._held(stretch))
         rows = self._serviced(stretch)
         if not len(covers.price) and not len(rows):
             return 0
@@ -109,7 +109,6 @@ class StretchChecker:
         ranges = {
             "price": (0, LARGEST),
             "dispatch": (0, len(self.arrivals) - 1),
-            "delay": (0, len(self.proof.delays) - 1),
             "time": (stretch.begin, stretch.end - 1),
             "fragment": (0, int(self.arrivals.fragment.max())),
         }
@@ -122,37 +121,12 @@ class StretchChecker:
 
     def _hits(self, stretch: StretchPrices) -> _Covers:
         """Return the conditions that single dispatches are begun in time."""
-        rows = stretch.hits.dispatch
-        return self._begun(stretch, "hits", rows, self.starts.latest[rows], stretch.hits.price)
-
-    def _delays(self, stretch: StretchPrices) -> _Covers:
-        """Return the conditions that dispatches are begun in time or wait longer."""
-        table, proof, starts = stretch.delays, self.proof, self.starts
-        rows, steps = table.dispatch, np.diff(proof.delays, prepend=0)
-        delay = proof.delays[table.delay]
-        if (delay > starts.slack[rows]).any():
-            raise FaultyProofError(
-                "delays.delay: a dispatch that waits that long may delay the next one of its task"
-            )
-        if len(rows):
-            check_size(proof.wait_price, int(steps.max()), "wait_price x delays")
-            # A delay that is named twice must not be paid twice.
-            named, member = np.unique(rows * len(steps) + table.delay, return_inverse=True)
-            sums = np.zeros(len(named), np.int64)
-            np.add.at(sums, member, table.price)
-            if (sums > proof.wait_price * steps[named % len(steps)]).any():
-                raise FaultyProofError(
-                    "delays.price: must be at most wait_price x (the delay - the delay before it)"
-                )
-        return self._begun(stretch, "delays", rows, starts.undelayed[rows] + delay, table.price)
-
-    def _begun(
-        self, stretch: StretchPrices, name: str, rows: Integers, end: Integers, price: Integers
-    ) -> _Covers:
+        rows, price = stretch.hits.dispatch, stretch.hits.price
         # A dispatch of no length may end at the very time at which it starts.
         begin = self.starts.earliest[rows] - (self.arrivals.length[rows] == 0)
+        end = self.starts.latest[rows]
         if (begin < stretch.begin).any() or (end >= stretch.end).any():
-            raise FaultyProofError(f"{name}.dispatch: one may start outside the stretch")
+            raise FaultyProofError("hits.dispatch: one may start outside the stretch")
         fragment = self.arrivals.fragment[rows].astype(np.int64)
         return _Covers(
             fragment=fragment, begin=begin, end=end, count=np.ones_like(price), price=price
@@ -229,8 +203,8 @@ def _check_entries(paths: StretchPaths, fragment: Rows, covers: _Covers) -> None
         is_last = np.append(np.diff(time[order]) > 0, True)
         if (left[is_last] < 0).any():
             raise FaultyProofError(
-                "the prices of hits and delays around an entry exceed its cost; write the proof "
-                "anew with the comparison"
+                "the prices of hits around an entry exceed its cost; write the proof anew with the "
+                "comparison"
             )
 
 

@@ -17,9 +17,6 @@ from dfopt.trace.events import Flags, Integers
 STEPS_A_WAIT = 16
 """A permitted wait is divided into this number of steps, and the ends of intervals are rounded."""
 
-STEPS_A_DELAY = 4
-"""The same for a delay that is told apart, if the total of all waits is limited."""
-
 NO_ROW = -1
 """In the column ``dispatch``: no single dispatch is meant."""
 
@@ -34,8 +31,6 @@ class StretchTimes:
         The stretch is from ``begin`` to just before ``end``.
     step
         Intervals of hits are made longer, until their ends are multiples of it.
-    delays
-        The times δ by which dispatches may be delayed.
     uses_lengths
         Whether dispatches are as long as recorded.
     """
@@ -43,7 +38,6 @@ class StretchTimes:
     begin: int
     end: int
     step: int
-    delays: Integers
     uses_lengths: bool
 
 
@@ -59,12 +53,6 @@ class FragmentConditions:
         The intervals. Those with equal ends demand that CPUs hold the fragment then.
     dispatch
         The dispatch that makes a hit; else :data:`NO_ROW`.
-    weight
-        By at least this much dispatches wait longer if the condition does not hold: the number of
-        dispatches with this interval x (δ - the next shorter δ). 0 where it always holds; delays
-        come last.
-    members
-        For each delay: dispatch, position of δ, and the row of its interval.
     """
 
     fragment: int
@@ -72,8 +60,6 @@ class FragmentConditions:
     end: Integers
     count: Integers
     dispatch: Rows
-    weight: Integers
-    members: Integers
 
 
 def conditions_of(fragment: int, windows: StartWindows, times: StretchTimes) -> FragmentConditions:
@@ -96,19 +82,13 @@ def conditions_of(fragment: int, windows: StartWindows, times: StretchTimes) -> 
     tables = [np.column_stack([begin, end, np.ones_like(begin), due.dispatch])[minimal]]
     if times.uses_lengths:
         tables.append(_held(due, times.end))
-    delays, members = _delays(windows, times, sum(map(len, tables)))
-    tables.append(np.insert(delays[:, :2], 2, [[1], [NO_ROW]], axis=1))
     table = np.concatenate(tables)
-    weight = np.zeros(len(table), np.int64)
-    weight[len(table) - len(delays) :] = delays[:, 2]
     return FragmentConditions(
         fragment=fragment,
         begin=table[:, 0].copy(),
         end=table[:, 1].copy(),
         count=table[:, 2].copy(),
         dispatch=table[:, 3].copy(),
-        weight=weight,
-        members=members,
     )
 
 
@@ -144,34 +124,6 @@ def _rounded(
         np.maximum(begin // step * step, times.begin),
         np.minimum(-(-end // step) * step, times.end - 1),
     )
-
-
-def _delays(windows: StartWindows, times: StretchTimes, row: int) -> tuple[Integers, Integers]:
-    """Return begin, end and weight of conditions that delays may break, and their members.
-
-    The first of these conditions has the number ``row``.
-    """
-    tables, members = [np.empty((0, 3), np.int64)], [np.empty((0, 3), np.int64)]
-    for delay, (length, gap) in enumerate(
-        zip(times.delays.tolist(), np.diff(times.delays, prepend=0).tolist(), strict=True)
-    ):
-        # What cannot be delayed by one of the times cannot be delayed by longer ones.
-        rows = np.flatnonzero((windows.slack >= length) & (windows.undelayed < times.end - length))
-        begin, end = _rounded(
-            windows.seen_from[rows],
-            windows.undelayed[rows] + length,
-            max(1, length // STEPS_A_DELAY),
-            times,
-        )
-        intervals, of, counts = np.unique(
-            np.column_stack([begin, end]), axis=0, return_inverse=True, return_counts=True
-        )
-        tables.append(np.column_stack([intervals, counts * gap]))
-        members.append(
-            np.column_stack([windows.dispatch[rows], np.full(len(rows), delay), row + of])
-        )
-        row += len(intervals)
-    return np.concatenate(tables), np.concatenate(members)
 
 
 def _is_minimal(begin: Integers, end: Integers) -> Flags:

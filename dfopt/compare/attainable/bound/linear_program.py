@@ -4,8 +4,7 @@ For each fragment there are points of time τ_0 < τ_1 < …, at which its condi
 
 - x_i: CPUs that hold the fragment at τ_i;
 - h_i: CPUs that hold it throughout the slot from τ_i to just before τ_{i+1}; h_i ≤ x_i;
-- e_i: visits to it that start in (τ_i, τ_{i+1}]; x_{i+1} ≤ h_i + e_i;
-- u_i: whether a condition does not hold because dispatches are delayed.
+- e_i: visits to it that start in (τ_i, τ_{i+1}]; x_{i+1} ≤ h_i + e_i.
 
 At each point of a fragment, x of those with this point and h of the others' slots around it add up
 to at most the number of CPUs. The cost of the entries is minimised.
@@ -60,14 +59,11 @@ class ProgramAnswer:
     ----------
     value
         The least cost.
-    waits
-        For how long dispatches wait at that cost.
     prices
         For each fragment, the prices of its conditions.
     """
 
     value: float
-    waits: float
     prices: list[Reals]
 
 
@@ -109,7 +105,6 @@ def condition_prices(
     slots: Sequence[FragmentSlots],
     cpus: int,
     *,
-    wait_price: float = 0.0,
     most_steps: int | None = None,
 ) -> ProgramAnswer | None:
     """Return what the LP of a stretch says.
@@ -120,8 +115,6 @@ def condition_prices(
         Those of each fragment.
     cpus
         The number of CPUs.
-    wait_price
-        The cost of each unit of time that something waits.
     most_steps
         The solver gives up after this number of iterations x rows, and the answer is None. None:
         never.
@@ -138,7 +131,6 @@ def condition_prices(
     covers: list[slice] = []
     costs: list[Reals] = []
     allowed: list[Reals] = []
-    waits: list[Reals] = []
     held_at: list[int] = []
     column = 0
     leaving = min(own.leaving for own in slots)
@@ -146,17 +138,14 @@ def condition_prices(
         held_at.append(column)
         covers.append(_add_fragment(rows, own, times.points, column))
         count = len(times.points)
-        late = own.weight > 0
-        column += 3 * count - 2 + int(late.sum())
+        column += 3 * count - 2
         cost = np.zeros(2 * count - 1)
         cost[0] = times.first
         cost[count - 1] += times.last
         startable = times.entry < FORBIDDEN
         entry = np.where(startable, times.entry + leaving, 0).astype(np.float64)
-        costs += [cost, entry, own.weight[late] * np.float64(wait_price)]
-        waits += [np.zeros(3 * count - 2), own.weight[late].astype(np.float64)]
-        allowed.append(np.full(2 * count - 1, np.inf))
-        allowed += [np.where(startable, np.inf, 0.0), np.full(int(late.sum()), np.inf)]
+        costs += [cost, entry]
+        allowed += [np.full(2 * count - 1, np.inf), np.where(startable, np.inf, 0.0)]
     every = np.unique(np.concatenate([times.points for times in slots]))
     for times, held in zip(slots, held_at, strict=True):
         _add_holders(rows, times.points, held, every)
@@ -178,7 +167,6 @@ def condition_prices(
     prices = np.maximum(-answer.ineqlin.marginals, 0.0)
     return ProgramAnswer(
         value=float(answer.fun),
-        waits=float(np.concatenate(waits) @ answer.x),
         prices=[prices[cover] for cover in covers],
     )
 
@@ -198,7 +186,7 @@ def _add_fragment(
     """Add the rows of a fragment alone, and return those of its conditions."""
     slots = np.arange(len(points) - 1)
     held = held_at + len(points)
-    entries, late = held + len(slots), held + 2 * len(slots)
+    entries = held + len(slots)
     rows.add(slots, held + slots, 1.0)
     rows.add(slots, held_at + slots, -1.0)
     rows.end(np.zeros(len(slots)))
@@ -214,8 +202,6 @@ def _add_fragment(
         row, entries + np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts - begin, counts),
         -1.0,
     )  # fmt: skip
-    delayed = np.flatnonzero(conditions.weight)
-    rows.add(delayed, late + np.arange(len(delayed)), -1.0)
     return rows.end(-conditions.count)
 
 

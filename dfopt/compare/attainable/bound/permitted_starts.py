@@ -9,14 +9,10 @@ import numpy as np
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
 from dfopt.compare.attainable.bound.timetable import after_busy_times
 from dfopt.compare.attainable.bound.work_ahead import after_work
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.trace.events import Integers
 
 MOST_ROUNDS = 10
 """Earliest starts are raised at most this number of times."""
-
-NEVER = int(np.iinfo(np.int64).max)
-"""Stands for a time that never comes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -26,24 +22,15 @@ class PermittedStarts:
     Parameters
     ----------
     earliest, latest
-        Each starts neither before the one nor after the other; ``latest`` is :data:`NEVER` where
-        single waits have no limit.
-    undelayed
-        What starts later than this waits, or something before it in the same task did.
-    slack
-        A dispatch that starts by ``undelayed + slack`` delays no other dispatch of its task.
+        Each starts neither before the one nor after the other.
     """
 
     earliest: Integers
     latest: Integers
-    undelayed: Integers
-    slack: Integers
 
 
-def permitted_starts(
-    arrivals: Arrivals, limit: WaitingLimit, *, uses_lengths: bool
-) -> PermittedStarts:
-    """Return between which times dispatches start.
+def permitted_starts(arrivals: Arrivals, wait: int, *, uses_lengths: bool) -> PermittedStarts:
+    """Return between which times dispatches start if none waits longer than ``wait``.
 
     If ``uses_lengths``, what a preempted task goes on with follows what it did before, and no
     dispatch starts before the CPUs can have time for it, or where no CPU has room for it. Otherwise
@@ -52,17 +39,10 @@ def permitted_starts(
     earliest = arrivals.ready_from
     if uses_lengths:
         earliest = _after_previous(arrivals, earliest)
-    latest = np.full(len(arrivals), NEVER)
-    if limit.each is not None:
-        latest = arrivals.latest_starts_for_bounds(limit.each)
-        if uses_lengths and len(arrivals):
-            earliest = _where_cpus_have_time(arrivals, earliest, latest)
-    undelayed = _after_previous(arrivals, arrivals.ready_by)
-    slack = np.full(len(arrivals), NEVER)
-    follows = np.flatnonzero(arrivals.previous != NONE)
-    before = arrivals.previous[follows]
-    slack[before] = undelayed[follows] - undelayed[before] - arrivals.length[before]
-    return PermittedStarts(earliest=earliest, latest=latest, undelayed=undelayed, slack=slack)
+    latest = arrivals.latest_starts_for_bounds(wait)
+    if uses_lengths and len(arrivals):
+        earliest = _where_cpus_have_time(arrivals, earliest, latest)
+    return PermittedStarts(earliest=earliest, latest=latest)
 
 
 def _where_cpus_have_time(arrivals: Arrivals, earliest: Integers, latest: Integers) -> Integers:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.trace.events import Integers, no_times
 
 
@@ -31,25 +30,6 @@ class DispatchPrices:
     """
 
     dispatch: Integers = field(default_factory=no_times)
-    price: Integers = field(default_factory=no_times)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class DelayPrices:
-    """Prices of dispatches that start late by more than some time.
-
-    Parameters
-    ----------
-    dispatch
-        Rows of the arrivals.
-    delay
-        The times, as indices into :attr:`WaitingProof.delays`.
-    price
-        The price for each of them.
-    """
-
-    dispatch: Integers = field(default_factory=no_times)
-    delay: Integers = field(default_factory=no_times)
     price: Integers = field(default_factory=no_times)
 
 
@@ -77,8 +57,8 @@ class StretchPrices:
     """The prices of one stretch of time.
 
     Dispatch j of length p starts no earlier than r and no later than d. If its recorded length is
-    0, ``hits`` and ``delays`` have r - 1 in the place of r, and the other conditions ignore it. The
-    conditions speak only of dispatches whose r and d lie in the stretch.
+    0, ``hits`` has r - 1 in the place of r, and the other conditions ignore it. The conditions
+    speak only of dispatches whose r and d lie in the stretch.
 
     Parameters
     ----------
@@ -87,10 +67,6 @@ class StretchPrices:
         between them.
     hits
         x(r) + e(r, d] ≥ 1 for the fragment of dispatch j.
-    delays
-        x(r) + e(r, f + δ] ≥ 1 - [j starts after f + δ], where f is ``ready_by``, or the end of what
-        a preempted burst did before if it is later. Only where j may wait for δ without delaying
-        the task's next dispatch, and only if the total of all waits is limited.
     held
         x(t) ≥ M: as many dispatches of the fragment have d ≤ t < r + p, so they are running.
     services
@@ -100,7 +76,6 @@ class StretchPrices:
     begin: int
     end: int
     hits: DispatchPrices = field(default_factory=DispatchPrices)
-    delays: DelayPrices = field(default_factory=DelayPrices)
     held: TimePrices = field(default_factory=TimePrices)
     services: DispatchPrices = field(default_factory=DispatchPrices)
 
@@ -111,26 +86,19 @@ class WaitingProof:
 
     Parameters
     ----------
-    limit
-        The waiting limit. ``long`` and ``most_long`` are not used: a bound without them is valid
-        with them.
+    wait
+        No dispatch starts more than this after it was ready in the recording, or else later than it
+        started there.
     uses_lengths
-        Whether dispatches are as long as recorded. Otherwise they may have any length above 0;
-        ``held`` and ``services`` are empty then, and a limit on the total of the waits holds for
-        lengths up to the recorded ones.
+        Whether dispatches are as long as recorded. Otherwise they may have any length above 0, and
+        ``held`` and ``services`` are empty.
     scale
         All prices are multiples of 1/scale of a unit of cost.
     stretches
         Disjoint stretches, ordered by time. Their bounds add up.
-    delays
-        Increasing times δ > 0, in the trace's unit of time.
-    wait_price
-        The price of each unit of time that something waits, if the total of the waits is limited.
     """
 
-    limit: WaitingLimit
+    wait: int
     uses_lengths: bool
     scale: int
     stretches: tuple[StretchPrices, ...]
-    delays: Integers = field(default_factory=no_times)
-    wait_price: int = 0

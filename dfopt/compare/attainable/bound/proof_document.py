@@ -1,4 +1,4 @@
-"""Proofs of bounds as JSON documents of the format ``dfopt-waiting-proof/1``, and back again."""
+"""Proofs of bounds as JSON documents of the format ``dfopt-waiting-proof/2``, and back again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import numpy as np
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.proof import StretchPrices, WaitingProof
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.cost_model_document import model_from_document, model_to_document
 from dfopt.errors import DfoptError, FileError
@@ -25,7 +24,6 @@ from dfopt.files.fields import (
     each,
     fields_of,
     integer,
-    optional,
     signed_integer,
     string,
 )
@@ -37,10 +35,8 @@ from dfopt.trace.events import Integers
 FORMAT = Format.WAITING_PROOF
 
 KEYS = (
-    "trace", "sha256", "model", "limit", "uses_lengths", "lower_bound", "scale", "delays",
-    "wait_price", "stretches",
+    "trace", "sha256", "model", "wait", "uses_lengths", "lower_bound", "scale", "stretches",
 )  # fmt: skip
-LIMIT_KEYS = tuple(field.name for field in fields(WaitingLimit))
 TABLES = tuple(field.name for field in fields(StretchPrices))[2:]
 
 ARRIVAL_COLUMNS = (
@@ -105,12 +101,10 @@ def proof_document(saved: SavedProof) -> Document:
         "trace": saved.trace,
         "sha256": saved.sha256,
         "model": model_to_document(saved.model),
-        "limit": {name: getattr(proof.limit, name) for name in LIMIT_KEYS},
+        "wait": proof.wait,
         "uses_lengths": proof.uses_lengths,
         "lower_bound": saved.lower_bound,
         "scale": proof.scale,
-        "delays": proof.delays.tolist(),
-        "wait_price": proof.wait_price,
         "stretches": [_stretch_document(stretch) for stretch in proof.stretches],
     }
 
@@ -168,19 +162,12 @@ def _saved(document: Document) -> SavedProof:
         model=at("model", model_from_document, found["model"]),
         lower_bound=at("lower_bound", integer, found["lower_bound"]),
         proof=WaitingProof(
-            limit=at("limit", _limit, found["limit"]),
+            wait=at("wait", integer, found["wait"]),
             uses_lengths=at("uses_lengths", boolean, found["uses_lengths"]),
             scale=at("scale", integer, found["scale"]),
-            delays=at("delays", _integers, found["delays"]),
-            wait_price=at("wait_price", integer, found["wait_price"]),
             stretches=each("stretches", _stretch, found["stretches"]),
         ),
     )
-
-
-def _limit(value: object) -> WaitingLimit:
-    found = fields_of(value, LIMIT_KEYS, required=LIMIT_KEYS, nullable=LIMIT_KEYS)
-    return WaitingLimit(**{name: at(name, optional(integer), found[name]) for name in LIMIT_KEYS})
 
 
 def _stretch(value: object) -> StretchPrices:

@@ -25,8 +25,6 @@ class StartWindows:
         Each starts from ``first`` to ``last``, in every schedule within the limit.
     length
         The recorded length; not used by a bound that holds for all lengths.
-    undelayed, slack
-        As in :class:`~dfopt.compare.attainable.bound.permitted_starts.PermittedStarts`.
     """
 
     dispatch: Rows
@@ -34,8 +32,6 @@ class StartWindows:
     first: Integers
     last: Integers
     length: Integers
-    undelayed: Integers
-    slack: Integers
 
     def __len__(self) -> int:
         """Return the number of dispatches."""
@@ -49,8 +45,6 @@ class StartWindows:
             first=self.first[rows],
             last=self.last[rows],
             length=self.length[rows],
-            undelayed=self.undelayed[rows],
-            slack=self.slack[rows],
         )
 
     @property
@@ -72,6 +66,4 @@ def start_windows(starts: PermittedStarts, fragment: Numbers, length: Integers) 
         first=starts.earliest,
         last=starts.latest,
         length=length,
-        undelayed=starts.undelayed,
-        slack=starts.slack,
     )

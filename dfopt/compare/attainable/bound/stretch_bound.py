@@ -26,7 +26,6 @@ from dfopt.compare.attainable.bound.price_ascent import (
     raised_prices,
 )
 from dfopt.compare.attainable.bound.proof import (
-    DelayPrices,
     DispatchPrices,
     StretchPrices,
     TimePrices,
@@ -79,9 +78,9 @@ class StretchBound:
         For each CPU begin and end of its blocks.
     uses_lengths
         Whether dispatches are as long as recorded.
-    step, delays
+    step
         As in :class:`~dfopt.compare.attainable.bound.conditions.StretchTimes`.
-    scale, wait_price
+    scale
         As in :class:`~dfopt.compare.attainable.bound.proof.WaitingProof`.
     """
 
@@ -92,9 +91,7 @@ class StretchBound:
     blocks: tuple[tuple[Integers, Integers], ...]
     uses_lengths: bool
     step: int
-    delays: Integers
     scale: int
-    wait_price: int
 
     def __len__(self) -> int:
         """Return the number of dispatches that do not start before the stretch."""
@@ -130,13 +127,12 @@ class StretchBound:
             begin=self.begin,
             end=self.end,
             step=self.step,
-            delays=self.delays,
             uses_lengths=self.uses_lengths,
         )
         conditions, slots = [], []
         # A fragment of which nothing can start in the stretch has no visits that begin there.
         for fragment in np.intersect1d(
-            windows.fragment[self._due < self.end], starts.fragment
+            windows.fragment[windows.last < self.end], starts.fragment
         ).tolist():
             own = np.flatnonzero(starts.fragment == fragment)
             inside = np.flatnonzero(windows.fragment == fragment)
@@ -156,15 +152,10 @@ class StretchBound:
             )
         return conditions, slots
 
-    @property
-    def _due(self) -> Integers:
-        """Times by which the dispatches matter."""
-        return np.minimum(self.windows.last, self.windows.undelayed)
-
     def perform(self) -> PricedStretches:
         """Return the prices, of several shorter stretches if the linear program was too hard."""
         windows = self.windows
-        known = self._due < self.end
+        known = windows.last < self.end
         count = int(known.sum())
         if not count:
             return PricedStretches(value=0.0, prices=())
@@ -176,13 +167,10 @@ class StretchBound:
             conditions,
             slots,
             len(self.blocks),
-            wait_price=self.wait_price / self.scale,
             most_steps=None if count < SMALLEST_STRETCH else MOST_STEPS,
         )
         if answer is None:
-            return self._divided(
-                stretch_ends(windows.part(np.flatnonzero(known)), self._due[known], count // 2)
-            )
+            return self._divided(stretch_ends(windows.part(np.flatnonzero(known)), count // 2))
         services = self._services()
         found = raised_prices(
             stretch_paths(self.starts, fragments, (self.begin, self.end), self.blocks, self.scale),
@@ -209,34 +197,23 @@ class StretchBound:
     def _stretch_prices(
         self, conditions: Sequence[FragmentConditions], services: Rows, found: FoundPrices
     ) -> StretchPrices:
-        hits, held, delays = [], [], []
+        hits, held = [], []
         ends = np.cumsum([len(own.count) for own in conditions])
         for own, prices in zip(conditions, np.split(found.conditions, ends[:-1]), strict=True):
             priced = prices > 0
             hit = priced & (own.dispatch != NO_ROW)
             hits.append(np.column_stack([own.dispatch, prices])[hit])
-            running = priced & (own.dispatch == NO_ROW) & (own.weight == 0)
+            running = priced & (own.dispatch == NO_ROW)
             number = np.full(len(prices), own.fragment)
             held.append(np.column_stack([number, own.begin, prices])[running])
-            delays.append(self._delay_prices(own.members, prices))
         priced = found.services > 0
         return StretchPrices(
             begin=self.begin,
             end=self.end,
             hits=DispatchPrices(**_columns(hits, "dispatch", "price")),
-            delays=DelayPrices(**_columns(delays, "dispatch", "delay", "price")),
             held=TimePrices(**_columns(held, "fragment", "time", "price")),
             services=DispatchPrices(dispatch=services[priced], price=found.services[priced]),
         )
-
-    def _delay_prices(self, members: Integers, prices: Integers) -> Integers:
-        """Return rows of dispatch, delay and price; those with one interval share its price."""
-        dispatch, delay, interval = members.T
-        sharing = np.bincount(interval, minlength=len(prices))[interval]
-        most = np.diff(self.delays, prepend=0)[delay] * self.wait_price
-        shares = np.minimum(prices[interval] // np.maximum(sharing, 1), most)
-        priced: Integers = np.column_stack([dispatch, delay, shares])[shares > 0]
-        return priced
 
     def _divided(self, ends: Integers) -> PricedStretches:
         """Return the prices of the parts between some times."""

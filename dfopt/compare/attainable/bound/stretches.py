@@ -12,19 +12,17 @@ from dfopt.compare.attainable.bound.start_windows import StartWindows
 from dfopt.trace.events import Integers
 
 
-def stretch_ends(windows: StartWindows, due: Integers, size: int) -> Integers:
+def stretch_ends(windows: StartWindows, size: int) -> Integers:
     """Return increasing times; each stretch is from one of them to just before the next one.
 
     Parameters
     ----------
     windows
         Dispatches.
-    due
-        The time by which each of them matters, such as its last start.
     size
         A stretch has about this number of dispatches.
     """
-    begin, end = np.sort(windows.seen_from), np.sort(due)
+    begin, end = np.sort(windows.seen_from), np.sort(windows.last)
     ends = [begin[:1], end[-1:] + 1]
     count = len(begin) // size
     # A window is lost if it began before an end and is not over then: the best end of all near

@@ -11,7 +11,6 @@ from dfopt.compare import CostModel
 from dfopt.compare.attainable.arrivals import Arrivals, arrivals_of
 from dfopt.compare.attainable.bound.proof import DispatchPrices, StretchPrices, WaitingProof
 from dfopt.compare.attainable.bound.proof_document import SavedProof, arrivals_digest
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.trace import Trace, read_trace
 from dfopt.trace.labels import label
 
@@ -51,7 +50,7 @@ def alternating_proof(arrivals: Arrivals) -> WaitingProof:
     """Return a proof that each dispatch but the first one changes the fragment."""
     count = len(arrivals)
     return WaitingProof(
-        limit=WaitingLimit(each=0),
+        wait=0,
         uses_lengths=False,
         scale=1,
         stretches=(

@@ -13,37 +13,26 @@ from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.check_proof import check_proof
 from dfopt.compare.attainable.bound.permitted_starts import permitted_starts
 from dfopt.compare.attainable.bound.proof import (
-    DelayPrices,
     DispatchPrices,
     StretchPrices,
     TimePrices,
     WaitingProof,
 )
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.trace.events import Integers
 
 SCALE = 12
-DELAYS = (1, 2, 5)
 
 
-def random_proof(random: Random, arrivals: Arrivals, limit: WaitingLimit) -> WaitingProof:
+def random_proof(random: Random, arrivals: Arrivals, wait: int) -> WaitingProof:
     """Draw a proof with one to three stretches."""
     uses_lengths = random.random() < 0.7
-    starts = permitted_starts(arrivals, limit, uses_lengths=uses_lengths)
+    starts = permitted_starts(arrivals, wait, uses_lengths=uses_lengths)
     begin = int(starts.earliest.min()) - random.randint(0, 1)
     end = int((arrivals.start + arrivals.length).max()) + random.choice((1, 10, 40))
     cuts = {int(time) for time in arrivals.cut_time}
     cuts |= {random.randint(begin, end) for _ in range(random.choice((0, 0, 0, 1, 2)))}
     ends = sorted({begin, end} | {time for time in cuts if begin < time < end})
-    wait_price = random.choice((0, 1, 2, 6)) if limit.total is not None else 0
-    proof = WaitingProof(
-        limit=limit,
-        uses_lengths=uses_lengths,
-        scale=SCALE,
-        stretches=(),
-        delays=np.array(DELAYS, np.int64),
-        wait_price=wait_price,
-    )
+    proof = WaitingProof(wait=wait, uses_lengths=uses_lengths, scale=SCALE, stretches=())
     stretches = tuple(
         _random_stretch(random, arrivals, proof, first, last) for first, last in pairwise(ends)
     )
@@ -51,16 +40,12 @@ def random_proof(random: Random, arrivals: Arrivals, limit: WaitingLimit) -> Wai
 
 
 def affordable(arrivals: Arrivals, proof: WaitingProof) -> WaitingProof:
-    """Halve the prices of hits and delays until they reward no entry by more than it costs."""
+    """Halve the prices of hits until they reward no entry by more than it costs."""
     while "exceed its cost" in " ".join(check_proof(arrivals, proof).problems):
         proof = replace(
             proof,
             stretches=tuple(
-                replace(
-                    stretch,
-                    hits=replace(stretch.hits, price=stretch.hits.price // 2),
-                    delays=replace(stretch.delays, price=stretch.delays.price // 2),
-                )
+                replace(stretch, hits=replace(stretch.hits, price=stretch.hits.price // 2))
                 for stretch in proof.stretches
             ),
         )
@@ -70,7 +55,7 @@ def affordable(arrivals: Arrivals, proof: WaitingProof) -> WaitingProof:
 def _random_stretch(
     random: Random, arrivals: Arrivals, proof: WaitingProof, begin: int, end: int
 ) -> StretchPrices:
-    starts = permitted_starts(arrivals, proof.limit, uses_lengths=proof.uses_lengths)
+    starts = permitted_starts(arrivals, proof.wait, uses_lengths=proof.uses_lengths)
     seen_from = starts.earliest - (arrivals.length == 0)
     largest = SCALE * max(1, int(arrivals.costs.entry.max(initial=0)))
     starting = [j for j in range(len(arrivals)) if begin <= seen_from[j] and starts.latest[j] < end]
@@ -85,18 +70,6 @@ def _random_stretch(
     if starting:
         dispatch, prices = columns(*((j, price()) for j in starting))
         stretch = replace(stretch, hits=DispatchPrices(dispatch=dispatch, price=prices))
-    late = [
-        (j, k, random.randint(0, proof.wait_price * step))
-        for j in range(len(arrivals))
-        for k, (delay, step) in enumerate(zip(DELAYS, np.diff(DELAYS, prepend=0), strict=True))
-        if delay <= starts.slack[j]
-        and begin <= seen_from[j]
-        and starts.undelayed[j] + delay < end
-        and proof.wait_price
-    ]
-    if late:
-        dispatch, delay, prices = columns(*late)
-        stretch = replace(stretch, delays=DelayPrices(dispatch=dispatch, delay=delay, price=prices))
     if not proof.uses_lengths:
         return stretch
     long = [j for j in starting if arrivals.length[j]]

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.lower_bound import lower_bound
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from tests.compare.attainable.drawn import random_arrivals
 
 FEW = settings(max_examples=10)
@@ -21,7 +20,7 @@ TIMES = ("start", "ready_from", "ready_by", "cut_time")
 
 def robust(arrivals: Arrivals, wait: int) -> int:
     """Return the bound without lengths, which an exact linear program finds."""
-    return lower_bound(arrivals, WaitingLimit(each=wait), uses_lengths=False).value
+    return lower_bound(arrivals, wait, uses_lengths=False).value
 
 
 def shifted(arrivals: Arrivals, by: int) -> Arrivals:

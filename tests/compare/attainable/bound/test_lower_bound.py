@@ -21,11 +21,11 @@ def check_bounds(seeds: range) -> None:
     for seed in seeds:
         random = Random(seed)
         arrivals = random_arrivals(random, most=6)
-        limit = random_limit(random, arrivals, budgets=seed % 4 == 0)
+        limit = random_limit(random, arrivals)
         cheapest = cheapest_schedule(arrivals, limit)
         assert cheapest is not None
         for uses_lengths in (False, True):
-            bound = lower_bound(arrivals, limit, uses_lengths=uses_lengths)
+            bound = lower_bound(arrivals, limit.each, uses_lengths=uses_lengths)
             assert bound.value <= cheapest[0], (seed, uses_lengths)
             checked = check_proof(arrivals, bound.proof)
             assert checked.problems == ()
@@ -41,13 +41,13 @@ def test_prices_that_add_up_to_too_much_are_rounded(monkeypatch: pytest.MonkeyPa
     for seed in range(8):
         random = Random(seed)
         arrivals = random_arrivals(random, most=6)
-        limit = random_limit(random, arrivals, budgets=seed % 2 == 0)
+        limit = random_limit(random, arrivals)
         cheapest = cheapest_schedule(arrivals, limit)
         assert cheapest is not None
-        fine = lower_bound(arrivals, limit, uses_lengths=True)
+        fine = lower_bound(arrivals, limit.each, uses_lengths=True)
         with monkeypatch.context() as patched:
             patched.setattr(module, "LARGEST", FEWEST_BITS)
-            bound = lower_bound(arrivals, limit, uses_lengths=True)
+            bound = lower_bound(arrivals, limit.each, uses_lengths=True)
             patched.setattr(proof_errors, "LARGEST", FEWEST_BITS)  # the checker's
             assert check_proof(arrivals, bound.proof).value == bound.value
         assert fine.value - 1 <= bound.value <= cheapest[0]
@@ -58,7 +58,7 @@ def test_prices_that_add_up_to_too_much_are_rounded(monkeypatch: pytest.MonkeyPa
 def test_a_fragment_of_which_nothing_can_start_in_a_stretch() -> None:
     arrivals, limit = random_case(5_050_927, most=6)
     cheapest = cheapest_schedule(arrivals, limit)
-    bound = lower_bound(arrivals, limit, uses_lengths=True)
+    bound = lower_bound(arrivals, limit.each, uses_lengths=True)
     assert cheapest is not None
     assert bound.value <= cheapest[0]
     assert check_proof(arrivals, bound.proof).value == bound.value

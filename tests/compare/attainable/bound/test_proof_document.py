@@ -39,7 +39,7 @@ VALIDATOR = Draft202012Validator(schema("waiting-proof"))
 def test_what_is_written_is_read_again(seed: int, name: str, tmp_path: Path) -> None:
     random = Random(seed)
     arrivals = random_arrivals(random)
-    proof = random_proof(random, arrivals, random_limit(random, arrivals, budgets=True))
+    proof = random_proof(random, arrivals, random_limit(random, arrivals).each)
     saved = SavedProof(
         trace="a trace",
         sha256=arrivals_digest(arrivals),
@@ -50,7 +50,7 @@ def test_what_is_written_is_read_again(seed: int, name: str, tmp_path: Path) -> 
     write_proof(tmp_path / name, saved)
     again = read_proof(tmp_path / name)
     assert (again.trace, again.sha256, again.model) == (saved.trace, saved.sha256, saved.model)
-    assert again.proof.limit == proof.limit
+    assert again.proof.wait == proof.wait
     for before, after in zip(proof.stretches, again.proof.stretches, strict=True):
         for table in fields(StretchPrices)[2:]:
             for column in fields(getattr(before, table.name)):
@@ -90,7 +90,7 @@ WRONG: list[tuple[tuple[str | int, ...], object, str]] = [
     (("stretches", 0, "hits", "price", 3), True, "stretches[0].hits.price[3]: must be an integer"),
     (("stretches", 0, "hits", "price", 3), 2**63, "stretches[0].hits.price[3]: must be an integer"),
     (("stretches", 0, "hits", "price"), None, "stretches[0].hits.price: is missing"),
-    (("limit", "each"), -1, "limit.each: "),
+    (("wait",), -1, "wait: "),
     (("model", "penalty", "kind"), "h", "model.penalty.kind: must be one of"),
     (("uses_lengths",), 1, "uses_lengths: must be true or false"),
     (("lower_bound",), -4, "lower_bound: "),

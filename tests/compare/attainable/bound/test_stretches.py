@@ -22,11 +22,11 @@ def check_stretches(monkeypatch: pytest.MonkeyPatch, seeds: range) -> int:
     for seed in seeds:
         random = Random(seed)
         arrivals = random_arrivals(random, most=6)
-        limit = random_limit(random, arrivals, budgets=seed % 4 == 0)
+        limit = random_limit(random, arrivals)
         cheapest = cheapest_schedule(arrivals, limit)
         assert cheapest is not None
         for uses_lengths in (False, True):
-            bound = lower_bound(arrivals, limit, uses_lengths=uses_lengths)
+            bound = lower_bound(arrivals, limit.each, uses_lengths=uses_lengths)
             assert bound.value <= cheapest[0], (seed, uses_lengths)
             assert check_proof(arrivals, bound.proof).value == bound.value
             most = max(most, len(bound.proof.stretches))
@@ -50,13 +50,13 @@ def test_stretches_can_be_worked_on_elsewhere(monkeypatch: pytest.MonkeyPatch) -
     random = Random(3)
     arrivals = random_arrivals(random, most=6)
     limit = random_limit(random, arrivals)
-    bound = lower_bound(arrivals, limit, uses_lengths=True)
-    work = stretch_bounds(arrivals, limit, uses_lengths=True)
+    bound = lower_bound(arrivals, limit.each, uses_lengths=True)
+    work = stretch_bounds(arrivals, limit.each, uses_lengths=True)
     prices = []
     for stretch in reversed(work):
         elsewhere = pickle.loads(pickle.dumps(stretch))
         assert isinstance(elsewhere, StretchBound)
         prices += elsewhere.perform().prices
-    again = proven_bound(arrivals, limit, work, prices, uses_lengths=True)
+    again = proven_bound(arrivals, limit.each, work, prices, uses_lengths=True)
     assert again.value == bound.value
     assert len(again.proof.stretches) == len(bound.proof.stretches)

@@ -30,7 +30,7 @@ def raised(seeds: range) -> int:
         latest = arrivals.latest_starts_for_bounds(limit.each)
         fits = after_busy_times(arrivals, arrivals.ready_from, latest)
         later += int((fits > arrivals.ready_from).sum())
-        together = permitted_starts(arrivals, limit, uses_lengths=True)
+        together = permitted_starts(arrivals, limit.each, uses_lengths=True)
         for _ in range(3):
             entry = np.array([random.randint(-9, 9) for _ in range(len(arrivals))], np.int64)
             matrix = np.zeros((0, 0), np.int64)
