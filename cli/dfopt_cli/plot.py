@@ -33,7 +33,6 @@ from dfopt_cli.options import (
     with_option_groups,
 )
 from dfopt_cli.output_files import check_output
-from dfopt_cli.plot_trace import trace
 from dfopt_cli.printing import say
 from dfopt_cli.solved_files import read_solved
 from dfopt_cli.trace_options import FrontierOptions, LabelOptions, WindowOptions, WorkOptions
@@ -267,7 +266,6 @@ def tell_different_costs(comparisons: Sequence[Comparison]) -> None:
         )
 
 
-app.command()(trace)
 app.command()(crossover)
 app.command("crossover-plane")(crossover_plane)
 app.command("machine-use")(machine_use)

@@ -4,7 +4,6 @@ from dfopt.plot.attainable import plot_attainable
 from dfopt.plot.foresight import plot_foresight
 from dfopt.plot.frontier import plot_frontier
 from dfopt.plot.gantt import plot_schedule
-from dfopt.plot.gantt_of_trace import plot_trace
 from dfopt.plot.gap import plot_gap
 from dfopt.plot.picture import Picture, check_picture_name, picture_of, save_picture
 from dfopt.plot.policies import plot_policies
@@ -19,6 +18,5 @@ __all__ = [
     "plot_gap",
     "plot_policies",
     "plot_schedule",
-    "plot_trace",
     "save_picture",
 ]

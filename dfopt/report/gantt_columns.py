@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dfopt.plot.gantt_of_trace import name_of
-from dfopt.plot.time_columns import column_edges, time_within
 from dfopt.trace.events import Integers
 from dfopt.trace.trace import UNMANAGED, Trace
 
@@ -163,3 +161,33 @@ def add_columns(
             own.cpu += [cpu] * len(shown)
             own.task += [f"{part:.0%} of this time" for part in (used / width)[shown].tolist()]
             low = high
+
+
+def name_of(trace: Trace, row: int) -> str:
+    """Return the name of the thread of a dispatch: its comm if the trace has comms."""
+    if trace.comm is not None and trace.comm[row] >= 0:
+        return trace.comms[int(trace.comm[row])]
+    return trace.tasks[int(trace.task[row])].name
+
+
+def column_edges(begin: int, length: int, count: int) -> Integers:
+    """Return where columns begin that divide a length of time evenly, and where the last one ends.
+
+    Products of long times and many columns are beyond 64 bits, so they are Python's own integers.
+    """
+    return np.array([begin + length * number // count for number in range(count + 1)], np.int64)
+
+
+def time_within(begins: Integers, ends: Integers, left: Integers, right: Integers) -> Integers:
+    """Return for how long stretches that do not overlap, in their order, cover each column."""
+    if not len(begins):
+        return np.zeros(len(left), np.int64)
+    before = np.concatenate([[0], np.cumsum(ends - begins)])
+
+    def covered(time: Integers) -> Integers:
+        last = np.searchsorted(begins, time, "right") - 1
+        inside = np.clip(time, begins[last], ends[last]) - begins[last]
+        found: Integers = np.where(last < 0, 0, before[last] + inside)
+        return found
+
+    return covered(right) - covered(left)

@@ -11,7 +11,6 @@ from dfopt.trace.events import Integers
 from dfopt.trace.trace import Trace
 from dfopt.trace.writers.chrome import write_chrome
 from dfopt.trace.writers.dfopt_trace import write_dfopt_trace
-from dfopt.trace.writers.ftrace import write_ftrace
 from dfopt.trace.writers.perfetto import write_perfetto
 
 WRITERS: dict[str, Callable[..., None]] = {
@@ -21,10 +20,6 @@ WRITERS: dict[str, Callable[..., None]] = {
     ".pftrace": write_perfetto,
     ".json": write_chrome,
     ".json.gz": write_chrome,
-    ".txt": write_ftrace,
-    ".txt.gz": write_ftrace,
-    ".systrace": write_ftrace,
-    ".systrace.gz": write_ftrace,
 }
 """The writer for each ending; it gets the trace and a stream."""
 
@@ -36,8 +31,7 @@ def write_trace(trace: Trace, path: str | Path, *, costs: Integers | None = None
     """Write a trace as a whole or not at all; the ending of the name is the format.
 
     ``.jsonl`` is dfopt-trace/1, ``.perfetto-trace`` and ``.pftrace`` are for Perfetto's viewer,
-    ``.json`` is for Chrome's, and ``.txt`` and ``.systrace`` are the kernel's own text. All but
-    Perfetto's may have ``.gz`` after it.
+    ``.json`` is for Chrome's. All but Perfetto's may have ``.gz`` after it.
 
     Parameters
     ----------

@@ -24,7 +24,6 @@ def test_the_commands_for_a_kind_exist(run: Run, kind: Format) -> None:
         ("solve", "mix.toml", "a mix of jobs"),
         ("solve", "workers.ftrace.txt", "a trace"),
         ("compare", "mix.toml", "a mix of jobs"),
-        ("plot trace", "scenario.toml", "a scenario"),
         ("report", "shop.json", "an instance"),
         ("model counters", "shop.json", "an instance"),
         ("model contention", "workers.ftrace.txt", "a trace"),

@@ -9,7 +9,6 @@ import pytest
 from dfopt.errors import FileError
 from dfopt.trace import TraceHeader
 from dfopt.trace.reading import read_trace
-from dfopt.trace.writers.ftrace import write_ftrace
 from dfopt.trace.writers.perfetto import write_perfetto
 from dfopt.trace.writing import WRITERS, write_trace
 from tests.trace.traces import SMALL, trace_from_rows
@@ -59,9 +58,6 @@ def test_a_name_that_is_no_text_leaves_nothing_behind(tmp_path, ending):
     rows = [(0, 0, 1, "7", "\ud800", None, None)]
     path = tmp_path / f"trace{ending}"
     path.write_text("before")
-    if WRITERS[ending] is write_ftrace:  # has its own letters for what cannot be printed
-        write_trace(trace_from_rows(rows), path)
-        return
     with pytest.raises(FileError, match="which is no text; rename it") as caught:
         write_trace(trace_from_rows(rows), path)
     assert caught.value.file == str(path)
@@ -73,7 +69,7 @@ def test_errors_name_the_file(tmp_path):
     late = replace(
         trace_from_rows([(0, 0, 2**62, "7", None, None, None)]), header=TraceHeader(time_unit="s")
     )
-    for ending in (".pftrace", ".json", ".txt"):
+    for ending in (".pftrace", ".json"):
         path = tmp_path / f"trace{ending}"
         with pytest.raises(FileError, match=r"write it as \.jsonl") as caught:
             write_trace(late, path)
