@@ -30,7 +30,7 @@ SCHEDULES = {
     "cpu-affinity": "tasks stay where they ran before",
     "data-affinity": "tasks run where their data lies, proven optimal",
 }
-POLICIES_SHOWN = ("linux-o1", "data-affinity", "smpbatch-smash", "tlms-2", "fcfs", "clairvoyant")
+POLICIES_SHOWN = ("linux-o1", "data-affinity", "smpbatch-smash", "tlms-2", "fcfs")
 WINDOWS = ("20", "50", "100", "200", "500", "1000", "whole")
 
 

@@ -11,7 +11,6 @@ from dfopt.simulate.parameters import made
 from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.policies.cache_aware import CacheAware
 from dfopt.simulate.run_queue.policies.cfs import Cfs
-from dfopt.simulate.run_queue.policies.clairvoyant import Clairvoyant
 from dfopt.simulate.run_queue.policies.data_affinity import DataAffinity
 from dfopt.simulate.run_queue.policies.eevdf import Eevdf
 from dfopt.simulate.run_queue.policies.fcfs import FirstComeFirstServed
@@ -46,7 +45,6 @@ _ALL: tuple[type[Policy], ...] = (
     LastProcessor,
     MinimumIntervening,
     Patience,
-    Clairvoyant,
     LinuxO1,
     Cfs,
     Eevdf,
