@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.cache_state import CacheState
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import Penalty, PenaltyMatrix
 from dfopt.problem.switch_costs import finish_cost, idle_cost, start_cost, switch_cost
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 class CostTable:
@@ -59,6 +61,8 @@ class CostTable:
         Rows are the types, then the beginnings of the CPUs; columns are the types, then the end
         of a CPU. What a CPU pays is a sum over neighbours, from its beginning to its end.
         """
+        import numpy as np
+
         types, cpus = len(self.switch), len(self.start)
         costs = np.zeros((types + 1 + cpus, types + 1), dtype=np.int64)
         for row, switch in enumerate(self.switch):

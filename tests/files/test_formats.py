@@ -16,8 +16,8 @@ WITHOUT_SCHEMA = {Format.INSTANCE_INDEX}
 def test_every_schema_is_that_of_a_format() -> None:
     folder = resources.files("dfopt.files") / "schemas"
     names = {file.name.removesuffix(".schema.json") for file in folder.iterdir()}
-    short = {format_.removeprefix("dfopt-").removesuffix("/1") for format_ in Format}
-    without = {format_.removeprefix("dfopt-").removesuffix("/1") for format_ in WITHOUT_SCHEMA}
+    short = {format_.removeprefix("dfopt-").partition("/")[0] for format_ in Format}
+    without = {format_.removeprefix("dfopt-").partition("/")[0] for format_ in WITHOUT_SCHEMA}
     assert names == short - without
 
 
