@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
+from math import inf
 
 from dfopt.problem.certificate import DualWeights, TaskClass
 from dfopt.problem.instance import Instance, Objective
@@ -26,6 +27,7 @@ from dfopt.solvers.heuristics import first_schedule
 from dfopt.solvers.interruptible import SECONDS_PER_CHECK, load_module
 from dfopt.solvers.matrix import (
     bound_by_flow,
+    can_list_supports,
     choose_supports,
     has_many_types,
     limit_contents,
@@ -127,19 +129,23 @@ def _phases_under_a_matrix(search: Search) -> Iterator[Phase]:
     yield TENTH, _walk_shortly
     if flows and not is_tour:
         yield TENTH, _bound_by_one_flow
-    if not has_few and not is_tour:
-        yield HALF, first_schedule.improve  # supports are unlikely to do better
+    if not is_tour and not can_list_supports(search):
+        yield HALF, first_schedule.improve
     if has_few or not is_tour:
-        yield HALF, choose_supports
-        yield HALF, limit_contents
+        # Under max-penalty and total-penalty mostly a proof.
+        yield HALF if counts_executions(search.instance) else ALL, choose_supports
+        yield TENTH, limit_contents
     if is_tour:
-        yield MOST, search_tours
+        yield ALL, search_tours
     if can_be_cut(search.instance):
         yield TENTH, bound_by_pieces
     if counts_executions(search.instance):
         yield TENTH, partial(share_evenly, solve=_bound_under_a_matrix)
     if flows:
         yield TENTH, bound_by_flow
+    yield TENTH, first_schedule.improve
+    if has_few or not is_tour:
+        yield ALL, limit_contents
     yield HALF, first_schedule.improve
     yield HALF, share_anew
     if flows:
@@ -155,10 +161,10 @@ def _phases_with_waits(search: Search) -> Iterator[Phase]:
     timed = TimedSearch(search)
     yield ALL, lambda _: timed.dispatch()
     if can_be_toured(search) and search.instance.task_count > TINY:
-        yield MOST, search_tours
+        yield ALL, search_tours
     if search.instance.task_count <= FEW_WAITING:
         yield ALL, _branch_and_bound
-    yield MOST, lambda _: timed.solve()
+    yield ALL, lambda _: timed.solve()
     yield ALL, _solve_by_circuits
 
 
@@ -200,9 +206,9 @@ def _branch_and_bound(search: Search) -> None:
 
 
 def _solve_by_circuits(search: Search) -> None:
-    """Prove by CP-SAT, or search on locally where the model would be too large."""
-    instance = search.instance
-    while instance.cpus * len(search.types) ** 2 > LARGEST_CIRCUITS:
+    """Prove by CP-SAT; with a limit, search on locally where the model would be too large."""
+    is_large = search.instance.cpus * len(search.types) ** 2 > LARGEST_CIRCUITS
+    while is_large and search.time_left < inf:
         first_schedule.improve(search)
     search.enter("CP-SAT")
     solve_by_cp_sat(search)

@@ -12,12 +12,13 @@ from dfopt import Instance, solve
 from dfopt.problem.cache_state import CacheState
 from dfopt.problem.instance import Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
-from dfopt.problem.result import Progress, StopReason
+from dfopt.problem.result import Progress, Status, StopReason
 from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit, time_limit
 from dfopt.solvers import auto
 from dfopt.solvers import search as search_module
 from dfopt.solvers.heuristics.best_insertion import insert_all
 from dfopt.solvers.search import Search
+from dfopt.solvers.timed import solve as layers
 
 TASKS, CPUS = 60, 5
 
@@ -144,6 +145,37 @@ def test_without_a_limit_a_phase_runs_to_its_end() -> None:
     with search.share(0.01):
         search.check()
     assert search.time_left == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("penalty", "objective", "name"),
+    [
+        ("few", Objective.TOTAL_PENALTY, "choose_supports"),
+        ("some", Objective.MAX_PENALTY, "choose_supports"),
+        ("some", Objective.TOTAL_PENALTY, "choose_supports"),
+        ("some", Objective.MAKESPAN, "limit_contents"),
+        ("f", Objective.MAX_PENALTY, "_solve_by_configurations"),
+    ],
+)
+def test_what_proves_gets_all_that_is_left(penalty: str, objective: Objective, name: str) -> None:
+    listed = auto.phases(Search(form(penalty, objective)))
+    assert auto.ALL in [share for share, phase in listed if getattr(phase, "__name__", "") == name]
+
+
+def test_without_a_limit_no_local_search_goes_on_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where instances are too large for layers and circuits, CP-SAT comes in the end."""
+    monkeypatch.setattr(layers, "MOST_TASKS", 5)
+    monkeypatch.setattr(layers, "MOVES_PER_TASK", 10)
+    monkeypatch.setattr(auto, "FEW_WAITING", 0)
+    monkeypatch.setattr(auto, "LARGEST_CIRCUITS", 0)
+    tasks = tuple(Task(id=f"t{number}", df=f"D{number % 2}", lines=9, exec=7 - number % 5,
+                       release=number) for number in range(7))  # fmt: skip
+    penalty = PenaltyF(read_line=1, write_back=1)
+    instance = Instance(cpus=2, penalty=penalty, objective=Objective.MAKESPAN, tasks=tasks)
+    phases: list[str] = []
+    result = solve(instance, on_progress=lambda progress: phases.append(progress.phase), workers=1)
+    assert result.status is Status.OPTIMAL
+    assert phases[-1] == "CP-SAT"
 
 
 def test_what_ends_the_search_ends_it_in_a_share_too() -> None:

@@ -14,7 +14,7 @@ from dfopt.problem.certificate import CompleteSearch
 from dfopt.problem.instance import Objective, Task
 from dfopt.solvers.interruptible import load_module
 from dfopt.solvers.matrix.flow import MOST_BRANCHES, least_flow
-from dfopt.solvers.matrix.problem import MatrixProblem, matrix_problem
+from dfopt.solvers.matrix.problem import MOST_LISTED, MatrixProblem, matrix_problem
 from dfopt.solvers.matrix.trails import best_trails
 from dfopt.solvers.search import Search
 
@@ -22,6 +22,7 @@ __all__ = [
     "MatrixProblem",
     "bound_by_flow",
     "by_type_of_matrix",
+    "can_list_supports",
     "choose_supports",
     "has_many_types",
     "limit_contents",
@@ -37,7 +38,16 @@ MOST_TYPES = 16
 
 def has_many_types(search: Search) -> bool:
     """Return whether tasks have too many types of the matrix to list all sets of them."""
-    return len({task_type.example.type for task_type in search.types}) > MOST_TYPES
+    return _number_of_types(search) > MOST_TYPES
+
+
+def can_list_supports(search: Search) -> bool:
+    """Return whether tasks have so few types of the matrix that cheap sets of them are listed."""
+    return _number_of_types(search) <= MOST_LISTED
+
+
+def _number_of_types(search: Search) -> int:
+    return len({task_type.example.type for task_type in search.types})
 
 
 def choose_supports(search: Search) -> None:

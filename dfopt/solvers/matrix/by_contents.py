@@ -18,7 +18,7 @@ from dfopt.problem.instance import Objective
 from dfopt.solvers.matrix.content_program import ContentProgram, Masks
 from dfopt.solvers.matrix.content_proof import ContentProver
 from dfopt.solvers.matrix.content_search import NO_PLAN, ContentSearch
-from dfopt.solvers.matrix.problem import largest_cost, typed_tasks
+from dfopt.solvers.matrix.problem import MOST_LISTED, largest_cost, typed_tasks
 from dfopt.solvers.matrix.ring_prices import ring_prices
 from dfopt.solvers.matrix.support_costs import (
     LARGEST_COST,
@@ -33,9 +33,6 @@ from dfopt.solvers.search import Search
 
 MOST_SUPPORTS = 20_000
 """At most 20,000 supports of each start are listed."""
-
-MOST_TYPES = 60
-"""Supports of at most 60 types are listed."""
 
 MOST_STEPS = 150
 """At most 150 parts of the problem are split."""
@@ -256,7 +253,7 @@ def solve_many_types(
         Its types of the matrix, and the task types of their tasks.
     """
     # A single CPU runs all types, and no list of cheap supports has that one.
-    is_small = search.instance.cpus > 1 and len(types) <= MOST_TYPES
+    is_small = search.instance.cpus > 1 and len(types) <= MOST_LISTED
     if is_small and largest_cost(search.costs) <= LARGEST_COST:
         search.enter("contents of CPUs")
         ManyTypes(search, types, members).run()

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.instance import Objective
-from dfopt.solvers.matrix.by_contents import MOST_TYPES, ManyTypes
+from dfopt.solvers.matrix.by_contents import ManyTypes
 from dfopt.solvers.matrix.content_program import Masks
 from dfopt.solvers.matrix.content_search import NO_PLAN
 from dfopt.solvers.matrix.costed_contents import CostedContents
 from dfopt.solvers.matrix.limited_dealing import chosen_supports, dealt_orders
-from dfopt.solvers.matrix.problem import largest_cost, unit_of
+from dfopt.solvers.matrix.problem import MOST_LISTED, largest_cost, unit_of
 from dfopt.solvers.matrix.support_costs import LARGEST_COST
 from dfopt.solvers.matrix.support_dealing import report_orders
 from dfopt.solvers.matrix.support_list import SupportList
@@ -178,7 +178,7 @@ def solve_costed_types(
     types, members
         Its types of the matrix, and the task types of their tasks.
     """
-    is_small = search.instance.cpus > 1 and len(types) <= MOST_TYPES
+    is_small = search.instance.cpus > 1 and len(types) <= MOST_LISTED
     is_sum = search.instance.objective is Objective.TOTAL_PENALTY
     if is_small and not is_sum and largest_cost(search.costs) <= LARGEST_COST:
         search.enter("contents of limited cost")

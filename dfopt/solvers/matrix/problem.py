@@ -14,6 +14,9 @@ from dfopt.costs.cost_table import CostTable
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.instance import Instance, Objective
 
+MOST_LISTED = 60
+"""Cheap supports of at most 60 types are listed."""
+
 Row = tuple[int, ...]
 
 

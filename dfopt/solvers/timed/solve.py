@@ -27,6 +27,9 @@ History = list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]
 MOST_TASKS = 500
 """Layers are for at most 500 tasks."""
 
+FAILURES = 3
+"""Without layers, annealing gives up after 3 pairs of walks that have found nothing better."""
+
 FIRST_SHARE = 0.4
 """The part of the time that annealing gets before there are layers."""
 
@@ -92,7 +95,8 @@ class TimedSearch:
             self.annealing.run()
         search.check()
         if len(self.tables.exec) > MOST_TASKS:
-            self._walk_for_ever()
+            self._walk_until_stalled()
+            return False
         moves = MOVES_PER_TASK * len(self.tables.exec)
         halt = threading.Event()
         walker = threading.Thread(target=self._walk_on, args=(moves, halt), daemon=True)
@@ -123,11 +127,14 @@ class TimedSearch:
             halt.set()
         return False
 
-    def _walk_for_ever(self) -> None:
-        """Walk until the search is over, hot and mild in turns: no proof is in reach."""
-        while True:
-            self.annealing.walk(MOVES_PER_TASK * len(self.tables.exec))
-            self.annealing.walk(MOVES_PER_TASK * len(self.tables.exec), hot=MILD)
+    def _walk_until_stalled(self) -> None:
+        """Walk hot and mild in turns, until some walks in a row have found nothing better."""
+        moves, failures = MOVES_PER_TASK * len(self.tables.exec), 0
+        while failures < FAILURES:
+            before = self.search.objective
+            self.annealing.walk(moves)
+            self.annealing.walk(moves, hot=MILD)
+            failures = 0 if self.search.objective != before else failures + 1
 
     def _walk_on(self, moves: int, halt: threading.Event) -> None:
         """Walk until told to stop; walks get longer."""
