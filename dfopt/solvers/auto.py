@@ -47,9 +47,6 @@ ALL, MOST, HALF, TENTH, MOMENT = 1.0, 0.8, 0.5, 0.1, 0.02
 TINY = 9
 """With at most this number of tasks, enumeration is faster than loading a solver."""
 
-FIRST_LOOK = 0.05
-"""The effort of the first look, as a share of a whole local search."""
-
 SHORT_WALKS = 0.1
 """The effort of a local search that leaves time for proofs."""
 
@@ -108,7 +105,6 @@ def _phases_of_known_orders(search: Search) -> Iterator[Phase]:
         yield HALF, parts.pack
     if instance.has_sizes:
         yield TENTH, _refill_and_cut
-    yield TENTH, _look_around
     if instance.cpus == 1:
         yield ALL, _prove_best_order
     yield TENTH, _search_locally
@@ -171,12 +167,6 @@ def _phases_with_waits(search: Search) -> Iterator[Phase]:
 def order_is_known(instance: Instance) -> bool:
     """Return whether the cheapest order of a CPU's tasks is known in closed form."""
     return not isinstance(instance.penalty, PenaltyMatrix) and not instance.is_timed
-
-
-def _look_around(search: Search) -> None:
-    """Search locally for a moment, in plain Python."""
-    search.enter("first schedules")
-    first_schedule.improve(search, effort=FIRST_LOOK)
 
 
 def _search_locally(search: Search) -> None:
@@ -278,13 +268,15 @@ def _solve_without_machine_code(search: Search) -> None:
 
 
 def _prove_best_order(search: Search) -> None:
-    """Report that the best order of all tasks on the only CPU cannot be improved.
+    """Report the best order of all tasks on the only CPU, and that it cannot be improved.
 
     Below its cost not all n tasks fit, so that at most n − 1 do. Under total-penalty each of them
     is worth as much as that cost.
     """
-    best, instance = search.objective, search.instance
-    assert best is not None
+    instance = search.instance
+    every = {number: kind.count for number, kind in enumerate(search.types)}
+    search.found([search.form.order(0, every)])
+    best = search.objective
     if not best:
         return
     total = instance.objective is Objective.TOTAL_PENALTY
