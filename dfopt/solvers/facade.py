@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from math import inf
 from typing import Protocol
 
 from dfopt._version import __version__
@@ -14,6 +15,7 @@ from dfopt.bounds import Bound, best_of, cheap_bounds
 from dfopt.checks import LARGEST_TOTAL, check_integer, described
 from dfopt.errors import DfoptError, InstanceError, MethodError
 from dfopt.files import fingerprint
+from dfopt.problem import stop as stop_module
 from dfopt.problem.certificate import Certificate, CompleteSearch, Exhaustive
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
@@ -167,7 +169,7 @@ def _check_arguments(instance: object, stop: object, seed: object) -> None:
 
 
 def _with_reasons(stop: StoppingCriterion) -> StoppingCriterion:
-    """Return a criterion that refuses reasons which no result can have."""
+    """Return a criterion that refuses reasons which no result can have; its time limit is kept."""
 
     def criterion(progress: Progress) -> StopReason | None:
         reason: object = stop(progress)
@@ -179,7 +181,8 @@ def _with_reasons(stop: StoppingCriterion) -> StoppingCriterion:
             place="stop",
         )
 
-    return criterion
+    limit = stop_module.time_limit(stop)
+    return criterion if limit == inf else FirstOf(criterion, TimeLimit(limit))
 
 
 def _came_from_the_keyboard(error: BaseException | None) -> bool:

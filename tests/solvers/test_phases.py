@@ -14,7 +14,7 @@ from dfopt.problem.instance import Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.result import Progress, Status, StopReason
 from dfopt.problem.stop import FirstOf, GapLimit, TimeLimit, time_limit
-from dfopt.solvers import auto
+from dfopt.solvers import auto, facade
 from dfopt.solvers import search as search_module
 from dfopt.solvers.heuristics.best_insertion import insert_all
 from dfopt.solvers.search import Search
@@ -188,3 +188,19 @@ def test_criteria_say_when_time_is_over() -> None:
     assert time_limit(TimeLimit(3)) == 3
     assert time_limit(FirstOf(GapLimit(0.1), FirstOf(TimeLimit(5), TimeLimit(4)))) == 4
     assert time_limit(lambda progress: None) == float("inf")
+
+
+def test_solve_tells_its_search_of_the_time_limit() -> None:
+    """Without that no phase would have a share of it."""
+    limits = []
+
+    class Seen(Search):
+        def __init__(self, *args: object, **options: object) -> None:
+            super().__init__(*args, **options)  # type: ignore[arg-type]
+            limits.append(self.time_left)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(facade, "Search", Seen)
+        for options in ({"time_limit": 60}, {"stop": TimeLimit(60)}, {"stop": GapLimit(1)}):
+            solve(form("g", Objective.TOTAL_PENALTY), workers=1, **options)
+    assert [limit <= 60 for limit in limits] == [True, True, False]
