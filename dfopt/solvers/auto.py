@@ -108,6 +108,8 @@ def _phases_of_known_orders(search: Search) -> Iterator[Phase]:
     if instance.cpus == 1:
         yield ALL, _prove_best_order
     yield TENTH, _search_locally
+    if instance.has_sizes:
+        yield HALF, _refill_and_cut
     if counts_executions(instance):
         yield MOST, partial(share_evenly, solve=solve_automatically)
     if has_moderate_sizes(search):
