@@ -30,7 +30,7 @@ def typed() -> list[str]:
     blocks = [command.text.partition(" # ")[0].strip() for command in commands_in(README)]
     position = next(number for number, text in enumerate(blocks) if ENTERS_EXAMPLES in text)
     assert [text.partition(" ")[0] for text in blocks[:position]] == ["make"]
-    after = blocks[position + 1 :]
+    after = [text for text in blocks[position + 1 :] if not text.startswith("make ")]
     assert all(text.startswith("dfopt ") for text in after)
     return [*(text.removeprefix("dfopt ") for text in after), *IN_TEXT.findall(README)]
 
