@@ -21,9 +21,7 @@ from dfopt.compare.attainable import arrivals, frontier_of, frontier_parts, sche
 from dfopt.compare.attainable.arrivals import arrivals_of
 from dfopt.compare.attainable.bound import lower_bound, stretch_bound
 from dfopt.compare.attainable.frontier import Scheduling
-from dfopt.compare.attainable.frontier_of import limits_of
 from dfopt.compare.attainable.local_search import search
-from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.document import comparison_document
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.penalties import PenaltyF, PenaltyMatrix
@@ -64,9 +62,7 @@ NEVER_WOKEN_COST = 3
 def _short_stretches() -> Iterator[None]:
     """Divide the work on the smallest traces as that on long ones, and search for moments."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("A_STRETCH", "WITH_DELAYS", "FOR_PRICE"):
-            patch.setattr(lower_bound, f"DISPATCHES_{name}", 2)
-        patch.setattr(lower_bound, "STRETCHES_FOR_PRICE", 100)
+        patch.setattr(lower_bound, "DISPATCHES_A_STRETCH", 2)
         patch.setattr(stretch_bound, "SMALLEST_STRETCH", 2)
         patch.setattr(schedule_within, "WORK", 500)
         patch.setattr(schedule_within, "USUAL_STEPS_IN_BUDGET", 100)
@@ -129,16 +125,15 @@ def test_several_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_stretch_in_which_nothing_is_due() -> None:
-    """Its conditions are empty, and so is the linear program for the price of a wait."""
+    """Its conditions are empty, and so is its linear program."""
     arrivals = arrivals_of(NEVER_WOKEN, CostModel())
-    *_, same_mean_wait = limits_of(arrivals, [])
-    bound = lower_bound.lower_bound(arrivals, same_mean_wait, uses_lengths=True)
+    bound = lower_bound.lower_bound(arrivals, 0, uses_lengths=True)
     assert 0 <= bound.value <= NEVER_WOKEN_COST
 
 
 def test_a_stretch_that_cannot_be_divided(monkeypatch: pytest.MonkeyPatch) -> None:
     """All its dispatches begin at once, and its linear program is too hard."""
     arrivals = arrivals_of(ALL_AT_ONCE, CostModel())
-    stretches = lower_bound.stretch_bounds(arrivals, WaitingLimit(each=0), uses_lengths=True)
+    stretches = lower_bound.stretch_bounds(arrivals, 0, uses_lengths=True)
     monkeypatch.setattr(stretch_bound, "condition_prices", lambda *_, **__: None)
     assert [stretch.perform().value for stretch in stretches] == [0.0] * len(stretches)

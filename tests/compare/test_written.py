@@ -15,7 +15,7 @@ from dfopt.trace.labels.relabelling import label_tasks
 from dfopt.trace.trace import BROKEN_CHAIN, LOST_EVENTS
 from tests.trace.traces import names, trace_from_rows, traces
 
-READ_AGAIN = [".jsonl", ".json", ".txt"]
+READ_AGAIN = [".jsonl", ".json"]
 
 
 def paid(trace: Trace) -> tuple[int, int, int]:

@@ -71,7 +71,7 @@ def test_under_a_penalty_there_are_no_caches_of_lines(workload: Programs) -> Non
 @pytest.mark.parametrize(
     ("values", "place"),
     [
-        ({"time": 0}, "time"),
+        ({"time": -1}, "time"),
         ({"fragment": -2}, "fragment"),
         ({"lines": 1.5}, "lines"),
         ({"leaves": 3}, "leaves"),

@@ -56,9 +56,9 @@ def test_it_runs_from_a_file_and_from_a_scenario(code: Path, tmp_path: Path) -> 
     [
         (
             "Burst(self.work, ",
-            "Burst(0, ",
-            "program of 0a (time: must be at least 1",
-            "Burst(0",
+            "Burst(-1, ",
+            "program of 0a (time: must be at least 0",
+            "Burst(-1",
         ),
         ("Send(other)", "5", "yields 5 in the program of 0a", "yield 5"),
         ("threads = []", "threads = [][1]", "in build (IndexError", "threads = "),
