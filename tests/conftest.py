@@ -57,11 +57,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if not is_parallel or "not slow" in config.getoption("markexpr"):
         return
     version = version_of_loops()
-    if config.cache is None or config.cache.get(COMPILED, None) != version:
+    cache = getattr(config, "cache", None)  # a plugin of pytest that may be switched off
+    if cache is None or cache.get(COMPILED, None) != version:
         print("compiling loops to machine code: a minute or two", flush=True)
         subprocess.run([sys.executable, ROOT / "tests/compile_loops.py"], check=True)
-        if config.cache is not None:
-            config.cache.set(COMPILED, version)
+        if cache is not None:
+            cache.set(COMPILED, version)
 
 
 @pytest.hookimpl(trylast=True)
