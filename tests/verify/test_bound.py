@@ -28,7 +28,7 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.result import Result, Status, StopReason
 from dfopt.problem.schedule import DeadlockError, evaluate
-from dfopt.solvers.cp_sat import solve_by_cp_sat
+from dfopt.solvers.auto import solve_automatically
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.search import Search
 from dfopt.verify import Verification, verify
@@ -394,7 +394,6 @@ def test_enumeration_by_kinds_agrees_with_enumeration_by_tasks() -> None:
     assert waits >= 25
 
 
-@pytest.mark.slow
 def test_many_tasks_of_few_kinds_are_enumerated() -> None:
     """Three types of 20 tasks each on seven CPUs: far too many to tell the tasks apart."""
     instance = Instance(
@@ -402,7 +401,7 @@ def test_many_tasks_of_few_kinds_are_enumerated() -> None:
         penalty=PenaltyMatrix(types=("x", "y", "z"), switch=((0, 3, 5), (2, 0, 4), (6, 1, 0))),
         tasks=tuple(Task(id=name, type=name, count=20) for name in "xyz"),
     )
-    least = best_by(solve_by_cp_sat, instance)
+    least = best_by(solve_automatically, instance)
     assert least > 0
     assert certified(instance, Exhaustive(threshold=least - 1), least).bound_checked
     assert not certified(instance, Exhaustive(threshold=least), least + 1).ok
