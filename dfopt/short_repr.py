@@ -28,7 +28,7 @@ def short_repr(self: Any) -> str:
 
 
 class _Shown(Repr):
-    """Shows at most so many items of each collection."""
+    """Shows a limited number of items of each collection."""
 
     def __init__(self, most: int) -> None:
         super().__init__()

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from math import inf
 from typing import Protocol
 
 from dfopt._version import __version__
@@ -15,7 +14,6 @@ from dfopt.bounds import Bound, best_of, cheap_bounds
 from dfopt.checks import LARGEST_TOTAL, check_integer, described
 from dfopt.errors import DfoptError, InstanceError, MethodError
 from dfopt.files import fingerprint
-from dfopt.problem import stop as stop_module
 from dfopt.problem.certificate import Certificate, CompleteSearch, Exhaustive
 from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, Result, Status, StopReason, relative_gap
@@ -119,7 +117,7 @@ def solve(  # noqa: PLR0913 - options, all by keyword
         raise MethodError(f"needs at least 1 worker, not {workers}")
     search = Search(
         instance,
-        stop=None if stop is None else _with_reasons(stop),
+        stop=stop,
         on_progress=on_progress,
         seed=seed,
         workers=workers or available_processors(),
@@ -166,23 +164,6 @@ def _check_arguments(instance: object, stop: object, seed: object) -> None:
             f"must be a criterion such as TimeLimit(10), not {described(stop)}", place="stop"
         )
     check_integer(seed, "seed", least=-LARGEST_TOTAL)
-
-
-def _with_reasons(stop: StoppingCriterion) -> StoppingCriterion:
-    """Return a criterion that refuses reasons which no result can have; its time limit is kept."""
-
-    def criterion(progress: Progress) -> StopReason | None:
-        reason: object = stop(progress)
-        if reason is None or (isinstance(reason, StopReason) and reason is not StopReason.PROOF):
-            return reason
-        raise DfoptError(
-            "must return a reason such as StopReason.TIME_LIMIT to end the search, or None to go "
-            f"on, not {described(reason)}",
-            place="stop",
-        )
-
-    limit = stop_module.time_limit(stop)
-    return criterion if limit == inf else FirstOf(criterion, TimeLimit(limit))
 
 
 def _came_from_the_keyboard(error: BaseException | None) -> bool:

@@ -17,9 +17,11 @@ from functools import cached_property
 from itertools import chain
 from math import inf
 
+from dfopt.checks import described
 from dfopt.costs.closed_form import ClosedForm
 from dfopt.costs.cost_table import CostTable
 from dfopt.costs.task_types import TaskType, cpu_groups, named_orders, task_types
+from dfopt.errors import DfoptError
 from dfopt.problem.certificate import (
     Branching,
     Certificate,
@@ -160,9 +162,16 @@ class Search:
         known = self.known
         if known.is_closed:
             return StopReason.PROOF
-        reason = self._stop(self._progress(known))
-        if reason is None and self.elapsed >= self._share_ends:
-            return StopReason.TIME_LIMIT
+        reason: object = self._stop(self._progress(known))
+        if reason is None:
+            return StopReason.TIME_LIMIT if self.elapsed >= self._share_ends else None
+        # Users write criteria, and no result can have any other reason.
+        if not isinstance(reason, StopReason) or reason is StopReason.PROOF:
+            raise DfoptError(
+                "must return a reason such as StopReason.TIME_LIMIT to end the search, or None to "
+                f"go on, not {described(reason)}",
+                place="stop",
+            )
         return reason
 
     @property

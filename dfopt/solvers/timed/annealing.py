@@ -40,7 +40,7 @@ PLAIN_MOVES = 5_000
 """A walk in plain Python."""
 
 STEPS_PER_CHUNK, PLAIN_STEPS = 4_000_000, 8_000
-"""Between two looks at the clock at most about so many tasks are put in their places."""
+"""Between two looks at the clock at most about this number of tasks are put in their places."""
 
 LEAST_CHUNKS = 20
 """A walk cools down in at least 20 steps."""

@@ -22,7 +22,7 @@ BITS = 62
 """Tasks in a word of a set of tasks."""
 
 MOST_COMPARISONS = 50_000_000
-"""Where states are so many that comparing them takes longer, none is said to replace another."""
+"""At most this number of costs are compared. Beyond it no state is said to replace another."""
 
 FAR = 2**62
 """Later than any time."""
