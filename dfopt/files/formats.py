@@ -52,7 +52,7 @@ class Format(StrEnum):
     INFO = "dfopt-info/1", "a summary of a file", "", "info"
     BENCH_SUMMARY = "dfopt-bench-summary/1", "the summary of a benchmark", "", "bench"
     TRACE = "dfopt-trace/1", "a trace", "compare, report", "trace convert, trace import"
-    COMPARISON = "dfopt-comparison/1", "a comparison", "plot gap, plot frontier", "compare"
+    COMPARISON = "dfopt-comparison/1", "a comparison", "report, plot frontier", "compare"
     WAITING_PROOF = "dfopt-waiting-proof/2", "a proof of a bound for a trace", "verify", "compare"
     SCENARIO = "dfopt-scenario/1", "a scenario", "simulate run-queue", ""
     RUN_QUEUE = (
