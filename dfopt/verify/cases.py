@@ -1,8 +1,8 @@
 """Proofs in cases: each is looked at, so that a false one is never hidden by one that is too large.
 
-In a tree of forks something occurs in a schedule at most so often, or more. Each fork is followed
-by all nodes of its first case, then by those of its second. One of the two holds in every
-schedule, so a tree is complete by its form alone.
+A fork of a tree counts something in a schedule. In its first case the count is at most a limit, in
+its second case it is larger. All nodes of the first case follow the fork, then those of the
+second. One of the two holds in every schedule, so a tree is complete by its form alone.
 """
 
 from __future__ import annotations
