@@ -6,7 +6,7 @@ from dfopt.generate import matrix, tight, zipf
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyG
 
-HARD = zipf(tasks=64, cpus=8, fragments=24, seed=3)
+HARD = zipf(tasks=120, cpus=16, fragments=48, seed=3)
 """Not proven optimal within seconds."""
 HARD_TABLE = matrix(tasks=40, cpus=4, types=12, seed=3)
 UNTIMED = zipf(tasks=24, cpus=3, fragments=6, seed=3, objective=Objective.MAKESPAN)
