@@ -54,9 +54,9 @@ class BasedFormat:
 
     def is_shipped(self, name: str) -> bool:
         """Whether a name means a document of the package; files of that name come first."""
-        return name in self.shipped() and not Path(name).exists()
+        return name in self.shipped() and not Path(name).is_file()
 
-    def read(self, path: str | Path, *, depth: int = 0) -> Document:
+    def read(self, path: str | Path) -> Document:
         """Return a document with the values of its base, every value checked by itself.
 
         Parameters
@@ -64,37 +64,39 @@ class BasedFormat:
         path
             A file; ``-`` is standard input. Where there is no such file, one of
             :meth:`shipped`.
-        depth
-            The number of documents that have this one as a base.
 
         Raises
         ------
         DfoptError
             When the file, or a base, cannot be read or holds an unknown key or a wrong value.
         """
-        name = str(path)
-        is_shipped = self.is_shipped(name)
+        return self._read(str(path), is_shipped=self.is_shipped(str(path)), depth=0)
+
+    def _read(self, name: str, *, is_shipped: bool, depth: int) -> Document:
+        """Return a document on its bases; so many documents have it as a base."""
         folder = None if is_shipped or name == STANDARD_INPUT else Path(name).parent
         try:
-            document = self.check(parse_toml_of(self._text(name), self.format), folder)
+            document = self.check(parse_toml_of(self._text(name, is_shipped), self.format), folder)
         except DfoptError as error:
-            raise error if error.file else error.in_file(shown_name(path)) from None
+            raise error if error.file else error.in_file(shown_name(name)) from None
         base = document.pop("base", None)
         if base is None:
             return document
         if depth == DEEPEST_BASE:
             raise FileError("stands on itself, or on too many others", place="base", file=name)
-        if base not in self.shipped() and folder is not None:
+        # A base by the name of a shipped one is that one, whatever lies in the working folder.
+        of_package = base in self.shipped()
+        if not of_package and folder is not None:
             base = str(folder / base)
-        below = self.read(base, depth=depth + 1)
+        below = self._read(base, is_shipped=of_package, depth=depth + 1)
         below.pop("name", None)  # or both would be called the same
         return self.merge(below, document)
 
     def _files(self) -> Any:
         return resources.files(self.package) / self.folder
 
-    def _text(self, name: str) -> str:
-        if self.is_shipped(name):
+    def _text(self, name: str, is_shipped: bool) -> str:
+        if is_shipped:
             text: str = (self._files() / f"{name}{SHIPPED}").read_text(encoding="utf-8")
             return text
         try:

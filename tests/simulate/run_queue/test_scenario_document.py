@@ -163,6 +163,18 @@ def test_a_file_may_have_the_name_of_a_shipped_one(file, monkeypatch):
     assert read_scenario("chat").name == "small"
 
 
+def test_shipped_scenarios_stand_on_shipped_ones(tmp_path, monkeypatch):
+    """Whatever has the name of their base in the working folder, where runs are written to."""
+    shipped = read_scenario("custom")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "chat").mkdir()
+    assert read_scenario("custom") == shipped
+    assert read_scenario("chat").name == "chat"
+    (tmp_path / "chat").rmdir()
+    (tmp_path / "chat").write_text('format = "dfopt-scenario/1"\nbase = "hackbench"\n')
+    assert read_scenario("custom") == shipped
+
+
 def test_settings(file):
     scenario = read_scenario(
         file,
