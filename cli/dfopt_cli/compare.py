@@ -31,7 +31,7 @@ from dfopt_cli.trace_options import AttainableOptions, LabelOptions, WindowOptio
 
 if TYPE_CHECKING:
     from dfopt.compare import Comparison
-    from dfopt.compare.conditions import Condition, Figure
+    from dfopt.compare.conditions import Condition
 
 DEFAULT_SECONDS = 60.0
 """Seconds that the search for the optimum of an instance may take."""
@@ -58,9 +58,9 @@ def compare(
         typer.Option(
             metavar="CONDITION",
             show_default=False,
-            help="End with exit code 5 if this is true of a figure that --json has, for any trace "
-            "and window: 'ratio>1.5', 'latency.p99>10ms', 'realised.switches>=200'. May be given "
-            "several times.",
+            help="End with exit code 5 if this is true of a figure of any trace, named by the keys "
+            "of --json: 'realised.total>=200', 'windows.*.ratio>1.5', 'service.wait.p99>10ms'. "
+            "May be given several times.",
         ),
     ] = None,
     output: Annotated[
@@ -110,7 +110,7 @@ def compare(
         return
     from dfopt.compare.document import comparison_document, comparisons_document
 
-    conditions = trace_conditions(fail_if or [], attainable, domains)
+    conditions = parsed_conditions(fail_if or [])
     plan = planned(labels, model, windows, attainable.frontier(), default="whole")
     plan = replace(plan, folder=output_folder(attainable.save), domains=domains_of(domains))
     if plan.folder is not None:
@@ -174,37 +174,18 @@ def refuse_saved_schedules(files: Sequence[str], folder: Path) -> None:
             )
 
 
-def trace_conditions(
-    texts: Sequence[str], attainable: AttainableOptions, domains: str | None
-) -> list[Condition]:
-    """Return the conditions of ``--fail-if``; figures that other options leave out are refused."""
+def parsed_conditions(texts: Sequence[str]) -> list[Condition]:
+    """Return the conditions of ``--fail-if``."""
     if not texts:
         return []
-    from dfopt.compare.conditions import TRACE_FIGURES
-
-    conditions = parsed_conditions(texts, TRACE_FIGURES)
-    for condition in conditions:
-        needed = {"domains": domains is not None, "frontier": not attainable.order_free}
-        if not needed.get(condition.figure.path[0], True):
-            raise typer.BadParameter(
-                f"{condition.name} needs --domains"
-                if condition.figure.path[0] == "domains"
-                else f"--order-free leaves {condition.name} out",
-                param_hint="--fail-if",
-            )
-    return conditions
-
-
-def parsed_conditions(texts: Sequence[str], figures: Mapping[str, Figure]) -> list[Condition]:
-    """Return the conditions of ``--fail-if``."""
     from dfopt.compare.conditions import parse_condition
 
-    return [usage(partial(parse_condition, text, figures), "--fail-if") for text in texts]
+    return [usage(partial(parse_condition, text), "--fail-if") for text in texts]
 
 
 def tell_failures(conditions: Sequence[Condition], document: Mapping[str, Any]) -> bool:
     """Say which conditions are true of a comparison, a line each; return whether any is."""
-    if not conditions:
+    if not conditions or not document.get("complete", True):
         return False
     from dfopt.compare.conditions import failures
 
@@ -258,11 +239,10 @@ def compare_schedules(
 ) -> None:
     """Compare the schedules of results with the optimum of their instance."""
     from dfopt.compare.compare_schedules import compare_schedules
-    from dfopt.compare.conditions import SCHEDULE_FIGURES
     from dfopt_cli.progress import live_line, search_status
     from dfopt_cli.schedules_view import schedules_tables
 
-    conditions = parsed_conditions(fail_if, SCHEDULE_FIGURES)
+    conditions = parsed_conditions(fail_if)
     instance_file, *result_files = files
     with naming(instance_file):
         instance = read_instance(instance_file)
