@@ -260,16 +260,20 @@ def import_requests(
         ),
     ] = None,
     time_unit: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="UNIT", help="Unit of times that are numbers: s, ms, us or ns; not of ISO 8601."
+            metavar="UNIT",
+            help="Unit of times that are numbers, if their column's name does not end with one as "
+            "start_s does: s, ms, us or ns.",
+            show_default=False,
         ),
-    ] = "s",
+    ] = None,
     duration_unit: Annotated[
         str | None,
         typer.Option(
             metavar="UNIT",
-            help="Unit of durations and of times in the queue; by default --time-unit.",
+            help="Unit of durations and of times in the queue; by default that in the column's "
+            "name, or --time-unit.",
             show_default=False,
         ),
     ] = None,
@@ -278,7 +282,7 @@ def import_requests(
         typer.Option(
             metavar="T",
             help="What a change of fragment costs: the time of a load, with a unit (25s, 2500ms) "
-            "or in that of --time-unit.",
+            "or a number of --time-unit.",
             show_default=False,
         ),
     ] = None,
@@ -286,8 +290,8 @@ def import_requests(
         str | None,
         typer.Option(
             metavar="CSV",
-            help="A CSV file with a line of names, and then a fragment and its load time, in "
-            "the unit of --time-unit, on each line.",
+            help="A CSV file with a line of names, and then a fragment and its load time, with a "
+            "unit as other durations have it, on each line.",
             show_default=False,
         ),
     ] = None,

@@ -215,7 +215,10 @@ def test_a_missing_trace_is_one_line_also_where_the_output_is_there(
     assert out.read_text() == "kept"
 
 
-QUEUE = ("--task", "id", "--df", "model", "--arrival", "arrived", "--duration", "seconds")
+SECONDS = ("--time-unit", "s")
+QUEUE = (
+    "--task", "id", "--df", "model", "--arrival", "arrived", "--duration", "seconds", *SECONDS
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -246,13 +249,21 @@ def test_a_log_of_requests_becomes_a_trace(run: Run, tmp_path: Path, log: Path) 
     [
         (QUEUE, "does not say how many CPUs there are; give --cpus"),
         ((*QUEUE, "--time-unit", "min"), "--time-unit must be s, ms, us or ns, not 'min'"),
+        (QUEUE[:8], "does not say how many CPUs"),
+        (
+            (*QUEUE[:8], "--cpus", "1"),
+            "line 2: 'arrived' is '0' without a unit; say it with --time-unit: s, ms, us or ns",
+        ),
         (("--df", "model", "--start", "arrived"), "name the column --end or --duration"),
         (
             ("--df", "model"),
             "name the columns --start and --end or --duration, --end and --duration, or --arrival "
             "and --duration",
         ),
-        (("--df", "size", *QUEUE[4:]), "line 1: has no column 'size'; there are id, model"),
+        (
+            ("--df", "size", *QUEUE[4:], "--cpus", "1"),
+            "line 1: has no column 'size'; there are id, model",
+        ),
     ],
 )
 def test_a_log_that_cannot_be_read(
@@ -269,6 +280,7 @@ def test_a_log_with_failed_requests_and_a_time_in_the_queue(run: Run, tmp_path: 
     log, out = tmp_path / "log.csv", tmp_path / "out.jsonl"
     log.write_text("model;at;waited;took;status\nA;0;1;2;200\nB;1;;;503\nA;2;1;2;201\n")
     options = ("--df", "model", "--queued", "waited", "--duration", "took", "--cpus", "1")
+    options += SECONDS
     wanted = ("--where", "status=200", "--where", "status=201")
     code, stdout, err = run("trace", "import", log, *options, "--arrival", "at", *wanted, "-o", out)
     assert (code, stdout) == (0, "")
@@ -280,8 +292,7 @@ def test_a_log_with_failed_requests_and_a_time_in_the_queue(run: Run, tmp_path: 
     code, _, err = run("trace", "import", log, *options, "--arrival", "at", "-o", out)
     assert (code, err) == (
         1,
-        f"dfopt: {log}: line 3: 'took' is empty; fill it in, or leave the line out (--where "
-        "chooses lines of a log)\n",
+        f"dfopt: {log}: line 3: 'took' is empty; fill it in, or leave the line out with --where\n",
     )
     code, _, err = run("trace", "import", log, *options, "--where", "status", "-o", out)
     assert code == 2
@@ -291,7 +302,7 @@ def test_a_log_with_failed_requests_and_a_time_in_the_queue(run: Run, tmp_path: 
 def test_without_arrivals_the_remedy_is_about_the_log(run: Run, tmp_path: Path) -> None:
     log, out = tmp_path / "log.csv", tmp_path / "out.jsonl"
     log.write_text("model,from,to\nA,0,1\nB,1,2\n")
-    options = ("--df", "model", "--start", "from", "--end", "to")
+    options = ("--df", "model", "--start", "from", "--end", "to", *SECONDS)
     assert run("trace", "import", log, *options, "-o", out)[0] == 0
     remedy = "import the log with --arrival, too"
     for arguments in (("compare", out), ("compare", out, out), ("info", out)):
@@ -299,19 +310,20 @@ def test_without_arrivals_the_remedy_is_about_the_log(run: Run, tmp_path: Path) 
 
 
 def test_a_log_from_standard_input_is_called_so(run: Run, tmp_path: Path) -> None:
-    columns = ("--df", "model", "--start", "from", "--end", "to", "-o", tmp_path / "out.jsonl")
+    columns = ("--df", "model", "--start", "from", "--end", "to", *SECONDS)
+    columns += ("-o", tmp_path / "out.jsonl")
     code, _, err = run("trace", "import", "-", *columns, stdin="model,from,to\nA,0,3\nB,0,5\n")
     assert code == 0
     assert err == (
         "dfopt: standard input: warning: without --cpu, 2 CPUs are assumed, since up to 2 requests "
-        "run at once (several at once on one CPU are not modelled yet); each request is taken to "
-        "have run on the first CPU that was free\n"
+        "run at once (several at once on one CPU are not modelled yet; if they only overlap by "
+        "rounding, give --cpus); each request is taken to have run on the first CPU that was free\n"
     )
     code, _, err = run("trace", "import", "-", *columns, stdin="model,from,to\nA,0,1\nB,1,3\n")
     assert (code, err) == (0, "")
 
 
-SERVED = ("--df", "model", "--start", "from", "--end", "to", "--cpu", "gpu")
+SERVED = ("--df", "model", "--start", "from", "--end", "to", "--cpu", "gpu", *SECONDS)
 
 
 def test_requests_without_a_gpu_are_left_out_and_loads_taken_off(run: Run, tmp_path: Path) -> None:
@@ -337,7 +349,11 @@ def test_requests_without_a_gpu_are_left_out_and_loads_taken_off(run: Run, tmp_p
         (("--load-time", "-1"), 2, "'-1' is no load time"),
         (("--load-time", "inf"), 2, "'inf' is no load time"),
         (("--load-included",), 2, "--load-included needs --load-time or --load-times"),
-        (("--where", "model=A,B"), 1, "there are 'A'; for several values, give --where for each"),
+        (
+            ("--where", "model=A,B"),
+            1,
+            "has no request whose 'model' is 'A,B'; among its values are 'A'",
+        ),
     ],
 )
 def test_options_about_loads_that_cannot_be_meant(
@@ -352,13 +368,13 @@ def test_options_about_loads_that_cannot_be_meant(
 
 def test_included_loads_need_to_know_the_gpus(run: Run, log: Path, tmp_path: Path) -> None:
     loads = ("--load-time", "20", "--load-included", "-o", tmp_path / "out.jsonl")
-    assert run("trace", "import", log, *QUEUE, "--cpus", "1", *loads)[::2] == (
-        1, f"dfopt: {log}: --load-included needs load times and starts\n"
-    )  # fmt: skip
-    served = ("--df", "model", "--end", "arrived", "--duration", "seconds")
-    assert run("trace", "import", log, *served, *loads)[::2] == (
-        1, f"dfopt: {log}: --load-included needs the column --cpu; without it, --cpus 1\n"
-    )  # fmt: skip
+    problem = (
+        f"dfopt: {log}: --load-included needs load times, starts, and the column --cpu; without "
+        "it, --cpus 1\n"
+    )
+    assert run("trace", "import", log, *QUEUE, "--cpus", "1", *loads)[::2] == (1, problem)
+    served = ("--df", "model", "--end", "arrived", "--duration", "seconds", *SECONDS)
+    assert run("trace", "import", log, *served, *loads)[::2] == (1, problem)
     log.write_text("model,from,to\nA,0,9\nA,9,10\n")
     served = ("--df", "model", "--start", "from", "--end", "to", "--time-unit", "ms")
     assert run("trace", "import", log, *served, "--load-time", "9ms", *loads[2:])[0] == 0
@@ -370,10 +386,7 @@ def test_a_request_that_takes_no_time_is_simulated_and_compared_alike(
 ) -> None:
     log, out = tmp_path / "log.csv", tmp_path / "out.jsonl"
     log.write_text("id,model,arrived,seconds\nq1,oak,0,10\nq2,elm,5,0\nq3,oak,6,10\nq4,elm,30,10\n")
-    columns = ("--task", "id", "--df", "model", "--arrival", "arrived", "--duration", "seconds")
-    code, _, _ = run(
-        "trace", "import", log, *columns, "--cpus", "1", "--load-time", "20", "-o", out
-    )
+    code, _, _ = run("trace", "import", log, *QUEUE, "--cpus", "1", "--load-time", "20", "-o", out)
     assert code == 0
     code, text, _ = run("simulate", "run-queue", out, "--policy", "fcfs", "--json")
     assert code == 0

@@ -4,7 +4,7 @@ A request is a task, the model that it asks for is its fragment, and the machine
 it is a CPU.
 """
 
-from dfopt.trace.readers.request_log.load_times import parse_load_time
+from dfopt.trace.readers.request_log.log_times import parse_load_time
 from dfopt.trace.readers.request_log.request_columns import RequestColumns
 from dfopt.trace.readers.request_log.request_trace import read_request_log
 

@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import repeat
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptWarning, FileError
+from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace.assumed import Assumed
 from dfopt.trace.events import Stop
 from dfopt.trace.lengths import Lengths
-from dfopt.trace.quality import Quality
-from dfopt.trace.readers.request_log.chosen_rows import RowConditions
-from dfopt.trace.readers.request_log.csv_table import read_table
-from dfopt.trace.readers.request_log.included_loads import doubt_of_gaps, without_loads
-from dfopt.trace.readers.request_log.load_times import load_times_of, with_load_times
-from dfopt.trace.readers.request_log.logged_request import (
-    LoggedRequest,
-    RowTimes,
-    logged_requests,
-    settled,
-)
-from dfopt.trace.readers.request_log.placement import (
-    Placed,
-    fewest_cpus,
-    first_come,
-    first_free,
-    named,
-)
-from dfopt.trace.readers.request_log.plausibility import doubt
+from dfopt.trace.quality import Quality, counted
+from dfopt.trace.readers.request_log.log_table import LogTable, either, read_table
+from dfopt.trace.readers.request_log.log_times import parsed_time, unit_in_name
 from dfopt.trace.readers.request_log.request_columns import RequestColumns
-from dfopt.trace.readers.request_log.rounding import Rounding
-from dfopt.trace.readers.request_log.time_column import LogUnits, unit_of_cells
-from dfopt.trace.time_units import NANOSECONDS
+from dfopt.trace.time_units import NANOSECONDS, exact_time
 from dfopt.trace.trace import (
+    LEAVES,
     REQUEST_LOG,
     UNMANAGED,
     Numbering,
@@ -47,15 +36,63 @@ from dfopt.trace.trace import (
     TraceHeader,
 )
 
+MILLISECOND = NANOSECONDS["ms"]
+
+
+@dataclass(slots=True)
+class LoggedRequest:
+    """A row of a log; times in nanoseconds, the arrival None where it is not known."""
+
+    line: int
+    name: str
+    df: str
+    cpu: str
+    arrival: int | None
+    start: int
+    end: int
+    number: int = 0
+    """Of the CPU."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Rounding:
+    """How far the times of a log may contradict each other, and how far they did.
+
+    Times that are written with few digits do: work that follows other work may seem to begin before
+    the other ends. What is no longer than the last digit of the column with the fewest digits, or
+    than 2 ms, is taken for that.
+    """
+
+    limit: int
+    excesses: list[int] = field(default_factory=list)
+
+    def forgive(self, excesses: Iterable[int], lines: Iterable[int], problem: str) -> None:
+        """Count contradictions, which are those above 0, or refuse the first beyond the limit."""
+        for excess, line in zip(excesses, lines, strict=True):
+            if excess > self.limit:
+                raise FileError(problem, place=f"line {line}")
+            if excess > 0:
+                self.excesses.append(excess)
+
+    def notice(self) -> str | None:
+        """Return in one line what was forgiven; None if nothing was."""
+        if not self.excesses:
+            return None
+        most, limit = (exact_time(time, "ns") for time in (max(self.excesses), self.limit))
+        return (
+            f"shortened requests or moved arrivals {counted(len(self.excesses), 'time')}, by at "
+            f"most {most}, so that times agree: with so few digits, up to {limit} may be rounding"
+        )
+
 
 def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not say
     path: str | Path,
     columns: RequestColumns,
     *,
-    time_unit: str = "s",
+    time_unit: str | None = None,
     duration_unit: str | None = None,
     cpus: int | None = None,
-    load_times: float | str | Path | None = None,
+    load_times: int | str | Path | None = None,
     load_included: bool = False,
     where: Mapping[str, Collection[str]] | None = None,
     where_not: Mapping[str, Collection[str]] | None = None,
@@ -67,8 +104,13 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
     arrivals and lengths from it. Where the log does not say which CPU served a request, it is the
     free one that has the lowest number.
 
-    A :class:`~dfopt.DfoptWarning` says which CPUs were assumed, which requests were left out or
-    shortened, and when durations seem to be in another unit, or to include loads.
+    Times have a unit of their own, as in 9.5s or 1m2.25s; or they are numbers, and a parameter or
+    the name of their column says the unit, as in ``start_s`` and ``latency_ms``; or they are points
+    in time in ISO 8601, in UTC without a time zone. The trace is in ms, or in us or ns if some are
+    not whole otherwise.
+
+    A :class:`~dfopt.DfoptWarning` says which CPUs were assumed, and which requests were left out or
+    shortened.
 
     Parameters
     ----------
@@ -77,17 +119,15 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
     columns
         What the columns are called.
     time_unit
-        The unit of times that are numbers: s, ms, us or ns. Times in ISO 8601 need none, and
-        without a time zone they are in UTC. The trace is in ms, or in the smallest unit of the log
-        if that is smaller; times are rounded to it.
+        The unit of points in time that are numbers: s, ms, us or ns. It also holds for durations
+        and load times whose columns' names say none.
     duration_unit
-        The unit of durations and times in the queue; None: ``time_unit``. Those with units of
-        their own, as in 9.5s or 1m2.25s, need none.
+        The unit of durations and times in the queue that are numbers.
     cpus
         Number of CPUs. None: as many as the log names, or as ran at once.
     load_times
-        What every change of model costs, in ``time_unit``; or a CSV file with a line of names, and
-        then a model and its load time in ``time_unit`` on each line, or with a unit, as in 25s.
+        What every change of model costs, in nanoseconds (:func:`parse_load_time`); or a CSV file
+        with a line of names, and then a model and its load time on each line.
     load_included
         Whether the durations of requests include loads. Then the load time is taken off the
         beginning of each that is the first on its CPU, or follows one of another model. Of
@@ -100,137 +140,311 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
     Raises
     ------
     FileError
-        When the log cannot be read, or contradicts itself by more than its times are rounded.
+        When the log cannot be read, does not say a unit, or contradicts itself by more than its
+        times are rounded (:class:`Rounding`).
     """
-    duration_unit = time_unit if duration_unit is None else duration_unit
     for name, unit in (("time_unit", time_unit), ("duration_unit", duration_unit)):
-        if unit not in NANOSECONDS:
+        if unit is not None and unit not in NANOSECONDS:
             raise FileError(f"`{name}` must be s, ms, us or ns, not {unit!r}")
     if cpus is not None and cpus < 1:
         raise FileError(f"must be at least 1, not {cpus}", place="cpus")
-    if load_included and (load_times is None or not columns.has_starts):
-        raise FileError("`load_included` needs load times and starts")
-    is_given = cpus is not None
-    every = read_table(path, "request")
-    conditions = RowConditions(where=where or {}, where_not=where_not or {})
-    table = conditions.chosen(every)
-    lengths = [table.position(name) for name in (columns.duration, columns.queued) if name]
-    of_cells = unit_of_cells(row[position] for _, row in table.rows for position in lengths)
-    units = LogUnits(point=time_unit, duration=duration_unit, of_cells=of_cells or "ms")
-    times = RowTimes(table, columns, units)
-    requests, roundings = settled(logged_requests(table, columns, times), columns, times)
-    requests = _from_0(requests)
-    notices = [conditions.notice(every, table, columns)]
-    if columns.duration is not None and of_cells is None:
-        known = cpus if columns.cpu is None else len({request.cpu for request in requests})
-        notices.append(doubt(requests, columns, known, units))
-    overlaps = times.overlaps()
-    requests, placed, cpus = _placed(requests, columns, cpus, overlaps)
+    if not columns.has_starts and cpus is None:
+        raise FileError("does not say how many CPUs there are; give `cpus`")
+    table, notices = _chosen(read_table(path, "request"), columns, where or {}, where_not or {})
+    requests, rounding = _requests(table, columns, time_unit, duration_unit)
+    used = _place(requests, columns, cpus, rounding)
+    is_known = columns.has_starts and (columns.cpu is not None or used == 1)
+    if load_included and (load_times is None or not is_known):
+        raise FileError(
+            "`load_included` needs load times, starts, and the column `cpu`; without it, `cpus=1`"
+        )
     assumed = None
-    if columns.cpu is None and not (columns.has_starts and cpus == 1):
+    if not is_known:
         assumed = Assumed.CPUS if columns.has_starts else Assumed.STARTS
     if assumed is Assumed.CPUS:
-        fewest = cpus if is_given else fewest_cpus(requests, overlaps)
-        notices.append(_assumption(cpus, fewest, is_given=is_given))
-    notices += [rounding.notice() for rounding in (*roundings, overlaps)]
-    loads = None if load_times is None else load_times_of(requests, load_times, units)
-    if load_included and assumed is not None:
-        raise FileError("`load_included` needs the column `cpu`; without it, `cpus=1`")
-    if loads is not None and load_included:
-        requests, notice = without_loads(requests, placed, loads, units.trace)
-        requests, placed = _ordered(requests, placed)
-        notices.append(notice)
-    elif loads is not None and assumed is None:
-        notices.append(doubt_of_gaps(requests, placed, loads))
+        notices.append(_assumption(used, is_given=cpus is not None))
+    notices.append(rounding.notice())
+    loads = _load_times(requests, load_times, time_unit)
+    if load_included:
+        notices.append(_take_loads_off(requests, loads))
     for notice in filter(None, notices):
         warnings.warn(notice, DfoptWarning, stacklevel=2)
-    trace = _trace(requests, placed, cpus)
+    times = (time for r in requests for time in (r.arrival or 0, r.start, r.end))
+    whole = math.gcd(*times, *loads.values())
+    unit = next(unit for unit in ("ms", "us", "ns") if whole % NANOSECONDS[unit] == 0)
+    trace = _trace(requests, used, unit)
     header = TraceHeader(
         name=Path(path).stem,
         source=REQUEST_LOG,
-        time_unit=units.trace,
+        time_unit=unit,
         policy=None if columns.has_starts else "first come, first served; loads take no time",
         objective=Objective.TOTAL_PENALTY,
         cold_start=True,
         lengths=Lengths.WITHOUT_SWITCHES,
         assumed=assumed,
     )
-    trace = replace(trace, header=header)
-    return trace if loads is None else with_load_times(trace, requests, loads)
+    if isinstance(load_times, int):
+        fill = load_times // NANOSECONDS[unit]
+        header = replace(header, penalty=PenaltyG(fill=fill, write_back=0))
+    elif load_times is not None:
+        lines = np.array([loads[r.df] // NANOSECONDS[unit] for r in requests], np.int64)
+        leaves = np.full(len(requests), LEAVES.index(Leaves.CLEAN), np.int8)
+        header = replace(header, penalty=PenaltyF(read_line=1, write_back=0))
+        trace = replace(trace, lines=lines, leaves=leaves)
+    return replace(trace, header=header)
 
 
-def _from_0(requests: list[LoggedRequest]) -> list[LoggedRequest]:
-    """Return the requests in a time that begins with the earliest of them."""
-    earliest = min(time for r in requests for time in (r.arrival, r.start) if time is not None)
-    return [
-        replace(
-            r,
-            arrival=None if r.arrival is None else r.arrival - earliest,
-            start=None if r.start is None else r.start - earliest,
-        )
-        for r in requests
-    ]
+def _chosen(
+    table: LogTable,
+    columns: RequestColumns,
+    where: Mapping[str, Collection[str]],
+    where_not: Mapping[str, Collection[str]],
+) -> tuple[LogTable, list[str | None]]:
+    """Return the rows that count, and in one line which were left out."""
+    chosen, conditions = table, []
+    for wanted, is_wanted in ((where, True), (where_not, False)):
+        for name, values in wanted.items():
+            chosen = chosen.where(name, values, is_wanted=is_wanted)
+            conditions.append(f"{name!r} {'is not' if is_wanted else 'is'} {either(values)}")
+    kept = {line for line, _ in chosen.rows}
+    left_out = replace(table, rows=[row for row in table.rows if row[0] not in kept])
+    if not left_out.rows:
+        return chosen, []
+    said = f"left out {counted(len(left_out.rows), 'request')} where {' or '.join(conditions)}"
+    names = (columns.cpu, columns.start, columns.end, columns.duration)
+    cells = [left_out.column(name) for name in names if name is not None]
+    lengths = left_out.column(columns.duration) if columns.duration else cells[0]
+    ran = sum(
+        all(row) and (columns.duration is None or parsed_time(length, "s") != 0)
+        for *row, length in zip(*cells, lengths, strict=True)
+    )
+    if ran and columns.has_starts:
+        said += f"; {ran} of them had run, and may have loaded a model: then they should stay"
+    return chosen, [said]
 
 
-def _placed(
-    requests: list[LoggedRequest], columns: RequestColumns, cpus: int | None, overlaps: Rounding
-) -> Placed:
-    """Return the requests with their starts and CPUs, ordered by start."""
-    if not columns.has_starts:
-        requests, placed, cpus = first_come(requests, cpus)
-    elif columns.cpu is not None:
-        requests, placed, cpus = named(requests, columns, cpus, overlaps)
-    else:
-        requests, placed, cpus = first_free(requests, columns, cpus, overlaps)
-    for request in requests:
-        if (request.start or 0) + request.length > LARGEST_TOTAL:
+def _requests(
+    table: LogTable, columns: RequestColumns, time_unit: str | None, duration_unit: str | None
+) -> tuple[list[LoggedRequest], Rounding]:
+    """Return the requests of a log in a time that begins with the earliest of them.
+
+    Each comes before it starts, and starts before it ends.
+    """
+    rounding = Rounding(limit=2 * MILLISECOND)
+
+    def times(name: str | None, *, is_point: bool) -> Any:
+        if name is None:
+            return None
+        unit = time_unit if is_point else duration_unit or unit_in_name(name) or time_unit
+        found, digit = table.times(name, unit, is_point=is_point)
+        rounding.limit = max(rounding.limit, digit)
+        return np.array(found, object)
+
+    arrival, start, end = (
+        times(name, is_point=True) for name in (columns.arrival, columns.start, columns.end)
+    )
+    duration, queued = (times(name, is_point=False) for name in (columns.duration, columns.queued))
+    lines = [line for line, _ in table.rows]
+    if columns.gives_starts_by_ends:
+        start = end - duration
+    if queued is not None and start is not None:
+        arrival = start - queued
+    if start is None:
+        start = arrival if queued is None else arrival + queued
+    if end is None:
+        end = start + duration
+    begins = repr(columns.start) if columns.start else "the start"
+    if arrival is not None:
+        late = f"{begins} is before {columns.arrival!r}; mend the line, or leave it out"
+        rounding.forgive(arrival - start, lines, late)
+        arrival = np.minimum(arrival, start)
+    early = f"{columns.end!r} is before {begins}; mend the line, or leave it out"
+    rounding.forgive(start - end, lines, early)
+    earliest = min(start if arrival is None else arrival)
+    requests, seen = [], Counter[str]()
+    for line, task, df, cpu, came, began, ended in zip(
+        lines,
+        repeat("") if columns.task is None else table.column(columns.task),
+        table.column(columns.df),
+        repeat("") if columns.cpu is None else table.column(columns.cpu),
+        repeat(None) if arrival is None else arrival - earliest,
+        start - earliest,
+        np.maximum(start, end) - earliest,
+        strict=False,
+    ):
+        name = task or str(line)
+        seen[name] += 1
+        if seen[name] > 1:
+            name = f"{name}.{seen[name]}"
+        if columns.cpu is not None and not cpu:
             raise FileError(
-                "ends more than 2^62 units after the first request; mend its times, or leave it "
-                "out",
+                "does not say which CPU served the request; fill it in, or leave the request out "
+                "with `where`",
+                place=f"line {line}",
+            )
+        requests.append(LoggedRequest(line, name, df, cpu, came, began, ended))
+    return requests, rounding
+
+
+def _place(
+    requests: list[LoggedRequest], columns: RequestColumns, cpus: int | None, rounding: Rounding
+) -> int:
+    """Give each request its CPU, order them by start, and return the number of CPUs.
+
+    Where the log names none, it is the lowest that is free, or the one that becomes free first. Of
+    two that overlap by rounding, one is shortened, so that what the log has stays: the earlier one
+    ends sooner, or, where starts come from ends, the later one starts later.
+    """
+    names = {request.cpu for request in requests}
+    order: Callable[[str], int | str] = int if all(name.isdecimal() for name in names) else str
+    numbers = {name: cpu for cpu, name in enumerate(sorted(names, key=order))}
+    if columns.cpu is not None:
+        if cpus is not None and cpus < len(numbers):
+            raise FileError(f"has requests on {len(numbers)} CPUs; give at least that as `cpus`")
+        cpus = cpus or len(numbers)
+    # Ends stay in their order when they are rounded, ends less durations do not.
+    by_ends = columns.gives_starts_by_ends and (columns.cpu is not None or cpus == 1)
+    requests.sort(key=lambda r: (r.end, r.start, r.line) if by_ends else (r.start, r.end, r.line))
+    last: dict[int, LoggedRequest] = {}
+    for request in requests:
+        if columns.cpu is not None:
+            request.number = numbers[request.cpu]
+        else:
+            free = (cpu for cpu, before in last.items() if before.end <= request.start)
+            is_full = len(last) == cpus
+            soonest = min(last, key=lambda cpu: last[cpu].end) if is_full else len(last)
+            request.number = next(free, soonest)
+        before = last.get(request.number, request)
+        overlap = before.end - request.start
+        if before is not request and overlap > 0:
+            if not columns.has_starts:
+                request.start += overlap
+                request.end += overlap
+            else:
+                problem = (
+                    f"starts {exact_time(overlap, 'ns')} before line {before.line} ends on the "
+                    f"same CPU; {_remedies(columns)}"
+                )
+                rounding.forgive([overlap], [request.line], problem)
+                if by_ends:
+                    request.start = before.end
+                else:
+                    before.end = request.start
+        last[request.number] = request
+        if request.end > LARGEST_TOTAL:
+            raise FileError(
+                "ends more than 2^62 ns after the first request; mend its times, or leave it out",
                 place=f"line {request.line}",
             )
-    return *_ordered(requests, placed), cpus
+    requests.sort(key=lambda request: request.start)
+    return cpus or len(last)
 
 
-def _ordered(
-    requests: list[LoggedRequest], placed: list[int]
-) -> tuple[list[LoggedRequest], list[int]]:
-    """Return requests and their CPUs, ordered by start."""
-    order = sorted(range(len(requests)), key=lambda row: requests[row].start or 0)
-    return [requests[row] for row in order], [placed[row] for row in order]
+def _remedies(columns: RequestColumns) -> str:
+    """Return what to do about requests that overlap."""
+    found = (
+        "several requests at once on one CPU are not modelled yet; if there were none, mend the "
+        "times or their units"
+    )
+    if columns.cpu is None:
+        found += ", or give a larger `cpus` or the column `cpu`"
+    if columns.end is None:
+        # Many servers write a request when it has ended, with the time of the writing.
+        option = "start" if columns.start is not None else "arrival"
+        name = columns.start or columns.arrival
+        found += f"; if {name!r} is when a request ended, name it with `end`, not with `{option}`"
+    return found
 
 
-def _assumption(cpus: int, fewest: int, *, is_given: bool) -> str:
+def _assumption(cpus: int, *, is_given: bool) -> str:
     """Return which CPUs were assumed, and why."""
     placed = "each request is taken to have run on the first CPU that was free"
     if is_given:
         return f"without `cpu`, {placed}"
-    fewer = f", but {fewest} if short overlaps are rounding: then give `cpus={fewest}`"
     return (
-        f"without `cpu`, {cpus} CPUs are assumed, since up to {cpus} requests run at once"
-        f"{fewer if fewest < cpus else ''} (several at once on one CPU are not modelled yet); "
+        f"without `cpu`, {cpus} CPUs are assumed, since up to {cpus} requests run at once (several "
+        f"at once on one CPU are not modelled yet; if they only overlap by rounding, give `cpus`); "
         f"{placed}"
     )
 
 
-def _trace(requests: list[LoggedRequest], placed: list[int], cpus: int) -> Trace:
-    """Return the trace of requests that have starts and CPUs, ordered by start."""
+def _load_times(
+    requests: list[LoggedRequest], load_times: int | str | Path | None, time_unit: str | None
+) -> dict[str, int]:
+    """Return by model what a load costs, 0 for none: one time for all, or those of a CSV file."""
+    if load_times is None:
+        return {}
+    models = {request.df: request.line for request in reversed(requests) if request.df}
+    if isinstance(load_times, int):
+        if not 0 <= load_times <= LARGEST_TOTAL:
+            raise FileError(f"must be at least 0, not {load_times}", place="load_times")
+        return {"": 0} | dict.fromkeys(models, load_times)
+    try:
+        table = read_table(load_times, "load time")
+        if not table.names[1:]:
+            raise FileError("has one column; write the model, a comma and its load time")
+        model, load = table.names[:2]
+        times, _ = table.times(load, unit_in_name(load) or time_unit, is_point=False)
+        found = dict(zip(table.column(model), times, strict=True))
+        for (line, row), time in zip(table.rows, times, strict=True):
+            if found[row[0]] != time:
+                raise FileError(
+                    f"has another load time of {row[0]!r} below; keep one", place=f"line {line}"
+                )
+        for model, line in models.items():
+            if model not in found:
+                raise FileError(
+                    f"has no load time of {model!r}, which a request on line {line} of the log "
+                    "asks for; add it"
+                )
+    except FileError as error:
+        raise error if error.file else error.in_file(str(load_times)) from None
+    return found | {"": 0}
+
+
+def _take_loads_off(requests: list[LoggedRequest], loads: Mapping[str, int]) -> str | None:
+    """Let requests, ordered by start, start after their loads; return in one line what was done.
+
+    Of a request that took no longer than its load 1 ms is left.
+    """
+    held: dict[int, str] = {}
+    loaded = shorter = 0
+    for request in requests:
+        load = loads[request.df]
+        if load and held.get(request.number) != request.df:
+            loaded += 1
+            length = request.end - request.start
+            shorter += length <= load
+            request.start += max(0, min(load, length - MILLISECOND))
+        held[request.number] = request.df or held.get(request.number, "")
+    requests.sort(key=lambda request: request.start)
+    if not loaded:
+        return None
+    notice = (
+        f"took load times off the beginning of {counted(loaded, 'request')}, which came first on "
+        "their CPU or after another model"
+    )
+    return notice + (f"; {shorter} took no longer than the load, and keep 1ms" if shorter else "")
+
+
+def _trace(requests: list[LoggedRequest], cpus: int, unit: str) -> Trace:
+    """Return the trace of requests that are ordered by start."""
     tasks, fragments = Numbering(), Numbering()
-    start = np.array([r.start for r in requests], np.int64)
+    size = NANOSECONDS[unit]
     task = np.array([tasks[r.name] for r in requests], np.int32)
     arrivals = sorted((r.arrival, tasks[r.name]) for r in requests if r.arrival is not None)
     return Trace(
         cpus=cpus,
-        cpu=np.array(placed, np.int32),
-        start=start,
-        end=start + np.array([r.length for r in requests], np.int64),
+        cpu=np.array([r.number for r in requests], np.int32),
+        start=np.array([r.start // size for r in requests], np.int64),
+        end=np.array([r.end // size for r in requests], np.int64),
         task=task,
         fragment=np.array([fragments[r.df] if r.df else UNMANAGED for r in requests], np.int32),
         tasks=tasks.tasks,
         fragments=fragments.names,
         stop=np.full(len(requests), Stop.ENDS, np.int8),
         wakeups=TaskWakeups(
-            time=np.array([time for time, _ in arrivals], np.int64),
+            time=np.array([time // size for time, _ in arrivals], np.int64),
             waker=np.full(len(arrivals), -1, np.int32),
             woken=np.array([woken for _, woken in arrivals], np.int32),
         ),
