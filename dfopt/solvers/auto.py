@@ -20,7 +20,7 @@ from dfopt.solvers import parts
 from dfopt.solvers.aggregation import Aggregation, has_moderate_sizes
 from dfopt.solvers.compilation import machine_code
 from dfopt.solvers.compilation.compiled import TooSlow, as_plain_python
-from dfopt.solvers.cp_sat import counts_parts, solve_by_cp_sat
+from dfopt.solvers.cp_sat import solve_by_cp_sat
 from dfopt.solvers.even_shares import counts_executions, share_evenly
 from dfopt.solvers.exhaustive import solve_exhaustively
 from dfopt.solvers.heuristics import first_schedule
@@ -101,7 +101,7 @@ def phases(search: Search) -> Iterator[Phase]:
 def _phases_of_known_orders(search: Search) -> Iterator[Phase]:
     """Yield the phases under f and g without releases and precedence."""
     instance = search.instance
-    if counts_parts(search):
+    if parts.counts_parts(instance):
         yield HALF, parts.pack
     if instance.has_sizes:
         yield TENTH, _refill_and_cut

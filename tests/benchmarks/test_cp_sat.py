@@ -1,4 +1,4 @@
-"""CP-SAT alone proves optima within a minute: the count model for f, the parts model for g."""
+"""CP-SAT alone proves optima within a minute: the count model for f, packed parts for g."""
 
 from collections.abc import Callable
 from statistics import median

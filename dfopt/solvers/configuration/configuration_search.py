@@ -35,7 +35,6 @@ from dfopt.solvers.configuration.pricing import PricedProblem
 from dfopt.solvers.configuration.pricing_data import PricingData
 from dfopt.solvers.configuration.proof_tree import ProofCase, branching_certificate
 from dfopt.solvers.configuration.remaining_problem import RemainingProblem
-from dfopt.solvers.cp_sat import counts_parts
 from dfopt.solvers.heuristics.local_search import walk_slowly
 from dfopt.solvers.search import Search
 
@@ -281,7 +280,7 @@ class ConfigurationSearch:
         if it does not walk beside this.
         """
         search = self.search
-        if counts_parts(search):
+        if parts.counts_parts(search.instance):
             search.enter("packing parts")
             parts.prove(search)
         elif self._has_count_model():
@@ -301,7 +300,7 @@ class ConfigurationSearch:
     def _has_count_model(self) -> bool:
         """Return whether the count model is the one to try, and is small enough."""
         counts = len(self._aggregation.classes) * self.search.instance.cpus
-        return not counts_parts(self.search) and counts <= LARGEST_MODEL
+        return not parts.counts_parts(self.search.instance) and counts <= LARGEST_MODEL
 
     def _prove_again(self, bound: int) -> None:
         """Prove by branching what CP-SAT says, if a moderate tree does: that can be checked.

@@ -1,5 +1,5 @@
 """Packing parts: instances under g whose execution times do not count."""
 
-from dfopt.solvers.parts.method import pack, prove
+from dfopt.solvers.parts.method import counts_parts, pack, prove
 
-__all__ = ["pack", "prove"]
+__all__ = ["counts_parts", "pack", "prove"]

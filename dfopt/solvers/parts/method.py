@@ -15,6 +15,8 @@ from dataclasses import replace
 
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import CompleteSearch, FullGroups
+from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.penalties import PenaltyG
 from dfopt.solvers.parts.groups import GroupGoal, goal_within
 from dfopt.solvers.parts.heuristic import GroupHeuristic
 from dfopt.solvers.parts.packing import Packing
@@ -27,6 +29,18 @@ SOLVER = "parts"
 
 ATTEMPTS = 200
 """Groups are dissolved at most this number of times to find more of them."""
+
+
+def counts_parts(instance: Instance) -> bool:
+    """Return whether only the number of parts of fragments on each CPU counts.
+
+    Where some tasks are larger than others, it also counts how a fragment can be cut.
+    """
+    return (
+        isinstance(instance.penalty, PenaltyG)
+        and instance.objective is not Objective.MAKESPAN
+        and not instance.has_sizes
+    )
 
 
 def pack(search: Search) -> None:

@@ -14,20 +14,17 @@ from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.schedule import evaluate
 from dfopt.solvers.aggregation import Aggregation
-from dfopt.solvers.cp_sat import counts_parts
 from dfopt.solvers.cp_sat.circuit_model import CircuitModel
 from dfopt.solvers.cp_sat.count_model import CountModel
 from dfopt.solvers.cp_sat.interval_model import IntervalModel
-from dfopt.solvers.cp_sat.parts_model import PartsModel
 from dfopt.solvers.search import Search
 from tests.costs.test_best_order import ONE_IN_THE_LAST_BLOCK, TWO_IN_THE_LAST_BLOCK
 from tests.problem.test_schedule import WORKED_EXAMPLE
-from tests.solvers.drawn import drawn_instances
 from tests.solvers.optimum import badly_started, optimum
 
 CLEAN, DIRTY, INVALIDATED = Leaves.CLEAN, Leaves.DIRTY, Leaves.INVALIDATED
 
-Model = CountModel | CircuitModel | PartsModel
+Model = CountModel | CircuitModel
 
 
 def quiet_solver() -> cp_model.CpSolver:
@@ -301,52 +298,9 @@ TOTAL = {"objective": Objective.TOTAL_PENALTY}
     ],
 )
 def test_parts_of_fragments(instance: Instance, value: int) -> None:
-    assert optimum_of_parts(instance) == value
-    for threshold in (value, value + 9, value + 10):
-        search = Search(instance)
-        status, orders = solved(PartsModel(search, threshold))
-        assert status in ("OPTIMAL", "FEASIBLE")
-        assert orders is not None
-        assert value_of(search, orders) <= threshold
-    for threshold in (value - 10, value - 1):
-        if threshold >= 0:
-            assert solved(PartsModel(Search(instance), threshold)) == ("INFEASIBLE", None)
-
-
-def optimum_of_parts(instance: Instance) -> int:
-    """Return the optimum by enumeration where it is quick, else by the count model."""
+    assert least(CountModel, instance) == value
     if instance.task_count <= 10:
-        return optimum(instance)
-    value = least(CountModel, instance)
-    assert value is not None
-    return value
-
-
-@pytest.mark.slow
-def test_parts_of_drawn_instances() -> None:
-    """At the optimum there is a schedule, one below there is none."""
-    solvable = 0
-    for instance in drawn_instances(400, seed=11, most_tasks=8, kinds=("g",)):
-        search = Search(instance)
-        if not counts_parts(search) or instance.penalty == PenaltyG(fill=0, write_back=0):
-            continue
-        value = optimum(instance)
-        _, orders = solved(PartsModel(search, value))
-        assert orders is not None, instance
-        assert value_of(search, orders) == value
-        if value:
-            solvable += 1
-            assert solved(PartsModel(search, value - 1)) == ("INFEASIBLE", None), instance
-    assert solvable >= 80
-
-
-def test_most_fragments_stay_whole() -> None:
-    """The model is small: at most as many cuts as CPUs and fragments joined without cycles."""
-    model = PartsModel(Search(g_instance(*(3,) * 20, cpus=4, cold_start=True)), threshold=60)
-    assert not model.forced
-    assert len(model.optional) == 3
-    exact = PartsModel(Search(g_instance(*(3,) * 20, cpus=4, cold_start=True)), threshold=50)
-    assert not exact.optional  # 4·5 visits for 20 fragments
+        assert optimum(instance) == value
 
 
 HINTED: list[tuple[type[CountModel | CircuitModel], Instance]] = [
