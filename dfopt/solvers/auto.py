@@ -36,7 +36,6 @@ from dfopt.solvers.matrix import (
 from dfopt.solvers.search import Search
 from dfopt.solvers.sizes.pieces import bound_by_pieces, can_be_cut
 from dfopt.solvers.sizes.refilling import refill
-from dfopt.solvers.timed_branch_and_bound import BranchAndBound
 from dfopt.solvers.tour import can_be_toured, search_tours
 
 Phase = tuple[float, Callable[[Search], object]]
@@ -56,11 +55,8 @@ MOST_BRANCHES = 2_000
 MOST_TYPES_OF_FLOWS = 1_000
 """Flows between more types take minutes."""
 
-FEW_WAITING = 12
-"""With at most 12 tasks, some of which wait, plain Python may find and prove the optimum."""
-
-MOST_NODES = 20_000
-"""At most this number of partial schedules: they take about as long as loading a solver."""
+TINY_WITH_WAITS = 8
+"""The same where tasks wait for releases or for each other."""
 
 LARGEST_CIRCUITS = 2_000_000
 """CP-SAT gets at most this number of arcs; a larger model would only fill the memory."""
@@ -158,10 +154,10 @@ def _phases_with_waits(search: Search) -> Iterator[Phase]:
 
     timed = TimedSearch(search)
     yield ALL, lambda _: timed.dispatch()
-    if can_be_toured(search) and search.instance.task_count > TINY:
+    if can_be_toured(search) and search.instance.task_count > TINY_WITH_WAITS:
         yield ALL, search_tours
-    if search.instance.task_count <= FEW_WAITING:
-        yield ALL, _branch_and_bound
+    if search.instance.task_count <= TINY_WITH_WAITS:
+        yield ALL, solve_exhaustively
     yield ALL, lambda _: timed.solve()
     yield ALL, _solve_by_circuits
 
@@ -191,10 +187,6 @@ def _bound_under_a_matrix(search: Search) -> None:
         with search.share(HALF):
             choose_supports(search)
     bound_by_flow(search)
-
-
-def _branch_and_bound(search: Search) -> None:
-    BranchAndBound(search).run(MOST_NODES)
 
 
 def _solve_by_circuits(search: Search) -> None:

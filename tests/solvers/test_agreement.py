@@ -23,7 +23,6 @@ from dfopt.solvers.cp_sat.count_model import CountModel
 from dfopt.solvers.cp_sat.interval_model import IntervalModel
 from dfopt.solvers.cp_sat.runner import minimise
 from dfopt.solvers.search import Search
-from dfopt.solvers.timed_branch_and_bound import BranchAndBound
 from dfopt.verify import verify
 from tests.solvers.drawn import FLAGS, KINDS, TURNS, drawn_instances
 from tests.solvers.optimum import badly_started, optimum, run
@@ -110,19 +109,6 @@ def test_every_solver_finds_and_proves_the_optimum_by_itself(method: str) -> Non
         run(solver, search)
         check(search, instance)
     assert worked >= 200
-
-
-def test_branch_and_bound_finds_and_proves_the_optimum_by_itself() -> None:
-    timed = [instance for instance in DRAWN if instance.is_timed]
-    assert len(timed) >= 60
-    for instance in timed:
-        search = badly_started(instance)
-        run(lambda search: check_completed(BranchAndBound(search)), search)
-        check(search, instance)
-
-
-def check_completed(tree: BranchAndBound) -> None:
-    assert tree.run(most_nodes=100_000)
 
 
 @pytest.mark.slow

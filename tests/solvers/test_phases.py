@@ -166,7 +166,7 @@ def test_without_a_limit_no_local_search_goes_on_for_ever(monkeypatch: pytest.Mo
     """Where instances are too large for layers and circuits, CP-SAT comes in the end."""
     monkeypatch.setattr(layers, "MOST_TASKS", 5)
     monkeypatch.setattr(layers, "MOVES_PER_TASK", 10)
-    monkeypatch.setattr(auto, "FEW_WAITING", 0)
+    monkeypatch.setattr(auto, "TINY_WITH_WAITS", 0)
     monkeypatch.setattr(auto, "LARGEST_CIRCUITS", 0)
     tasks = tuple(Task(id=f"t{number}", df=f"D{number % 2}", lines=9, exec=7 - number % 5,
                        release=number) for number in range(7))  # fmt: skip
