@@ -96,16 +96,8 @@ def draw_pictures(app: Sphinx) -> None:
     save_picture(model_plot.plot_crossovers([mix_5]).axes[0], PICTURES / "crossover.svg")
     mixes = [read_model(path) for path in sorted(EXAMPLES.glob("simulated/mix-*.toml"))]
     save_picture(model_plot.plot_crossovers(mixes).axes[0], PICTURES / "crossover-mixes.svg")
-    save_picture(model_plot.plot_machine_use(mix_5), PICTURES / "crossover-machine-use.svg")
-    for name, draw in {
-        "headroom": model_plot.plot_headroom,
-        "plane": model_plot.plot_crossover_plane,
-        "product": model_plot.plot_product_spread,
-        "trade": model_plot.plot_trade,
-        "waste": model_plot.plot_crossover_against_waste,
-    }.items():
-        sheet = model_plot.plot_jobs(draw, [mix_5])
-        save_picture(sheet.axes[0], PICTURES / f"crossover-{name}.svg")
+    plane = model_plot.plot_jobs(model_plot.plot_crossover_plane, [mix_5])
+    save_picture(plane.axes[0], PICTURES / "crossover-plane.svg")
     for name, figure in {
         "contention": model_plot.plot_contention(read_contention("sohn-kim")),
         "batching": model_plot.plot_batching(read_batching("debattista")),

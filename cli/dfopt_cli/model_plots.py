@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from dfopt_cli import completion
 from dfopt_cli.counters_file import CountersArgument, CpuOption, LongOption, read_counters
-from dfopt_cli.failures import naming, usage
+from dfopt_cli.failures import naming
 from dfopt_cli.options import PathOption, PictureOption
 from dfopt_cli.output_files import check_output
 from dfopt_models.errors import ModelError
@@ -61,93 +61,11 @@ def crossover_plane(models: ModelsArgument, *, output: PictureOption) -> None:
 
     Example: dfopt plot crossover-plane mix-5 -o plane.svg
     """
-    from dfopt_models.plot import plot_crossover_plane
-
-    draw_jobs(plot_crossover_plane, models, output)
-
-
-def machine_use(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help="Parameters of the response-time model, a TOML file or a name such as mix-5.",
-            autocompletion=completion.models_of("response"),
-            show_default=False,
-        ),
-    ],
-    *,
-    output: PictureOption,
-    path: PathOption = GrowthPath.EQUAL,
-) -> None:
-    """Draw how much of the machine does work as machines grow.
-
-    No policy that does this work shortens all response times to less than this share of them, if
-    the mix is closed and constant.
-
-    Example: dfopt plot machine-use mix-5 -o use.svg
-    """
     from dfopt.plot import save_picture
-    from dfopt_models.plot import plot_machine_use
+    from dfopt_models.plot import plot_crossover_plane, plot_jobs
 
-    check_machines(path)
-    (parameters,) = models_to_compare([model], output)
-    with naming(model):
-        axes = plot_machine_use(parameters, path=path)
-    save_picture(axes, output)
-
-
-def claim(models: ModelsArgument, *, output: PictureOption) -> None:
-    """Draw how much the product of speed and cache leaves open.
-
-    There is one picture for each job: the spread of response times, relative to the baseline, among
-    machines of one product.
-
-    Example: dfopt plot claim mix-5 -o claim.svg
-    """
-    from dfopt_models.plot import plot_product_spread
-
-    draw_jobs(plot_product_spread, models, output)
-
-
-def headroom(
-    models: ModelsArgument, *, output: PictureOption, path: PathOption = GrowthPath.EQUAL
-) -> None:
-    """Draw what perfect affinity or no waste would save.
-
-    The machine grows from left to right.
-
-    Example: dfopt plot headroom mix-5 -o headroom.svg
-    """
-    from dfopt_models.plot import plot_headroom
-
-    check_machines(path)
-    draw_jobs(plot_headroom, models, output, path=path)
-
-
-def trade(
-    models: ModelsArgument, *, output: PictureOption, path: PathOption = GrowthPath.EQUAL
-) -> None:
-    """Draw what waste and reallocations policies can afford.
-
-    Example: dfopt plot trade mix-5 -o trade.svg
-    """
-    from dfopt_models.plot import plot_trade
-
-    check_machines(path)
-    draw_jobs(plot_trade, models, output, path=path)
-
-
-def waste(
-    models: ModelsArgument, *, output: PictureOption, path: PathOption = GrowthPath.EQUAL
-) -> None:
-    """Draw crossovers against the waste of the baseline.
-
-    Example: dfopt plot waste mix-5 -o waste.svg
-    """
-    from dfopt_models.plot import plot_crossover_against_waste
-
-    draw_jobs(plot_crossover_against_waste, models, output, path=path)
+    parameters = models_to_compare(models, output)
+    save_picture(plot_jobs(plot_crossover_plane, parameters).axes[0], output)
 
 
 def contention(
@@ -269,28 +187,12 @@ def draw_model(
     save_picture(draw(model), output)
 
 
-def draw_jobs(draw: Callable[..., Axes], names: Sequence[str], output: str, **options: Any) -> None:
-    """Draw one picture for each job of some response-time models."""
-    from dfopt.plot import save_picture
-    from dfopt_models.plot import plot_jobs
-
-    models = models_to_compare(names, output)
-    save_picture(plot_jobs(draw, models, **options).axes[0], output)
-
-
 def check_picture(output: str, names: Sequence[str]) -> None:
     """Refuse to draw in an unknown format, or over one of the files among these names."""
     from dfopt.plot import check_picture_name
 
     check_picture_name(output)
     check_output(output, *(name for name in names if os.path.exists(name)))
-
-
-def check_machines(path: GrowthPath) -> None:
-    """Refuse a path without machines on it."""
-    from dfopt_models.response_time.numeric import machines_along
-
-    usage(lambda: machines_along(path, 1.0), "--path")
 
 
 def models_to_compare(names: Sequence[str], output: str) -> list[ResponseModel]:

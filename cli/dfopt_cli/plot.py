@@ -14,16 +14,11 @@ from dfopt_cli.cost_options import ModelOptions
 from dfopt_cli.failures import naming, with_options
 from dfopt_cli.model_plots import (
     batching,
-    claim,
     contention,
     counters,
     crossover,
     crossover_plane,
-    headroom,
-    machine_use,
     queueing,
-    trade,
-    waste,
 )
 from dfopt_cli.options import (
     InstanceArgument,
@@ -268,11 +263,6 @@ def tell_different_costs(comparisons: Sequence[Comparison]) -> None:
 
 app.command()(crossover)
 app.command("crossover-plane")(crossover_plane)
-app.command("machine-use")(machine_use)
-app.command()(claim)
-app.command()(headroom)
-app.command()(trade)
-app.command()(waste)
 app.command()(contention)
 app.command()(batching)
 app.command()(counters)

@@ -5,29 +5,19 @@ from dfopt_models.plot.contention import plot_contention
 from dfopt_models.plot.counters import plot_counters, plot_warm_up
 from dfopt_models.plot.crossover import plot_crossover, plot_crossovers
 from dfopt_models.plot.crossover_plane import plot_crossover_plane
-from dfopt_models.plot.headroom import plot_headroom
-from dfopt_models.plot.machine_use import plot_machine_use
 from dfopt_models.plot.parallelism import plot_parallelism
-from dfopt_models.plot.product_spread import plot_product_spread
 from dfopt_models.plot.queueing import plot_queueing
 from dfopt_models.plot.sheet import plot_jobs
-from dfopt_models.plot.trade import plot_trade
-from dfopt_models.plot.waste import plot_crossover_against_waste
 
 __all__ = [
     "plot_batching",
     "plot_contention",
     "plot_counters",
     "plot_crossover",
-    "plot_crossover_against_waste",
     "plot_crossover_plane",
     "plot_crossovers",
-    "plot_headroom",
     "plot_jobs",
-    "plot_machine_use",
     "plot_parallelism",
-    "plot_product_spread",
     "plot_queueing",
-    "plot_trade",
     "plot_warm_up",
 ]

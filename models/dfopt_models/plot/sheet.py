@@ -28,24 +28,22 @@ Draw = Callable[[int, ResponseModel, str, "Axes"], Any]
 """Draws a job of the model of this number on axes."""
 
 
-def plot_jobs(plot: Callable[..., Axes], models: Sequence[ResponseModel], **more: Any) -> Figure:
+def plot_jobs(plot: Callable[..., Axes], models: Sequence[ResponseModel]) -> Figure:
     """Draw a picture for each job of several models, side by side.
 
     Parameters
     ----------
     plot
-        Draws a picture of a job, such as :func:`.plot_headroom`.
+        Draws a picture of a job, such as :func:`.plot_crossover_plane`.
     models
         One or more models.
-    more
-        Further arguments of the picture, such as the path of growth.
 
     Raises
     ------
     DfoptError
         When there is nothing to draw.
     """
-    return draw_sheet(models, lambda _, model, job, ax: plot(model, job, ax=ax, **more))
+    return draw_sheet(models, lambda _, model, job, ax: plot(model, job, ax=ax))
 
 
 def draw_sheet(models: Sequence[ResponseModel], draw: Draw) -> Figure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,9 +36,6 @@ LINE_WIDTH = 1.6
 
 LARGEST_WRITTEN_OUT = 1.1e5
 """On axes that end here or before, powers of ten are written without exponents."""
-
-BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-"""Where a legend stands that would hide curves."""
 
 POINTS = 401
 """Points on a curve."""
@@ -191,18 +188,3 @@ def room_below(names: Sequence[str]) -> float:
     if len(names) <= MOST_INSIDE and max(map(len, names)) <= LONGEST_INSIDE:
         return 0.0
     return height_below(names, FONT_SIZE, half=HALF_A_LINE)
-
-
-def explain(
-    ax: Axes,
-    compared: Iterable[tuple[PolicyComparison, Colour]],
-    styles: Mapping[str, str],
-    *,
-    marker: str = "",
-    **more: Any,
-) -> None:
-    """Add a legend of the policies' colours, and of the meanings of line styles."""
-    policies = {each.policy: legend_key(colour, marker=marker) for each, colour in compared}
-    lines = [legend_key(INK, linestyle=style) for style in styles]
-    names = [shown_name(policy, longest=LONGEST_NAME) for policy in policies]
-    add_legend(ax, [*policies.values(), *lines], [*names, *styles.values()], **more)

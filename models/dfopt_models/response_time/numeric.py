@@ -114,19 +114,6 @@ def waste_budget(
     return np.asarray(equations.waste_budget(*both, *machines(speed, cache)))
 
 
-def machines_along(path: GrowthPath, product: ArrayLike) -> tuple[Numbers, Numbers]:
-    """Return speed and cache of the machines along a path, by their product.
-
-    Raises
-    ------
-    ModelError
-        When a product is not more than 0, or along ``limit``, which has no machine on it.
-    """
-    if path is GrowthPath.LIMIT:
-        raise ModelError(f"there is no machine along {path}; name another path")
-    return equations.speed_and_cache(path, positive_product(product))
-
-
 def machines(speed: ArrayLike, cache: ArrayLike) -> tuple[Numbers, Numbers]:
     """Return speeds and caches as arrays of one shape.
 

@@ -15,13 +15,8 @@ from dfopt.plot.picture import lay_out
 from dfopt.plot.policies import MARKERS
 from dfopt_models.plot import (
     plot_crossover,
-    plot_crossover_against_waste,
     plot_crossover_plane,
     plot_crossovers,
-    plot_headroom,
-    plot_machine_use,
-    plot_product_spread,
-    plot_trade,
 )
 from dfopt_models.plot.crossover import BAR_STEP, BAR_WIDTH, RANGES, REPLICATIONS
 from dfopt_models.plot.style import decade_text
@@ -35,14 +30,7 @@ from dfopt_models.response_time import (
 
 MIX_5 = read_model("mix-5")
 POLICIES = ["dynamic", "dyn-aff", "dyn-aff-delay"]
-PICTURES = [
-    plot_crossover,
-    plot_crossover_against_waste,
-    plot_crossover_plane,
-    plot_headroom,
-    plot_product_spread,
-    plot_trade,
-]
+PICTURES = [plot_crossover, plot_crossover_plane]
 
 
 def legend_of(axes: Axes) -> list[str]:
@@ -205,29 +193,6 @@ def test_names_are_no_formulas() -> None:
     axes.figure.figure.draw_without_rendering()
 
 
-def test_lines_of_equal_response_time_fall_and_steepen() -> None:
-    axes = plot_trade(MIX_5, "MATRIX", products=(1.0, 100.0))
-    lines = [line.get_ydata() for line in axes.lines if line.get_marker() != "o"]
-    today, later = lines[0], lines[1]
-    assert today[0] == pytest.approx(later[0])
-    assert today[0] > today[1] > later[1]
-
-
-@pytest.mark.parametrize("plot", [plot_headroom, plot_trade])
-def test_machines_are_needed_for_bounds(plot) -> None:
-    with pytest.raises(DfoptError, match="no machine along limit"):
-        plot(MIX_5, "MATRIX", path=GrowthPath.LIMIT)
-
-
-def test_more_waste_of_the_baseline_delays_the_crossover() -> None:
-    axes = plot_crossover_against_waste(MIX_5, "MATRIX", path=GrowthPath.LIMIT)
-    for line, expected in zip(axes.lines, (45.80, 1403.5, 4786.6), strict=True):
-        assert line.get_xdata()[0] == 0
-        assert line.get_xdata()[-1] == 40
-        assert line.get_ydata()[0] == pytest.approx(expected, rel=0.001)
-        assert (np.diff(line.get_ydata()) > 0).all()
-
-
 def with_policies(*names: str) -> ResponseModel:
     """Return a model of one job under the baseline and policies of these names."""
     job = MIX_5.job("MATRIX")
@@ -308,16 +273,6 @@ def test_a_policy_without_a_curve_in_the_plane_is_named() -> None:
     axes = plot_crossover_plane(model)
     assert legend_of(axes)[:2] == ["dynamic: no crossover here", "dyn-aff"]
     assert axes.get_legend().get_title().get_text() == "as fast as equipartition"
-
-
-def test_the_use_of_the_machine() -> None:
-    axes = plot_machine_use(MIX_5)
-    assert legend_of(axes)[0] == "dynamic: ~97.8% today"
-    curve = axes.lines[0].get_ydata()
-    assert curve[0] == pytest.approx(0.9776, abs=0.00005)
-    assert (np.diff(curve) < 0).all()
-    with pytest.raises(DfoptError, match="processors: is missing"):
-        plot_machine_use(replace(MIX_5, processors=None))
 
 
 def test_curves_that_coincide_are_named() -> None:

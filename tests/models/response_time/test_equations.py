@@ -35,7 +35,6 @@ from dfopt_models.response_time.formulas import (
     relative_change_with_cache,
     root_of_crossover,
 )
-from dfopt_models.response_time.numeric import machines_along
 from tests.strategies import cases, comparisons
 
 CASE = Case(
@@ -121,11 +120,6 @@ def test_extremes_stay_finite(speed, cache):
         assert np.isfinite(exchange_rate(one, speed, cache))
 
 
-def test_the_limit_has_no_machines():
-    with pytest.raises(ModelError, match="no machine along limit; name another path"):
-        machines_along(GrowthPath.LIMIT, 1.0)
-
-
 def test_shapes_must_go_together():
     with pytest.raises(ModelError, match=r"shapes that do not go together: \(2,\) and \(3,\)"):
         response_time(CASE, [1, 2], [1, 2, 3])
@@ -143,7 +137,6 @@ def test_paths_and_polynomials_say_the_same_as_the_plane(path, comparison, produ
             GrowthPath.SPEED: (product, 1.0),
             GrowthPath.CACHE: (1.0, product),
         }[path]
-        assert machines_along(path, [product]) == (pytest.approx([speed]), pytest.approx([cache]))
         assert relative == pytest.approx(float(relative_response_time(comparison, speed, cache)))
     v = product ** (-0.25 if path is GrowthPath.EQUAL else -0.5)
     own, theirs = (
