@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from dfopt.errors import DfoptError
+from dfopt_cli.cluster import cluster_at
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import usage, warnings_of
 from dfopt_cli.options import JsonOption, Method, QuietOption
@@ -129,7 +130,7 @@ def bench(
         subjects = read_set(*instances)
     refuse_overwriting(output, *instances, *(subject.file for subject in subjects))
     bounds = None if published is None else read_published(published)
-    with progress_bar(quiet=quiet) as show:
+    with cluster_at(scheduler) as executor, progress_bar(quiet=quiet) as show:
         report = run(
             subjects,
             output,
@@ -137,7 +138,7 @@ def bench(
             resume=resume,
             results=results,
             verify=verify,
-            scheduler=scheduler,
+            executor=executor,
             on_progress=show,
         )
     if as_json:

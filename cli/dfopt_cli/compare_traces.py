@@ -15,6 +15,7 @@ from dfopt.errors import DfoptError, FileError
 from dfopt.files.formats import Format, document_format
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.instance import Instance
+from dfopt_cli.cluster import cluster_at
 from dfopt_cli.cost_options import ModelOptions, model_choice, model_instance
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import naming
@@ -244,7 +245,7 @@ def compare_file(
     from dfopt.compare.document import write_comparison
 
     tell_warnings(file, trace.quality.warnings)
-    with naming(file):
+    with cluster_at(plan.windows.scheduler) as executor, naming(file):
         compared = compare_trace(
             trace,
             chosen_model(plan.choice, header=trace.header, instance=plan.instance),
@@ -253,7 +254,7 @@ def compare_file(
             domains=plan.domains,
             time_limit=plan.windows.time_limit,
             workers=plan.windows.workers,
-            scheduler=plan.windows.scheduler,
+            executor=executor,
             on_progress=on_progress,
         )
     if plan.domains is not None:

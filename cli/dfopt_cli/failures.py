@@ -26,7 +26,7 @@ OPTIONS = {
     for name in (
         "arrival", "capacity", "cpu", "cpus", "duration", "duration_unit", "end", "fill",
         "leaves", "lines", "load_included", "objective", "penalty", "queued", "read_line",
-        "resume", "scheduler", "start", "time_limit", "time_unit", "unmanaged", "where",
+        "resume", "start", "time_limit", "time_unit", "unmanaged", "where",
         "workers", "write_back",
     )
 } | {"instance": "--model", "labels": "--df", "windows": "--window"}  # fmt: skip

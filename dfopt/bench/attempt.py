@@ -18,7 +18,7 @@ from dfopt.bench.settings import Settings
 from dfopt.errors import DfoptWarning, MethodError
 from dfopt.files import instance_from_document, result_from_document, result_to_document
 from dfopt.files.strict_json import Document
-from dfopt.parallel.pool import ChildError, performed_alone
+from dfopt.parallel.alone import ChildError, performed_alone
 from dfopt.problem.result import Progress, Result
 from dfopt.solvers import solve
 from dfopt.verify import KINDS, verify

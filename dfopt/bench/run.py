@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from dfopt.bench.attempt import Attempt, AttemptResult
-from dfopt.bench.row import Row, RowStatus
+from dfopt.bench.attempt import Attempt
+from dfopt.bench.row import Row
 from dfopt.bench.sets import Entry, stem_of
 from dfopt.bench.settings import Settings
 from dfopt.bench.table import Table
 from dfopt.errors import FileError
 from dfopt.files import check_writable, document_text, write_text
-from dfopt.parallel.dask_cluster import check_scheduler, performed_on_cluster
-
-REMEDY = "go on with `resume`"
+from dfopt.parallel.pool import performed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +71,7 @@ def run(  # noqa: PLR0913 - options, all by keyword
     resume: bool = False,
     results: str | Path | None = None,
     verify: bool = False,
-    scheduler: str | None = None,
+    executor: Executor | None = None,
     on_progress: Callable[[RunProgress], None] | None = None,
 ) -> Report:
     """Solve every instance of a set, each in a process of its own, and keep a row for each.
@@ -97,8 +96,8 @@ def run(  # noqa: PLR0913 - options, all by keyword
         settings; it is made if there is none.
     verify
         Whether to check each result with :func:`dfopt.verify.verify`, in yet another process.
-    scheduler
-        The address of a Dask scheduler, whose workers then solve the instances.
+    executor
+        Its workers solve the instances, such as ``Client.get_executor(pure=False)`` of Dask.
     on_progress
         Called whenever an instance begins or ends.
 
@@ -112,13 +111,11 @@ def run(  # noqa: PLR0913 - options, all by keyword
     FileError
         When a file cannot be read or written, or the table is another one's.
     DfoptError
-        When the Dask cluster cannot be used. The rows so far are in the table.
+        When the executor fails. The rows so far are in the table.
     """
     settings = settings or Settings()
     ways = (settings,) if isinstance(settings, Settings) else settings
     folder = None if results is None else checked_folder(results, instances)
-    if scheduler is not None:
-        check_scheduler(scheduler)
     with Table(csv, resume=resume) as table:
         if folder is not None:
             folder.mkdir(exist_ok=True)
@@ -147,8 +144,9 @@ def run(  # noqa: PLR0913 - options, all by keyword
                 yield Attempt(entry=entry, document=document, settings=way, verify=verify)
 
         # What is finished is in the table; of an interrupt the report says that it is not all.
-        with suppress(KeyboardInterrupt), closing(results_of(attempts(), scheduler)) as attempted:
-            for outcome in attempted:
+        answers = performed(attempts(), executor=executor)
+        with suppress(KeyboardInterrupt), closing(answers):
+            for _, outcome in answers:
                 row = outcome.row
                 if folder is not None and outcome.result is not None:
                     # First the document: a row promises that it is there.
@@ -161,25 +159,6 @@ def run(  # noqa: PLR0913 - options, all by keyword
     return Report(
         rows=tuple(rows[key] for key in wanted if key in rows), total=len(wanted), resumed=resumed
     )
-
-
-def results_of(
-    attempts: Iterator[Attempt], scheduler: str | None
-) -> Generator[AttemptResult, None, None]:
-    """Yield the results of attempts, made here one by one, or on a cluster."""
-    if scheduler is None:
-        for attempt in attempts:
-            yield attempt.perform()
-        return
-    for _, result in performed_on_cluster(
-        attempts,
-        scheduler,
-        remedy=REMEDY,
-        when_workers_died=lambda attempt, reason: cast(Attempt, attempt).failed(
-            RowStatus.ERROR, reason, 0
-        ),
-    ):
-        yield result
 
 
 def checked_folder(path: str | Path, instances: Sequence[Entry]) -> Path:

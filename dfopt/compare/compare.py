@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
 from dfopt.compare.attainable.frontier import FrontierProgress
@@ -14,7 +15,6 @@ from dfopt.compare.cost_model import CostModel
 from dfopt.compare.dispatches import dispatches_of
 from dfopt.compare.domains.domain_pairs import domain_comparison
 from dfopt.compare.jobs import Answer, WindowJob, are_worth_processes, jobs_of
-from dfopt.compare.performed_anywhere import performed_anywhere
 from dfopt.compare.realised import (
     causes_of,
     charges_of,
@@ -31,8 +31,10 @@ from dfopt.compare.window_length import (
 )
 from dfopt.compare.windows.bound_and_roll import RollingCosts, WindowBounds
 from dfopt.compare.windows.cutting import WindowConditions, WindowedDispatches, check_room, cut
+from dfopt.parallel.pool import performed
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.instance import Objective
+from dfopt.solvers.facade import available_processors
 from dfopt.trace import Trace
 from dfopt.trace.parallel_fragments import parallel_share
 from dfopt.trace.service import service_of
@@ -55,7 +57,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     domains: CacheDomains | None = None,
     time_limit: float | None = None,
     workers: int | None = None,
-    scheduler: str | None = None,
+    executor: Executor | None = None,
     on_progress: Callable[[CompareProgress | FrontierProgress], None] | None = None,
 ) -> Comparison:
     """Compare what the switches of a trace cost with the least that was possible.
@@ -78,8 +80,8 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         open; by default 20. With several processes at work less time passes.
     workers
         Number of processes for long work; by default one a processor.
-    scheduler
-        Address of a Dask scheduler whose workers do the work instead.
+    executor
+        Does the work instead, such as ``Client.get_executor(pure=False)`` of Dask.
     on_progress
         Called whenever some windows, or a part of the frontier, are done.
 
@@ -92,7 +94,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     Raises
     ------
     DfoptError
-        When no dispatch has a fragment, or the cluster cannot be used.
+        When no dispatch has a fragment, or the executor fails.
     InstanceError, MethodError
         When the model or the domains do not fit the trace.
 
@@ -125,7 +127,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
             model,
             waits=sorted({wait_in(trace, wait) for wait in waits}),
             workers=workers,
-            scheduler=scheduler,
+            executor=executor,
             on_progress=on_progress,
         )
     goes_on = frontier is None or frontier.is_complete
@@ -135,7 +137,7 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     jobs = [
         job for number, table in enumerate(tables) for job in _jobs(number, table, model, seconds)
     ]
-    answers, is_complete = _answers(jobs, windows, workers, scheduler, on_progress)
+    answers, is_complete = _answers(jobs, windows, workers, executor, on_progress)
     counted = realised.worst if by_worst else realised.total
     return Comparison(
         name=trace.header.name or "trace",
@@ -215,7 +217,7 @@ def _answers(
     jobs: Sequence[WindowJob],
     windows: Sequence[Window],
     workers: int | None,
-    scheduler: str | None,
+    executor: Executor | None,
     on_progress: Callable[[CompareProgress | FrontierProgress], None] | None,
 ) -> tuple[list[_Answers], bool]:
     """Return the answers for each length of window, and whether all lengths have theirs."""
@@ -225,11 +227,8 @@ def _answers(
     total = sum(len(job.windows) for job in jobs)
     done = 0
     try:
-        for job, answer in performed_anywhere(
-            jobs,
-            workers=workers,
-            scheduler=scheduler,
-            worth_processes=are_worth_processes(jobs),
+        for job, answer in performed(
+            jobs, (workers or available_processors()) if are_worth_processes(jobs) else 1, executor
         ):
             assert isinstance(job, WindowJob)
             answers[job.key[0]].add(job, answer)

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
-_receivers: list[Callable[[str], None]] = []
+receivers: list[Callable[[str], None]] = []
 """Who gets notices: the last one of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """A notice on its way to the process that asked for some work, before the answer."""
-
-    text: str
 
 
 def notify(text: str) -> None:
     """Give the user a notice; it is lost where nobody receives any."""
-    if _receivers:
-        _receivers[-1](text)
+    if receivers:
+        receivers[-1](text)
 
 
 @contextmanager
@@ -29,8 +21,8 @@ def receiving(receiver: Callable[[str], None]) -> Iterator[None]:
 
     It is called in any thread, also in the middle of other work, so it must neither raise nor wait.
     """
-    _receivers.append(receiver)
+    receivers.append(receiver)
     try:
         yield
     finally:
-        _receivers.remove(receiver)
+        receivers.remove(receiver)

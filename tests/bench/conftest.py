@@ -111,7 +111,7 @@ def children(monkeypatch: pytest.MonkeyPatch) -> "list[subprocess.Popen[bytes]]"
             super().__init__(*arguments, **how)
             started.append(self)
 
-    monkeypatch.setattr("dfopt.parallel.pool.subprocess.Popen", Noted)
+    monkeypatch.setattr("dfopt.parallel.alone.subprocess.Popen", Noted)
     return started
 
 

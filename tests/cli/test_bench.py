@@ -21,8 +21,8 @@ from tests.bench.conftest import folder as folder  # noqa: PLC0414 - a fixture
 from tests.bench.conftest import misbehaving as misbehaving  # noqa: PLC0414 - a fixture
 from tests.cli.conftest import Run, Start
 from tests.cli.terminal import Terminal
-from tests.parallel.running_cluster import running_cluster
 from tests.patience import PATIENCE_S
+from tests.running_cluster import running_cluster
 
 HANGING = ("--method", "dp", "--time-limit", "600", "--workers", "1")
 NAMES = ["fine-1", "fine-2", "hangs", "fine-3"]

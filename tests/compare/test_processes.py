@@ -1,8 +1,10 @@
 """Comparisons in processes of their own, and on a Dask cluster."""
 
+import multiprocessing
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -12,14 +14,11 @@ from dfopt.compare import WHOLE, CostModel, compare_trace, jobs, parse_window
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.dispatches import dispatches_of
 from dfopt.compare.jobs import WindowJob, jobs_of
-from dfopt.compare.performed_anywhere import performed_anywhere
 from dfopt.compare.window_length import window_starts
 from dfopt.compare.windows.cutting import WindowConditions, cut
-from dfopt.errors import DfoptError
-from dfopt.parallel import pool
+from dfopt.parallel.pool import performed
 from dfopt.problem.penalties import PenaltyG
 from dfopt.trace import Trace
-from tests.parallel.running_cluster import give_up_soon, running_cluster
 from tests.patience import PATIENCE_S
 from tests.trace.traces import trace_from_rows
 
@@ -73,38 +72,15 @@ def figures(comparison: Comparison) -> list[tuple[int, ...]]:
     ]
 
 
-@pytest.fixture
-def children(monkeypatch: pytest.MonkeyPatch) -> list["subprocess.Popen[bytes]"]:
-    """The processes that are started."""
-    started: list[subprocess.Popen[bytes]] = []
-    start = pool._child
-
-    def noted() -> "subprocess.Popen[bytes]":
-        started.append(start())
-        return started[-1]
-
-    monkeypatch.setattr(pool, "_child", noted)
-    return started
-
-
 @pytest.mark.slow
-def test_processes_find_what_one_finds(
-    here: Comparison, children: list["subprocess.Popen[bytes]"]
-) -> None:
+def test_processes_find_what_one_finds(here: Comparison) -> None:
     seen: list[int] = []
     there = compared(workers=2, on_progress=lambda progress: seen.append(progress.done))
-    assert len(children) == 2
     assert len(seen) > 3 * len(LENGTHS)
     assert figures(there) == figures(here)
     assert (there.realised, there.causes, there.fragments) == (
         here.realised, here.causes, here.fragments,
     )  # fmt: skip
-
-
-def test_processes_that_end_without_an_answer_are_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "CHILD", "dfopt.no_such_module")
-    with pytest.raises(DfoptError, match="ended itself with code 1; let code of your own"):
-        compared(workers=2)
 
 
 def long_jobs(seconds: float) -> list[WindowJob]:
@@ -117,61 +93,20 @@ def long_jobs(seconds: float) -> list[WindowJob]:
 
 
 @pytest.mark.slow
-def test_nobody_waits_for_what_was_interrupted(
-    children: list["subprocess.Popen[bytes]"],
-) -> None:
+def test_nobody_waits_for_what_was_interrupted() -> None:
     short, *long = long_jobs(3600)
     started = time.monotonic()
-    answers = performed_anywhere(
-        [replace(short, seconds=0), *long], workers=2, scheduler=None, worth_processes=True
-    )
+    answers = performed([replace(short, seconds=0), *long], 2)
     next(answers)
     with pytest.raises(KeyboardInterrupt):
         answers.throw(KeyboardInterrupt())
     assert time.monotonic() - started < 10 * PATIENCE_S
-    assert len(children) == 2
-    assert all(process.poll() is not None for process in children)
+    assert multiprocessing.active_children() == []
 
 
-@pytest.mark.slow
-def test_a_cluster_finds_what_one_process_finds(here: Comparison) -> None:
-    pytest.importorskip("distributed", reason="needs the package distributed, the extra 'cluster'")
-    with running_cluster(2) as (addresses, _):
-        seen: list[int] = []
-        there = compared(
-            scheduler=addresses[0], on_progress=lambda progress: seen.append(progress.done)
-        )
-        assert figures(there) == figures(here)
-        assert len(seen) > 3 * len(LENGTHS)
-        assert seen == sorted(seen)
-
-
-@pytest.mark.slow
-def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed", reason="needs the package distributed, the extra 'cluster'")
-    monkeypatch.setattr("dfopt.parallel.dask_cluster.PATIENCE_S", 1)
-    with pytest.raises(DfoptError, match="no Dask scheduler answers") as caught:
-        compared(scheduler="tcp://127.0.0.1:9")
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.slow
-def test_a_scheduler_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed", reason="needs the package distributed, the extra 'cluster'")
-    give_up_soon(monkeypatch)
-    with running_cluster(1, "processes") as (addresses, cluster):
-        short, *long = [
-            replace(job, seconds=seconds)
-            for job, seconds in zip(long_jobs(1), (0, 5), strict=False)
-        ]
-        answers = performed_anywhere(
-            [short, *long], workers=None, scheduler=addresses[0], worth_processes=True
-        )
-        assert next(answers)[0] is short
-        cluster.kill()
-        with pytest.raises(DfoptError, match=r"scheduler 'tcp://.*has gone away") as caught:
-            next(answers)
-    assert "\n" not in str(caught.value)
+def test_an_executor_finds_what_one_process_finds(here: Comparison) -> None:
+    with ThreadPoolExecutor(2) as executor:
+        assert figures(compared(executor=executor)) == figures(here)
 
 
 @pytest.mark.slow

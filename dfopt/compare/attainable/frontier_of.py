@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 
 import numpy as np
@@ -41,8 +42,9 @@ from dfopt.compare.attainable.timed_schedule import (
 )
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.cost_model import CostModel
-from dfopt.compare.performed_anywhere import performed_anywhere
+from dfopt.parallel.pool import performed
 from dfopt.problem.instance import Objective
+from dfopt.solvers.facade import available_processors
 from dfopt.trace.parallel_fragments import parallel_share_of
 from dfopt.trace.time_units import exact_time
 from dfopt.trace.trace import Trace
@@ -71,7 +73,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     *,
     waits: Sequence[int] = (),
     workers: int | None = None,
-    scheduler: str | None = None,
+    executor: Executor | None = None,
     on_progress: Callable[[FrontierProgress], None] | None = None,
 ) -> WaitingFrontier:
     """Return what schedules of a trace cost that keep cause and effect.
@@ -86,8 +88,8 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
         Permitted waits beside the usual limits, in the trace's unit of time.
     workers
         Number of processes for long work; by default one a processor.
-    scheduler
-        Address of a Dask scheduler whose workers do the work instead.
+    executor
+        Does the work instead, such as ``Client.get_executor(pure=False)`` of Dask.
     on_progress
         Called before the first part, and whenever one is done.
 
@@ -99,7 +101,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     Raises
     ------
     DfoptError
-        When no dispatch has a fragment, or the cluster cannot be used.
+        When no dispatch has a fragment, or the executor fails.
     InstanceError
         When the model does not say what a dispatch costs.
     """
@@ -125,14 +127,11 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
             name = None if at_work is None else part_name(at_work, trace.header.time_unit)
             on_progress(FrontierProgress(done=len(answers), total=total, at_work=name))
 
+    processes = (workers or available_processors()) if len(arrivals) > WORTH_PROCESSES else 1
+
     def perform(parts: Sequence[FrontierPart | BoundPiece]) -> None:
         tell(parts)
-        for part, answer in performed_anywhere(
-            parts,
-            workers=workers,
-            scheduler=scheduler,
-            worth_processes=len(arrivals) > WORTH_PROCESSES,
-        ):
+        for part, answer in performed(parts, processes, executor):
             assert isinstance(part, FrontierPart | BoundPiece)
             answers[part.key] = answer
             tell(parts)
@@ -140,7 +139,7 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
     is_complete = True
     parts: list[FrontierPart | BoundPiece] = []
     try:
-        missing = missing_loops() if limits and scheduler is None else []
+        missing = missing_loops() if limits and executor is None else []
         if missing:
             if on_progress is not None:
                 on_progress(FrontierProgress(done=0, total=total, at_work=COMPILING))

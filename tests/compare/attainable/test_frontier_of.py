@@ -23,7 +23,6 @@ from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
 from dfopt.trace import Trace, read_trace
 from dfopt.trace.time_units import exact_time
-from tests.parallel.running_cluster import running_cluster
 from tests.trace.woken import SLEEPS, woken_trace, woken_traces
 
 COUNTING = CostModel()
@@ -244,12 +243,3 @@ def test_processes_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dfopt.compare.attainable.frontier_parts.WORTH_PROCESSES", 0)
     here = frontier_of(IN_TURN, COUNTING, waits=[20], workers=1)
     assert figures(frontier_of(IN_TURN, COUNTING, waits=[20], workers=2)) == figures(here)
-
-
-@pytest.mark.slow
-def test_a_cluster_finds_what_one_process_finds() -> None:
-    pytest.importorskip("distributed", reason="needs the package distributed, the extra 'cluster'")
-    here = frontier_of(IN_TURN, COUNTING, workers=1)
-    with running_cluster(1) as (addresses, _):
-        there = frontier_of(IN_TURN, COUNTING, scheduler=addresses[0])
-    assert figures(there) == figures(here)
