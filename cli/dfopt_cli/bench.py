@@ -113,7 +113,7 @@ def bench(
     Example: dfopt bench instances --method auto --method dp --time-limit 10 -o rows.csv
     """
     from dfopt.bench import Settings, read_published, read_set, run
-    from dfopt.bench.settings import check_method
+    from dfopt.bench.rows import check_method
     from dfopt.bench.summary import summary_document
     from dfopt_cli.bench_view import progress_bar, published_tables, summary_tables
 

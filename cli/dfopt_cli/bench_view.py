@@ -29,8 +29,8 @@ from dfopt.bench import (
     Settings,
     judged,
     summarise,
+    verdict_counts,
 )
-from dfopt.bench.published import verdict_counts
 from dfopt_cli.printing import printable
 from dfopt_cli.progress import shows_progress, stderr_console
 from dfopt_cli.tables import plain_table

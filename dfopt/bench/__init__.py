@@ -1,19 +1,18 @@
 """Methods over a set of instances: every instance in a process of its own, a CSV row for each."""
 
-from dfopt.bench.published import (
+from dfopt.bench.benchmark import Report, RunProgress, run
+from dfopt.bench.rows import Row, RowStatus, Settings, read_rows, rows_frame
+from dfopt.bench.sets import Entry, read_set
+from dfopt.bench.summary import (
     Judged,
+    MethodFigures,
     PublishedBounds,
     Verdict,
     judged,
     read_published,
+    summarise,
     verdict_counts,
 )
-from dfopt.bench.row import Row, RowStatus, rows_frame
-from dfopt.bench.run import Report, RunProgress, run
-from dfopt.bench.sets import Entry, read_set
-from dfopt.bench.settings import Settings
-from dfopt.bench.summary import MethodFigures, summarise
-from dfopt.bench.table import read_rows
 
 __all__ = [
     "Entry",

@@ -16,9 +16,6 @@ from dfopt.files.streams import STANDARD_INPUT
 from dfopt.files.strict_json import Document
 from dfopt.problem.penalties import PenaltyMatrix
 
-INDEX = "index.json"
-INDEX_FORMAT = Format.INSTANCE_INDEX
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
@@ -99,30 +96,20 @@ def read_set(*paths: str | Path) -> tuple[Entry, ...]:
     return tuple(entries.values())
 
 
-Found = tuple[Path, Document, str | None]
-"""A file of a set, the document in it, and the digest that an index tells."""
-
-
-def _documents(path: str | Path) -> Iterator[Found]:
+def _documents(path: str | Path) -> Iterator[tuple[Path, Document, str | None]]:
+    """Yield the files of a set, the documents in them, and the digests that an index tells."""
     if str(path) == STANDARD_INPUT:
         raise FileError("is read once only; name a file or a folder", file="standard input")
-    place = Path(path)
-    if not place.is_dir():
-        yield from _of_file(place, read_document(place))
-        return
-    index = place / INDEX
-    if index.exists():
-        document = read_document(index)
-        if document.get("format") == INDEX_FORMAT:
-            yield from _of_file(index, document)
+    file = Path(path)
+    if file.is_dir():
+        if (file / "index.json").exists() and _is_index(read_document(file / "index.json")):
+            file = file / "index.json"
+        else:
+            for each_file in _files_in(file):
+                yield each_file, read_document(each_file), None
             return
-    for file in _files_in(place):
-        yield file, read_document(file), None
-
-
-def _of_file(file: Path, document: Document) -> Iterator[Found]:
-    """Yield the instance in a file, or those that it lists."""
-    if document.get("format") != INDEX_FORMAT:
+    document = read_document(file)
+    if not _is_index(document):
         yield file, document, None
         return
     try:
@@ -132,8 +119,11 @@ def _of_file(file: Path, document: Document) -> Iterator[Found]:
     if not entries:
         raise FileError("is empty; list some", place="instances", file=str(file))
     for name, sha256 in entries:
-        listed = file.parent / name
-        yield listed, read_document(listed), sha256
+        yield file.parent / name, read_document(file.parent / name), sha256
+
+
+def _is_index(document: Document) -> bool:
+    return document.get("format") == Format.INSTANCE_INDEX
 
 
 def _listed(value: object) -> tuple[str, str | None]:

@@ -1,21 +1,23 @@
-"""The summary of a table: numbers of proofs, gaps, and times."""
+"""The summary of a benchmark, also beside what others have published."""
 
 from __future__ import annotations
 
-import math
+import csv
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
-from dfopt.bench.published import PublishedBounds, judged, published_document
-from dfopt.bench.row import Row, RowStatus
-from dfopt.bench.run import Report
-from dfopt.bench.settings import Settings
+from dfopt.bench.benchmark import Report
+from dfopt.bench.rows import Row, RowStatus, Settings, line_named
+from dfopt.checks import described
+from dfopt.errors import FileError
+from dfopt.files import read_text
 from dfopt.files.formats import Format
-
-FORMAT = Format.BENCH_SUMMARY
+from dfopt.files.streams import shown_name
 
 SHIFT_S = 1.0
 """Shift of the geometric mean of times: times far below 1 s hardly count."""
@@ -41,7 +43,7 @@ class MethodFigures:
         Over the rows that have a gap; None where none has.
     max_time_s, mean_time_s
         Of the times of the searches, ``mean_time_s`` being their geometric mean shifted by 1 s,
-        :func:`shifted_geometric_mean`. An error counts with the time limit, what was not
+        by which solvers are compared. An error counts with the time limit, what was not
         applicable not at all; None where no row is left.
     """
 
@@ -80,21 +82,134 @@ def figures_of(rows: Iterable[Row]) -> MethodFigures:
         refuted=sum(row.verified == "no" for row in rows),
         mean_gap=statistics.fmean(gaps) if gaps else None,
         max_time_s=max(times, default=None),
-        mean_time_s=shifted_geometric_mean(times) if times else None,
+        mean_time_s=statistics.geometric_mean(time + SHIFT_S for time in times) - SHIFT_S
+        if times
+        else None,
     )
 
 
-def shifted_geometric_mean(times: Sequence[float], shift: float = SHIFT_S) -> float:
-    """Return (∏ (t + s))^(1/n) − s, the mean by which solvers are compared.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedBounds:
+    """What somebody else has published: the optimum is at least ``lower`` and at most ``upper``.
+
+    None says that nothing is published on this side.
+    """
+
+    lower: int | None
+    upper: int | None
+
+
+class Verdict(StrEnum):
+    """How the result of an instance stands to what was published about it.
+
+    With o as the objective, b as the lower bound, and L to U as published:
+
+    - ``confirmed``: b ≥ L and o ≤ U, where these were published, so the result proves all of it;
+    - ``sharper``: more than what was published is known on one side, b > L or o < U, although L
+      and U were not equal;
+    - ``within``: neither proves the other wrong, and something remains open here;
+    - ``contradiction``: b > U or o < L, or infeasible although a value was published;
+    - ``no-result``: the row has no result.
+    """
+
+    CONFIRMED = "confirmed"
+    SHARPER = "sharper"
+    WITHIN = "within"
+    CONTRADICTION = "contradiction"
+    NO_RESULT = "no-result"
+
+
+def verdict_on(row: Row, published: PublishedBounds) -> Verdict:
+    """Return how a row stands to what was published about its instance."""
+    lower, upper = published.lower, published.upper
+    objective, bound = row.objective, row.lower_bound
+    if row.status == "infeasible":
+        return Verdict.CONTRADICTION if upper is not None else Verdict.CONFIRMED
+    if objective is None and bound is None:
+        return Verdict.NO_RESULT
+    too_high = upper is not None and bound is not None and bound > upper
+    too_low = lower is not None and objective is not None and objective < lower
+    if too_high or too_low:
+        return Verdict.CONTRADICTION
+    if lower is not None and upper is not None and lower < upper:
+        more = (bound is not None and bound > lower) or (
+            objective is not None and objective < upper
+        )
+        if more:
+            return Verdict.SHARPER
+    holds_below = lower is None or (bound is not None and bound >= lower)
+    holds_above = upper is None or (objective is not None and objective <= upper)
+    return Verdict.CONFIRMED if holds_below and holds_above else Verdict.WITHIN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A row, what was published about its instance, and the verdict."""
+
+    row: Row
+    published: PublishedBounds
+    verdict: Verdict
+
+
+def judged(rows: Iterable[Row], published: Mapping[str, PublishedBounds]) -> tuple[Judged, ...]:
+    """Return the verdicts on the rows about whose instances something was published."""
+    return tuple(
+        Judged(row=row, published=bounds, verdict=verdict_on(row, bounds))
+        for row in rows
+        if (bounds := published.get(row.instance)) is not None
+    )
+
+
+def verdict_counts(verdicts: Iterable[Judged]) -> dict[str, int]:
+    """Return how often each verdict was given."""
+    counts = Counter(item.verdict for item in verdicts)
+    return {str(verdict): counts[verdict] for verdict in Verdict}
+
+
+def read_published(path: str | Path) -> dict[str, PublishedBounds]:
+    """Return the published bounds in a CSV file, by the names of the instances.
 
     Parameters
     ----------
-    times
-        At least one, none of them negative.
-    shift
-        s: with 0 the plain geometric mean, which the shortest times would rule.
+    path
+        The first line names the columns ``instance``, ``lower`` and ``upper``, in any order;
+        others do not matter. An empty field says that no such bound was published.
+
+    Raises
+    ------
+    FileError
+        With file, line and remedy, when the file is no such table.
     """
-    return math.exp(statistics.fmean(math.log(time + shift) for time in times)) - shift
+    reader = csv.reader(read_text(path).splitlines(), strict=True)
+    published: dict[str, PublishedBounds] = {}
+    with line_named(reader, shown_name(path)):
+        header = [name.strip() for name in next(reader, [])]
+        for column in ("instance", "lower", "upper"):
+            if column not in header:
+                raise FileError(f"names no column {column!r}; name instance, lower and upper")
+        for texts in filter(None, reader):
+            if len(texts) != len(header):
+                raise FileError(f"has {len(texts)} fields, not {len(header)}; correct the line")
+            fields = dict(zip(header, texts, strict=True))
+            name = fields["instance"]
+            lower, upper = (_bound(fields[column], column) for column in ("lower", "upper"))
+            if lower is None and upper is None:
+                raise FileError("has neither lower nor upper; give one or remove the line")
+            if lower is not None and upper is not None and lower > upper:
+                raise FileError(f"lower {lower} is more than upper {upper}; correct one of the two")
+            if name in published:
+                raise FileError(f"{described(name)} is there twice; remove one")
+            published[name] = PublishedBounds(lower=lower, upper=upper)
+    return published
+
+
+def _bound(text: str, column: str) -> int | None:
+    text = text.strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= 19):  # noqa: PLR2004 - up to 2^62
+        raise FileError(f"{column} is {described(text)}, no integer of at least 0; correct it")
+    return int(text)
 
 
 def summary_document(
@@ -105,9 +220,9 @@ def summary_document(
 ) -> dict[str, Any]:
     """Return the document of the format ``dfopt-bench-summary/1``."""
     document: dict[str, Any] = {
-        "format": FORMAT,
+        "format": Format.BENCH_SUMMARY,
         "csv": csv,
-        "settings": [each.fields() for each in settings],
+        "settings": [asdict(each) for each in settings],
         "runs": report.total,
         "finished": len(report.rows),
         "resumed": report.resumed,
@@ -117,5 +232,17 @@ def summary_document(
         ],
     }
     if published is not None:
-        document["published"] = published_document(judged(report.rows, published))
+        verdicts = judged(report.rows, published)
+        document["published"] = {
+            "verdicts": verdict_counts(verdicts),
+            "instances": [
+                {
+                    "instance": item.row.instance,
+                    "method": item.row.method,
+                    **asdict(item.published),
+                    "verdict": str(item.verdict),
+                }
+                for item in verdicts
+            ],
+        }
     return document

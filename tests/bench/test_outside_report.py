@@ -140,7 +140,7 @@ def test_a_contradiction_ends_with_1(
 def test_an_interrupt_keeps_what_is_done(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dfopt.bench.attempt import Attempt
+    from dfopt.bench.benchmark import Attempt
 
     def interrupted(_: Attempt) -> None:
         raise KeyboardInterrupt

@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from dfopt.bench import PublishedBounds, RowStatus, Verdict, judged, read_published
-from dfopt.bench.published import verdict_counts, verdict_on
+from dfopt.bench import (
+    PublishedBounds,
+    RowStatus,
+    Verdict,
+    judged,
+    read_published,
+    verdict_counts,
+)
 from dfopt.errors import FileError
 from tests.bench.test_table import ROW
 
@@ -16,7 +22,8 @@ RANGE = (None, *range(5))
 
 def verdict(ours: tuple[int | None, int | None], theirs: tuple[int | None, int | None]) -> Verdict:
     row = replace(ROW, lower_bound=ours[0], objective=ours[1], status=RowStatus.FEASIBLE)
-    return verdict_on(row, PublishedBounds(lower=theirs[0], upper=theirs[1]))
+    (found,) = judged([row], {row.instance: PublishedBounds(lower=theirs[0], upper=theirs[1])})
+    return found.verdict
 
 
 @pytest.mark.parametrize(
@@ -67,8 +74,9 @@ def test_a_contradiction_is_exactly_what_leaves_no_optimum() -> None:
 
 def test_what_was_published_as_possible_is_not_infeasible() -> None:
     row = replace(ROW, lower_bound=None, objective=None, status=RowStatus.INFEASIBLE)
-    assert verdict_on(row, PublishedBounds(lower=1, upper=2)) is Verdict.CONTRADICTION
-    assert verdict_on(row, PublishedBounds(lower=1, upper=None)) is Verdict.CONFIRMED
+    for upper, expected in ((2, Verdict.CONTRADICTION), (None, Verdict.CONFIRMED)):
+        (found,) = judged([row], {row.instance: PublishedBounds(lower=1, upper=upper)})
+        assert found.verdict is expected
 
 
 def test_only_rows_with_published_bounds_are_judged() -> None:

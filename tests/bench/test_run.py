@@ -9,8 +9,7 @@ import pytest
 
 from dfopt import Status, read_instance, read_result
 from dfopt.bench import Entry, Row, RowStatus, RunProgress, Settings, read_rows, read_set, run
-from dfopt.bench import attempt as attempts
-from dfopt.bench.attempt import Attempt
+from dfopt.bench.benchmark import Attempt
 from dfopt.errors import DfoptError
 from dfopt.files import write_instance
 from dfopt.generate import zipf
@@ -28,7 +27,7 @@ def attempt(folder: Path, settings: Settings = QUICK) -> Attempt:
 
 def row_of_misbehaviour(tmp_path: Path, name: str, **settings: float) -> Row:
     how = replace(QUICK, method="dp", **settings)
-    return attempt(write_named(tmp_path / name, name), how).perform().row
+    return attempt(write_named(tmp_path / name, name), how).perform()[0]
 
 
 @pytest.mark.slow
@@ -178,7 +177,7 @@ def test_a_search_that_does_not_end_is_killed(
     tmp_path: Path, children: list["subprocess.Popen[bytes]"], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The process is killed long before its own limit of 600 s could end it.
-    monkeypatch.setattr(attempts, "LONGEST_START_S", 2 - 2 * 600)
+    monkeypatch.setattr("dfopt.bench.benchmark.LONGEST_START_S", 2 - 2 * 600)
     row = row_of_misbehaviour(tmp_path, "hangs", time_limit_s=600)
     assert (row.status, row.error) == (RowStatus.ERROR, "killed: no answer after 2 s")
     assert 2 <= row.wall_time_s < PATIENCE_S
@@ -190,7 +189,7 @@ def test_a_search_that_does_not_end_is_killed(
 def test_memory_is_that_of_the_instance_alone(folder: Path) -> None:
     ballast = bytearray(os.urandom(1)) * 400_000_000
     (entry, *_) = read_set(folder)
-    row = Attempt(entry=entry, document=entry.document(), settings=QUICK).perform().row
+    row = Attempt(entry=entry, document=entry.document(), settings=QUICK).perform()[0]
     assert len(ballast) == 400_000_000
     assert row.peak_memory_mib is not None
     assert row.peak_memory_mib < 200
@@ -198,7 +197,7 @@ def test_memory_is_that_of_the_instance_alone(folder: Path) -> None:
 
 def test_a_process_loads_nothing_heavy_at_its_start() -> None:
     program = (
-        "import sys, dfopt.parallel.alone, dfopt.bench.attempt\n"
+        "import sys, dfopt.parallel.alone, dfopt.bench.benchmark\n"
         "print(*{'numba', 'numpy', 'ortools', 'matplotlib'} & sys.modules.keys())"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

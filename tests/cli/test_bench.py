@@ -4,15 +4,14 @@ import os
 import signal
 import subprocess
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from dfopt.bench import Settings, read_rows
-from dfopt.bench import attempt as attempts
-from dfopt.bench.row import COLUMNS
+from dfopt.bench.rows import COLUMNS
 from dfopt.files import schema, write_instance
 from dfopt_cli.exit_codes import NOT_PROVEN
 from tests.bench.conftest import OPTIMA, PLAIN, ends, wait_for_id, write_named
@@ -62,7 +61,7 @@ def test_json_is_one_document_that_fits_its_schema(run: Run, folder: Path, tmp_p
     document = json.loads(out)
     jsonschema.validate(document, schema("bench-summary"))
     assert (document["runs"], document["finished"], document["resumed"]) == (3, 3, 3)
-    assert document["settings"] == [Settings(method="dp", gap_limit=0.5, workers=1).fields()]
+    assert document["settings"] == [asdict(Settings(method="dp", gap_limit=0.5, workers=1))]
     assert document["methods"][0]["statuses"]["not-applicable"] == 1  # the table
 
 
@@ -192,7 +191,7 @@ def test_an_overrun_is_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # The process is killed long before its own limit of 600 s could end it.
-    monkeypatch.setattr(attempts, "LONGEST_START_S", 2 - 2 * 600)
+    monkeypatch.setattr("dfopt.bench.benchmark.LONGEST_START_S", 2 - 2 * 600)
     folder, output = write_named(tmp_path / "set", "hangs"), tmp_path / "rows.csv"
     code, _, err = run("bench", folder, "--method", "dp", "--time-limit", "600", "-o", output)
     assert code == 1

@@ -1,0 +1,353 @@
+"""The rows of a benchmark, and the CSV file that they last in."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import io
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from dfopt._version import __version__
+from dfopt.errors import DfoptError, FileError, MethodError
+from dfopt.files import check_writable
+from dfopt.frames import FrameLibrary, frame_of
+from dfopt.problem.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
+from dfopt.solvers.facade import METHODS, available_processors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How every instance of a run is solved; rows of other settings are other rows.
+
+    Parameters
+    ----------
+    method, seed, workers
+        As :func:`dfopt.solve` takes them; ``workers`` is by default one thread per processor.
+    time_limit_s
+        Seconds after which a search ends without its proof.
+    gap_limit
+        The gap at which a search ends; None: only with the proof.
+
+    Raises
+    ------
+    DfoptError
+        When a value is impossible.
+    """
+
+    method: str = "auto"
+    seed: int = 0
+    time_limit_s: float = 60.0
+    gap_limit: float | None = None
+    workers: int = field(default_factory=available_processors)
+
+    def __post_init__(self) -> None:
+        check_method(self.method)
+        if self.workers < 1:
+            raise MethodError(f"needs at least 1 worker, not {self.workers}")
+        if self.seed < 0:
+            raise DfoptError(f"must be at least 0, not {self.seed}", place="seed")
+        if not math.isfinite(self.time_limit_s):
+            raise DfoptError(
+                f"must be a finite number of seconds, not {self.time_limit_s}", place="time limit"
+            )
+        self.criterion()
+
+    def criterion(self) -> StoppingCriterion:
+        """Return what ends a search before its proof."""
+        limits: list[StoppingCriterion] = [TimeLimit(self.time_limit_s)]
+        if self.gap_limit is not None:
+            limits.append(GapLimit(self.gap_limit))
+        return FirstOf(*limits)
+
+    @property
+    def label(self) -> str:
+        """The settings as part of a file name, such as ``auto-s0-t60-w2``."""
+        label = f"{self.method}-s{self.seed}-t{plain(self.time_limit_s)}"
+        if self.gap_limit is not None:
+            label += f"-g{plain(self.gap_limit)}"
+        return f"{label}-w{self.workers}"
+
+
+def check_method(method: str) -> None:
+    """Refuse a method that there is not."""
+    if method not in METHODS:
+        raise MethodError(f"unknown method {method!r}; known are {', '.join(METHODS)}")
+
+
+def plain(number: float) -> str:
+    """Return a number without a decimal point that says nothing."""
+    return repr(float(number)).removesuffix(".0")
+
+
+SETTINGS = tuple(field.name for field in fields(Settings))
+
+
+class RowStatus(StrEnum):
+    """The status of a result, or the reason why there is none."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    UNKNOWN = "unknown"
+    NOT_APPLICABLE = "not-applicable"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """The result of a run for one instance; the fields are the columns, in this order.
+
+    Parameters
+    ----------
+    instance, file, sha256
+        Name (or the file's, where it has none), file and digest of the instance.
+    tasks, cpus, fragments, penalty, objective_kind
+        Its size; its penalty, f, g or matrix (there ``fragments`` are task types); and what is
+        minimised.
+    method, seed, time_limit_s, gap_limit, workers
+        The settings.
+    status, stop_reason
+        As in a result; the status is ``not-applicable`` where the method does not fit the
+        instance, and ``error`` where no result came back.
+    objective, lower_bound, gap
+        As in the result.
+    certificate
+        Kind of the certificate; empty without one.
+    first_schedule_s, best_schedule_s, best_bound_s
+        Seconds until the first schedule, the best one, and the best bound.
+    wall_time_s
+        Seconds that the search took; where no result came back, those until that was known.
+    peak_memory_mib
+        Most memory (MiB, resident) that the process had in use up to the end of the search.
+    verified
+        ``yes`` or ``no`` where the result was checked, else empty.
+    dfopt_version
+        The version that solved it.
+    error
+        Why there is no result, or what is wrong with it.
+    """
+
+    instance: str
+    file: str
+    sha256: str
+    tasks: int
+    cpus: int
+    fragments: int
+    penalty: str
+    objective_kind: str
+    method: str
+    seed: int
+    time_limit_s: float
+    gap_limit: float | None
+    workers: int
+    status: RowStatus
+    stop_reason: str = ""
+    objective: int | None = None
+    lower_bound: int | None = None
+    gap: float | None = None
+    certificate: str = ""
+    first_schedule_s: float | None = None
+    best_schedule_s: float | None = None
+    best_bound_s: float | None = None
+    wall_time_s: float
+    peak_memory_mib: float | None = None
+    verified: str = ""
+    dfopt_version: str
+    error: str = ""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The digest of the instance and the settings; no two rows of a table share them."""
+        return self.sha256, *(getattr(self, setting) for setting in SETTINGS)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the search ended with a proof."""
+        return self.status in (RowStatus.OPTIMAL, RowStatus.INFEASIBLE)
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether no result came back, or one that the checker refuted."""
+        return self.status is RowStatus.ERROR or self.verified == "no"
+
+
+TYPES = get_type_hints(Row)
+COLUMNS = tuple(TYPES)
+
+
+def rows_frame(rows: Iterable[Row], *, library: FrameLibrary | None = None) -> Any:
+    """Return rows as a data frame of pandas or polars, with the columns of the CSV file.
+
+    Parameters
+    ----------
+    rows
+        As :func:`~dfopt.bench.run` reports them, or :func:`~dfopt.bench.read_rows` reads them.
+    library
+        ``"pandas"`` or ``"polars"``; None takes pandas if it is installed, else polars.
+
+    Raises
+    ------
+    MethodError
+        When the library is not installed.
+    """
+    values = ([getattr(row, column) for column in COLUMNS] for row in rows)
+    return frame_of(
+        COLUMNS,
+        [[str(value) if isinstance(value, StrEnum) else value for value in row] for row in values],
+        library,
+    )
+
+
+def line_of(row: Row | None = None) -> str:
+    """Return the line of a row, or the header; line breaks within texts are escaped."""
+    line = io.StringIO()
+    values = COLUMNS if row is None else [_text(getattr(row, column)) for column in COLUMNS]
+    csv.writer(line, lineterminator="\n").writerow(values)
+    return line.getvalue()
+
+
+def _text(value: object) -> str:
+    text = "" if value is None else str(value)
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def row_from_texts(texts: list[str]) -> Row:
+    """Return the row that the fields of a line describe.
+
+    Raises
+    ------
+    FileError
+        When they are too few or too many, one of them cannot be read, or another version wrote
+        them.
+    """
+    if len(texts) != len(COLUMNS):
+        raise FileError(f"has {len(texts)} fields, not {len(COLUMNS)}; mend or remove the line")
+    values: dict[str, Any] = {}
+    for column, text in zip(COLUMNS, texts, strict=True):
+        kind, *is_optional = get_args(TYPES[column]) or (TYPES[column],)
+        try:
+            values[column] = None if is_optional and not text else kind(text)
+        except ValueError:
+            problem = f"{text!r} cannot stand here; mend or remove the line"
+            raise FileError(problem, place=column) from None
+    if values["dfopt_version"] != __version__:
+        raise FileError(
+            f"is of dfopt {values['dfopt_version']}, and this is {__version__}; "
+            "name another file, so that figures of two versions do not mix"
+        )
+    return Row(**values)
+
+
+@contextmanager
+def line_named(reader: Any, file: str) -> Iterator[None]:
+    """Let errors name the file and line that a reader of CSV has come to."""
+    try:
+        yield
+    except csv.Error as error:
+        problem = f"is no CSV ({error}); mend or remove the line"
+        raise FileError(problem, place=f"line {reader.line_num}", file=file) from None
+    except DfoptError as error:
+        place = ", ".join(filter(None, (f"line {max(reader.line_num, 1)}", error.place)))
+        raise FileError(error.problem, place=place, file=file) from None
+
+
+@contextmanager
+def rows_file(
+    path: str | Path, *, resume: bool = False
+) -> Iterator[tuple[tuple[Row, ...], Callable[[Row], None]]]:
+    """Open a CSV file for more rows; give the rows that it has, and what appends one.
+
+    Every row is on the disk before the next one begins. So whatever ends the process, what can be
+    torn is the last line; it lacks its end, and going on drops it.
+
+    Parameters
+    ----------
+    path
+        The file.
+    resume
+        Whether to go on with the rows that are there, whatever their settings.
+
+    Raises
+    ------
+    FileError
+        When the file cannot be written, is at work in another run, holds anything although
+        ``resume`` is false, or holds what this version does not write.
+    """
+    file = str(path)
+    check_writable(file)
+    if file.endswith(".gz") or (os.path.exists(file) and not os.path.isfile(file)):
+        raise FileError("grows row by row; name a plain file, not compressed", file=file)
+    with open(file, "a+b", buffering=0) as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            problem = "another run writes to it; wait for its end, or name another file"
+            raise FileError(problem, file=file) from None
+        except OSError:
+            pass  # a file system without locks: other runs cannot be kept out
+
+        def write(line: str) -> None:
+            data = line.encode()
+            try:
+                while data:
+                    data = data[os.write(stream.fileno(), data) :]
+                os.fsync(stream)
+            except OSError as error:
+                problem = f"cannot be written ({error.strerror}); make room and add `resume`"
+                raise FileError(problem, file=file) from None
+
+        rows: tuple[Row, ...] = ()
+        if os.path.getsize(file):
+            if not resume:
+                raise FileError(
+                    "is there already; add `resume` to go on with it, or name another file",
+                    file=file,
+                )
+            whole, torn = _lines_in(file)
+            if whole or not line_of().encode().startswith(torn):
+                rows = _rows_of(whole, file)
+            stream.truncate(len(whole))
+        if not os.path.getsize(file):
+            write(line_of())
+        yield rows, lambda row: write(line_of(row))
+
+
+def read_rows(path: str | Path) -> tuple[Row, ...]:
+    """Return the rows in a CSV file that a run has written, a torn last line left out.
+
+    Raises
+    ------
+    FileError
+        When the file holds something else.
+    """
+    return _rows_of(_lines_in(path)[0], str(path))
+
+
+def _lines_in(path: str | Path) -> tuple[bytes, bytes]:
+    """Return the whole lines of a file, and the torn part of a last one."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror}); name another file"
+        raise FileError(problem, file=str(path)) from None
+    end = data.rfind(b"\n") + 1
+    return data[:end], data[end:]
+
+
+def _rows_of(data: bytes, file: str) -> tuple[Row, ...]:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise FileError("is no UTF-8 text; name another file", file=file) from None
+    reader = csv.reader(text.splitlines(keepends=True), strict=True)
+    with line_named(reader, file):
+        if tuple(next(reader, ())) != COLUMNS:
+            raise FileError(f"does not name the columns of dfopt {__version__}; name another file")
+        return tuple(map(row_from_texts, reader))
