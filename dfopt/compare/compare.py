@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
 
 from dfopt.compare.attainable.frontier import FrontierProgress
 from dfopt.compare.attainable.frontier_of import frontier_of
@@ -14,7 +13,6 @@ from dfopt.compare.comparison import Comparison, WindowResult
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.dispatches import dispatches_of
 from dfopt.compare.domains.domain_pairs import domain_comparison
-from dfopt.compare.jobs import Answer, WindowJob, are_worth_processes, jobs_of
 from dfopt.compare.realised import (
     causes_of,
     charges_of,
@@ -29,11 +27,11 @@ from dfopt.compare.window_length import (
     in_unit_of,
     window_starts,
 )
-from dfopt.compare.windows.bound_and_roll import RollingCosts, WindowBounds
-from dfopt.compare.windows.cutting import WindowConditions, WindowedDispatches, check_room, cut
+from dfopt.compare.windows import WindowCosts, WindowFigure, WindowJob, check_room
 from dfopt.parallel.pool import performed
 from dfopt.problem.cache_domains import CacheDomains
 from dfopt.problem.instance import Objective
+from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.solvers.facade import available_processors
 from dfopt.trace import Trace
 from dfopt.trace.parallel_fragments import parallel_share
@@ -42,10 +40,11 @@ from dfopt.trace.service import service_of
 SECONDS = 20.0
 """Seconds that solvers may search for, by default."""
 
-BALANCED = "balanced"
+SHARES: dict[WindowFigure, float] = {"rolling": 0.45, "bound": 0.45, "balanced": 0.1}
+"""Which share of that time each figure gets; on balanced bounds no other figure depends."""
 
-BALANCED_SHARE = 0.1
-"""Share of that time for the balanced bounds, on which no other figure depends."""
+WORTH_PROCESSES = 500_000
+"""With fewer dispatches in all jobs together, starting processes takes longer than the work."""
 
 
 def compare_trace(  # noqa: PLR0913 - options, all by keyword
@@ -109,16 +108,14 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     charges = charges_of(dispatches, model)
     realised = realised_of(dispatches, charges)
     by_worst = model.objective is Objective.MAX_PENALTY
-    tables = [
-        cut(dispatches, window_starts(dispatches, in_unit_of(trace, window))) for window in windows
-    ]
+    cuts = [window_starts(dispatches, in_unit_of(trace, window)) for window in windows]
     if isinstance(model.capacity, int):
-        for table in tables:
-            check_room(table, model.capacity)
+        for starts in cuts:
+            check_room(dispatches, starts, model.capacity)
     in_domains = None
     if domains is not None:
-        starts = {window.label: table.starts for window, table in zip(windows, tables, strict=True)}
-        in_domains = domain_comparison(dispatches, domains, starts, trace)
+        labelled = {window.label: starts for window, starts in zip(windows, cuts, strict=True)}
+        in_domains = domain_comparison(dispatches, domains, labelled, trace)
     seconds = (SECONDS if time_limit is None else time_limit) / max(1, len(windows))
     frontier = None
     if waits is not None:
@@ -131,11 +128,19 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
             on_progress=on_progress,
         )
     goes_on = frontier is None or frontier.is_complete
-    if not goes_on:
-        tables = []
     # One length of window after the other: an interrupt leaves those that are done.
     jobs = [
-        job for number, table in enumerate(tables) for job in _jobs(number, table, model, seconds)
+        WindowJob(
+            key=(number, wanted),
+            dispatches=dispatches,
+            starts=starts,
+            model=model,
+            types=trace.fragments if isinstance(model.penalty, PenaltyMatrix) else (),
+            seconds=share * seconds,
+        )
+        for number, starts in enumerate(cuts)
+        for wanted, share in SHARES.items()
+        if goes_on
     ]
     answers, is_complete = _answers(jobs, windows, workers, executor, on_progress)
     counted = realised.worst if by_worst else realised.total
@@ -149,9 +154,9 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
         managed=int(dispatches.managed.sum()),
         realised=realised,
         windows=tuple(
-            _result(window, table, answers[number], counted, by_worst=by_worst)
-            for number, (window, table) in enumerate(zip(windows, tables, strict=False))
-            if answers[number].is_known
+            _result(window, len(starts), answers[number], counted, by_worst=by_worst)
+            for number, (window, starts) in enumerate(zip(windows, cuts, strict=True))
+            if len(answers[number]) == len(SHARES)
         ),
         is_complete=is_complete and goes_on,
         causes=causes_of(charges),
@@ -169,72 +174,27 @@ def compare_trace(  # noqa: PLR0913 - options, all by keyword
     )
 
 
-def _jobs(
-    number: int, table: WindowedDispatches, model: CostModel, seconds: float
-) -> list[WindowJob]:
-    """Return the jobs for one length of window: rolling schedule, bounds, balanced bounds."""
-    by_worst = model.objective is Objective.MAX_PENALTY
-    conditions = WindowConditions(
-        capacity=model.capacity,
-        # The bounds of several windows add up only if the total counts.
-        by_worst=by_worst and len(table) == 1,
-        begins_empty=model.cold_start,
-        ends_written=model.final_write_back,
-    )
-    rolling = replace(conditions, by_worst=by_worst)
-    half = (1 - BALANCED_SHARE) / 2
-    balanced = replace(conditions, capacity="balanced")
-    return [
-        # The longest job first: otherwise the other processes would wait for it at the end.
-        *jobs_of((number, "rolling"), "rolling", table, rolling, seconds * half),
-        *jobs_of((number, "bound"), "bound", table, conditions, seconds * half),
-        *jobs_of((number, BALANCED), "bound", table, balanced, seconds * BALANCED_SHARE),
-    ]
-
-
-@dataclass(slots=True)
-class _Answers:
-    """The answers for one length of window so far, and the number of jobs still missing."""
-
-    bounds: dict[str, WindowBounds] = field(default_factory=dict)
-    rolling: RollingCosts | None = None
-    out: int = 0
-
-    @property
-    def is_known(self) -> bool:
-        return not self.out
-
-    def add(self, job: WindowJob, answer: Answer) -> None:
-        self.out -= 1
-        if isinstance(answer, RollingCosts):
-            self.rolling = answer
-        else:
-            name = job.key[1]
-            self.bounds[name] = self.bounds.get(name, WindowBounds(total=0, closed=0)) + answer
-
-
 def _answers(
     jobs: Sequence[WindowJob],
     windows: Sequence[Window],
     workers: int | None,
     executor: Executor | None,
     on_progress: Callable[[CompareProgress | FrontierProgress], None] | None,
-) -> tuple[list[_Answers], bool]:
+) -> tuple[list[dict[WindowFigure, WindowCosts]], bool]:
     """Return the answers for each length of window, and whether all lengths have theirs."""
-    answers = [_Answers() for _ in windows]
-    for job_to_do in jobs:
-        answers[job_to_do.key[0]].out += 1
-    total = sum(len(job.windows) for job in jobs)
+    answers: list[dict[WindowFigure, WindowCosts]] = [{} for _ in windows]
+    total = sum(len(job.starts) for job in jobs)
+    is_long = sum(len(job.dispatches) for job in jobs) > WORTH_PROCESSES
+    processes = (workers or available_processors()) if is_long else 1
     done = 0
     try:
-        for job, answer in performed(
-            jobs, (workers or available_processors()) if are_worth_processes(jobs) else 1, executor
-        ):
+        for job, answer in performed(jobs, processes, executor):
             assert isinstance(job, WindowJob)
-            answers[job.key[0]].add(job, answer)
-            done += len(job.windows)
+            number, wanted = job.key
+            answers[number][wanted] = answer
+            done += len(job.starts)
             if on_progress is not None:
-                label = windows[job.key[0]].label
+                label = windows[number].label
                 on_progress(CompareProgress(window=label, done=done, total=total))
     except KeyboardInterrupt:
         return answers, False
@@ -242,23 +202,28 @@ def _answers(
 
 
 def _result(
-    window: Window, table: WindowedDispatches, answers: _Answers, realised: int, *, by_worst: bool
+    window: Window,
+    count: int,
+    answers: dict[WindowFigure, WindowCosts],
+    realised: int,
+    *,
+    by_worst: bool,
 ) -> WindowResult:
-    assert answers.rolling is not None, "no job is out"
+    rolling = answers["rolling"]
     bound, balanced = (
-        -(-bounds.total // table.cpus) if by_worst and len(table) > 1 else bounds.total
-        for bounds in (answers.bounds["bound"], answers.bounds[BALANCED])
+        # No CPU pays less than an even share of what all pay in all windows.
+        -(-answer.bound // len(rolling.costs)) if by_worst and count > 1 else answer.bound
+        for answer in (answers["bound"], answers["balanced"])
     )
-    costs = answers.rolling.costs
     return WindowResult(
         window=window.label,
-        count=len(table),
+        count=count,
         realised=realised,
         bound=bound,
-        rolling=max(costs) if by_worst else sum(costs),
+        rolling=max(rolling.costs) if by_worst else sum(rolling.costs),
         # An even share is the smallest capacity possible, so the other bound holds for it too.
         balanced=max(bound, balanced),
-        closed=answers.bounds["bound"].closed,
-        balanced_closed=answers.bounds[BALANCED].closed,
-        rolling_closed=answers.rolling.closed,
+        closed=answers["bound"].closed,
+        balanced_closed=answers["balanced"].closed,
+        rolling_closed=rolling.closed,
     )

@@ -5,13 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dfopt.compare import CostModel, compare_trace, parse_window
-from dfopt.compare.dispatches import dispatches_of
-from dfopt.compare.window_length import window_starts
-from dfopt.compare.windows.bound_and_roll import free_windows
-from dfopt.compare.windows.cutting import WindowConditions, cut
-from dfopt.compare.windows.uniform import UniformWindows
 from dfopt.problem.penalties import PenaltyF
-from dfopt.trace import Trace, read_trace
+from dfopt.trace import read_trace
 from dfopt.trace.labels import label
 from tests.benchmarks.own_process import in_own_process
 from tests.benchmarks.report import Table
@@ -97,21 +92,7 @@ def measured(path: Path, model: str) -> dict[str, float]:
         "windows": result.count,
         "proven": result.closed / result.count,
         "rolling_proven": result.rolling_closed / result.count,
-        "quick_us": quick_us(trace, MODELS[model]),
     }
-
-
-def quick_us(trace: Trace, model: CostModel) -> float:
-    """Return the microseconds that a quick bound takes where it closes its window."""
-    dispatches = dispatches_of(trace, model)
-    conditions = WindowConditions(
-        capacity="observed", by_worst=False, begins_empty=False, ends_written=False
-    )
-    windows = free_windows(cut(dispatches, window_starts(dispatches, WINDOW)), conditions)
-    pack = UniformWindows().solve
-    closed = [window for window in windows if pack(window).is_closed]
-    seconds, _ = timed(lambda: [pack(window) for window in closed])
-    return 1e6 * seconds / len(closed)
 
 
 def test_a_million_switches(report: Callable[[Table], None], tmp_path: Path) -> None:
@@ -134,7 +115,6 @@ def test_a_million_switches(report: Callable[[Table], None], tmp_path: Path) -> 
                 total / found["counting_s"],
                 found["proven"],
                 found["rolling_proven"],
-                found["quick_us"],
                 peak,
             ]
         )
@@ -145,14 +125,12 @@ def test_a_million_switches(report: Callable[[Table], None], tmp_path: Path) -> 
             command="python -m pytest tests/benchmarks/test_compare.py",
             columns=[
                 "costs", "windows", "reading, s", "labelling, s", "comparing, s", "together, s",
-                "× counting lines", "bound proven", "rolling proven", "quick bound, µs a window",
-                "peak memory, GiB",
+                "× counting lines", "bound proven", "rolling proven", "peak memory, GiB",
             ],
             rows=rows,
             notes=[
                 f"{SWITCHES:,} switches and half as many wake-ups of {THREADS} threads of "
                 f"{PROGRAMS} programs, as perf's text",
-                "the quick bound where it closes its window, its placement included",
                 "peak memory of the process itself, without the processes that it starts",
                 f"target {TARGET_S} s; slowest {slowest:.1f} s",
             ],

@@ -1,24 +1,11 @@
 """Hypothesis strategies: short traces with labels, the costs for them, and windows."""
 
-from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
 from hypothesis import strategies as st
 
 from dfopt.compare import CostModel, Window
 from dfopt.compare.window_length import WHOLE, WindowKind
-from dfopt.compare.windows.window import (
-    CLEAN,
-    DIRTY,
-    EMPTY,
-    FOREIGN,
-    INVALIDATED,
-    UNKNOWN,
-    Cache,
-    DispatchClass,
-    WindowProblem,
-)
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.trace import Trace
@@ -90,54 +77,3 @@ def models(
     }
     given.update((name, st.just(value)) for name, value in fixed.items())
     return st.builds(CostModel, **given)
-
-
-def classes(dispatches: Iterable[tuple[int, int]]) -> tuple[DispatchClass, ...]:
-    """Return classes of dispatches, given as entry and leave state."""
-    counts = sorted(Counter(dispatches).items())
-    return tuple(DispatchClass(entry, leaves, count) for (entry, leaves), count in counts)
-
-
-@st.composite
-def window_problems(
-    draw: st.DrawFn, *, most: int = 5, uniform: bool, evicts: bool = True
-) -> WindowProblem:
-    """Draw a window with at most ``most`` dispatches, evicting ones included.
-
-    Parameters
-    ----------
-    most
-        Limit on the number of dispatches.
-    uniform
-        Whether all dispatches leave their fragments in the same state.
-    evicts
-        Whether something may evict, which no instance can say.
-    """
-    cpus = draw(st.integers(1, 3))
-    count = draw(st.integers(1, most))
-    write_back = draw(st.sampled_from((0, 1, 3, 5) if uniform else (1, 3, 5)))
-    states = st.sampled_from((CLEAN, DIRTY, INVALIDATED))
-    if uniform:
-        states = st.just(DIRTY if write_back else CLEAN)
-    entries = st.just(draw(st.integers(0, 4))) if draw(st.booleans()) else st.integers(0, 4)
-    dispatch = st.tuples(entries, states)
-    fragments: list[list[tuple[int, int]]] = [[], [], []]
-    evicting: list[list[tuple[int, int]]] = [[] for _ in range(cpus)]
-    homes = fragments if not evicts or draw(st.booleans()) else [*fragments, *evicting]
-    fragments[0].append(draw(dispatch))
-    for _ in range(count - 1):
-        draw(st.sampled_from(homes)).append(draw(dispatch))
-    used = [own for own in fragments if own]
-    managed = sum(map(len, used))
-    final = draw(st.booleans())
-    held = st.builds(Cache, st.sampled_from((FOREIGN, *range(len(used)))), states)
-    caches = st.sampled_from([UNKNOWN, EMPTY]) | held
-    return WindowProblem(
-        capacity=draw(st.integers(-(-managed // cpus), managed)),
-        fragments=tuple(map(classes, used)),
-        states=tuple(draw(caches) for _ in range(cpus)),
-        write_back=write_back,
-        evicting=tuple(map(classes, evicting)) if any(evicting) else (),
-        final=final,
-        by_worst=draw(st.booleans()),
-    )

@@ -2,36 +2,37 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
+from typing import Literal
 
 from dfopt.compare import CostModel
 from dfopt.compare.window_length import Window as Length
 from dfopt.compare.window_length import WindowKind
-from dfopt.compare.windows.window import EMPTY, UNKNOWN, Cache, DispatchClass, WindowProblem
 from dfopt.problem.cache_state import CacheState, Leaves
 from dfopt.problem.instance import Task
-from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
+from dfopt.problem.penalties import Penalty, PenaltyG, PenaltyMatrix
 from dfopt.problem.switch_costs import reading_cost, switch_cost
 from dfopt.trace import Trace
 from dfopt.trace.trace import BROKEN_CHAIN, LEAVES, NOT_GIVEN, UNMANAGED
 
-State = CacheState | Task | Cache
-"""The content of a cache: a fragment in its state, ``UNKNOWN`` or ``EMPTY``."""
+State = CacheState | Task | Literal["unknown", "empty"]
+"""The content of a cache: a fragment in its state, nothing, or it is not known."""
 
 
 def first_cost(penalty: Penalty, state: State, task: Task) -> int:
     """Return what a task pays that finds a cache in some state."""
-    if isinstance(state, Cache):
+    if isinstance(state, str):
         if isinstance(penalty, PenaltyMatrix):
             start = penalty.start or (0,) * len(penalty.types)
-            return start[penalty.types.index(task.type)] if state == EMPTY else 0
-        return reading_cost(penalty, task) if state == EMPTY else 0
+            return start[penalty.types.index(task.type)] if state == "empty" else 0
+        return reading_cost(penalty, task) if state == "empty" else 0
     return switch_cost(penalty, state, task)
 
 
 def left_cost(penalty: Penalty, state: State) -> int:
     """Return what a cache pays when everything is written back."""
-    if isinstance(state, Cache) or isinstance(penalty, PenaltyG):
+    if isinstance(state, str) or isinstance(penalty, PenaltyG):
         return 0
     if isinstance(penalty, PenaltyMatrix):
         return penalty.finish[penalty.types.index(state.type)] if penalty.finish else 0
@@ -103,8 +104,8 @@ def costs_by_row(trace: Trace, model: CostModel) -> dict[int, int]:
     costs: dict[int, int] = {}
     dispatches = counted(trace, model)
     for one in dispatches:
-        held = state.get(one.cpu, EMPTY if model.cold_start else UNKNOWN)
-        costs[one.row] = first_cost(model.penalty, UNKNOWN if one.freed else held, one.task)
+        held = state.get(one.cpu, "empty" if model.cold_start else "unknown")
+        costs[one.row] = first_cost(model.penalty, "unknown" if one.freed else held, one.task)
         state[one.cpu], last[one.cpu] = one.task, one
     if model.final_write_back:
         for cpu, one in last.items():
@@ -137,44 +138,96 @@ class Window:
     by_worst: bool
 
 
-def window_of(window: WindowProblem) -> Window:
-    """Return a window's dispatches one by one; their names begin with their class."""
-
-    def tasks(name: str, df: str, one: DispatchClass) -> list[Task]:
-        return [
-            Task(id=f"{name}.{copy}", df=df, lines=one.entry, leaves=LEAVES[one.leaves])
-            for copy in range(one.copies)
-        ]
-
-    def alone(cpu: int, number: int, one: DispatchClass) -> list[Task]:
-        """Return dispatches each of which has a fragment of its own."""
-        return [replace(task, df=task.id) for task in tasks(f"evicts {cpu} {number}", "", one)]
-
-    def state(cache: Cache) -> State:
-        if cache in (UNKNOWN, EMPTY):
-            return cache
-        return CacheState(df=str(cache.fragment), leaves=LEAVES[cache.leaves])
-
-    return Window(
-        penalty=PenaltyF(read_line=1, write_back=window.write_back),
-        tasks=tuple(
-            task
-            for number, (fragment, one) in enumerate(window.classes())
-            for task in tasks(str(number), str(fragment), one)
-        ),
-        states=tuple(map(state, window.states)),
-        fixed=tuple(
-            tuple(
-                task
-                for number, one in enumerate(window.evicting_on(cpu))
-                for task in alone(cpu, number, one)
+def windows_of(trace: Trace, model: CostModel, window: Length, *, by_worst: bool) -> list[Window]:
+    """Return each window as it is bounded: all caches as free as they may be."""
+    rows = naive_windows(trace, model, window)
+    found = []
+    for number, own_rows in enumerate(rows):
+        own = [dispatch for dispatch in counted(trace, model) if dispatch.row in own_rows]
+        managed = [dispatch for dispatch in own if dispatch.managed]
+        loads = [sum(dispatch.cpu == cpu for dispatch in managed) for cpu in range(trace.cpus)]
+        most = model.capacity
+        if not isinstance(most, int):
+            most = {
+                "observed": max(loads),
+                "balanced": -(-len(managed) // trace.cpus),
+                "unlimited": len(managed),
+            }[most]
+        begins: list[State] = ["unknown"] * trace.cpus
+        if number == 0 and model.cold_start:
+            freed = unknown_at(trace, model, None, own[0].start)
+            begins = ["unknown" if cpu in freed else "empty" for cpu in range(trace.cpus)]
+        found.append(
+            Window(
+                penalty=model.penalty,
+                tasks=tuple(dispatch.task for dispatch in managed),
+                states=tuple(begins),
+                fixed=tuple(
+                    tuple(
+                        dispatch.task
+                        for dispatch in own
+                        if not dispatch.managed and dispatch.cpu == cpu
+                    )
+                    for cpu in range(trace.cpus)
+                ),
+                capacity=most,
+                final=model.final_write_back and number == len(rows) - 1,
+                by_worst=by_worst,
             )
-            for cpu in range(window.cpus)
-        ),
-        capacity=window.capacity,
-        final=window.final,
-        by_worst=window.by_worst,
-    )
+        )
+    return found
+
+
+def unknown_at(trace: Trace, model: CostModel, before: int | None, start: int) -> set[int]:
+    """Return the CPUs with a gap that ends by the start of a window, and after that before it."""
+    return {
+        cpu
+        for cpu in range(trace.cpus)
+        for end in gap_ends(trace, model, cpu)
+        if end <= start and (before is None or before < end)
+    }
+
+
+def least_in_turn(trace: Trace, model: CostModel, window: Length) -> int:
+    """Return what the best schedule costs in all that runs one window after the other."""
+    starts = [int(trace.start[rows[0]]) for rows in naive_windows(trace, model, window)]
+    least: dict[tuple[State, ...], int] = {}
+    for number, own in enumerate(windows_of(trace, model, window, by_worst=False)):
+        if not number:
+            least = {own.states: 0}
+        freed = unknown_at(trace, model, starts[number - 1], starts[number]) if number else set()
+        found: dict[tuple[State, ...], int] = {}
+        for states, paid in least.items():
+            begin = tuple("unknown" if cpu in freed else one for cpu, one in enumerate(states))
+            for end, cost in _ends_of_all(replace(own, states=begin)).items():
+                found[end] = min(paid + cost, found.get(end, paid + cost))
+        least = found
+    return min(least.values())
+
+
+@cache
+def _ends_of_all(window: Window) -> dict[tuple[State, ...], int]:
+    """Return what running a window costs at least, by what all caches hold then."""
+    every = (1 << len(window.tasks)) - 1
+    least: dict[tuple[int, tuple[State, ...]], int] = {(0, ()): 0}
+    for state, fixed in zip(window.states, window.fixed, strict=True):
+        own: dict[tuple[int, State], int] = {}
+        for chosen, tasks in _loads(window, fixed):
+            for last, cost in least_order(window, state, tasks).items():
+                end = state if last < 0 else _left(tasks[last])
+                own[chosen, end] = min(cost, own.get((chosen, end), cost))
+        found: dict[tuple[int, tuple[State, ...]], int] = {}
+        for (before, ends), paid in least.items():
+            for (chosen, end), cost in own.items():
+                if not before & chosen:
+                    key = before | chosen, (*ends, end)
+                    found[key] = min(paid + cost, found.get(key, paid + cost))
+        least = found
+    return {ends: cost for (ran, ends), cost in least.items() if ran == every}
+
+
+def _left(task: Task) -> CacheState:
+    return CacheState(df=task.df, type=task.type, leaves=task.leaves)
 
 
 def order_cost(window: Window, state: State, order: Sequence[Task]) -> int:

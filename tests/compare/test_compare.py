@@ -15,70 +15,21 @@ from dfopt.compare import (
     CostModel,
     Window,
     compare_trace,
-    jobs,
     parse_window,
 )
 from dfopt.compare.dispatches import dispatches_of
-from dfopt.compare.jobs import WindowJob
 from dfopt.compare.window_length import window_starts
-from dfopt.compare.windows.bound_and_roll import bounds_of, rolling_steps
-from dfopt.compare.windows.cutting import WindowConditions, WindowedDispatches, cut
-from dfopt.compare.windows.window import EMPTY, UNKNOWN
-from dfopt.compare.windows.window_solver import WindowSolver
+from dfopt.compare.windows import WindowCosts, WindowJob
 from dfopt.errors import DfoptError, InstanceError, MethodError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.trace import Gaps, Trace
 from dfopt.trace.trace import LOST_EVENTS
-from tests.compare import naive
 from tests.compare.drawn import labelled_traces, models, windows
-from tests.compare.naive import costs_by_row, counted, least_cost
+from tests.compare.naive import costs_by_row, least_cost, least_in_turn, windows_of
 from tests.compare.quick import compared
-from tests.compare.rebuilt import assert_is_possible
 from tests.trace.traces import trace_from_rows
-
-
-def table_of(trace: Trace, model: CostModel, window: Window) -> WindowedDispatches:
-    dispatches = dispatches_of(trace, model)
-    return cut(dispatches, window_starts(dispatches, window))
-
-
-def naive_windows(
-    trace: Trace, model: CostModel, table: WindowedDispatches, *, by_worst: bool
-) -> list[naive.Window]:
-    """Return each window as it is bounded: all caches as free as they may be."""
-    dispatches = counted(trace, model)
-    found = []
-    for number in range(len(table)):
-        begin, end = table.rows(number)
-        own = dispatches[begin:end]
-        managed = [dispatch for dispatch in own if dispatch.managed]
-        loads = [sum(dispatch.cpu == cpu for dispatch in managed) for cpu in range(trace.cpus)]
-        begins: list[naive.State] = [UNKNOWN] * trace.cpus
-        if number == 0 and model.cold_start:
-            begins = [
-                UNKNOWN if cpu in table.unknown.get(0, ()) else EMPTY for cpu in range(trace.cpus)
-            ]
-        found.append(
-            naive.Window(
-                penalty=model.penalty,
-                tasks=tuple(dispatch.task for dispatch in managed),
-                states=tuple(begins),
-                fixed=tuple(
-                    tuple(
-                        dispatch.task
-                        for dispatch in own
-                        if not dispatch.managed and dispatch.cpu == cpu
-                    )
-                    for cpu in range(trace.cpus)
-                ),
-                capacity=max(loads),
-                final=model.final_write_back and number == len(table) - 1,
-                by_worst=by_worst,
-            )
-        )
-    return found
 
 
 @pytest.mark.slow
@@ -86,12 +37,11 @@ def naive_windows(
 @settings(max_examples=150)
 def test_bounds_lie_below_every_schedule(trace: Trace, model: CostModel, window: Window) -> None:
     (result,) = compared(trace, model, window).windows
-    table = table_of(trace, model, window)
-    assert result.count == len(table)
     worst = model.objective is Objective.MAX_PENALTY
-    one_by_one = naive_windows(trace, model, table, by_worst=worst and len(table) == 1)
+    one_by_one = windows_of(trace, model, window, by_worst=worst and result.count == 1)
+    assert result.count == len(one_by_one)
     least = sum(map(least_cost, one_by_one))
-    if worst and len(table) > 1:
+    if worst and result.count > 1:
         # No CPU pays less than an even share, and none less than in its most expensive window.
         least = -(-least // trace.cpus)
     assert result.bound <= least
@@ -107,42 +57,29 @@ def test_worst_cpu_of_several_windows(trace: Trace, model: CostModel) -> None:
     """No schedule of all windows in turn beats the bound on its worst CPU."""
     model = replace(model, objective=Objective.MAX_PENALTY, unmanaged="transparent")
     (result,) = compared(trace, model, parse_window("3")).windows
-    table = table_of(trace, model, parse_window("3"))
-    alone = naive_windows(trace, model, table, by_worst=True)
+    alone = windows_of(trace, model, parse_window("3"), by_worst=True)
     # The worst CPU of the most expensive window costs at most as much as the worst of all.
     assert max(map(least_cost, alone)) <= result.rolling
     assert result.bound <= min(result.rolling, result.realised)
 
 
-def _conditions(model: CostModel) -> WindowConditions:
-    return WindowConditions(
-        capacity="observed",
-        by_worst=model.objective is Objective.MAX_PENALTY,
-        begins_empty=model.cold_start,
-        ends_written=model.final_write_back,
-    )
-
-
 @pytest.mark.slow
 @given(
-    labelled_traces(most=10),
-    models(),
+    labelled_traces(most=6),
+    models(objective=Objective.TOTAL_PENALTY),
     windows,
     st.sampled_from(["observed", "balanced", "unlimited"]),
 )
-def test_the_rolling_schedule_is_real(
+@settings(max_examples=150, deadline=None)
+def test_no_schedule_of_windows_in_turn_beats_the_bound_and_rolling_is_one(
     trace: Trace, model: CostModel, window: Window, capacity: str
 ) -> None:
-    table = table_of(trace, model, window)
-    conditions = replace(_conditions(model), capacity=capacity)  # type: ignore[arg-type]
-    solver = WindowSolver(leaves_differ=table.leaves_differ, seconds=0, thorough=False)
-    paid = [0] * trace.cpus
-    steps = list(rolling_steps(table, conditions, solver, paid))
-    for step in steps:
-        assert_is_possible(step)
-    assert sum(paid) == sum(sum(step.solved.schedule.costs) for step in steps)
-    total = bounds_of(table, replace(conditions, by_worst=False), solver).total
-    assert total <= sum(paid)
+    model = replace(model, capacity=capacity)
+    (result,) = compared(trace, model, window).windows
+    least = least_in_turn(trace, model, window)
+    assert result.bound <= least <= result.rolling
+    if result.count == 1 and result.closed:
+        assert result.bound == least
 
 
 @pytest.mark.slow
@@ -159,14 +96,6 @@ def test_states_that_differ_cost_what_the_definition_says(
         by_cpu[trace.cpu[row]] += cost
     assert result.realised == (max(by_cpu) if worst else sum(by_cpu))
     assert result.bound <= min(result.realised, result.rolling)
-
-
-def test_one_job_a_window_at_most() -> None:
-    table = table_of(BUSY, CostModel(), parse_window("5"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jobs, "DISPATCHES_A_JOB", 1)
-        parts = jobs.jobs_of((0, "bound"), "bound", table, _conditions(CostModel()), 1)
-    assert [len(job.windows) for job in parts] == [1] * len(table)
 
 
 BUSY = trace_from_rows(
@@ -198,7 +127,7 @@ def test_an_interrupt_leaves_the_lengths_that_are_done(monkeypatch: pytest.Monke
     perform = WindowJob.perform
     asked = 0
 
-    def interrupted(job: WindowJob) -> jobs.Answer:
+    def interrupted(job: WindowJob) -> WindowCosts:
         nonlocal asked
         asked += 1
         if asked == 5:
@@ -212,25 +141,15 @@ def test_an_interrupt_leaves_the_lengths_that_are_done(monkeypatch: pytest.Monke
     assert found.realised == compare_trace(BUSY, waits=None).realised
 
 
-@pytest.mark.parametrize("leaves", [None, "different"])
-def test_an_interrupt_of_a_solver_is_not_lost(
-    monkeypatch: pytest.MonkeyPatch, leaves: str | None
-) -> None:
-    # Its placements are never the best, so that solvers are asked.
+def test_an_interrupt_of_a_solver_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     model = CostModel(penalty=PenaltyF(read_line=1, write_back=5))
-    numbers = np.arange(len(BUSY))
-    trace = replace(BUSY, lines=numbers % 4)
-    if leaves:
-        trace = replace(trace, leaves=(numbers % 3).astype(np.int8))
+    trace = replace(BUSY, lines=np.arange(len(BUSY)) % 4)
     monkeypatch.setattr("dfopt.solvers.auto.solve_automatically", interrupted)
-    windows = "dfopt.compare.windows"
-    monkeypatch.setattr(f"{windows}.uniform.lower_bound", lambda *_: 0)
-    monkeypatch.setattr(f"{windows}.leaves.lower_bound", lambda _: 0)
-    monkeypatch.setattr(f"{windows}.as_instance.cheap_bound", lambda *_: NOTHING)
-    monkeypatch.setattr(f"{windows}.leaves.best_contents", lambda *_: (None, 0))
+    # Nothing attains this bound, so that solvers are asked.
+    monkeypatch.setattr("dfopt.compare.windows.cheap_bound", lambda *_: NOTHING)
     found = compare_trace(trace, model, windows=[parse_window("20")], workers=1, waits=None)
     assert not found.is_complete
     assert found.windows == ()

@@ -14,7 +14,6 @@ from dfopt.compare import (
     CostModel,
     Window,
     compare_trace,
-    jobs,
     parse_wait,
 )
 from dfopt.compare.attainable import arrivals, frontier_of, frontier_parts, schedule_within
@@ -67,7 +66,6 @@ def _short_stretches() -> Iterator[None]:
         patch.setattr(schedule_within, "WORK", 500)
         patch.setattr(schedule_within, "USUAL_STEPS_IN_BUDGET", 100)
         patch.setattr(search, "DISPATCHES", 4)
-        patch.setattr(jobs, "DISPATCHES_A_JOB", 1)
         patch.setattr(arrivals, "MOST_UNKNOWN", 1.0)
         yield
 

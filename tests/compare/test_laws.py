@@ -1,4 +1,4 @@
-"""Comparisons after a change of names, units, clocks or of the number of jobs."""
+"""Comparisons after a change of names, units or clocks."""
 
 from dataclasses import replace
 
@@ -7,10 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dfopt.compare import (
-    Comparison,
-    jobs,
-)
+from dfopt.compare import Comparison
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyF, PenaltyG
@@ -91,13 +88,3 @@ def test_clocks_may_begin_anywhere(trace, model, window, shift) -> None:
     gaps = replace(trace.gaps, start=trace.gaps.start + shift, end=trace.gaps.end + shift)
     later = replace(trace, start=trace.start + shift, end=trace.end + shift, gaps=gaps)
     assert results(compared(later, model, window)) == results(compared(trace, model, window))
-
-
-@pytest.mark.slow
-@given(labelled_traces(), models(leaves=Leaves.DIRTY), windows)
-def test_parts_of_the_work_add_up(trace, model, window) -> None:
-    trace = one_state(trace)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jobs, "DISPATCHES_A_JOB", 1)
-        apart = compared(trace, model, window)
-    assert results(apart) == results(compared(trace, model, window))

@@ -10,22 +10,19 @@ from hypothesis import strategies as st
 from dfopt import solve
 from dfopt.compare import CostModel, Window, compare_trace, parse_window
 from dfopt.compare.comparison import Cause
-from dfopt.compare.cost_model import TypeCosts, type_costs
+from dfopt.compare.cost_model import type_costs
 from dfopt.compare.to_instance import trace_instance
-from dfopt.compare.windows.matrix import MatrixSchedule, MatrixWindows, matrix_problem_of
-from dfopt.compare.windows.window import WindowProblem
 from dfopt.errors import InstanceError, MethodError
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyMatrix
-from dfopt.solvers.matrix.flow import TypeFlow, least_flow
-from dfopt.solvers.matrix.problem import MatrixProblem
+from dfopt.solvers.matrix import bound_by_flow
+from dfopt.solvers.search import Search
 from dfopt.trace import Trace, TraceHeader
 from dfopt.trace.from_schedule import trace_from_schedule
 from dfopt.trace.trace import LOST_EVENTS
 from tests.compare.drawn import labelled_traces, windows
-from tests.compare.naive import costs_by_row
+from tests.compare.naive import costs_by_row, least_in_turn
 from tests.compare.quick import compared
-from tests.solvers.matrix.problems import assert_real
 from tests.strategies import FRAGMENTS
 from tests.trace.traces import trace_from_rows
 
@@ -180,7 +177,7 @@ def test_factors_and_numbers_of_cpus_do_not_matter(trace, model, window, factor,
     )
     with pytest.MonkeyPatch.context() as patch:
         # No clock decides.
-        patch.setattr("dfopt.compare.windows.window_solver.SECONDS_PER_WINDOW", 0.0)
+        patch.setattr("dfopt.compare.windows.SECONDS_PER_WINDOW", 0.0)
         (one,) = compare_trace(
             trace, model, windows=[window], time_limit=0, workers=1, waits=None
         ).windows
@@ -199,36 +196,24 @@ def test_factors_and_numbers_of_cpus_do_not_matter(trace, model, window, factor,
 
 
 @pytest.mark.slow
-@given(labelled_traces(most=10, mixed=False, gaps=False), models(), windows)
-@settings(max_examples=60, deadline=None)
-def test_the_rolling_schedule_is_a_schedule(trace, model, window) -> None:
-    """Played back window by window it costs what it says."""
-    seen: list[tuple[WindowProblem, TypeCosts, MatrixSchedule]] = []
-    solved = MatrixWindows.solve
-
-    def remembered(self, problem):
-        found = solved(self, problem)
-        seen.append((problem, self._costs, found))
-        return found
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(MatrixWindows, "solve", remembered)
-        compared(trace, model, window)
-    for problem, costs, found in seen:
-        assert_real(matrix_problem_of(problem, costs), list(found.trails))
-        assert found.costs == tuple(trail.cost for trail in found.trails)
+@given(labelled_traces(most=6, mixed=False), models(objective=Objective.TOTAL_PENALTY), windows)
+@settings(max_examples=100, deadline=None)
+def test_no_schedule_of_windows_in_turn_beats_the_bound_and_rolling_is_one(
+    trace: Trace, model: CostModel, window: Window
+) -> None:
+    (result,) = compared(trace, model, window).windows
+    assert result.bound <= least_in_turn(trace, model, window) <= result.rolling
 
 
 def test_equal_windows_are_solved_once(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [(0, n, n + 1, "t", ("HTTP", "PHP-long")[n % 2], None, None) for n in range(40)]
     asked = []
-    flows = least_flow
 
-    def counted(problem: MatrixProblem) -> TypeFlow:
-        asked.append(problem)
-        return flows(problem)
+    def counted(search: Search) -> None:
+        asked.append(search)
+        bound_by_flow(search)
 
-    monkeypatch.setattr("dfopt.compare.windows.matrix.least_flow", counted)
+    monkeypatch.setattr("dfopt.compare.windows.bound_by_flow", counted)
     trace = trace_from_rows(rows, cpus=1)
     (result,) = compared(trace, CostModel(penalty=WEB), parse_window("4")).windows
     assert result.count == 10

@@ -10,14 +10,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dfopt.compare import WHOLE, CostModel, compare_trace, jobs, parse_window
+from dfopt.compare import CostModel, compare, compare_trace, parse_window
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.dispatches import dispatches_of
-from dfopt.compare.jobs import WindowJob, jobs_of
 from dfopt.compare.window_length import window_starts
-from dfopt.compare.windows.cutting import WindowConditions, cut
+from dfopt.compare.windows import WindowJob
 from dfopt.parallel.pool import performed
-from dfopt.problem.penalties import PenaltyG
+from dfopt.problem.penalties import PenaltyF, PenaltyG
 from dfopt.trace import Trace
 from tests.patience import PATIENCE_S
 from tests.trace.traces import trace_from_rows
@@ -26,9 +25,7 @@ LENGTHS = [parse_window(text) for text in ("5", "whole")]
 MODEL = CostModel(penalty=PenaltyG(fill=2, write_back=3))
 """Under g all windows are proven within milliseconds, so that no limit in time decides a figure."""
 
-CONDITIONS = WindowConditions(
-    capacity="observed", by_worst=False, begins_empty=False, ends_written=False
-)
+HARD = CostModel(penalty=PenaltyF(read_line=3, write_back=50))
 
 
 def made(count: int, *, leaves_differ: bool = False) -> Trace:
@@ -51,8 +48,7 @@ TRACE = made(200)
 
 @pytest.fixture(autouse=True)
 def _small_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "WORTH_PROCESSES", 0)
-    monkeypatch.setattr(jobs, "DISPATCHES_A_JOB", 100)
+    monkeypatch.setattr(compare, "WORTH_PROCESSES", 0)
 
 
 def compared(**how: object) -> Comparison:
@@ -76,7 +72,7 @@ def figures(comparison: Comparison) -> list[tuple[int, ...]]:
 def test_processes_find_what_one_finds(here: Comparison) -> None:
     seen: list[int] = []
     there = compared(workers=2, on_progress=lambda progress: seen.append(progress.done))
-    assert len(seen) > 3 * len(LENGTHS)
+    assert len(seen) == 3 * len(LENGTHS)
     assert figures(there) == figures(here)
     assert (there.realised, there.causes, there.fragments) == (
         here.realised, here.causes, here.fragments,
@@ -85,10 +81,18 @@ def test_processes_find_what_one_finds(here: Comparison) -> None:
 
 def long_jobs(seconds: float) -> list[WindowJob]:
     """Return jobs that take their whole time."""
-    dispatches = dispatches_of(made(400, leaves_differ=True), MODEL)
-    table = cut(dispatches, window_starts(dispatches, WHOLE))
+    dispatches = dispatches_of(made(2_000, leaves_differ=True), HARD)
+    starts = window_starts(dispatches, parse_window("200"))
     return [
-        job for n in range(4) for job in jobs_of((n, "bound"), "bound", table, CONDITIONS, seconds)
+        WindowJob(
+            key=(number, "rolling"),
+            dispatches=dispatches,
+            starts=starts,
+            model=HARD,
+            types=(),
+            seconds=seconds,
+        )
+        for number in range(4)
     ]
 
 
@@ -116,10 +120,10 @@ def test_a_script_of_its_own_may_compare(tmp_path) -> None:
     script.write_text(
         "print('begins')\n"
         "import numpy as np\n"
-        "from dfopt.compare import compare_trace, jobs, parse_window\n"
+        "from dfopt.compare import compare, compare_trace, parse_window\n"
         "from dfopt.trace import Trace\n"
         "from dfopt.trace.trace import TraceTask\n"
-        "jobs.WORTH_PROCESSES = 0\n"
+        "compare.WORTH_PROCESSES = 0\n"
         "steps = np.arange(20)\n"
         "trace = Trace(cpus=1, cpu=np.zeros(20, np.int32), start=steps, end=steps + 1,\n"
         "    task=np.zeros(20, np.int32), fragment=(steps % 2).astype(np.int32),\n"
