@@ -14,9 +14,8 @@ import typer
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.formats import Format, document_format
 from dfopt.problem.cache_domains import CacheDomains
-from dfopt.problem.instance import Instance
 from dfopt_cli.cluster import cluster_at
-from dfopt_cli.cost_options import ModelOptions, model_choice, model_instance
+from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import naming
 from dfopt_cli.output_files import output_folder
@@ -47,7 +46,7 @@ class Plan:
     ----------
     labels, windows
         The options.
-    choice, instance
+    choice
         The model that they ask for.
     lengths
         The windows; None for the ladder of the foresight curve.
@@ -64,7 +63,6 @@ class Plan:
     labels: LabelOptions
     windows: WindowOptions
     choice: ModelChoice
-    instance: Instance | None
     lengths: tuple[Window, ...] | None
     waits: tuple[PermittedWait, ...] | Literal["usual"] | None = None
     domains: CacheDomains | None = None
@@ -96,7 +94,6 @@ def planned(
         choice=model_choice(model),
         lengths=windows.chosen(default=default),
         waits=None if frontier is None else frontier.waits(),
-        instance=model_instance(model),
         has_options=(labels, model, windows) != (LabelOptions(), ModelOptions(), WindowOptions())
         or frontier not in (None, FrontierOptions()),
     )
@@ -248,7 +245,7 @@ def compare_file(
     with cluster_at(plan.windows.scheduler) as executor, naming(file):
         compared = compare_trace(
             trace,
-            chosen_model(plan.choice, header=trace.header, instance=plan.instance),
+            chosen_model(plan.choice, trace.header),
             windows=foresight_windows(trace) if plan.lengths is None else plan.lengths,
             waits=usual_waits(trace) if plan.waits == "usual" else plan.waits,
             domains=plan.domains,

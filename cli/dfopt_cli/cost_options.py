@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from dfopt.files import read_instance
 from dfopt.problem.cache_state import Leaves
-from dfopt.problem.instance import Instance, Objective
+from dfopt.problem.instance import Objective
 from dfopt_cli.failures import naming, parsed, usage
 
 if TYPE_CHECKING:
@@ -155,41 +155,29 @@ class ModelOptions(CostOptions):
     ] = "bridge"
 
 
-def model_choice(options: ModelOptions) -> ModelChoice:
+def model_choice(options: CostOptions) -> ModelChoice:
     """Return what the options ask of the model; contradictions are wrong usage."""
-    from dfopt.compare.cost_model_choice import parse_capacity
+    from dfopt.compare.cost_model_choice import ModelChoice, parse_capacity, parse_lines
 
-    costs = cost_choice(options)
-    return replace(
-        costs,
-        objective=None if options.objective is None else Objective(options.objective),
-        final_write_back=options.final_write_back,
-        capacity=parsed(parse_capacity, options.capacity, "--capacity"),
-        unmanaged=options.unmanaged,
-        broken_chains=options.broken_chains,
-    )
-
-
-def cost_choice(options: CostOptions) -> ModelChoice:
-    """Return what the options ask of the costs; contradictions are wrong usage."""
-    from dfopt.compare.cost_model_choice import ModelChoice, parse_lines
-
-    lines, by_run_time = parsed(parse_lines, options.lines, "--lines") or (None, False)
     is_measured = options.machine is not None or options.penalties is not None
     options = with_penalties(with_machine(options))
-    return usage(
-        lambda: ModelChoice(
-            penalty=options.penalty_name(),
-            fill=options.fill,
-            read_line=options.read_line,
-            write_back=options.write_back,
-            lines=lines,
-            lines_by_run_time=by_run_time,
-            leaves=None if options.leaves is None else Leaves(options.leaves),
-            cold_start=options.cold_start,
-            time_unit="ns" if is_measured else None,
-        )
-    )
+    values = asdict(options)
+    for name in ("machine", "penalties", "model"):
+        del values[name]
+    values["penalty"] = options.penalty_name()
+    if options.lines is not None:
+        lines = parsed(parse_lines, options.lines, "--lines")
+        values["lines"], values["lines_by_run_time"] = lines or (None, False)
+    if options.leaves is not None:
+        values["leaves"] = Leaves(options.leaves)
+    if isinstance(options, ModelOptions):
+        values["capacity"] = parsed(parse_capacity, options.capacity, "--capacity")
+        if options.objective is not None:
+            values["objective"] = Objective(options.objective)
+    if options.model is not None:
+        with naming(options.model):
+            values["instance"] = read_instance(options.model)
+    return usage(lambda: ModelChoice(**values, time_unit="ns" if is_measured else None))
 
 
 def with_machine(options: CostOptions) -> CostOptions:
@@ -230,11 +218,3 @@ def with_penalties(options: CostOptions) -> CostOptions:
         fill=fill if options.fill is None else options.fill,
         write_back=0 if options.write_back is None else options.write_back,
     )
-
-
-def model_instance(options: CostOptions) -> Instance | None:
-    """Return the instance that the model is to be taken from."""
-    if options.model is None:
-        return None
-    with naming(options.model):
-        return read_instance(options.model)

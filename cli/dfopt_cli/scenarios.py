@@ -15,7 +15,7 @@ from dfopt.errors import DfoptError
 from dfopt.files.formats import toml_format
 from dfopt.files.streams import shown_name
 from dfopt.files.strict_toml import parse_toml
-from dfopt_cli.cost_options import CostOptions, cost_choice, model_instance
+from dfopt_cli.cost_options import CostOptions, model_choice
 from dfopt_cli.failures import naming
 from dfopt_cli.trace_files import (
     labelled_if_possible,
@@ -28,7 +28,6 @@ from dfopt_cli.trace_options import LabelOptions
 if TYPE_CHECKING:
     from dfopt.compare.cost_model_choice import ModelChoice
     from dfopt.problem.cache_domains import CacheDomains
-    from dfopt.problem.instance import Instance
     from dfopt.simulate.run_queue.scenario import Scenario
     from dfopt.trace import Trace
 
@@ -117,13 +116,13 @@ def scenarios_of(
         )
     if labels.labels_out is not None and len(recorded) > 1:
         raise typer.BadParameter("--labels-out is for one trace; there are several")
-    choice, instance = cost_choice(costs), model_instance(costs)
+    choice = model_choice(costs)
     options: Iterator[LabelOptions] = iter(labels.of_each(len(recorded)) if recorded else ())
     found = []
     names_of_recorded = dict(zip(recorded, short_names(recorded), strict=True))
     for name in listed:
         if name in recorded:
-            trace = recorded_trace(name, next(options), choice, instance)
+            trace = recorded_trace(name, next(options), choice)
             with naming(name):
                 scenario = scenario_of_trace(trace, settings, name=names_of_recorded[name])
                 found.append(replace(scenario, file=shown_name(name)))
@@ -161,9 +160,7 @@ def _without_endings(name: str) -> str:
     return PurePath(name).name.lstrip(".").split(".")[0] or "recording"
 
 
-def recorded_trace(
-    file: str, labels: LabelOptions, choice: ModelChoice, instance: Instance | None
-) -> Trace:
+def recorded_trace(file: str, labels: LabelOptions, choice: ModelChoice) -> Trace:
     """Return a recording with labels, costs, lines and states; doubts go to standard error."""
     from dfopt.compare.cost_model_choice import with_dispatch_costs
     from dfopt.trace.trace import UNMANAGED
@@ -175,4 +172,4 @@ def recorded_trace(
     if not (trace.fragment != UNMANAGED).any():
         tell_warnings(file, ["no dispatch has a fragment, so nothing is paid; --df says which"])
     with naming(file):
-        return with_dispatch_costs(trace, choice, instance=instance)
+        return with_dispatch_costs(trace, choice)

@@ -11,7 +11,7 @@ import typer
 from dfopt.files import write_instance
 from dfopt.files.streams import shown_name
 from dfopt.problem.instance import Objective
-from dfopt_cli.cost_options import ModelOptions, model_choice, model_instance
+from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.failures import naming, parsed
 from dfopt_cli.options import InstanceArgument, OutputOption, ResultArgument, with_option_groups
 from dfopt_cli.output_files import check_output
@@ -65,7 +65,7 @@ def convert(
     from dfopt.compare.realised import realised_costs
     from dfopt.trace.writing import write_trace
 
-    choice, instance = model_choice(model), model_instance(model)
+    choice = model_choice(model)
     limits = limits_of(begin, end)
     refuse_unwritable(output, source)
     trace, labels_from = labelled_if_possible(source, labels)
@@ -74,7 +74,7 @@ def convert(
     trace = named(trace, *names_of([source]))
     with naming(source):
         trace = part_of(trace, limits)
-        trace, costs = with_costs(trace, choice, instance=instance)
+        trace, costs = with_costs(trace, choice)
         paid = None if costs is None else realised_costs(trace, costs)
     write_trace(trace, output, costs=paid)
 
@@ -138,7 +138,7 @@ def to_instance(
     length = parsed(parse_window, window, "--window")
     if (length is None) != (number is None):
         raise typer.BadParameter("--window and --number belong together; give both")
-    choice, instance = model_choice(model), model_instance(model)
+    choice = model_choice(model)
     # The costs have no makespan as objective; only the instance has.
     timed = choice.objective is Objective.MAKESPAN
     if timed:
@@ -146,7 +146,7 @@ def to_instance(
     check_output(output, trace)
     subject = named(labelled_trace(trace, labels), *names_of([trace]))
     with naming(trace):
-        costs = chosen_model(choice, header=subject.header, instance=instance)
+        costs = chosen_model(choice, subject.header)
         if length is not None and number is not None:
             subject, costs = trace_window(subject, costs, length, number)
         problem = trace_instance(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dfopt.verify import Verification
 from dfopt_cli.compare_traces import refuse_second_reading
-from dfopt_cli.cost_options import ModelOptions, model_choice, model_instance
+from dfopt_cli.cost_options import ModelOptions, model_choice
 from dfopt_cli.failures import naming
 from dfopt_cli.tables import counted, duration
 from dfopt_cli.trace_files import (
@@ -46,11 +46,11 @@ def schedule_checked(
     from dfopt.compare.cost_model_choice import chosen_model
 
     refuse_second_reading((recorded, claim))
-    choice, instance = model_choice(model), model_instance(model)
+    choice = model_choice(model)
     trace = _trace(recorded, labels)
     scheduled = read_trace_file(claim)
     with naming(recorded):
-        chosen = chosen_model(choice, header=trace.header, instance=instance)
+        chosen = chosen_model(choice, trace.header)
         arrivals, unknown = arrivals_or_timeline(trace, chosen)
     with naming(claim):
         found = verify_schedule(trace, arrivals, scheduled, timeline_only=unknown is not None)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL, check_integer, described, settle_choice
 from dfopt.errors import InstanceError, MethodError
+from dfopt.files import penalty_from_document, penalty_to_document
+from dfopt.files.fields import at, fields_of
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
@@ -81,6 +83,9 @@ class CostModel:
             check_integer(self.lines, "lines")
         if self.capacity not in ("observed", "balanced", "unlimited"):
             check_integer(self.capacity, "capacity", least=1)
+        for name in ("lines_by_run_time", "cold_start", "final_write_back"):
+            if not isinstance(getattr(self, name), bool):
+                raise InstanceError("must be true or false", place=name)
         _check_word(self.unmanaged, ("transparent", "evict"), "unmanaged")
         _check_word(self.broken_chains, ("bridge", "cut"), "broken_chains")
         if isinstance(self.penalty, PenaltyMatrix) and self.unmanaged == "evict":
@@ -99,6 +104,27 @@ class CostModel:
 def _check_word(value: str, words: tuple[str, ...], place: str) -> None:
     if value not in words:
         raise InstanceError(f"must be {' or '.join(words)}, not {described(value)}", place=place)
+
+
+def model_to_document(model: CostModel) -> dict[str, Any]:
+    """Return the part of a document that says under which costs something holds."""
+    values = {field.name: getattr(model, field.name) for field in fields(model)}
+    return {**values, "penalty": penalty_to_document(model.penalty)}
+
+
+def model_from_document(value: object) -> CostModel:
+    """Return the cost model in a part of a document.
+
+    Raises
+    ------
+    FileError, InstanceError, MethodError
+        With place and remedy, when the part holds no cost model.
+    """
+    names = [field.name for field in fields(CostModel)]
+    values = fields_of(value, names, required=names, nullable=("lines",))
+    return CostModel(
+        **{**values, "penalty": at("penalty", penalty_from_document, values["penalty"])}
+    )
 
 
 def model_of_instance(instance: Instance) -> CostModel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from dfopt.compare.cost_model import COUNTING, CostModel, has_types, lines_read, states_left
@@ -15,6 +15,9 @@ from dfopt.trace.trace import UNMANAGED
 
 BY_RUN_TIME = "runtime:"
 """Prefix of a number of lines: a short dispatch reads only the lines that it has time for."""
+
+BELONGS = {"read_line": "f", "lines": "f", "leaves": "f", "fill": "g", "write_back": "fg"}
+"""The penalties that parameters belong to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +36,11 @@ class ModelChoice:
         See :class:`CostModel`.
     time_unit
         The unit of the costs, where it must be the trace's.
+    instance
+        Its penalty, objective and flags are taken where nothing else was chosen, else those of the
+        trace's header. Its capacity is not taken, and neither is that of the header: the trace may
+        not have kept to it. Then the cost of the trace would be compared with that of schedules
+        which must keep to it.
 
     Raises
     ------
@@ -54,40 +62,18 @@ class ModelChoice:
     unmanaged: Literal["transparent", "evict"] = "transparent"
     broken_chains: Literal["bridge", "cut"] = "bridge"
     time_unit: str | None = None
+    instance: Instance | None = None
 
     def __post_init__(self) -> None:
-        of_f = [name for name in ("read_line", "lines", "leaves") if self.has(name)]
-        of_g = [name for name in ("fill",) if self.has(name)]
-        if of_f and (of_g or self.penalty == "g"):
-            against = of_g[0] if of_g else "penalty=g"
-            raise DfoptError(f"`{of_f[0]}` belongs to penalty f, and `{against}` means g")
-        if of_g and self.penalty == "f":
-            raise DfoptError("`fill` belongs to penalty g, and `penalty=f` was given")
-        costs = [
-            name
-            for name in ("fill", "read_line", "write_back", "lines", "leaves")
-            if self.has(name)
-        ]
-        if costs and self.penalty == "matrix":
-            raise DfoptError(
-                f"`{costs[0]}` belongs to the penalties f and g, and `penalty=matrix` was given"
-            )
-
-    def has(self, name: str) -> bool:
-        """Whether a parameter is given."""
-        return getattr(self, name) is not None
-
-    def penalty_beside(self, base: Penalty | None) -> Literal["f", "g", "matrix"] | None:
-        """Return the name of the penalty that is meant; None if ``base`` stays as it is."""
-        if self.penalty is not None:
-            return self.penalty
-        if self.has("fill"):
-            return "g"
-        if self.has("read_line") or self.has("lines"):
-            return "f"
-        if self.has("write_back"):
-            return "g" if isinstance(base, PenaltyG) else "f"
-        return None
+        given = [name for name in BELONGS if getattr(self, name) is not None]
+        for name in given:
+            if self.penalty is not None and self.penalty not in BELONGS[name]:
+                raise DfoptError(
+                    f"`{name}` belongs to penalty {' and '.join(BELONGS[name])}, and "
+                    f"`penalty={self.penalty}` was given"
+                )
+            if BELONGS[name] == "f" and "fill" in given:
+                raise DfoptError(f"`{name}` belongs to penalty f, and `fill` means g")
 
 
 def parse_lines(text: str) -> tuple[int, bool]:
@@ -122,25 +108,11 @@ def parse_capacity(text: str) -> int | Literal["observed", "balanced", "unlimite
     return int(text)
 
 
-def chosen_model(
-    choice: ModelChoice, *, header: TraceHeader, instance: Instance | None = None
-) -> CostModel:
-    """Return the cost model for a trace.
+def chosen_model(choice: ModelChoice, header: TraceHeader) -> CostModel:
+    """Return the cost model for a trace with this header.
 
-    Each value comes from the choice. Where the choice has none, it comes from the instance; without
-    an instance, from the header of the trace. Where no penalty is given at all, every change of
-    fragment costs 1. Where no objective is given, it is the cost of all CPUs together.
-
-    Parameters
-    ----------
-    choice
-        The values that the user chose.
-    header
-        The header of the trace.
-    instance
-        Its penalty, objective and flags are taken. Its capacity is not taken, and neither is that
-        of the header: the trace may not have kept to it. Then the cost of the trace would be
-        compared with that of schedules which must keep to it.
+    Where no penalty is given at all, every change of fragment costs 1. Where no objective is given,
+    it is the cost of all CPUs together.
 
     Raises
     ------
@@ -152,29 +124,57 @@ def chosen_model(
             f"the costs are in {choice.time_unit}, and the trace is in {header.time_unit!r}; give "
             "`read_line` and `write_back` in the trace's unit"
         )
-    base: Instance | TraceHeader = header if instance is None else instance
+    base = choice.instance or header
     penalty = _penalty(choice, base.penalty)
     if choice.leaves is not None and not isinstance(penalty, PenaltyF):
         raise MethodError(
             "`leaves` belongs to penalty f; give `read_line` and `write_back` as well"
         )
-    return CostModel(
-        penalty=penalty,
-        lines=choice.lines,
-        lines_by_run_time=choice.lines_by_run_time,
-        leaves=choice.leaves or Leaves.DIRTY,
-        objective=choice.objective or base.objective or Objective.TOTAL_PENALTY,
-        cold_start=bool(_first(choice.cold_start, base.cold_start)),
-        final_write_back=bool(_first(choice.final_write_back, base.final_write_back)),
-        capacity=choice.capacity or "observed",
-        unmanaged=choice.unmanaged,
-        broken_chains=choice.broken_chains,
-    )
+    of_base = {
+        name: getattr(base, name) for name in ("objective", "cold_start", "final_write_back")
+    }
+    chosen = {field.name: getattr(choice, field.name) for field in fields(CostModel)}
+    values = {
+        name: value
+        for source in (of_base, chosen)
+        for name, value in source.items()
+        if value is not None
+    }
+    return CostModel(**{**values, "penalty": penalty})
 
 
-def with_costs(
-    trace: Trace, choice: ModelChoice, *, instance: Instance | None = None
-) -> tuple[Trace, CostModel | None]:
+def _penalty(choice: ModelChoice, base: Penalty | None) -> Penalty:
+    kind = choice.penalty
+    if kind is None and choice.fill is not None:
+        kind = "g"
+    elif kind is None and (choice.read_line is not None or choice.lines is not None):
+        kind = "f"
+    elif kind is None and choice.write_back is not None:
+        kind = "g" if isinstance(base, PenaltyG) else "f"
+    if kind is None:
+        return base or COUNTING
+    if kind == "matrix":
+        if not isinstance(base, PenaltyMatrix):
+            raise MethodError(
+                "there is no matrix; a trace has it in its header (as dfopt-trace/1), or take that "
+                "of an instance (`instance`)"
+            )
+        return base
+    made, read = (PenaltyG, "fill") if kind == "g" else (PenaltyF, "read_line")
+    costs = {name: getattr(choice, name) for name in (read, "write_back")}
+    if isinstance(base, made):
+        costs = {
+            name: getattr(base, name) if cost is None else cost for name, cost in costs.items()
+        }
+    elif kind == "g" and choice.write_back is None:
+        costs = {"fill": 1 if choice.fill is None else choice.fill, "write_back": 0}
+    for name, cost in costs.items():
+        if cost is None:
+            raise MethodError(f"penalty {kind} needs `{name}` as well, in the trace's time unit")
+    return made(**costs)
+
+
+def with_costs(trace: Trace, choice: ModelChoice) -> tuple[Trace, CostModel | None]:
     """Return the trace with the chosen costs in its header, and its cost model.
 
     If nothing was chosen, the header stays as it is. The cost model is None if no dispatch is
@@ -185,30 +185,29 @@ def with_costs(
     InstanceError, MethodError
         When a cost is missing or impossible.
     """
-    chosen = choice != ModelChoice() or instance is not None
+    chosen = choice != ModelChoice()
     table = trace.header.penalty
     if not chosen and isinstance(table, PenaltyMatrix) and not has_types(trace, table):
         return trace, None
     # The cost of a switch does not depend on the objective.
     summing = replace(choice, objective=Objective.TOTAL_PENALTY)
-    model = chosen_model(summing, header=trace.header, instance=instance)
+    model = chosen_model(summing, trace.header)
     if chosen:
-        given = trace.header.objective if instance is None else instance.objective
+        capacity = choice.capacity or trace.header.capacity
         header = replace(
             trace.header,
             penalty=model.penalty,
-            objective=choice.objective or given,
+            objective=choice.objective or (choice.instance or trace.header).objective,
             cold_start=model.cold_start,
             final_write_back=model.final_write_back,
-            capacity=header_capacity(choice.capacity, trace.header),
+            # It has no word for the observed one.
+            capacity=None if capacity == "observed" else capacity,
         )
         trace = replace(trace, header=header)
     return trace, model if (trace.fragment != UNMANAGED).any() else None
 
 
-def with_dispatch_costs(
-    trace: Trace, choice: ModelChoice, *, instance: Instance | None = None
-) -> Trace:
+def with_dispatch_costs(trace: Trace, choice: ModelChoice) -> Trace:
     """Return the trace with the costs of its switches written into it.
 
     Its header has a penalty. Where none is given, every change of fragment costs 1. Under the
@@ -219,7 +218,7 @@ def with_dispatch_costs(
     InstanceError, MethodError
         When a cost is missing or impossible.
     """
-    trace, model = with_costs(trace, choice, instance=instance)
+    trace, model = with_costs(trace, choice)
     penalty = trace.header.penalty
     if penalty is None and model is not None:
         penalty = model.penalty
@@ -227,56 +226,3 @@ def with_dispatch_costs(
         leaves = states_left(trace, model).astype("int8")
         trace = replace(trace, lines=lines_read(trace, model), leaves=leaves)
     return replace(trace, header=replace(trace.header, penalty=penalty or COUNTING))
-
-
-def header_capacity(
-    chosen: int | Literal["observed", "balanced", "unlimited"] | None, header: TraceHeader
-) -> int | str | None:
-    """Return the capacity for a header: None for the observed one, for which it has no word."""
-    if chosen is None:
-        return header.capacity
-    return None if chosen == "observed" else chosen
-
-
-def _first(*values: object) -> object:
-    return next((value for value in values if value is not None), None)
-
-
-def _penalty(choice: ModelChoice, base: Penalty | None) -> Penalty:
-    name = choice.penalty_beside(base)
-    if name is None:
-        return COUNTING if base is None else base
-    if name == "matrix":
-        if not isinstance(base, PenaltyMatrix):
-            raise MethodError(
-                "there is no matrix; a trace has it in its header (as dfopt-trace/1), or take that "
-                "of an instance (`instance`)"
-            )
-        return base
-    if name == "g":
-        return _penalty_g(choice, base if isinstance(base, PenaltyG) else None)
-    return _penalty_f(choice, base if isinstance(base, PenaltyF) else None)
-
-
-def _penalty_g(choice: ModelChoice, base: PenaltyG | None) -> PenaltyG:
-    fill, write_back = choice.fill, choice.write_back
-    if fill is None and write_back is None:
-        return base or COUNTING
-    if base is not None:
-        fill = base.fill if fill is None else fill
-        write_back = base.write_back if write_back is None else write_back
-    if fill is None:
-        raise MethodError("penalty g needs `fill` as well, in the trace's time unit")
-    return PenaltyG(fill=fill, write_back=write_back or 0)
-
-
-def _penalty_f(choice: ModelChoice, base: PenaltyF | None) -> PenaltyF:
-    costs = {}
-    for name in ("read_line", "write_back"):
-        cost = getattr(choice, name)
-        if cost is None:
-            cost = getattr(base, name, None)
-        if cost is None:
-            raise MethodError(f"penalty f needs `{name}` as well, in the trace's time unit")
-        costs[name] = cost
-    return PenaltyF(**costs)

@@ -16,7 +16,7 @@ from dfopt.compare.comparison import (
     OrderKept,
     WindowResult,
 )
-from dfopt.compare.cost_model_document import model_to_document
+from dfopt.compare.cost_model import model_to_document
 from dfopt.compare.domains.domain_pairs import DomainComparison
 from dfopt.files import document_text
 from dfopt.files.formats import Format

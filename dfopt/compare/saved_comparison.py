@@ -19,7 +19,7 @@ from dfopt.compare.comparison import (
     Realised,
     WindowResult,
 )
-from dfopt.compare.cost_model_document import model_from_document
+from dfopt.compare.cost_model import model_from_document
 from dfopt.compare.document import FORMAT
 from dfopt.compare.domains.domain_pairs import DomainComparison, DomainWindow, FragmentShare
 from dfopt.compare.window_length import parse_window

@@ -16,7 +16,7 @@ SILENT = TraceHeader()
 
 
 def model(header: TraceHeader = SILENT, instance: Instance | None = None, **wanted) -> CostModel:
-    return chosen_model(ModelChoice(**wanted), header=header, instance=instance)
+    return chosen_model(ModelChoice(**wanted, instance=instance), header)
 
 
 def test_where_nothing_is_known_changes_are_counted() -> None:
@@ -97,7 +97,7 @@ def test_what_traces_are_not_compared_under() -> None:
         ({"penalty": "g", "lines": 1}, "`lines` belongs to penalty f, and `penalty=g`"),
         ({"penalty": "g", "leaves": Leaves.CLEAN}, "`leaves` belongs to penalty f"),
         ({"fill": 1, "read_line": 1}, "`read_line` belongs to penalty f, and `fill` means g"),
-        ({"penalty": "matrix", "write_back": 1}, "`write_back` belongs to the penalties f and g"),
+        ({"penalty": "matrix", "write_back": 1}, "`write_back` belongs to penalty f and g"),
         ({"penalty": "f", "fill": 1}, "`fill` belongs to penalty g, and `penalty=f`"),
     ],
 )

@@ -50,7 +50,7 @@ def test_traces_and_a_summary(tmp_path):
         assert trace.header.lengths is Lengths.WITH_SWITCHES
         assert len(trace) == run.counters.dispatches
         # The trace says all that a comparison has to know, and this finds the same costs.
-        found = compare_trace(trace, chosen_model(ModelChoice(), header=trace.header), waits=None)
+        found = compare_trace(trace, chosen_model(ModelChoice(), trace.header), waits=None)
         assert found.realised.total == run.penalty
         assert found.realised.worst == max(run.counters.penalties)
         assert found.service == run.service

@@ -14,8 +14,7 @@ import numpy as np
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.bound.proof import StretchPrices, WaitingProof
-from dfopt.compare.cost_model import CostModel
-from dfopt.compare.cost_model_document import model_from_document, model_to_document
+from dfopt.compare.cost_model import CostModel, model_from_document, model_to_document
 from dfopt.errors import DfoptError, FileError
 from dfopt.files import write_text
 from dfopt.files.fields import (
