@@ -14,7 +14,7 @@ NOTES = {
 }
 
 
-def add_contents(
+def add_penalties(
     builder: ProgramBuilder, instance: Instance, kinds: list[TaskKind]
 ) -> list[list[tuple[int, str]]]:
     """Add what a CPU visits, and return the terms of each CPU's penalty.

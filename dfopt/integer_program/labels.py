@@ -57,7 +57,16 @@ class TaskKind:
 
 
 def kinds_of(instance: Instance) -> list[TaskKind]:
-    """Return the kinds of tasks of an instance, in the order of their first task."""
+    """Return the kinds of tasks of an instance, in the order of their first task.
+
+    Where tasks may have to wait, each is a kind of its own.
+    """
+    if instance.is_timed:
+        tasks = instance.tasks_by_name()
+        return [
+            TaskKind(label=label, task=task, number=1, names=(name,))
+            for label, (name, task) in zip(labels_of(tasks), tasks.items(), strict=True)
+        ]
     groups: dict[Hashable, list[Task]] = {}
     for task in instance.tasks:
         groups.setdefault(_what_counts(instance, task), []).append(task)

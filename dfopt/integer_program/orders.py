@@ -1,4 +1,4 @@
-"""Any penalty without waiting: in which order each CPU runs kinds of tasks, as a walk."""
+"""Any penalty: in which order each CPU runs kinds of tasks, as a walk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTES = {
 }
 
 
-def add_orders(
+def add_penalties(
     builder: ProgramBuilder, instance: Instance, kinds: list[TaskKind]
 ) -> list[list[tuple[int, str]]]:
     """Add each CPU's order, and return the terms of its penalty, without that of an idle CPU.

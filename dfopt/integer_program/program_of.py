@@ -27,8 +27,8 @@ def integer_program(instance: Instance) -> IntegerProgram:
     """Return a compact integer program whose least value is that of the best schedule.
 
     Under g it counts the fragments that each CPU visits. Under f and matrix each CPU takes a walk
-    through the kinds of its tasks. Where tasks may have to wait, under releases and precedence, it
-    has the times of single tasks.
+    through the kinds of its tasks. Where tasks may have to wait, under releases and precedence,
+    each task is a kind of its own and has its times.
 
     Parameters
     ----------
@@ -43,27 +43,35 @@ def integer_program(instance: Instance) -> IntegerProgram:
     kinds = kinds_of(instance)
     _check_size(instance, len(kinds))
     builder = ProgramBuilder()
+    for kind in kinds:
+        runs = [
+            builder.integer(f"runs_{kind.label}_on_{cpu}", kind.number)
+            for cpu in range(instance.cpus)
+        ]
+        builder.require(f"all_{kind.label}", [(1, name) for name in runs], "=", kind.number)
+    counts_visits = isinstance(instance.penalty, PenaltyG) and not instance.is_timed
+    formulation = contents if counts_visits else orders
+    penalties = formulation.add_penalties(builder, instance, kinds)
+    notes = NOTES | formulation.NOTES
     if instance.is_timed:
-        labels = times.add_times(builder, instance)
-        sizes = {
-            labels[name]: instance.size_of(task) for name, task in instance.tasks_by_name().items()
-        }
-        notes = times.NOTES
-        listed = [f"{label}: task {name}" for name, label in labels.items() if name != label]
+        notes |= times.NOTES
+        times.add_times(builder, instance, kinds)
         objective = [(1, "makespan")]
     else:
-        objective = _add_costs(builder, instance, kinds)
-        sizes = {kind.label: instance.size_of(kind.task) for kind in kinds}
-        is_g = isinstance(instance.penalty, PenaltyG)
-        notes = {**NOTES, **(contents.NOTES if is_g else orders.NOTES)}
-        listed = [kind.note(instance) for kind in kinds]
+        objective = _add_costs(builder, instance, kinds, penalties)
     if instance.room < instance.total_size:
         for cpu in range(instance.cpus):
-            held = [(size, f"runs_{label}_on_{cpu}") for label, size in sizes.items()]
+            held = [(instance.size_of(kind.task), f"runs_{kind.label}_on_{cpu}") for kind in kinds]
             builder.require(f"capacity_of_{cpu}", held, "<=", instance.room)
     return IntegerProgram(
         name=labels_of([instance.name or "instance"])[0],
-        notes=(_title(instance), "", *_legend(builder, notes), *[""][: len(listed)], *listed),
+        notes=(
+            _title(instance),
+            "",
+            *_legend(builder, notes),
+            *[""][: len(kinds)],
+            *(kind.note(instance) for kind in kinds),
+        ),
         variables=tuple(builder.variables),
         constraints=tuple(builder.constraints),
         objective=tuple(objective),
@@ -71,15 +79,13 @@ def integer_program(instance: Instance) -> IntegerProgram:
 
 
 def _add_costs(
-    builder: ProgramBuilder, instance: Instance, kinds: list[TaskKind]
+    builder: ProgramBuilder,
+    instance: Instance,
+    kinds: list[TaskKind],
+    penalties: list[list[tuple[int, str]]],
 ) -> list[tuple[int, str]]:
-    """Add what CPUs run and pay where nothing waits, and return the terms of the objective."""
+    """Add what CPUs pay where nothing waits, and return the terms of the objective."""
     cpus = range(instance.cpus)
-    for kind in kinds:
-        runs = [builder.integer(f"runs_{kind.label}_on_{cpu}", kind.number) for cpu in cpus]
-        builder.require(f"all_{kind.label}", [(1, name) for name in runs], "=", kind.number)
-    is_g = isinstance(instance.penalty, PenaltyG)
-    penalties = (contents.add_contents if is_g else orders.add_orders)(builder, instance, kinds)
     costs = [builder.number(f"cost_of_{cpu}") for cpu in cpus]
     executes = instance.objective is Objective.MAKESPAN
     for cpu, (cost, penalty) in enumerate(zip(costs, penalties, strict=True)):
@@ -104,10 +110,7 @@ def _legend(builder: ProgramBuilder, notes: Mapping[str, str]) -> list[str]:
 
 def _check_size(instance: Instance, kinds: int) -> None:
     """Refuse an instance whose program would be too large."""
-    if instance.is_timed:
-        tasks = instance.task_count
-        variables = instance.cpus * tasks * (tasks + 2)
-    elif isinstance(instance.penalty, PenaltyG):
+    if isinstance(instance.penalty, PenaltyG) and not instance.is_timed:
         variables = instance.cpus * 3 * kinds
     else:
         variables = instance.cpus * kinds * (2 * kinds + 4)

@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from dfopt import Instance, Leaves, Objective, PenaltyF, PenaltyG, PenaltyMatrix, Task, solve
 from dfopt.errors import MethodError
-from dfopt.integer_program import IntegerProgram, integer_program, lp_text, mps_text
+from dfopt.integer_program import (
+    IntegerProgram,
+    ProgramVariable,
+    integer_program,
+    lp_text,
+    mps_text,
+)
 from dfopt.integer_program.labels import labels_of
 from dfopt.problem.cache_state import CacheState
 from tests.strategies import instances
@@ -156,19 +162,13 @@ def test_files_are_plain_text_whatever_names_are(instance: Instance) -> None:
         assert body[0].split()[0] in ("Minimize", "NAME")
 
 
-def test_an_mps_file_names_every_variable() -> None:
-    """The place of the only task in its order stands in no constraint."""
-    task = Task(id="a", df="A", release=1)
-    program = integer_program(
-        Instance(
-            cpus=1, penalty=PenaltyG(fill=1, write_back=0), objective=Objective.MAKESPAN,
-            tasks=(task,),
-        )
-    )  # fmt: skip
+def test_an_mps_file_names_variables_that_stand_in_no_constraint() -> None:
+    variables = tuple(ProgramVariable(name=name) for name in ("x", "y"))
+    program = IntegerProgram(
+        name="p", notes=(), variables=variables, constraints=(), objective=((2, "x"),)
+    )
     columns = mps_text(program).partition("COLUMNS\n")[2].partition("RHS\n")[0].splitlines()
-    assert " position_a obj 0" in columns
-    named = dict.fromkeys(line.split()[0] for line in columns if "MARKER" not in line)
-    assert list(named) == [variable.name for variable in program.variables]
+    assert columns == [" x obj 2", " y obj 0"]
 
 
 def assert_names_are_fit(program: IntegerProgram) -> None:
