@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from operator import itemgetter
+from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -21,13 +21,9 @@ from dfopt.files.storage import BYTE_ORDER_MARK
 from dfopt.files.strict_json import Document
 from dfopt.trace.events import Integers, Numbers
 from dfopt.trace.readers.dfopt_trace_lines import (
-    DISPATCH_KEYS,
-    EVENTS,
     GAP_ENDS,
-    GAP_KEYS,
-    GAP_REQUIRED,
-    REQUIRED,
-    TASK_KEYS,
+    KINDS,
+    NULLABLE,
     checked_line,
     header_from_document,
     on_line,
@@ -50,8 +46,7 @@ from dfopt.trace.trace import (
 AT_ONCE = 1 << 20
 """Bytes that are parsed together."""
 
-NO_TASK = -1
-"""Stands for the waker where an interrupt woke a task, and for a task that is unknown."""
+Column = np.ndarray[Any, Any]
 
 _LEAVES_NUMBERS = {str(word): number for number, word in enumerate(LEAVES)}
 
@@ -99,140 +94,94 @@ class _LinesRead:
         self._fragments = Numbering()
         self._reasons = Numbering()
         self._comms = Numbering()
-        self._weights: dict[int, int] = {}
-        # Chunks of cpu, start, end, task, fragment, lines, leaves, stop, comm and the
-        # numbers of the lines.
-        self._dispatches: list[tuple[np.ndarray[Any, Any], ...]] = []
-        # Chunks of cpu, start, end, reason, task and the numbers of the lines.
-        self._gaps: list[tuple[np.ndarray[Any, Any], ...]] = []
-        # For each kind of event chunks of time, the task that causes it, and that it concerns.
-        self._events: dict[str, list[tuple[np.ndarray[Any, Any], ...]]] = {
-            event: [] for event in EVENTS
+        self._numbers: dict[str, dict[str, int]] = {
+            **dict.fromkeys(("task", "waker", "parent"), self._tasks),
+            "df": self._fragments,
+            "reason": self._reasons,
+            "comm": self._comms,
+            "leaves": _LEAVES_NUMBERS,
+            "stop": {word: int(stop) for word, stop in STOPS.items()},
         }
+        none = np.empty(0, np.int64)
+        self._chunks = {kind: [self._chunk(kind, (), none)] for kind in KINDS}
 
     def add(self, lines: list[bytes], first: int) -> None:
         """Add lines, of which the first has the number ``first``."""
         try:
             self._keep(_decoded(lines), np.arange(first, first + len(lines)))
-        except (_OddError, ValueError, TypeError, RecursionError):
+        except (_OddError, ValueError, TypeError, KeyError, RecursionError):
             numbered = [(n, line) for n, line in enumerate(lines, first) if line.strip()]
             rows = [checked_line(line, number, self._cpus) for number, line in numbered]
             self._keep(rows, np.array([number for number, _ in numbered], np.int64))
 
     def _keep(self, rows: Sequence[Document], numbers: Integers) -> None:
-        shapes = set(map(tuple, rows))
-        meanings = set(map(_meaning, shapes))
-        if "odd" in meanings:
-            raise _OddError
-        if meanings <= {"dispatch"}:
-            self._keep_dispatches(rows, shapes, numbers)
+        shapes = list(map(tuple, rows))
+        kinds = {shape: _kind(shape) for shape in set(shapes)}
+        if len(set(kinds.values())) == 1:
+            kind = kinds[shapes[0]]
+            self._chunks[kind].append(self._chunk(kind, rows, numbers))
             return
-        by_meaning: dict[str, list[int]] = {meaning: [] for meaning in meanings}
-        for place, row in enumerate(rows):
-            by_meaning[_meaning(tuple(row))].append(place)
-        shapes = {shape for shape in shapes if _meaning(shape) == "dispatch"}
-        places = by_meaning.pop("dispatch", [])
-        self._keep_dispatches([rows[place] for place in places], shapes, numbers[places])
-        for meaning, places in sorted(by_meaning.items()):
-            chosen = [rows[place] for place in places]
-            if meaning == "gap":
-                self._keep_gaps(chosen, numbers[places])
-            elif meaning == "task":
-                self._keep_tasks(chosen)
-            else:
-                self._keep_events(chosen, meaning)
+        places: dict[str, list[int]] = {kind: [] for kind in KINDS}
+        for place, shape in enumerate(shapes):
+            places[kinds[shape]].append(place)
+        for kind, chosen in places.items():
+            if chosen:
+                own = [rows[place] for place in chosen]
+                self._chunks[kind].append(self._chunk(kind, own, numbers[chosen]))
 
-    def _keep_dispatches(
-        self, rows: Sequence[Document], shapes: set[tuple[str, ...]], numbers: Integers
-    ) -> None:
-        if not rows:
-            return
-        cpus, starts, ends, tasks, dfs = zip(*map(itemgetter(*REQUIRED), rows), strict=True)
-        cpu, start, end = _integers(cpus, self._cpus - 1), _integers(starts), _integers(ends)
-        names = set(tasks)
-        fragments = set(dfs) - {None}
-        if (end < start).any() or not _are_texts(names | fragments):
+    def _chunk(self, kind: str, rows: Sequence[Document], numbers: Integers) -> list[Column]:
+        """Return the columns of lines of a kind: of its keys in order, and the lines' numbers."""
+        columns = []
+        for key in chain(*KINDS[kind]):
+            values = [row[key] for row in rows if key in row]
+            if key == "gap":
+                if any(not isinstance(ends, list) or len(ends) != GAP_ENDS for ends in values):
+                    raise _OddError
+                columns += [_integers([ends[end] for ends in values]) for end in range(GAP_ENDS)]
+                continue
+            column = self._column(key, values)
+            if len(values) < len(rows):
+                has = np.array([key in row for row in rows])
+                given, column = column, np.full(len(rows), NOT_GIVEN, column.dtype)
+                column[has] = given
+            columns.append(column)
+        if kind in ("dispatch", "gap") and (columns[2] < columns[1]).any():
             raise _OddError
-        lines = _column(rows, shapes, "lines", _integers)
-        leaves = _column(rows, shapes, "leaves", _numbered(_LEAVES_NUMBERS))
-        stop = _column(rows, shapes, "stop", _numbered(STOPS))
-        comm = _column(rows, shapes, "comm", self._named_comms)
-        # All values are checked now, so names may get their numbers.
-        task = [self._tasks[name] for name in tasks]
-        number = {None: UNMANAGED} | {
-            df: self._fragments[df] for df in dict.fromkeys(dfs) if df is not None
-        }
-        self._dispatches.append(
-            (
-                cpu.astype(np.int32),
-                start,
-                end,
-                np.array(task, np.int32),
-                np.array([number[df] for df in dfs], np.int32),
-                lines,
-                leaves.astype(np.int8),
-                stop.astype(np.int8),
-                comm.astype(np.int32),
-                numbers,
-            )
-        )
+        if kind == "weight" and not columns[1].all():
+            raise _OddError
+        return [*columns, numbers]
 
-    def _named_comms(self, names: Iterable[object]) -> Integers:
-        comms = list(names)
-        if not _are_texts(comms):
+    def _column(self, key: str, values: Sequence[Any]) -> Column:
+        """Return values as a column: integers as they are, words and names as their numbers."""
+        numbers = self._numbers.get(key)
+        if key == "cpu":
+            return _integers(values, self._cpus - 1).astype(np.int32)
+        if numbers is None:
+            return _integers(values)
+        words: dict[Any, None] = dict.fromkeys(values)
+        if key in NULLABLE:
+            words.pop(None, None)
+        if not _are_texts(words):
             raise _OddError
-        return np.array([self._comms[name] for name in comms], np.int64)  # type: ignore[index]
+        number = {word: numbers[word] for word in words} | {None: UNMANAGED}
+        return np.array(list(map(number.__getitem__, values)), np.int32)
 
-    def _keep_tasks(self, rows: Sequence[Document]) -> None:
-        weights = [row["weight"] for row in rows]
-        names = [row["task"] for row in rows]
-        if not _are_texts(names) or not _integers(weights).all():
-            raise _OddError
-        self._weights |= {
-            self._tasks[name]: weight for name, weight in zip(names, weights, strict=True)
-        }
+    def _joined(self, kind: str) -> list[Column]:
+        """Return all columns of a kind."""
+        return [np.concatenate(parts) for parts in zip(*self._chunks[kind], strict=True)]
 
-    def _keep_gaps(self, rows: Sequence[Document], numbers: Integers) -> None:
-        stretches = [row["gap"] for row in rows]
-        if any(not isinstance(ends, list) or len(ends) != GAP_ENDS for ends in stretches):
-            raise _OddError
-        starts, ends = zip(*stretches, strict=True)
-        cpu = _integers([row["cpu"] for row in rows], self._cpus - 1)
-        start, end = _integers(starts), _integers(ends)
-        reasons = [row["reason"] for row in rows]
-        names = [row.get("task") for row in rows]
-        if (end < start).any() or not _are_texts([*reasons, *(name for name in names if name)]):
-            raise _OddError
-        reason = np.array([self._reasons[text] for text in reasons], np.int32)
-        ran_last = [NO_TASK if name is None else self._tasks[name] for name in names]
-        task = np.array(ran_last, np.int32)
-        self._gaps.append((cpu.astype(np.int32), start, end, reason, task, numbers))
-
-    def _keep_events(self, rows: Sequence[Document], event: str) -> None:
-        times = _integers([row[event] for row in rows])
-        tasks = [row["task"] for row in rows]
-        key = EVENTS[event]
-        if not _are_texts({*tasks, *(row[key] for row in rows if key in row)}):
-            raise _OddError
-        causes = [row.get(key) for row in rows]
-        task = np.array([self._tasks[name] for name in tasks], np.int32)
-        cause = [NO_TASK if name is None else self._tasks[name] for name in causes]
-        self._events[event].append((times, np.array(cause, np.int32), task))
-
-    def _event_columns(self, event: str) -> list[np.ndarray[Any, Any]]:
-        """Return time, causing task and concerned task of events, ordered by time."""
-        columns = _joined(self._events[event], "i8 i4 i4")
-        order = np.argsort(columns[0], kind="stable")
-        return [column[order] for column in columns]
+    def _events(self, kind: str) -> list[Column]:
+        """Return time, task and cause of events, ordered by time."""
+        time, task, cause, _ = self._joined(kind)
+        order = np.argsort(time, kind="stable")
+        return [time[order], task[order], cause[order]]
 
     def trace(self, header: TraceHeader, lines: int) -> Trace:
         """Return the trace; ``lines`` is the number of lines in its file."""
-        cpu, start, end, task, fragment, read, leaves, stop, comm, numbers = _joined(
-            self._dispatches, "i4 i8 i8 i4 i4 i8 i1 i1 i4 i8"
+        cpu, start, end, task, fragment, read, leaves, stop, comm, numbers = self._joined(
+            "dispatch"
         )
-        gap_cpu, gap_start, gap_end, reason, ran_last, gap_numbers = _joined(
-            self._gaps, "i4 i8 i8 i4 i4 i8"
-        )
+        gap_cpu, gap_start, gap_end, reason, ran_last, gap_numbers = self._joined("gap")
         by_start = np.lexsort((gap_cpu, gap_start))
         gaps = Gaps(
             cpu=gap_cpu[by_start],
@@ -240,7 +189,7 @@ class _LinesRead:
             end=gap_end[by_start],
             reason=reason[by_start],
             reasons=self._reasons.names,
-            task=ran_last[by_start] if (ran_last != NO_TASK).any() else None,
+            task=ran_last[by_start] if (ran_last != NOT_GIVEN).any() else None,
         )
         falls = np.flatnonzero(start[1:] < start[:-1])
         if len(falls):
@@ -253,7 +202,9 @@ class _LinesRead:
         if disorder := first_disorder(cpu, start, end, gaps):
             line = (gap_numbers[by_start] if disorder.is_gap else numbers)[disorder.row]
             raise FileError(disorder.problem, place=f"line {line}")
-        fork_time, parent, child = self._event_columns("fork")
+        of_task, weights, _ = (column.tolist() for column in self._joined("weight"))
+        weight = dict(zip(of_task, weights, strict=True))
+        fork_time, child, parent = self._events("fork")
         return Trace(
             cpus=self._cpus,
             cpu=cpu,
@@ -262,25 +213,25 @@ class _LinesRead:
             task=task,
             fragment=fragment,
             tasks=tuple(
-                replace(task, weight=self._weights[number]) if number in self._weights else task
+                replace(task, weight=weight.get(number))
                 for number, task in enumerate(self._tasks.tasks)
             ),
             fragments=self._fragments.names,
             lines=read if (read != NOT_GIVEN).any() else None,
-            leaves=leaves if (leaves != NOT_GIVEN).any() else None,
-            stop=stop if (stop != NOT_GIVEN).any() else None,
+            leaves=leaves.astype(np.int8) if (leaves != NOT_GIVEN).any() else None,
+            stop=stop.astype(np.int8) if (stop != NOT_GIVEN).any() else None,
             comm=comm if (comm != NOT_GIVEN).any() else None,
             comms=self._comms.names,
             gaps=gaps,
-            wakeups=_wakeups(*self._event_columns("wakeup")),
-            first_wakeups=_wakeups(*self._event_columns("first_wakeup")),
+            wakeups=_wakeups(*self._events("wakeup")),
+            first_wakeups=_wakeups(*self._events("first_wakeup")),
             forks=TaskForks(time=fork_time, parent=parent, child=child),
             header=header,
             quality=quality_of(cpus=self._cpus, cpu=cpu, gaps=gaps, lines=lines),
         )
 
 
-def _wakeups(time: Integers, waker: Numbers, woken: Numbers) -> TaskWakeups:
+def _wakeups(time: Integers, woken: Numbers, waker: Numbers) -> TaskWakeups:
     return TaskWakeups(time=time, waker=waker, woken=woken)
 
 
@@ -312,17 +263,11 @@ def _decoded(lines: list[bytes]) -> list[Document]:
 
 
 @functools.cache
-def _meaning(keys: tuple[str, ...]) -> str:
-    if set(REQUIRED) <= set(keys) <= set(DISPATCH_KEYS):
-        return "dispatch"
-    if set(GAP_REQUIRED) <= set(keys) <= set(GAP_KEYS):
-        return "gap"
-    if set(keys) == set(TASK_KEYS):
-        return "task"
-    for event, cause in EVENTS.items():
-        if set(keys) == {event, "task", cause} or set(keys) == {event, "task"} != {"fork", "task"}:
-            return event
-    return "odd"
+def _kind(keys: tuple[str, ...]) -> str:
+    for kind, (required, more) in KINDS.items():
+        if set(required) <= set(keys) <= {*required, *more}:
+            return kind
+    raise _OddError
 
 
 def _integers(values: Iterable[object], largest: int = LARGEST_TOTAL) -> Integers:
@@ -339,35 +284,6 @@ def _integers(values: Iterable[object], largest: int = LARGEST_TOTAL) -> Integer
     return column
 
 
-def _numbered(numbers: Mapping[str, int]) -> Callable[[Iterable[object]], Integers]:
-    """Return a reader of columns of words that stand for numbers."""
-
-    def read(values: Iterable[object]) -> Integers:
-        words = list(values)
-        if not _are_texts(words) or not set(words) <= numbers.keys():
-            raise _OddError
-        return np.array([numbers[word] for word in words], np.int64)  # type: ignore[index]
-
-    return read
-
-
-def _column(
-    rows: Sequence[Document],
-    shapes: set[tuple[str, ...]],
-    key: str,
-    read: Any,
-) -> Integers:
-    """Return the column of an optional key."""
-    given = {key in shape for shape in shapes}
-    if given == {True}:
-        return read([row[key] for row in rows])  # type: ignore[no-any-return]
-    column = np.full(len(rows), NOT_GIVEN, np.int64)
-    if True in given:
-        has = np.array([key in row for row in rows])
-        column[has] = read([row[key] for row in rows if key in row])
-    return column
-
-
 def _are_texts(names: Iterable[object]) -> bool:
     """Whether all names are strings that can be written as UTF-8."""
     try:
@@ -375,11 +291,3 @@ def _are_texts(names: Iterable[object]) -> bool:
     except (TypeError, UnicodeEncodeError):
         return False
     return True
-
-
-def _joined(
-    chunks: list[tuple[np.ndarray[Any, Any], ...]], types: str
-) -> tuple[np.ndarray[Any, Any], ...]:
-    if not chunks:
-        return tuple(np.empty(0, type_name) for type_name in types.split())
-    return tuple(np.concatenate(parts) for parts in zip(*chunks, strict=True))

@@ -1,7 +1,4 @@
-"""The lines of a ``dfopt-trace/1``: its header, and all that follow it, one by one.
-
-Each line is checked by itself, so that an error can name the exact mistake.
-"""
+"""The lines of a ``dfopt-trace/1``: its header, and what may stand on those that follow it."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dfopt.checks import check_integer
+from dfopt.checks import LARGEST_TOTAL, check_integer
 from dfopt.errors import DfoptError, FileError
 from dfopt.files.fields import at, choice, fields_of, integer, string
 from dfopt.files.formats import Format, check_format
@@ -23,19 +20,23 @@ from dfopt.trace.trace import STOPS, Trace, TraceHeader
 
 FORMAT = Format.TRACE
 
-REQUIRED = ("cpu", "start", "end", "task", "df")
-DISPATCH_KEYS = (*REQUIRED, "lines", "leaves", "stop", "comm")
-GAP_REQUIRED = ("cpu", "gap", "reason")
-GAP_KEYS = (*GAP_REQUIRED, "task")
-EVENTS = {"wakeup": "waker", "first_wakeup": "waker", "fork": "parent"}
-"""The keys that tell the time of an event, and for each the key of the task that caused it."""
+KINDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "dispatch": (("cpu", "start", "end", "task", "df"), ("lines", "leaves", "stop", "comm")),
+    "first_wakeup": (("first_wakeup", "task"), ("waker",)),
+    "fork": (("fork", "task", "parent"), ()),
+    "gap": (("cpu", "gap", "reason"), ("task",)),
+    "weight": (("task", "weight"), ()),
+    "wakeup": (("wakeup", "task"), ("waker",)),
+}
+"""What may stand on a line: the keys that it must have, and those that it may have."""
 
-TASK_KEYS = ("task", "weight")
-"""The keys of what is said about a task."""
+EVENTS = ("first_wakeup", "fork", "wakeup")
+"""The kinds that are events: what stands under this key is their time."""
 
 GAP_ENDS = 2
 
-_leaves = choice(Leaves)
+NULLABLE = ("df",)
+"""The keys that may be null."""
 
 
 def header_from_document(document: Document) -> tuple[TraceHeader, int]:
@@ -114,7 +115,7 @@ def on_line(number: int, error: DfoptError) -> FileError:
 
 
 def checked_line(line: bytes, number: int, cpus: int) -> Document:
-    """Return the dispatch, gap, event or task on a line, without the keys of users (``x-``).
+    """Return the object on a line, without the keys of users (``x-``).
 
     Parameters
     ----------
@@ -126,11 +127,19 @@ def checked_line(line: bytes, number: int, cpus: int) -> Document:
     Raises
     ------
     FileError
-        With line and remedy, when the line is none of them.
+        With line and remedy, when nothing that may stand on a line looks so.
     """
     document = parsed_line(line, number)
+    kind = "gap" if "gap" in document else "dispatch"
+    if "cpu" not in document:
+        kind = next((kind for kind in ("weight", *EVENTS) if kind in document), kind)
+    required, more = KINDS[kind]
     try:
-        row = _row(document)
+        row = fields_of(document, (*required, *more), required=required, nullable=NULLABLE)
+        for key in (*required, *more):
+            if row.get(key) is not None:
+                at(key, _CELLS[key], row[key])
+        _check_end(row.get("start", 0), row.get("end", LARGEST_TOTAL), "end")
         if row.get("cpu", 0) >= cpus:
             raise FileError(
                 f"is {row['cpu']}, but the header declares {cpus} CPUs, numbered from 0; "
@@ -142,67 +151,12 @@ def checked_line(line: bytes, number: int, cpus: int) -> Document:
     return row
 
 
-def _row(document: Document) -> Document:
-    if "gap" in document:
-        return _gap(document)
-    if "weight" in document and "cpu" not in document:
-        return _task(document)
-    event = next((event for event in EVENTS if event in document), None)
-    if event is None or "cpu" in document:
-        return _dispatch(document)
-    return _event(document, event)
-
-
-def _event(document: Document, event: str) -> Document:
-    keys = (event, "task", EVENTS[event])
-    row = fields_of(document, keys, required=keys if event == "fork" else keys[:2])
-    at(event, integer, row[event])
-    for key in keys[1:]:
-        if key in row:
-            at(key, string, row[key])
-    return row
-
-
-def _task(document: Document) -> Document:
-    row = fields_of(document, TASK_KEYS, required=TASK_KEYS)
-    at("task", string, row["task"])
-    at("weight", partial(check_integer, place="", least=1), row["weight"])
-    return row
-
-
-def _dispatch(document: Document) -> Document:
-    row = fields_of(document, DISPATCH_KEYS, required=REQUIRED, nullable=("df",))
-    for key, read in (
-        ("cpu", integer),
-        ("start", integer),
-        ("end", integer),
-        ("task", string),
-        ("lines", integer),
-        ("leaves", _leaves),
-        ("stop", _stop),
-        ("comm", string),
-    ):
-        if key in row:
-            at(key, read, row[key])
-    if row["df"] is not None:
-        at("df", string, row["df"])
-    _check_end(row["start"], row["end"], "end")
-    return row
-
-
-def _gap(document: Document) -> Document:
-    row = fields_of(document, GAP_KEYS, required=GAP_REQUIRED)
-    at("cpu", integer, row["cpu"])
-    for key in GAP_KEYS[2:]:
-        if key in row:
-            at(key, string, row[key])
-    ends = row["gap"]
-    if not isinstance(ends, list) or len(ends) != GAP_ENDS:
-        raise FileError(f"must be an array [start, end], not {described_json(ends)}", place="gap")
-    for position, time in enumerate(ends):
-        at(f"gap[{position}]", integer, time)
-    _check_end(ends[0], ends[1], "gap[1]")
-    return row
+def _gap(value: object) -> None:
+    if not isinstance(value, list) or len(value) != GAP_ENDS:
+        raise FileError(f"must be an array [start, end], not {described_json(value)}")
+    for position, time in enumerate(value):
+        at(f"[{position}]", integer, time)
+    _check_end(value[0], value[1], "[1]")
 
 
 def _stop(value: object) -> None:
@@ -215,6 +169,16 @@ def _check_end(start: int, end: int, place: str) -> None:
     if end < start:
         raise FileError(f"is {end}, before the start at {start}; swap them", place=place)
 
+
+_CELLS: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("cpu", "start", "end", "lines", *EVENTS), integer),
+    **dict.fromkeys(("task", "df", "comm", "reason", "waker", "parent"), string),
+    "gap": _gap,
+    "leaves": choice(Leaves),
+    "stop": _stop,
+    "weight": partial(check_integer, place="", least=1),
+}
+"""By key what refuses a wrong value."""
 
 _READERS: dict[str, Callable[[Any], Any]] = {
     "name": string,
