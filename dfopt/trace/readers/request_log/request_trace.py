@@ -383,13 +383,13 @@ def _load_times(
         table = read_table(load_times, "load time")
         if not table.names[1:]:
             raise FileError("has one column; write the model, a comma and its load time")
-        model, load = table.names[:2]
+        load = table.names[1]
         times, _ = table.times(load, unit_in_name(load) or time_unit, is_point=False)
-        found = dict(zip(table.column(model), times, strict=True))
-        for (line, row), time in zip(table.rows, times, strict=True):
-            if found[row[0]] != time:
+        found = {"": 0}
+        for (line, (model, *_)), time in zip(table.rows, times, strict=True):
+            if found.setdefault(model, time) != time:
                 raise FileError(
-                    f"has another load time of {row[0]!r} below; keep one", place=f"line {line}"
+                    f"has another load time of {model!r}; keep one", place=f"line {line}"
                 )
         for model, line in models.items():
             if model not in found:
@@ -399,7 +399,7 @@ def _load_times(
                 )
     except FileError as error:
         raise error if error.file else error.in_file(str(load_times)) from None
-    return found | {"": 0}
+    return found
 
 
 def _take_loads_off(requests: list[LoggedRequest], loads: Mapping[str, int]) -> str | None:
