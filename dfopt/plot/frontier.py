@@ -14,7 +14,7 @@ from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed, parsed
 from dfopt.plot.costs import cost_label, scale_costs, short_cost
 from dfopt.plot.foresight import add_legends, line_colour
 from dfopt.plot.look_ahead import TIME_UNITS, length_text
-from dfopt.plot.names import LabelBeside, add_labels_beside, height_below, shown_name
+from dfopt.plot.names import add_labels_beside, height_below, shown_name
 from dfopt.plot.picture import new_axes
 from dfopt.trace.time_units import NANOSECONDS
 
@@ -265,20 +265,15 @@ def label_points(ax: Axes, comparison: Comparison) -> None:
         sides = ([left, mean_wait(recorded)], [bottom] * 2, [recorded.cost] * 2)
         ax.fill_between(*sides, color=BETTER, linewidth=0, zorder=0)
     labels = [
-        LabelBeside(
-            point=(mean_wait(row), row.cost),
-            text=f"{point_name(row, comparison.time_unit)}: {short_cost(row.cost, comparison)}",
-            colour=parsed(COLOURS[name]),
+        (
+            (mean_wait(row), row.cost),
+            f"{point_name(row, comparison.time_unit)}: {short_cost(row.cost, comparison)}",
+            parsed(COLOURS[name]),
         )
         for name in ("recorded", "same timeline", "same mean wait", "attained", "patience")
         for row in points[name]
     ]
-    lines = [
-        [(mean_wait(row), float(height_of(row, name))) for row in rows]
-        for name, rows in points.items()
-        if name not in ("recorded", "same timeline")
-    ]
-    add_labels_beside(ax, labels, lines, font_size=SMALL)
+    add_labels_beside(ax, labels, font_size=SMALL)
 
 
 def point_name(row: FrontierRow, unit: str | None) -> str:

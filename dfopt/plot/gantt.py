@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dfopt.plot.colours import INK, PAPER, group_colours, mixed
 from dfopt.plot.gantt_bars import HATCHES, Brush, amount_text, draw_rows, text_width
-from dfopt.plot.names import set_plain_legend, shown_name
+from dfopt.plot.names import add_legend_below, shown_name
 from dfopt.plot.picture import POINTS_PER_INCH, lay_out, new_axes
 from dfopt.problem.cache_state import CacheState
 from dfopt.problem.instance import Instance, Objective, Task
@@ -241,13 +241,13 @@ def draw_legend(brush: Brush, entries: Sequence[tuple[str, Artist]], *, has_tick
     ax = brush.ax
     names, patches = zip(*entries, strict=True)
     column = max(text_width(name, LARGEST_FONT) for name in names) + 4.5 * LARGEST_FONT
-    set_plain_legend(
+    add_legend_below(
         ax,
         patches,
         names,
-        drop=LARGEST_FONT * (4 if has_ticks else 2.7),  # below the axis and its label
+        font_size=LARGEST_FONT,
+        drop=4 if has_ticks else 2.7,  # below the axis and its label
         ncols=max(1, min(len(names), int(size_in_points(ax)[0] / column))),
-        fontsize=LARGEST_FONT,
         borderpad=0,
         handlelength=1.8,
     )

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dfopt.plot.colours import PAPER, Colour
-from dfopt.plot.picture import POINTS_PER_INCH, lay_out, root_figure
+from dfopt.plot.picture import POINTS_PER_INCH, lay_out
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
+    from matplotlib.transforms import Bbox
 
 LONGEST_NAME = 24
 NAME_WIDTH = 28
@@ -26,17 +28,16 @@ LINE = 1.7
 """Distance between two lines of a legend, and between an axis and its legend, in letter heights."""
 DROP = 4
 
-MARK = 5.5
-STEP = 4.0
-LETTER = 0.58
-"""Half the height of a mark and the width of a line in points, with some room around them, and the
-mean width of a letter in letter heights."""
+BESIDE = 6.0
+"""How far across and up a text stands from its point, in points; marks are less high."""
+
+SIDES = ((1, 1), (1, -1), (1, 0), (-1, -1), (-1, 1), (-1, 0), (0, 1), (0, -1))
+"""Where a text may stand, across and up from its point; the first one that has room is taken."""
+
+ALIGNED = {1: ("left", "bottom"), 0: ("center", "center"), -1: ("right", "top")}
 
 Position = tuple[float, float]
 """Horizontally and vertically."""
-
-Box = tuple[float, float, float, float]
-"""Left, lower, right and upper end, in points."""
 
 
 def shown_name(name: str, *, longest: int = LONGEST_NAME) -> str:
@@ -60,9 +61,14 @@ def name_in_lines(name: str) -> str:
 
 
 def height_below(names: Sequence[str], font_size: float, *, half: int = HALF_A_LINE) -> float:
-    """Return the height that :func:`add_legend_below` takes, in inches."""
-    lines = math.ceil(len(names) / _columns(names, half))
+    """Return the height that a legend below the axes takes, in inches."""
+    lines = math.ceil(len(names) / columns_of(names, half))
     return LINE * lines * font_size / POINTS_PER_INCH
+
+
+def columns_of(names: Sequence[str], half: int = HALF_A_LINE) -> int:
+    """Return in how many columns names stand, of which two of ``half`` a line have room."""
+    return 2 if max(map(len, names)) <= half else 1
 
 
 def add_legend_below(
@@ -71,7 +77,8 @@ def add_legend_below(
     names: Sequence[str],
     *,
     font_size: float,
-    half: int = HALF_A_LINE,
+    drop: float = DROP,
+    **options: Any,
 ) -> None:
     """Add a legend below the axes and below the label of the horizontal axis.
 
@@ -82,158 +89,96 @@ def add_legend_below(
     keys
         The line or patch that stands for each name.
     names
-        The names, shown as they are: ``$`` starts no formula, a leading ``_`` hides nothing.
+        The names, shown as they are.
     font_size
         Of the names, in points.
-    half
-        Two names of at most this many characters have room beside each other.
+    drop
+        How far below the axes, in letter heights.
+    options
+        More of Matplotlib's options.
     """
-    set_plain_legend(
-        ax, keys, names, drop=DROP * font_size, ncols=_columns(names, half), fontsize=font_size
+    legend = ax.legend(
+        keys,
+        [""] * len(names),
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        borderaxespad=drop,
+        frameon=False,
+        fontsize=font_size,
+        **{"ncols": columns_of(names)} | options,
     )
+    write_names(legend, names)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelBeside:
-    """A text that stands beside a point, in the units of the axes."""
+def write_names(legend: Legend, names: Sequence[str]) -> None:
+    """Write names into a legend of empty texts, so that they are shown as they are.
 
-    point: Position
-    text: str
-    colour: Colour
+    A legend drops names that begin with an underscore, and reads $ as the beginning of a formula.
+    """
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_parse_math(False)
+        text.set_text(name)
 
 
 def add_labels_beside(
-    ax: Axes,
-    labels: Sequence[LabelBeside],
-    lines: Sequence[Sequence[Position]],
-    *,
-    font_size: float,
+    ax: Axes, labels: Sequence[tuple[Position, str, Colour]], *, font_size: float
 ) -> None:
     """Write texts beside points, on lines only where there is no other room.
 
-    A text that would stand on another one or on a point, or nearer to another point than to its
-    own, is left out.
+    A text that would stand on another one, or nearer to another point than to its own, is left out.
 
     Parameters
     ----------
     ax
         The axes, with everything else drawn already.
     labels
-        The texts, the most important ones first.
-    lines
-        The corners of lines.
+        Points in the units of the axes, with their texts and the colours of these; the most
+        important ones come first.
     font_size
         Of the texts, in points.
     """
     from matplotlib.patheffects import withStroke
 
     lay_out(ax)
-    scale = POINTS_PER_INCH / root_figure(ax).dpi
-
-    def shown(point: Position) -> Position:
-        x, y = ax.transData.transform(point)
-        return scale * x, scale * y
-
-    (least, _), (most, _) = scale * ax.get_window_extent().get_points()
-    points = [shown(label.point) for label in labels]
-    taken = [around(point, MARK) for point in points]
-    crossed = [
-        around(position, STEP / 2)
-        for line in lines
-        for start, end in pairwise(map(shown, line))
-        for position in between(start, end)
-    ]
-    for label, point in zip(labels, points, strict=True):
-        x, y = point
-        width = LETTER * font_size * len(label.text)
-        boxes = [
-            (left, low, left + width, low + font_size)
-            for left, low in (
-                (x + MARK, y + MARK - 2),
-                (x + MARK, y - MARK - font_size + 2),
-                (x + MARK, y - font_size / 2),
-                (x - MARK - width, y - MARK - font_size + 2),
-                (x - MARK - width, y + MARK - 2),
-                (x - MARK - width, y - font_size / 2),
-                (x - width / 3, y + 2 * MARK),
-                (x - width / 3, y - 2 * MARK - font_size),
+    places = ax.transData.transform([point for point, _, _ in labels])
+    # Texts are a little wider at other resolutions.
+    room = ax.bbox.padded(-font_size)
+    taken: list[Bbox] = []
+    lines = [line.get_transform().transform_path(line.get_path()) for line in ax.lines]
+    for (point, text, colour), place in zip(labels, places, strict=True):
+        tried = [
+            ax.annotate(
+                text,
+                point,
+                xytext=(across * BESIDE, up * BESIDE),
+                textcoords="offset points",
+                ha=ALIGNED[across][0],
+                va=ALIGNED[up][1],
+                fontsize=font_size,
+                color=colour,
+                parse_math=False,
+                path_effects=[withStroke(linewidth=2.0, foreground=PAPER)],
+                zorder=5,
             )
-            if least < left < most - width
+            for across, up in SIDES
         ]
+        boxes = [each.get_window_extent() for each in tried]
         free = [
-            box
-            for box in boxes
-            if not overlaps(box, taken)
-            and distance(box, point) <= min(distance(box, other) for other in points)
+            side
+            for side, box in enumerate(boxes)
+            if room.x0 < box.x0 < box.x1 < room.x1
+            and not box.count_overlaps(taken)
+            and distance(place, box) <= min(distance(other, box) for other in places)
         ]
-        if not free:
-            continue
-        box = next((box for box in free if not overlaps(box, crossed)), free[0])
-        taken.append(box)
-        ax.annotate(
-            label.text,
-            label.point,
-            xytext=(box[0] - x, box[1] - y + 1),
-            textcoords="offset points",
-            fontsize=font_size,
-            color=label.colour,
-            parse_math=False,
-            path_effects=[withStroke(linewidth=2.0, foreground=PAPER)],
-            zorder=5,
-        )
+        crossing = [any(line.intersects_bbox(box, filled=False) for line in lines) for box in boxes]
+        chosen = min(free, key=crossing.__getitem__, default=None)
+        for side, each in enumerate(tried):
+            if side != chosen:
+                each.remove()
+        if chosen is not None:
+            taken.append(boxes[chosen])
 
 
-def between(start: Position, end: Position) -> Iterator[Position]:
-    """Yield positions on a line from its start to its end, a step apart."""
-    steps = 1 + int(math.dist(start, end) / STEP)
-    for step in range(steps + 1):
-        part = step / steps
-        yield start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part
-
-
-def around(point: Position, distance: float) -> Box:
-    """Return the square around a point."""
-    x, y = point
-    return x - distance, y - distance, x + distance, y + distance
-
-
-def distance(box: Box, point: Position) -> float:
+def distance(point: Any, box: Bbox) -> float:
     """Return how far a point is from the nearest part of a box."""
-    left, low, right, high = box
-    return math.dist(point, (min(max(point[0], left), right), min(max(point[1], low), high)))
-
-
-def overlaps(box: Box, others: Iterable[Box]) -> bool:
-    """Return whether a box has a part in common with one of the others."""
-    return any(
-        box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
-        for other in others
-    )
-
-
-def set_plain_legend(
-    ax: Axes, keys: Sequence[Any], names: Sequence[str], *, drop: float, **options: Any
-) -> None:
-    """Add a legend ``drop`` points below the axes, with names that are shown as they are."""
-    from matplotlib.transforms import ScaledTranslation
-
-    shift = ScaledTranslation(0, -drop / POINTS_PER_INCH, ax.figure.dpi_scale_trans)
-    legend = ax.legend(
-        keys,
-        [""] * len(names),
-        loc="upper left",
-        bbox_to_anchor=(0, 0),
-        bbox_transform=ax.transAxes + shift,
-        frameon=False,
-        borderaxespad=0,
-        **options,
-    )
-    # The names come last: a legend drops names that begin with an underscore, and reads $ as the
-    # beginning of a formula.
-    for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set_parse_math(False)
-        text.set_text(name)
-
-
-def _columns(names: Sequence[str], half: int) -> int:
-    return 2 if max(map(len, names)) <= half else 1
+    return float(np.hypot(*(point - np.clip(point, box.min, box.max))))

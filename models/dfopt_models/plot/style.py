@@ -11,7 +11,13 @@ import numpy as np
 from dfopt.errors import DfoptError
 from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed
 from dfopt.plot.gantt_bars import shade
-from dfopt.plot.names import add_legend_below, height_below, shown_name
+from dfopt.plot.names import (
+    add_legend_below,
+    columns_of,
+    height_below,
+    shown_name,
+    write_names,
+)
 from dfopt.plot.picture import new_axes, root_figure
 from dfopt_models.response_time.comparison import PolicyComparison
 from dfopt_models.response_time.model import ResponseModel
@@ -169,13 +175,11 @@ def add_legend(
         if len(figure.axes) == 1:
             width, height = figure.get_size_inches()
             figure.set_size_inches(width, height + below)
-        add_legend_below(ax, keys, names, font_size=FONT_SIZE, half=HALF_A_LINE)
+        columns = columns_of(names, HALF_A_LINE)
+        add_legend_below(ax, keys, names, font_size=FONT_SIZE, ncols=columns)
         return
     look = {"fontsize": FONT_SIZE, "framealpha": 0.6, "edgecolor": "none"}
-    legend = ax.legend(keys, [""] * len(names), loc=loc, **look, **more)
-    for text, name in zip(legend.get_texts(), names, strict=True):
-        text.set_parse_math(False)
-        text.set_text(name)
+    write_names(ax.legend(keys, [""] * len(names), loc=loc, **look, **more), names)
 
 
 def shown_policy(policy: str) -> str:
