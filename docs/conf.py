@@ -90,7 +90,7 @@ def draw_pictures(app: Sphinx) -> None:
         "data-affinity": [["v0", "v2", "v3"], ["v1", "v4"]],
     }.items():
         save_picture(plot_schedule(worked, evaluate(worked, orders)), PICTURES / f"{name}.svg")
-    save_picture(hackbench.gap(["4", "4-batch"]), PICTURES / "gap.svg")
+    save_picture(hackbench.foresight(["4", "4-batch"]), PICTURES / "foresight.svg")
 
     mix_5 = read_model("mix-5")
     save_picture(model_plot.plot_crossovers([mix_5]).axes[0], PICTURES / "crossover.svg")

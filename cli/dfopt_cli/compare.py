@@ -70,7 +70,7 @@ def compare(
             "-o",
             metavar="FILE",
             show_default=False,
-            help="Also write the comparison there as JSON, of which 'dfopt plot foresight', 'gap', "
+            help="Also write the comparison there as JSON, of which 'dfopt plot foresight', "
             "'attainable' and 'frontier' and 'dfopt report' make pictures and pages at once.",
         ),
     ] = None,

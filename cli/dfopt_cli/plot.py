@@ -76,10 +76,11 @@ def foresight(
     windows: WindowOptions,
     quiet: QuietOption = False,
 ) -> None:
-    """Draw costs against how far a scheduler may look ahead.
+    """Draw costs by cause, beside what was possible with look-ahead.
 
-    The options are those of 'dfopt compare'; without --window the windows are those of
-    --foresight.
+    Costs fall with the length of windows, within which dispatches may run in any order. Several
+    traces stand side by side, under the names of their policies. The options are those of 'dfopt
+    compare'; without --window the windows are those of --foresight.
 
     Example: dfopt plot foresight old.txt new.txt --df labels.csv -o foresight.svg
     """
@@ -172,31 +173,6 @@ def drawable(
     return drawn
 
 
-@app.command()
-@with_option_groups
-def gap(
-    traces: Compared,
-    *,
-    output: PictureOption,
-    labels: LabelOptions,
-    model: ModelOptions,
-    windows: WindowOptions,
-    quiet: QuietOption = False,
-) -> None:
-    """Draw costs by cause, beside the least possible.
-
-    The options are those of 'dfopt compare'. Bound and rolling schedule are those of the last
-    window. Several traces stand side by side under the names of their policies, with the foresight
-    curve of each; without --window the windows are then those of --foresight.
-
-    Example: dfopt plot gap old.txt new.txt --df labels.csv -o gap.svg
-    """
-    plan = planned(labels, model, windows, default="foresight" if len(traces) > 1 else "whole")
-    if len(traces) > 1:
-        refuse_mixed(plan)
-    draw(plot_beside_the_best, traces, output, plan, quiet=quiet)
-
-
 def refuse_mixed(plan: Plan) -> None:
     """Refuse windows that share no axis, before the comparison begins."""
     from dfopt.compare.window_length import WindowKind
@@ -206,13 +182,6 @@ def refuse_mixed(plan: Plan) -> None:
             "windows in dispatches and windows in time share no axis; draw them one by one",
             param_hint="--window",
         )
-
-
-def plot_beside_the_best(comparisons: Sequence[Comparison]) -> Axes:
-    """Draw one trace by itself, or several side by side."""
-    from dfopt.plot import plot_gap, plot_policies
-
-    return (plot_gap if len(comparisons) == 1 else plot_policies)(comparisons)
 
 
 def draw(

@@ -4,9 +4,7 @@ from dfopt.plot.attainable import plot_attainable
 from dfopt.plot.foresight import plot_foresight
 from dfopt.plot.frontier import plot_frontier
 from dfopt.plot.gantt import plot_schedule
-from dfopt.plot.gap import plot_gap
 from dfopt.plot.picture import Picture, check_picture_name, picture_of, save_picture
-from dfopt.plot.policies import plot_policies
 
 __all__ = [
     "Picture",
@@ -15,8 +13,6 @@ __all__ = [
     "plot_attainable",
     "plot_foresight",
     "plot_frontier",
-    "plot_gap",
-    "plot_policies",
     "plot_schedule",
     "save_picture",
 ]

@@ -1,218 +1,284 @@
-"""The foresight curve: the cost of a trace, and the least possible cost by look-ahead."""
+"""What traces paid by cause, beside what was possible with look-ahead."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dfopt.compare.comparison import Comparison, WindowResult, policies_of
-from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed
+from dfopt.compare.comparison import Comparison, policies_of
+from dfopt.errors import DfoptError
+from dfopt.plot.cause_bars import (
+    FONT_SIZE,
+    cause_patches,
+    causes_paid,
+    draw_causes,
+    label_bars,
+    least_costs,
+    ratio_text,
+)
+from dfopt.plot.colours import INK, PAPER, Colour, mixed, parsed
 from dfopt.plot.costs import cost_label, scale_costs
 from dfopt.plot.look_ahead import WHOLE_AT, LookAheadAxis, draw_break, label_look_ahead
-from dfopt.plot.names import add_legend_below, height_below, shown_name
-from dfopt.plot.picture import new_axes
+from dfopt.plot.picture import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.patches import Patch
 
-SIZE = (8.0, 5.0)
-"""Width and height of a figure, in inches; more than a few names make it higher."""
+WIDTHS = (6.6, 5.4)
+"""Widths of the two panels, in inches."""
 
-ROOM_FOR_NAMES = 0.7
-"""Height for the names within a figure, in inches."""
+ROW_HEIGHT = 0.46
+MARGINS = 1.9
+LOWEST = 4.0
+"""Height of a row, margins, and least height of a figure, in inches."""
 
-FONT_SIZE = 9.0
+BAR_HEIGHT = 0.42
+THIN_HEIGHT = 0.17
+"""Heights of bars, as parts of a row."""
 
-LONGEST_NAME = 80
-"""Names of traces have at most this number of characters."""
+ROOM_FOR_RATIOS = 1.36
+NARROWEST_SHARE = 0.08
+"""Room for ratios, and width that is enough for a percentage, as parts of the longest bar."""
 
-SHADING = 0.35
-"""Opacity of the area between bound and rolling schedule."""
+ALONE = 8.6
+"""Width of the bars without the second panel, in inches."""
 
-STYLES: dict[str, dict[str, Any]] = {
-    "realised": {"linestyle": (0, (4, 2)), "linewidth": 1.6},
-    "rolling": {"linestyle": "-", "marker": "o", "markersize": 5.0, "linewidth": 1.4},
-    "bound": {"linestyle": "-", "marker": "^", "markersize": 5.5, "linewidth": 1.4},
-}
-"""The styles by which the three curves differ, in any colour."""
+KEY = (-0.075, -0.015)
+"""Where the line of a trace is shown beside its bar, as parts of the panel's width."""
 
-MEANINGS = {
-    "realised": "realised",
-    "rolling": "rolling schedule: looks ahead",
-    "bound": "bound",
-}
-ORDER_KEPT: dict[str, dict[str, Any]] = {
-    "online": {"linestyle": "", "marker": "D", "markersize": 5.5},
-    "best": {"linestyle": "", "marker": "s", "markersize": 5.5, "fillstyle": "none"},
-}
-"""The styles of points at look-ahead 0: only the CPUs are chosen."""
+KEY_ROOM = 38.0
+"""Room for this line, in points."""
 
-ORDER_KEPT_MEANINGS = {"online": "order kept, online", "best": "order kept, best"}
+MOST_TICKS, MOST_WIDE_TICKS = 6, 4
+WIDE = 400_000_000
+"""Costs from here on are long, so that fewer of them have room side by side."""
 
-WEAK = "bounds of short windows are weak, since each may begin with any caches"
-"""Why the bound may rise where one may look further ahead."""
+MOST_LENGTHS = 6
+"""At most this many lengths of windows have room for their names."""
 
-BETWEEN = "between them: the best possible"
+NEAR = 0.16
+"""The name of a window has no room nearer than this to the end, as a part of the axis."""
+
+SHADING = 0.16
+"""Opacity of the area between rolling schedule and bound."""
+
+ROLLING: Colour = mixed(INK, PAPER, 0.35)
+BOUND: Colour = INK
+
+LINES = ("#4477AA", "#CC6677", "#117733", "#DDAA33", "#88CCEE", "#AA4499", "#332288", "#999933")
+"""Colours for lines that colour-blind readers tell apart, after Paul Tol's muted scheme."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES: tuple[Any, ...] = ("-", (0, (4, 1.6)), (0, (1.2, 1.2)))
+"""The second and the third eight lines are broken, and their marks go on by one."""
 
 
-def plot_foresight(comparisons: Sequence[Comparison], *, ax: Axes | None = None) -> Axes:
-    """Draw costs against how far a scheduler may look ahead.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceLine:
+    """A trace as it is drawn.
 
-    Each trace has a colour. A dashed line shows what it paid. Below it, against the length of
-    the window on a logarithmic axis, stand the cost of the rolling schedule and the bound; the
-    best possible lies in the shaded area between them. The whole trace stands at the right end. At
-    the left end, at look-ahead 0, stands what other CPUs alone would have saved with the dispatches
-    in their order: by the rule that takes the least recently used CPU, and at best. Costs that
-    differ much stand on a logarithmic axis too, with a place for 0.
+    Parameters
+    ----------
+    label
+        What it is called.
+    comparison
+        What it paid.
+    line
+        How its line looks.
+    """
+
+    label: str
+    comparison: Comparison
+    line: dict[str, Any]
+
+
+def plot_foresight(comparisons: Sequence[Comparison]) -> Axes:
+    """Draw what traces paid, and what was possible for the dispatches of each with look-ahead.
+
+    All costs are sums, because traces that run the same threads do the same work in different
+    numbers of dispatches. On the left each trace has a bar of what it paid, by cause; below it
+    stand the rolling schedule and the bound of its last window, and its ratio at its end. On the
+    right its line shows the rolling schedule against the length of the window; the trace itself
+    stands at the left end. Below each line lies the area down to the bound: there is the best that
+    was possible. There is no right side if no comparison has several windows. Traces are called by
+    their traces where these differ, else by their names.
 
     Parameters
     ----------
     comparisons
-        One or more traces.
-    ax
-        Where to draw; a figure of its own if None.
+        One for each trace, the first one on top.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Where they have been drawn.
+        Those of the bars, in a figure of their own; the others are the figure's second ones.
 
     Raises
     ------
     DfoptError
         When there is nothing to draw, or lengths in dispatches and in time are mixed.
     """
-    look_ahead = LookAheadAxis.of(comparisons)
-    called = policies_of(comparisons) if len(comparisons) > 1 else None
-    called = called or [comparison.name for comparison in comparisons]
-    names = [shown_name(name, longest=LONGEST_NAME) for name in called]
-    more = max(0.0, height_below(names, FONT_SIZE) - ROOM_FOR_NAMES)
-    axes = new_axes(SIZE[0], SIZE[1] + more) if ax is None else ax
-    colours = list(group_colours(str(number) for number in range(len(names))).values())
-    for comparison, colour in zip(comparisons, colours, strict=True):
-        draw_curves(axes, comparison, look_ahead, colour)
-    has_order_kept = any(comparison.order_kept for comparison in comparisons)
-    ticks = look_ahead.ticks(look_ahead.lengths)
-    if has_order_kept:
-        ticks[look_ahead.none] = "0"
-        draw_break(axes, look_ahead.none * WHOLE_AT**0.5)
-    label_look_ahead(axes, look_ahead, ticks, font_size=FONT_SIZE)
-    if len(names) == 1:  # the names of several stand there
-        axes.set_xlabel(f"{axes.get_xlabel()}\n{WEAK}", fontsize=FONT_SIZE)
-    costs = (cost for comparison in comparisons for cost in drawn_costs(comparison))
-    scale_costs(axes, comparisons, costs)
-    axes.set_ylabel(cost_label(comparisons), fontsize=FONT_SIZE, parse_math=False)
-    axes.tick_params(labelsize=FONT_SIZE)
-    axes.grid(axis="y", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    add_legend(axes, names, colours, has_order_kept=has_order_kept)
-    return axes
+    if not comparisons or not all(comparison.windows for comparison in comparisons):
+        raise DfoptError("there is no window to draw; compare under one (`windows=whole`)")
+    labels = policies_of(comparisons) or [comparison.name for comparison in comparisons]
+    traces = [
+        TraceLine(label=label, comparison=comparison, line=line_style(number))
+        for number, (label, comparison) in enumerate(zip(labels, comparisons, strict=True))
+    ]
+    has_ladder = any(len(comparison.windows) > 1 for comparison in comparisons)
+    height = max(LOWEST, MARGINS + ROW_HEIGHT * len(traces))
+    figure = new_figure(sum(WIDTHS) if has_ladder else ALONE, height)
+    if not has_ladder:
+        alone: Axes = figure.add_subplot()
+        draw_bars(alone, traces)
+        return alone
+    left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": WIDTHS})
+    draw_bars(left, traces)
+    left.tick_params(axis="y", pad=KEY_ROOM)
+    draw_keys(left, traces)
+    draw_ladders(right, traces)
+    bars: Axes = left
+    return bars
 
 
-def draw_curves(
-    ax: Axes, comparison: Comparison, look_ahead: LookAheadAxis, colour: Colour
-) -> None:
-    """Draw what a trace paid, the rolling schedules, the bounds, and what lies between."""
-    points: list[tuple[float, WindowResult]] = sorted(
-        ((look_ahead.position(window.window), window) for window in comparison.windows),
-        key=lambda point: point[0],
-    )
-    positions = [position for position, _ in points]
-    line = line_colour(colour)
-    for name, style in STYLES.items():
-        costs = [getattr(window, name) for _, window in points]
-        if name == "realised":
-            ax.axhline(costs[0], color=line, **style)
-        else:
-            ax.plot(positions, costs, color=line, markeredgecolor=PAPER, **style)
-    bound = [window.bound for _, window in points]
-    rolling = [window.rolling for _, window in points]
-    for name, cost in order_kept_costs(comparison).items():
-        ax.plot(look_ahead.none, cost, color=line, **ORDER_KEPT[name])
-    ax.fill_between(positions, bound, rolling, color=colour, alpha=SHADING, linewidth=0)
+def line_style(number: int) -> dict[str, Any]:
+    """Return how the line of a trace looks: no two of the first 24 are alike."""
+    turn, column = divmod(number, len(LINES))
+    marker = MARKERS[(column + turn) % len(MARKERS)]
+    return {
+        "color": parsed(LINES[column]),
+        "marker": marker,
+        "linestyle": DASHES[turn % len(DASHES)],
+        "linewidth": 1.5,
+        "markersize": 8.0 if marker == "*" else 5.5,
+        "markeredgecolor": PAPER,
+        "markeredgewidth": 0.6,
+    }
 
 
-def drawn_costs(comparison: Comparison) -> Iterator[int]:
-    """Yield what the curves of a trace show."""
-    for window in comparison.windows:
-        yield from (getattr(window, name) for name in STYLES)
-    yield from order_kept_costs(comparison).values()
+def draw_bars(ax: Axes, traces: Sequence[TraceLine]) -> None:
+    """Draw what each trace paid, the rolling schedule and the bound."""
+    paid = [causes_paid(trace.comparison) for trace in traces]
+    sums = [sum(causes.values()) for causes in paid]
+    rolling = [trace.comparison.windows[-1].rolling for trace in traces]
+    longest = max(*sums, *rolling) or 1
+    for row, (trace, causes) in enumerate(zip(traces, paid, strict=True)):
+        draw_causes(
+            ax,
+            row - 0.08,
+            causes,
+            height=BAR_HEIGHT,
+            least_labelled=NARROWEST_SHARE * longest,
+            font_size=FONT_SIZE - 1,
+        )
+        window = trace.comparison.windows[-1]
+        for line, (cost, colour) in enumerate(((window.rolling, ROLLING), (window.bound, BOUND))):
+            ax.barh(
+                row + BAR_HEIGHT / 2 - 0.08 + (line + 0.5) * THIN_HEIGHT,
+                cost,
+                height=THIN_HEIGHT * 0.86,
+                color=colour,
+                linewidth=0,
+            )
+        ax.text(
+            max(sums[row], rolling[row]) + 0.012 * longest,
+            row - 0.08,
+            f"{ratio_text(window.ratio)} its bound",
+            va="center",
+            fontsize=FONT_SIZE,
+            color=INK,
+        )
+    ax.set_xlim(0, ROOM_FOR_RATIOS * longest)
+    ax.set_ylim(len(traces) - 0.35, -0.5)
+    comparisons = [trace.comparison for trace in traces]
+    names = [trace.label for trace in traces]
+    label_bars(ax, names, comparisons, most_ticks=MOST_TICKS if longest < WIDE else MOST_WIDE_TICKS)
+    add_legend(ax, comparisons, cause_patches(paid))
 
 
-def order_kept_costs(comparison: Comparison) -> dict[str, int]:
-    """Return the costs at look-ahead 0, as far as they are known."""
-    costs = {name: getattr(comparison.order_kept, name, None) for name in ORDER_KEPT}
-    return {name: cost for name, cost in costs.items() if cost is not None}
+def draw_keys(ax: Axes, traces: Sequence[TraceLine]) -> None:
+    """Show each trace's line between its name and its bar."""
+    for row, trace in enumerate(traces):
+        first, last = KEY
+        for positions, line in (
+            ((first, last), {**trace.line, "marker": None}),
+            (((first + last) / 2,), trace.line),
+        ):
+            ax.plot(
+                positions,
+                [row] * len(positions),
+                transform=ax.get_yaxis_transform(),
+                clip_on=False,
+                **line,
+            )
 
 
-def line_colour(colour: Colour) -> Colour:
-    """Return a colour dark enough for lines on white."""
-    return mixed(colour, INK, 0.35)
-
-
-def add_legend(
-    ax: Axes, names: Sequence[str], colours: Sequence[Colour], *, has_order_kept: bool
-) -> None:
-    """Say above the axes what the curves mean, and below them which colour is which trace."""
-    from matplotlib.lines import Line2D
+def add_legend(ax: Axes, comparisons: Sequence[Comparison], causes: Sequence[Patch]) -> None:
+    """Say above the bars what their colours mean."""
     from matplotlib.patches import Patch
 
-    alone = len(names) == 1
-    ink = line_colour(colours[0]) if alone else INK
-    handles: list[Any] = [
-        Line2D([], [], color=ink, markeredgecolor=PAPER, label=meaning, **STYLES[name])
-        for name, meaning in MEANINGS.items()
-    ]
-    ground = colours[0] if alone else mixed(INK, PAPER, 0.4)
-    handles.append(Patch(facecolor=ground, alpha=SHADING, label=BETWEEN))
-    columns = len(handles)
-    if has_order_kept:
-        handles += [
-            Line2D([], [], color=ink, label=ORDER_KEPT_MEANINGS[name], **style)
-            for name, style in ORDER_KEPT.items()
-        ]
-        columns = 3
-    add_legends(ax, handles, names, colours, columns=columns)
-
-
-def add_legends(
-    ax: Axes,
-    handles: Sequence[Any],
-    names: Sequence[str],
-    colours: Sequence[Colour],
-    *,
-    columns: int,
-) -> None:
-    """Say above the axes what lines mean, and below them which colour is which trace.
-
-    The name of a single trace stands above all.
-    """
-    legend = ax.legend(
-        handles=handles,
+    rolling, bound = least_costs(comparisons)
+    ax.legend(
+        handles=[
+            *causes,
+            Patch(color=ROLLING, label=rolling),
+            Patch(color=BOUND, label=bound),
+        ],
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=columns,
+        ncols=2,
         frameon=False,
         fontsize=FONT_SIZE,
         columnspacing=1.4,
     )
-    if len(names) == 1:
-        legend.set_title(names[0])
-        legend.get_title().set(fontsize=FONT_SIZE + 2, parse_math=False)
-        legend.set_alignment("left")
-    else:
-        legend.set_clip_on(False)  # else the layout would leave no room for it
-        ax.add_artist(legend)
-        add_names(ax, names, colours)
 
 
-def add_names(ax: Axes, names: Sequence[str], colours: Sequence[Colour]) -> None:
-    """Say below the axes which colour is which trace."""
-    from matplotlib.patches import Patch
+def draw_ladders(ax: Axes, traces: Sequence[TraceLine]) -> None:
+    """Draw what each trace paid, and below it rolling schedules and bounds by their look-ahead."""
+    look_ahead = LookAheadAxis.of([trace.comparison for trace in traces])
+    costs = []
+    for trace in traces:
+        windows = trace.comparison.windows
+        points = sorted(
+            (look_ahead.position(window.window), window.rolling, window.bound) for window in windows
+        )
+        positions, rolling, bound = map(list, zip(*points, strict=True))
+        paid = [windows[0].realised, *rolling]
+        ax.plot([look_ahead.none, *positions], paid, clip_on=False, zorder=3, **trace.line)
+        colour = trace.line["color"]
+        ax.fill_between(positions, bound, rolling, color=colour, alpha=SHADING, linewidth=0)
+        costs += [*paid, *bound]
+    label_ladder(ax, look_ahead)
+    comparisons = [trace.comparison for trace in traces]
+    scale_costs(ax, comparisons, costs)
+    label = cost_label(comparisons)
+    ax.set_ylabel(label, fontsize=FONT_SIZE, parse_math=False)
+    ax.set_title(
+        "as it ran, and rolling schedules, which look ahead; below them,\n"
+        "down to the bound (weak for short windows): the best possible",
+        fontsize=FONT_SIZE,
+        color=INK,
+        loc="left",
+    )
+    ax.tick_params(labelsize=FONT_SIZE)
+    ax.grid(axis="y", color=mixed(INK, PAPER, 0.85), linewidth=0.6)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
 
-    patches = [
-        Patch(facecolor=mixed(colour, PAPER, 0.3), edgecolor=line_colour(colour))
-        for colour in colours
-    ]
-    add_legend_below(ax, patches, names, font_size=FONT_SIZE)
+
+def label_ladder(ax: Axes, look_ahead: LookAheadAxis) -> None:
+    """Label the trace itself, some of the lengths, and the whole trace."""
+    from matplotlib.ticker import FixedLocator
+
+    shown = list(look_ahead.lengths)
+    if len(shown) > MOST_LENGTHS:
+        shown = [length for length in shown if str(length).strip("0") == "1"] or shown[:1]
+    # The label of the longest window would stand on that of the whole trace.
+    near = (look_ahead.whole / look_ahead.none) ** NEAR
+    shown = [length for length in shown if look_ahead.whole / length > near]
+    ticks = {look_ahead.none: "as it\nran", **look_ahead.ticks(shown)}
+    label_look_ahead(ax, look_ahead, ticks, font_size=FONT_SIZE)
+    ax.xaxis.set_minor_locator(FixedLocator([float(length) for length in look_ahead.lengths]))
+    draw_break(ax, look_ahead.none * WHOLE_AT**0.5)

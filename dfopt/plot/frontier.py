@@ -12,9 +12,8 @@ from dfopt.compare.window_length import WindowKind
 from dfopt.errors import DfoptError
 from dfopt.plot.colours import INK, PAPER, Colour, group_colours, mixed, parsed
 from dfopt.plot.costs import cost_label, scale_costs, short_cost
-from dfopt.plot.foresight import add_legends, line_colour
 from dfopt.plot.look_ahead import TIME_UNITS, length_text
-from dfopt.plot.names import add_labels_beside, height_below, shown_name
+from dfopt.plot.names import add_labels_beside, add_legend_below, height_below, shown_name
 from dfopt.plot.picture import new_axes
 from dfopt.trace.time_units import NANOSECONDS
 
@@ -332,3 +331,50 @@ def add_legend(ax: Axes, names: Sequence[str], colours: Sequence[Colour], drawn:
         if name in drawn
     ]
     add_legends(ax, handles, names, colours, columns=3)
+
+
+def line_colour(colour: Colour) -> Colour:
+    """Return a colour dark enough for lines on white."""
+    return mixed(colour, INK, 0.35)
+
+
+def add_legends(
+    ax: Axes,
+    handles: Sequence[Any],
+    names: Sequence[str],
+    colours: Sequence[Colour],
+    *,
+    columns: int,
+) -> None:
+    """Say above the axes what lines mean, and below them which colour is which trace.
+
+    The name of a single trace stands above all.
+    """
+    legend = ax.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=columns,
+        frameon=False,
+        fontsize=FONT_SIZE,
+        columnspacing=1.4,
+    )
+    if len(names) == 1:
+        legend.set_title(names[0])
+        legend.get_title().set(fontsize=FONT_SIZE + 2, parse_math=False)
+        legend.set_alignment("left")
+    else:
+        legend.set_clip_on(False)  # else the layout would leave no room for it
+        ax.add_artist(legend)
+        add_names(ax, names, colours)
+
+
+def add_names(ax: Axes, names: Sequence[str], colours: Sequence[Colour]) -> None:
+    """Say below the axes which colour is which trace."""
+    from matplotlib.patches import Patch
+
+    patches = [
+        Patch(facecolor=mixed(colour, PAPER, 0.3), edgecolor=line_colour(colour))
+        for colour in colours
+    ]
+    add_legend_below(ax, patches, names, font_size=FONT_SIZE)

@@ -11,7 +11,7 @@ import numpy as np
 
 from dfopt.compare import compare_trace, parse_window
 from dfopt.compare.attainable.permitted_wait import usual_waits
-from dfopt.plot import plot_frontier, plot_policies
+from dfopt.plot import plot_foresight, plot_frontier
 from dfopt.trace import Trace, read_trace
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def frontier(kinds: Sequence[str], ax: Axes | None = None) -> Axes:
     )
 
 
-def gap(kinds: Sequence[str]) -> Axes:
+def foresight(kinds: Sequence[str]) -> Axes:
     """Draw what recordings paid by cause, beside what look-ahead would have made of them."""
     windows = [parse_window(length) for length in ("5", "10", "20", "50", "100")]
     traces = map(recording, kinds)
-    return plot_policies([compare_trace(trace, windows=windows, waits=None) for trace in traces])
+    return plot_foresight([compare_trace(trace, windows=windows, waits=None) for trace in traces])

@@ -13,7 +13,7 @@ from PIL import Image
 from dfopt import read_instance, read_result
 from dfopt.compare import Comparison, CostModel, compare_trace, parse_window
 from dfopt.compare.attainable.permitted_wait import parse_wait
-from dfopt.plot import plot_attainable, plot_policies, plot_schedule, save_picture
+from dfopt.plot import plot_attainable, plot_foresight, plot_schedule, save_picture
 from dfopt.report import report_page
 from dfopt.simulate.run_queue import POLICIES, read_scenario, simulate_once
 from dfopt_cli.conclusion_view import conclusion_rows
@@ -112,7 +112,7 @@ def main() -> None:
     save_picture(attainable(), Path(__file__).with_name("attainable.png"))
     save_picture(frontier(), Path(__file__).with_name("frontier.png"))
     report().save(Path(__file__).with_name("report.png"), optimize=True)
-    policies = plot_policies([chat_under(policy) for policy in POLICIES_SHOWN])
+    policies = plot_foresight([chat_under(policy) for policy in POLICIES_SHOWN])
     save_picture(policies, Path(__file__).with_name("policies.png"))
 
 

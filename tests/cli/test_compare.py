@@ -137,12 +137,12 @@ def test_a_header_with_a_matrix_compares_types(run: Run, tmp_path: Path) -> None
 @pytest.mark.slow
 def test_several_traces_are_drawn_side_by_side(run: Run, tmp_path: Path, trace: Path) -> None:
     other = write_trace(tmp_path / "other.jsonl", policy="fcfs", time_unit="ns")
-    picture = tmp_path / "gap.svg"
-    code, _, err = run("plot", "gap", trace, other, "-o", picture)
+    picture = tmp_path / "foresight.svg"
+    code, _, err = run("plot", "foresight", trace, other, "-o", picture)
     assert (code, err) == (0, "")
     # Without --window there are those of the foresight curve, in axes of their own.
     assert 'id="axes_2"' in picture.read_text()
-    code, _, err = run("plot", "gap", trace, other, "--window", "whole", "-o", picture)
+    code, _, err = run("plot", "foresight", trace, other, "--window", "whole", "-o", picture)
     assert (code, err) == (0, "")
     assert 'id="axes_2"' not in picture.read_text()
 

@@ -1,4 +1,4 @@
-"""``dfopt plot foresight`` and ``dfopt plot gap``."""
+"""``dfopt plot foresight``."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,21 +13,19 @@ MIXED = ("--window", "5", "--window", "5us")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("picture", ["foresight", "gap"])
 def test_pictures_are_drawn_from_traces_and_from_saved_comparisons(
-    run: Run, tmp_path: Path, trace: Path, picture: str
+    run: Run, tmp_path: Path, trace: Path
 ) -> None:
     saved = tmp_path / "saved.json"
     saved.write_text(run("compare", trace, "--foresight", "--json")[1])
     for name, files in (("a", [trace]), ("b", [saved]), ("c", [saved, trace])):
         path = tmp_path / f"{name}.svg"
-        assert run("plot", picture, *files, "-o", path) == (0, "", "")
+        assert run("plot", "foresight", *files, "-o", path) == (0, "", "")
         assert path.stat().st_size > 1000
 
 
-@pytest.mark.parametrize("picture", ["foresight", "gap"])
 def test_pictures_that_cannot_be_drawn(
-    run: Run, tmp_path: Path, trace: Path, instance_file: Path, picture: str
+    run: Run, tmp_path: Path, trace: Path, instance_file: Path
 ) -> None:
     saved = tmp_path / "saved.json"
     saved.write_text(run("compare", trace, "--json")[1])
@@ -43,15 +41,14 @@ def test_pictures_that_cannot_be_drawn(
         (2, ("-", "-", "-o", output), "standard input (-) can be read once only"),
         (1, (trace, "-o", ""), "dfopt: '': is no picture format"),
     ]:
-        found, out, err = run("plot", picture, *arguments)
+        found, out, err = run("plot", "foresight", *arguments)
         assert (found, out) == (code, "")
         assert problem in " ".join(err.split())
     assert not output.exists()
 
 
-@pytest.mark.parametrize("picture", ["foresight", "gap"])
 def test_no_picture_is_drawn_of_nothing_known(
-    run: Run, tmp_path: Path, trace: Path, picture: str, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, trace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, output = dfopt.compare.compare_trace, tmp_path / "a.svg"
     monkeypatch.setattr(
@@ -59,13 +56,12 @@ def test_no_picture_is_drawn_of_nothing_known(
         "compare_trace",
         lambda *rest, **more: replace(whole(*rest, **more), windows=(), is_complete=False),
     )
-    assert run("plot", picture, trace, "-o", output) == (130, "", "")
+    assert run("plot", "foresight", trace, "-o", output) == (130, "", "")
     assert not output.exists()
 
 
-@pytest.mark.parametrize("picture", ["foresight", "gap"])
 def test_what_is_not_finished_is_not_drawn_beside_what_is(
-    run: Run, tmp_path: Path, trace: Path, picture: str, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, trace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, drawn = dfopt.compare.compare_trace, []
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
@@ -77,21 +73,19 @@ def test_what_is_not_finished_is_not_drawn_beside_what_is(
         "compare_trace",
         lambda *rest, **more: replace(whole(*rest, **more), is_complete=next(counted)),
     )
-    for name in ("plot_foresight", "plot_gap", "plot_policies"):
-        draw = getattr(dfopt.plot, name)
-        monkeypatch.setattr(
-            dfopt.plot, name, lambda found, draw=draw: drawn.extend(found) or draw(found)
-        )
-    code, out, err = run("plot", picture, first, second, "-o", tmp_path / "a.svg")
+    draw = dfopt.plot.plot_foresight
+    monkeypatch.setattr(
+        dfopt.plot, "plot_foresight", lambda found: drawn.extend(found) or draw(found)
+    )
+    code, out, err = run("plot", "foresight", first, second, "-o", tmp_path / "a.svg")
     assert (code, out, err) == (4, "", "dfopt: interrupted; what is finished is drawn\n")
     assert [comparison.is_complete for comparison in drawn] == [True]
 
 
-@pytest.mark.parametrize("picture", ["foresight", "gap"])
-def test_different_costs_on_one_axis_are_told(run: Run, tmp_path: Path, trace: Path, picture: str):
+def test_different_costs_on_one_axis_are_told(run: Run, tmp_path: Path, trace: Path):
     saved = tmp_path / "saved.json"
     saved.write_text(run("compare", trace, "--fill", "3", "--write-back", "1", "--json")[1])
-    code, out, err = run("plot", picture, trace, saved, "-o", tmp_path / "a.svg")
+    code, out, err = run("plot", "foresight", trace, saved, "-o", tmp_path / "a.svg")
     assert (code, out) == (0, "")
     assert err.startswith("dfopt: warning: the traces have different costs, on one axis")
 

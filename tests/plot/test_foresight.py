@@ -1,162 +1,119 @@
-"""The foresight curve: what stands where, and what can be read on it."""
+"""Costs by cause, rolling schedules and bounds, and curves of look-ahead."""
 
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.legend import Legend
+from matplotlib.colors import to_rgb
 
-from dfopt.compare.comparison import OrderKept
+from dfopt.compare.comparison import Cause, Comparison, Realised
 from dfopt.compare.cost_model import CostModel
-from dfopt.compare.realised import Realised
 from dfopt.compare.window_length import WindowKind
 from dfopt.errors import DfoptError
 from dfopt.plot import plot_foresight, save_picture
-from dfopt.plot.costs import cost_text
-from dfopt.plot.foresight import SIZE
+from dfopt.plot.foresight import MARKERS, line_style
 from dfopt.plot.look_ahead import length_text
 from dfopt.plot.picture import lay_out
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import PenaltyG
-from tests.compare.examples import comparison, window
+from tests.compare.examples import causes, comparison, window
 
-
-def ticks(ax: Axes) -> list[str]:
-    return [label.get_text() for label in ax.get_xticklabels()]
-
-
-def legends(ax: Axes) -> list[str]:
-    found = [child for child in ax.get_children() if isinstance(child, Legend)]
-    return [text.get_text() for legend in found for text in legend.get_texts()]
-
-
-def curves(ax: Axes) -> list[list[float]]:
-    return [list(line.get_ydata()) for line in ax.lines if len(line.get_xdata()) > 2]
-
-
-WINDOWS = (
-    window("whole", bound=4, rolling=6),
-    window("5", bound=2, rolling=11),
-    window("100", bound=3, rolling=8),
+FIRST = comparison(policy="fcfs", model=CostModel(penalty=PenaltyG(fill=2, write_back=0)))
+SECOND = replace(
+    FIRST,
+    policy="data-affinity",
+    managed=36,
+    realised=Realised(total=18, worst=9, switches=9),
+    causes=causes(first_load=18),
+    windows=(
+        window("5", bound=0, rolling=18, realised=18),
+        window("whole", bound=9, rolling=9, realised=18),
+    ),
 )
 
 
-def test_curves_run_from_short_windows_to_the_whole_trace() -> None:
-    ax = plot_foresight([comparison(windows=WINDOWS)])
-    assert ticks(ax) == ["5", "100", "whole"]
-    assert curves(ax) == [[11, 8, 6], [2, 3, 4]]
-    assert any(list(line.get_ydata()) == [12, 12] for line in ax.lines)
-    assert ax.get_xscale() == "log"
-    assert ax.get_ylim()[0] == 0
-    assert "in managed dispatches" in ax.get_xlabel()
+def second_axes(ax: Axes) -> Axes:
+    found: Axes = ax.figure.axes[1]
+    return found
 
 
-def points(ax: Axes) -> dict[float, float]:
-    """Return the positions and costs of single points."""
-    singles = [line for line in ax.lines if len(line.get_xdata()) == 1]
-    return {line.get_ydata()[0]: line.get_xdata()[0] for line in singles}
+def bars(ax: Axes, row: int) -> list[float]:
+    """Return the lengths of the bars of a row, from top to bottom and left to right."""
+    own = [
+        bar
+        for bar in ax.patches
+        if row - 0.5 < bar.get_y() + bar.get_height() / 2 < row + 0.5 and bar.get_width()
+    ]
+    own.sort(key=lambda bar: (round(bar.get_y() + bar.get_height() / 2, 3), bar.get_x()))
+    return [bar.get_width() for bar in own]
 
 
-def test_what_other_cpus_alone_save_stands_at_look_ahead_0() -> None:
-    kept = OrderKept(online=10, best=9, bound=9)
-    ax = plot_foresight([comparison(windows=WINDOWS, order_kept=kept)])
-    assert ticks(ax) == ["5", "100", "whole", "0"]
-    assert set(points(ax)) == {9, 10}
-    assert max(points(ax).values()) < 5
-    assert legends(ax)[-2:] == ["order kept, online", "order kept, best"]
-    kept = OrderKept(online=10, best=None, bound=None)
-    assert set(points(plot_foresight([comparison(windows=WINDOWS, order_kept=kept)]))) == {10}
+def curves(ax: Axes) -> list[list[float]]:
+    return [[float(y) for y in line.get_ydata()] for line in ax.lines if len(line.get_ydata()) > 2]
 
 
-def test_one_trace_is_the_title_and_several_are_named_below() -> None:
-    alone = plot_foresight([comparison(windows=WINDOWS)])
-    assert alone.get_legend().get_title().get_text() == "made by hand"
-    assert legends(alone)[:3] == ["realised", "rolling schedule: looks ahead", "bound"]
-    ax = plot_foresight([comparison(name=name, windows=WINDOWS) for name in ("_old", "$new")])
-    assert {"_old", "$new", "realised"} < set(legends(ax))
-    assert len({line.get_color() for line in ax.lines if len(line.get_xdata()) > 2}) == 2
+def test_bars_are_costs_by_cause() -> None:
+    ax = plot_foresight([FIRST, SECOND])
+    # By cause, then the rolling schedule and the bound.
+    assert bars(ax, 0) == pytest.approx([2, 6, 4, 6, 4])
+    assert bars(ax, 1) == pytest.approx([18, 9, 9])
+    texts = [text.get_text() for text in ax.texts]
+    assert "3.00 × its bound" in texts
+    assert "2.00 × its bound" in texts
+    assert "50%" in texts
+    assert ax.get_xlabel() == "penalty on all CPUs (ns)"
 
 
-def test_traces_of_several_policies_are_called_by_these() -> None:
-    several = [comparison(policy=name, windows=WINDOWS) for name in ("fcfs", "lifo")]
-    assert {"fcfs", "lifo"} < set(legends(plot_foresight(several)))
-    assert plot_foresight(several[:1]).get_legend().get_title().get_text() == "made by hand"
+def test_long_costs_do_not_touch_each_other() -> None:
+    paid = 1_560_000_000
+    long = replace(
+        FIRST,
+        policy="smpbatch-smash",
+        realised=Realised(total=paid, worst=paid, switches=9),
+        causes=causes(first_load=paid),
+        windows=tuple(replace(window, rolling=paid // 5) for window in FIRST.windows),
+    )
+    ax = plot_foresight([long, replace(long, policy="data-affinity")])
+    lay_out(ax)
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert len(boxes) > 2
+    assert all(one.x1 + 3 < other.x0 for one, other in pairwise(boxes))
+
+
+def test_curves_begin_with_what_was_paid() -> None:
+    ax = second_axes(plot_foresight([FIRST, SECOND]))
+    assert curves(ax) == [
+        pytest.approx([12, 9, 6]),
+        pytest.approx([18, 18, 9]),
+    ]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["as it\nran", "5", "whole"]
+
+
+def test_the_area_below_a_curve_ends_at_the_bound() -> None:
+    ax = second_axes(plot_foresight([SECOND]))
+    (area,) = ax.collections
+    corners = {tuple(map(float, corner)) for corner in area.get_paths()[0].vertices}
+    assert {y for _, y in corners} == {0, 18, 9}
+    assert {y for x, y in corners if x == 5} == {0, 18}
 
 
 def test_windows_in_time_have_units() -> None:
     windows = (window("500us", bound=1, rolling=2), window("10ms", bound=1, rolling=1))
-    assert ticks(plot_foresight([comparison(windows=windows)])) == ["500 µs", "10 ms", "whole"]
+    ax = second_axes(plot_foresight([replace(FIRST, windows=windows)]))
+    assert [label.get_text() for label in ax.get_xticklabels()] == [
+        "as it\nran",
+        "500 µs",
+        "10 ms",
+        "whole",
+    ]
     assert length_text(2_500_000_000, WindowKind.TIME) == "2.5 s"
-
-
-@pytest.mark.parametrize(
-    ("model", "label"),
-    [
-        (CostModel(), "changes of fragment on all CPUs"),
-        (CostModel(penalty=PenaltyG(fill=2, write_back=0)), "penalty on all CPUs (ns)"),
-        (
-            CostModel(penalty=PenaltyG(fill=2, write_back=0), objective=Objective.MAX_PENALTY),
-            "penalty on the most expensive CPU (ns)",
-        ),
-    ],
-)
-def test_costs_have_a_unit(model: CostModel, label: str) -> None:
-    assert plot_foresight([comparison(model=model)]).get_ylabel() == label
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "names", [["a" * 60, "b", "c", "d", "e"], [f"policy {number}" for number in range(40)]]
-)
-def test_nothing_lies_outside_the_picture(tmp_path: Path, names: list[str]) -> None:
-    ax = plot_foresight([comparison(name=name, windows=WINDOWS) for name in names])
-    save_picture(ax, tmp_path / "a.png")
-    lay_out(ax)  # for the figure's own resolution
-    figure = ax.figure
-    assert ax.get_window_extent().height > 0.5 * SIZE[1] * figure.dpi
-    for legend in (child for child in ax.get_children() if isinstance(child, Legend)):
-        box = legend.get_window_extent()
-        assert box.x0 >= 0
-        assert box.y0 >= 0
-        assert box.x1 <= figure.bbox.width
-        assert box.y1 <= figure.bbox.height
-
-
-def test_where_nothing_is_paid_there_is_one_zero() -> None:
-    free = window("whole", bound=0, rolling=0, realised=0)
-    ax = plot_foresight([comparison(windows=(free,))])
-    lay_out(ax)
-    assert ax.get_ylim() == (0, 1)
-    assert [label.get_text() for label in ax.get_yticklabels()].count("0") == 1
-
-
-def test_long_costs_are_written_short() -> None:
-    assert cost_text(99_999_999_999) == "99,999,999,999"
-    assert cost_text(1.5e16) == "1.5e+16"
-
-
-def test_the_whole_trace_alone_is_drawn(tmp_path: Path) -> None:
-    ax = plot_foresight([comparison(windows=WINDOWS[:1])])
-    save_picture(ax, tmp_path / "a.svg")
-    assert ticks(ax) == ["whole"]
-
-
-def test_axes_of_the_caller_are_used() -> None:
-    ax = Figure().add_subplot()
-    assert plot_foresight([comparison()], ax=ax) is ax
-
-
-@pytest.mark.parametrize("labels", [(), ("100", "10ms")])
-def test_what_has_no_axis_is_refused(labels: tuple[str, ...]) -> None:
-    windows = tuple(window(label, bound=1, rolling=1) for label in labels)
-    with pytest.raises(DfoptError, match=r"no window to draw|share no axis"):
-        plot_foresight([comparison(windows=windows)])
 
 
 def test_costs_that_differ_much_can_all_be_read() -> None:
     windows = (window("5", bound=0, rolling=900), window("whole", bound=3, rolling=3))
-    ax = plot_foresight([comparison(windows=windows)])
+    ax = second_axes(plot_foresight([comparison(windows=windows)]))
     assert ax.get_yscale() == "symlog"
     assert [label.get_text() for label in ax.get_yticklabels()][:3] == ["0", "1", "10"]
     low, high = ax.get_ylim()
@@ -164,16 +121,110 @@ def test_costs_that_differ_much_can_all_be_read() -> None:
     assert high > 900
 
 
-def test_costs_are_in_a_unit_that_is_read_well() -> None:
-    paid = 240_000_000
-    large = comparison(
-        model=CostModel(penalty=PenaltyG(fill=2, write_back=0)),
-        realised=Realised(total=paid, worst=paid, switches=12),
-        windows=(window("whole", bound=paid // 2, rolling=paid, realised=paid),),
+def test_a_bound_of_nothing_has_no_ratio() -> None:
+    windows = (window("5", bound=0, rolling=0),)
+    texts = [text.get_text() for text in plot_foresight([comparison(windows=windows)]).texts]
+    assert "∞ × its bound" in texts
+
+
+def test_write_backs_are_told_in_the_legend() -> None:
+    ax = plot_foresight([comparison(causes={Cause.WRITE_BACK: 7, Cause.SPLIT: 2})])
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend[:2] == ["fragment split over CPUs", "changed data written back"]
+
+
+def test_policies_are_called_by_their_names_where_these_differ() -> None:
+    def names(*comparisons: Comparison) -> list[str]:
+        ax = plot_foresight(comparisons)
+        return [label.get_text() for label in ax.get_yticklabels()]
+
+    assert names(FIRST, SECOND) == ["fcfs", "data-affinity"]
+    assert names(FIRST, replace(SECOND, policy="fcfs", name="other")) == ["made by hand", "other"]
+    assert names(FIRST, replace(SECOND, policy=None, name="$x_1$")) == ["made by hand", "$x_1$"]
+
+
+def test_lines_have_keys_beside_their_bars() -> None:
+    ax = plot_foresight([FIRST, SECOND])
+    beside = [line for line in ax.lines if line.get_marker() in MARKERS]
+    drawn = [line for line in second_axes(ax).lines if line.get_marker() in MARKERS]
+    assert [line.get_marker() for line in beside] == [line.get_marker() for line in drawn]
+    assert [to_rgb(line.get_color()) for line in beside] == [
+        to_rgb(line.get_color()) for line in drawn
+    ]
+    assert [float(line.get_ydata()[0]) for line in beside] == [0, 1]
+
+
+def test_no_two_of_many_lines_are_alike() -> None:
+    styles = [line_style(number) for number in range(24)]
+    assert len({(style["color"], str(style["linestyle"])) for style in styles}) == 24
+    assert len({(style["color"], style["marker"]) for style in styles}) == 24
+
+
+def test_one_length_of_window_has_no_curves() -> None:
+    ax = plot_foresight([replace(one, windows=one.windows[-1:]) for one in (FIRST, SECOND)])
+    assert len(ax.figure.axes) == 1
+
+
+def test_the_most_expensive_cpu_under_max_penalty() -> None:
+    model = CostModel(objective=Objective.MAX_PENALTY)
+    ax = plot_foresight([replace(one, model=model) for one in (FIRST, SECOND)])
+    assert bars(ax, 0)[:3] == pytest.approx([1, 4, 2])
+    assert ax.get_xlabel().startswith("changes of fragment on the most expensive CPU")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [2, 9, 16])
+@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
+def test_nothing_overlaps(tmp_path: Path, count: int, ending: str) -> None:
+    lengths = [str(step * 10**power) for power in range(1, 5) for step in (1, 2, 5)]
+    drawn = [
+        replace(
+            FIRST,
+            policy=f"a policy with quite a long name, the number {number} of all",
+            windows=tuple(
+                window(label, bound=2, rolling=2 * place + 6 * 5**number)
+                for place, label in enumerate([*lengths, "whole"])
+            ),
+        )
+        for number in range(count)
+    ]
+    ax = plot_foresight(drawn)
+    save_picture(ax, tmp_path / f"policies.{ending}")
+    lay_out(ax)  # at the figure's own resolution again
+    figure = ax.figure
+    for axis in (ax.yaxis, second_axes(ax).xaxis):
+        boxes = [label.get_window_extent() for label in axis.get_ticklabels() if label.get_text()]
+        for one, other in pairwise(boxes):
+            assert not one.overlaps(other)
+    # Names end before the keys begin, and nothing leaves the figure.
+    key = min(line.get_window_extent().x0 for line in ax.lines)
+    assert max(label.get_window_extent().x1 for label in ax.get_yticklabels()) <= key
+    for part in (*figure.axes, ax.get_legend(), *ax.texts):
+        box = part.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
+    assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1 - 1
+
+
+def test_costs_of_nothing() -> None:
+    nothing = replace(
+        FIRST,
+        causes=causes(),
+        realised=Realised(total=0, worst=0, switches=0),
+        windows=(window("5", bound=0, rolling=0, realised=0), FIRST.windows[1]),
     )
-    ax = plot_foresight([large])
-    lay_out(ax)
-    assert ax.get_ylabel() == "penalty on all CPUs (ms)"
-    labels = [label.get_text() for label in ax.get_yticklabels()]
-    assert {"0", "200"} < set(labels)
-    assert max(map(len, labels)) == 3
+    nothing = replace(
+        nothing, windows=(nothing.windows[0], replace(nothing.windows[0], window="9"))
+    )
+    ax = plot_foresight([nothing, replace(nothing, policy="other")])
+    assert bars(ax, 0) == []
+
+
+def test_nothing_to_draw_is_refused() -> None:
+    for comparisons in ([], [replace(FIRST, windows=()), SECOND]):
+        with pytest.raises(DfoptError, match="there is no window to draw"):
+            plot_foresight(comparisons)
+    with pytest.raises(DfoptError, match="share no axis"):
+        plot_foresight(
+            [FIRST, replace(SECOND, windows=(window("5ms", bound=1, rolling=1), SECOND.windows[1]))]
+        )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dfopt.plot.colours import INK, Colour
+from dfopt.plot.foresight import line_style
 from dfopt.plot.gantt_bars import shade
-from dfopt.plot.policies import line_style
 from dfopt_models.growth import GrowthPath, growth_text
 from dfopt_models.plot.sheet import draw_sheet
 from dfopt_models.plot.style import (

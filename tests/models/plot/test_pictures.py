@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from dfopt.errors import DfoptError
 from dfopt.plot import save_picture
+from dfopt.plot.foresight import MARKERS
 from dfopt.plot.picture import lay_out
-from dfopt.plot.policies import MARKERS
 from dfopt_models.plot import (
     plot_crossover,
     plot_crossover_plane,
