@@ -31,7 +31,6 @@ from dfopt.solvers.matrix import (
     choose_supports,
     has_many_types,
     limit_contents,
-    share_anew,
 )
 from dfopt.solvers.search import Search
 from dfopt.solvers.sizes.pieces import bound_by_pieces, can_be_cut
@@ -41,7 +40,7 @@ from dfopt.solvers.tour import can_be_toured, search_tours
 Phase = tuple[float, Callable[[Search], object]]
 """A part of the search, and the share that it may take of the time that is left."""
 
-ALL, MOST, HALF, TENTH, MOMENT = 1.0, 0.8, 0.5, 0.1, 0.02
+ALL, MOST, HALF, TENTH = 1.0, 0.8, 0.5, 0.1
 
 TINY = 9
 """With at most this number of tasks, enumeration is faster than loading a solver."""
@@ -116,16 +115,16 @@ def _phases_of_known_orders(search: Search) -> Iterator[Phase]:
 def _phases_under_a_matrix(search: Search) -> Iterator[Phase]:
     """Yield the phases under a matrix without releases and precedence."""
     flows = len(search.types) <= MOST_TYPES_OF_FLOWS
-    # One CPU runs all types, so that nothing is gained by supports but where they are few.
-    is_tour, has_few = can_be_toured(search), not has_many_types(search)
-    if has_few:
-        yield MOMENT, choose_supports
+    # One CPU runs all types, so that nothing is gained by supports.
+    is_tour = can_be_toured(search)
+    if not is_tour and not has_many_types(search):
+        yield TENTH, choose_supports
     yield TENTH, _walk_shortly
     if flows and not is_tour:
         yield TENTH, _bound_by_one_flow
     if not is_tour and not can_list_supports(search):
         yield HALF, first_schedule.improve
-    if has_few or not is_tour:
+    if not is_tour:
         # Under max-penalty and total-penalty mostly a proof.
         yield HALF if counts_executions(search.instance) else ALL, choose_supports
         yield TENTH, limit_contents
@@ -138,10 +137,9 @@ def _phases_under_a_matrix(search: Search) -> Iterator[Phase]:
     if flows:
         yield TENTH, bound_by_flow
     yield TENTH, first_schedule.improve
-    if has_few or not is_tour:
+    if not is_tour:
         yield ALL, limit_contents
     yield HALF, first_schedule.improve
-    yield HALF, share_anew
     if flows:
         yield TENTH, partial(bound_by_flow, most_branches=MOST_BRANCHES)
     yield ALL, _solve_by_circuits

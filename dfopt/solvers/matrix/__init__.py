@@ -26,18 +26,17 @@ __all__ = [
     "choose_supports",
     "has_many_types",
     "limit_contents",
-    "share_anew",
 ]
 
 SOLVER = "transportation"
 
 
 MOST_TYPES = 16
-"""All sets of types are listed for at most 16 types."""
+"""Contents of at most 16 types take moments."""
 
 
 def has_many_types(search: Search) -> bool:
-    """Return whether tasks have too many types of the matrix to list all sets of them."""
+    """Return whether tasks have so many types of the matrix that their contents take time."""
     return _number_of_types(search) > MOST_TYPES
 
 
@@ -51,7 +50,7 @@ def _number_of_types(search: Search) -> int:
 
 
 def choose_supports(search: Search) -> None:
-    """Report the best supports where there are few types: mostly an optimum and its proof.
+    """Report the best contents of CPUs: mostly an optimum and its proof.
 
     Parameters
     ----------
@@ -59,16 +58,10 @@ def choose_supports(search: Search) -> None:
         Of an instance with a matrix and without releases and precedence.
     """
     types, members = by_type_of_matrix(search.types)
-    if len(types) <= MOST_TYPES:
-        load_module("dfopt.solvers.matrix.by_supports", search.check)
-        from dfopt.solvers.matrix.by_supports import solve_few_types
+    load_module("dfopt.solvers.matrix.by_contents", search.check)
+    from dfopt.solvers.matrix.by_contents import solve_by_contents
 
-        solve_few_types(search, types, members)
-    else:
-        load_module("dfopt.solvers.matrix.by_contents", search.check)
-        from dfopt.solvers.matrix.by_contents import solve_many_types
-
-        solve_many_types(search, types, members)
+    solve_by_contents(search, types, members)
 
 
 def limit_contents(search: Search) -> None:
@@ -96,22 +89,6 @@ def _each_task_costs(search: Search, types: Sequence[TaskType]) -> bool:
     table = CostTable(search.instance, types)
     runs = objective is Objective.MAKESPAN and any(search.costs.exec)
     return runs or any(table.switch[number][number] for number in range(len(types)))
-
-
-def share_anew(search: Search) -> None:
-    """Let groups of CPUs that run few types share their tasks anew.
-
-    Parameters
-    ----------
-    search
-        Of an instance with a matrix and without releases and precedence, which has a schedule.
-    """
-    if search.instance.has_sizes:
-        return
-    load_module("dfopt.solvers.matrix.cpu_groups", search.check)
-    from dfopt.solvers.matrix.cpu_groups import share_tasks_anew
-
-    share_tasks_anew(search)
 
 
 def bound_by_flow(search: Search, *, most_branches: int = MOST_BRANCHES) -> None:

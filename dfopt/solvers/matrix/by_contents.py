@@ -1,9 +1,13 @@
-"""Many types under a matrix: the program over contents, its schedules and its proofs.
+"""Types under a matrix: the program over contents, its schedules and its proofs.
 
-All supports cannot be listed, but the cheap ones can, and most CPUs of a good schedule have cheap
-ones. :mod:`~dfopt.solvers.matrix.content_program` chooses among them by column generation. Under
-max-penalty no other supports are permitted; under total-penalty the proof shows for all others that
-they are worth less than they cost.
+All supports of many types cannot be listed, but the cheap ones can, and most CPUs of a good
+schedule have cheap ones. :mod:`~dfopt.solvers.matrix.content_program` chooses among them by column
+generation. Under max-penalty no other supports are permitted; under total-penalty the proof shows
+for all others that they are worth less than they cost.
+
+Where tasks have sizes, enough CPUs touch a set of types for the sizes of its tasks. The contents
+count tasks only, so that the program is a relaxation: its proofs hold, but its plans are no
+schedules.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from dfopt.costs.task_types import TaskType
 from dfopt.errors import MethodError
 from dfopt.problem.certificate import Supports
 from dfopt.problem.instance import Objective
-from dfopt.solvers.matrix.content_program import ContentProgram, Masks
+from dfopt.solvers.matrix.content_program import ContentProgram, Masks, Plan
 from dfopt.solvers.matrix.content_proof import ContentProver
 from dfopt.solvers.matrix.content_search import NO_PLAN, ContentSearch
 from dfopt.solvers.matrix.problem import MOST_LISTED, largest_cost, typed_tasks
@@ -28,7 +32,6 @@ from dfopt.solvers.matrix.support_costs import (
 )
 from dfopt.solvers.matrix.support_dealing import report_plan
 from dfopt.solvers.matrix.support_list import SupportList
-from dfopt.solvers.matrix.support_search import Plan
 from dfopt.solvers.search import Search
 
 MOST_SUPPORTS = 20_000
@@ -47,7 +50,7 @@ FURTHER_THRESHOLDS = 6
 """For a first schedule, the least threshold and at most the next 6 are tried."""
 
 
-class ManyTypes:
+class BestContents:
     """The search for the best contents of the CPUs of an instance.
 
     Parameters
@@ -83,14 +86,43 @@ class ManyTypes:
     @cached_property
     def program(self) -> ContentProgram:
         """The program over contents of any cost."""
-        return ContentProgram(self.listing, self.tasks.cpus, self.search.check)
+        return self._program_over(self.listing)
+
+    def _program_over(self, listing: SupportList) -> ContentProgram:
+        instance, types = self.search.instance, self.search.types
+        amounts = [sum(types[number].size for number in numbers) for numbers in self.members]
+        return ContentProgram(
+            listing,
+            self.tasks.cpus,
+            self.search.check,
+            amounts=amounts if instance.has_sizes else (),
+            room=instance.room,
+        )
 
     def run(self) -> None:
         """Report bounds and schedules."""
         if self.is_sum:
             self._minimise_the_sum()
         else:
+            self._share_the_sum()
             self._minimise_the_largest()
+
+    def _share_the_sum(self) -> None:
+        """Bound the CPU that pays most by an even share of what all pay, where own types cost."""
+        if not any(prices_of_tasks(self.tasks.problem)):
+            return
+        program = self._program_over(self._listed(with_prices=True))
+        tree = ContentSearch(
+            program,
+            permitted=None,
+            seed=self.search.seed,
+            below=lambda: NO_PLAN,
+            found=lambda _: None,
+        )
+        prover = ContentProver(self.search.instance, program, self.tasks.names, self.tasks.groups)
+        if tree.begin() and tree.bound < NO_PLAN:
+            total = tree.bound + prover.base
+            self._prove(prover, tree, -(-total // self.search.instance.cpus) - 1)
 
     def _minimise_the_sum(self) -> None:
         prover = ContentProver(
@@ -237,10 +269,11 @@ class ManyTypes:
     def _report(self, plan: Plan, threshold: int | None = None) -> None:
         """Report the schedule of a plan, whatever threshold it keeps to."""
         self._plans += 1
-        report_plan(self.search, self.tasks, self.members, self.listing, plan)
+        if not self.search.instance.has_sizes:
+            report_plan(self.search, self.tasks, self.members, self.listing, plan)
 
 
-def solve_many_types(
+def solve_by_contents(
     search: Search, types: Sequence[TaskType], members: Sequence[Sequence[int]]
 ) -> None:
     """Report the bounds and the schedules of the best contents.
@@ -256,4 +289,4 @@ def solve_many_types(
     is_small = search.instance.cpus > 1 and len(types) <= MOST_LISTED
     if is_small and largest_cost(search.costs) <= LARGEST_COST:
         search.enter("contents of CPUs")
-        ManyTypes(search, types, members).run()
+        BestContents(search, types, members).run()

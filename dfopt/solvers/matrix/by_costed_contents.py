@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from dfopt.costs.task_types import TaskType
 from dfopt.problem.instance import Objective
-from dfopt.solvers.matrix.by_contents import ManyTypes
-from dfopt.solvers.matrix.content_program import Masks
+from dfopt.solvers.matrix.by_contents import BestContents
+from dfopt.solvers.matrix.content_program import Masks, Plan
 from dfopt.solvers.matrix.content_search import NO_PLAN
 from dfopt.solvers.matrix.costed_contents import CostedContents
 from dfopt.solvers.matrix.limited_dealing import chosen_supports, dealt_orders
@@ -20,7 +20,6 @@ from dfopt.solvers.matrix.problem import MOST_LISTED, largest_cost, unit_of
 from dfopt.solvers.matrix.support_costs import LARGEST_COST
 from dfopt.solvers.matrix.support_dealing import report_orders
 from dfopt.solvers.matrix.support_list import SupportList
-from dfopt.solvers.matrix.support_search import Plan
 from dfopt.solvers.search import Search
 
 LARGEST_TABLE = 100_000
@@ -42,7 +41,7 @@ STEPS_TO_TWICE = 200
 """Each of these is larger by a 200th, where costs are large."""
 
 
-class CostedTypes(ManyTypes):
+class CostedTypes(BestContents):
     """The search for the best contents where CPUs pay for each task.
 
     Parameters

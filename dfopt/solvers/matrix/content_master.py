@@ -8,9 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from ortools.linear_solver import pywraplp
 
-from dfopt.solvers.matrix.content_program import Content, ContentProgram, Masks
+from dfopt.solvers.matrix.content_program import (
+    Content,
+    ContentProgram,
+    Limits,
+    Masks,
+    SupportDuals,
+)
 from dfopt.solvers.matrix.support_costs import UNREACHED
-from dfopt.solvers.matrix.support_program import TOLERANCE, Limits, SupportDuals
+from dfopt.solvers.matrix.touching_conditions import TOLERANCE
 
 MOST_COLUMNS = 60
 """At most 60 columns of a group of CPUs are added at once."""
@@ -91,7 +97,8 @@ class ContentMaster:
         self._fixed_weights: dict[tuple[int, int], float] = {}
         self._rows: dict[int, pywraplp.Constraint] = {}
         tight = [types for types, weight in near.sets.items() if weight] if near else []
-        self._add_rows([(1 << program.listing.types) - 1, *tight, *limits])
+        single = [1 << number for number in range(program.listing.types)]
+        self._add_rows([(1 << program.listing.types) - 1, *single, *tight, *limits])
         nothing = (0,) * len(program.sizes)
         for group in range(len(program.cpus)):
             self._add_column((group, 0, nothing))
@@ -182,6 +189,7 @@ class ContentMaster:
                 continue
             least, most = self.limits.get(types, (0, cpus))
             least = max(least, program.least_touching(types))
+            most = min(most, program.most_touching(types))
             highest = float(most) if most < cpus else self._infinity
             self._rows[types] = row = self._solver.Constraint(float(least), highest)
             self._lack(row, 1.0)

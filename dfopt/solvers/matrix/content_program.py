@@ -1,10 +1,12 @@
-"""What CPUs hold under a matrix of many types: a linear program over supports and counts.
+"""What CPUs hold under a matrix: a linear program over supports and counts.
 
 A column is a *content*: a support and a number of tasks of each of its types, at most as many as
 there are, and at most k in all. The contents hold every task. Without the limit by the sizes of the
 types the program would say much less: a CPU of two small types could seem full. In addition, for
-each set A of types at least ⌈s(A)/k⌉ CPUs touch A, as in
-:mod:`~dfopt.solvers.matrix.support_program`. Columns and these conditions are added as needed.
+each set A of types at least ⌈s(A)/k⌉ CPUs *touch* A, that is run any of A, where s(A) counts the
+tasks of A and a CPU runs at most k tasks. By the theorem of Gale (1957) on flows these conditions,
+one for each A, say that the tasks can be dealt to CPUs with these supports; each of them is rounded
+up, a cut of Chvátal and Gomory. Columns and these conditions are added as needed.
 
 Pricing: within a support the tasks of the largest dual value come first, after one task of each
 type. That is best, because all tasks take the same room.
@@ -12,14 +14,14 @@ type. That is best, because all tasks take the same room.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from dfopt.solvers.matrix.support_costs import Integers
+from dfopt.solvers.matrix.support_costs import Floats, Integers
 from dfopt.solvers.matrix.support_list import SupportList
-from dfopt.solvers.matrix.support_program import Floats, SupportDuals
 from dfopt.solvers.matrix.touching_conditions import MOST_SETS, TouchingConditions
 from dfopt.solvers.matrix.transportation import go_on
 
@@ -30,6 +32,34 @@ Content = tuple[int, int, tuple[int, ...]]
 """A group of CPUs, the number of a support, and a number of tasks of each type."""
 
 Masks = Sequence[npt.NDArray[np.bool_]]
+
+Limits = Mapping[int, tuple[int, int]]
+"""For sets of types, at least and at most this number of CPUs run any of them."""
+
+Plan = dict[tuple[int, int], int]
+"""For a group of CPUs and a support, the number of CPUs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SupportDuals:
+    """Dual values: what they refute is in :class:`~dfopt.problem.certificate.Supports`.
+
+    Parameters
+    ----------
+    sets
+        The weight of each set of types that is touched.
+    groups
+        What a CPU of each group holds at most.
+    unit
+        The weight of a unit of cost.
+    tasks
+        The weight of a task of each type, beyond its price.
+    """
+
+    sets: Mapping[int, float]
+    groups: Sequence[float]
+    unit: float
+    tasks: Sequence[float]
 
 
 class ContentProgram:
@@ -45,20 +75,27 @@ class ContentProgram:
         Called often; what it raises ends the work.
     most_sets
         The conditions of at most about this number of small sets are known from the start.
+    amounts, room
+        Where tasks have sizes: those of all tasks of each type together, and what a CPU has room
+        for.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         listing: SupportList,
         cpus: Sequence[int],
         check: Callable[[], object] = go_on,
         *,
         most_sets: int = MOST_SETS,
+        amounts: Sequence[int] = (),
+        room: int = 1,
     ) -> None:
         self.listing = listing
         self.cpus = list(cpus)
         self.sizes = np.array(listing.problem.sizes, dtype=np.int64)
         self.capacity = listing.problem.capacity
+        self._amounts = list(amounts)
+        self._room = room
         self.check = check
         self.pool: dict[Content, None] = {}
         """Contents that were worth considering."""
@@ -87,7 +124,9 @@ class ContentProgram:
 
     def least_touching(self, types: int) -> int:
         """Return how many CPUs touch a set of types at least."""
-        return -(-self._count(types) // self.most_tasks(types))
+        by_number = -(-self._count(types) // self.most_tasks(types))
+        amount = sum(size for number, size in enumerate(self._amounts) if types >> number & 1)
+        return max(by_number, -(-amount // self._room))
 
     def most_tasks(self, types: int) -> int:
         """Return how many tasks of a set of types a CPU runs at most."""

@@ -9,15 +9,15 @@ import numpy as np
 
 from dfopt.problem.certificate import SupportProof, SupportSplit, SupportWeights
 from dfopt.problem.instance import Instance, Objective
-from dfopt.solvers.matrix.content_program import ContentProgram, Masks
+from dfopt.solvers.matrix.content_program import ContentProgram, Masks, SupportDuals
+from dfopt.solvers.matrix.content_search import Part
 from dfopt.solvers.matrix.support_costs import UNREACHED
-from dfopt.solvers.matrix.support_program import SupportDuals
-from dfopt.solvers.matrix.support_search import Part
 from dfopt.verify.support_orders import Orders
 from dfopt.verify.supports import worths
 
-SCALES = (1_000, 100_000, 10_000_000)
-"""Dual values are multiplied by one of these and rounded, tried in turn."""
+SCALES = (1, 2, 3, 4, 6, 12, 60, 1_000, 100_000, 10_000_000)
+"""Dual values are multiplied by one of these and rounded; tried in turn, as small numbers read
+well."""
 
 MOST_UNLISTED = 50
 """At most 50 supports are added for a part that could not be excluded."""
@@ -53,6 +53,7 @@ class ContentProver:
         self.names = names
         self.groups = groups
         self.permitted = permitted
+        self._is_sum = instance.objective is Objective.TOTAL_PENALTY
         listing = program.listing
         self.base = sum(
             size * price for size, price in zip(listing.problem.sizes, listing.prices, strict=True)
@@ -71,12 +72,13 @@ class ContentProver:
     def proof(self, part: Part, threshold: int) -> SupportProof | None:
         """Return why no schedule is within ``threshold``; None if that cannot be shown."""
         self.unlisted = []
-        return self._proof(part, threshold, Orders(self.instance, threshold, self.program.check))
+        budget = threshold * (1 if self._is_sum else self.instance.cpus)
+        return self._proof(part, budget, Orders(self.instance, threshold, self.program.check))
 
-    def _proof(self, part: Part, threshold: int, orders: Orders) -> SupportProof | None:
+    def _proof(self, part: Part, budget: int, orders: Orders) -> SupportProof | None:
         if part.below is not None and part.above is not None:
-            below = self._proof(part.below, threshold, orders)
-            above = self._proof(part.above, threshold, orders)
+            below = self._proof(part.below, budget, orders)
+            above = self._proof(part.above, budget, orders)
             if below is None or above is None:
                 return None
             types = self._types(part.types)
@@ -84,20 +86,22 @@ class ContentProver:
         if part.weights is None:
             return None
         for scale in SCALES:
-            weights, excess = self._weighed(part, part.weights, scale, orders)
-            if excess > weights.unit * (threshold - self.base):
+            needed = round(part.weights.unit * scale) * (budget - self.base)
+            weights, excess = self._weighed(part, part.weights, scale)
+            if excess > needed:
+                weights, excess = self._with_unlisted(part, scale, weights, excess, orders)
+            if excess > needed:
                 return weights
             if id(part) in self._unlisted:
                 self.unlisted.append((part, self._unlisted[id(part)]))
                 break
         return None
 
-    def _weighed(
-        self, part: Part, duals: SupportDuals, scale: int, orders: Orders
-    ) -> tuple[SupportWeights, int]:
+    def _weighed(self, part: Part, duals: SupportDuals, scale: int) -> tuple[SupportWeights, int]:
         """Return the weights of a part, and by how much they exceed what the CPUs are worth.
 
-        Prices of tasks and the costs that they stand for are left out.
+        Prices of tasks and the costs that they stand for are left out, and supports that are not
+        listed.
         """
         known = self._known.get((id(part), scale))
         if known is not None:
@@ -132,7 +136,9 @@ class ContentProver:
                 if unit * price
             ),
             counted_weights=tuple(
-                (name, weight) for name, weight in zip(self.names, tasks, strict=True)
+                (name, weight)
+                for name, weight in zip(self.names, tasks, strict=True)
+                if weight or self._is_sum
             ),
             set_weights=tuple((self._types(types), weight) for types, weight in sets.items()),
             bin_weights=tuple(claims[group] for group in self.groups),
@@ -142,13 +148,19 @@ class ContentProver:
                 if cost
             ),
         )
-        # Supports that are not listed may be worth more.
-        total = self.instance.objective is Objective.TOTAL_PENALTY
+        return weights, worth - sum(weights.bin_weights)
+
+    def _with_unlisted(
+        self, part: Part, scale: int, weights: SupportWeights, excess: int, orders: Orders
+    ) -> tuple[SupportWeights, int]:
+        """Return the same where supports that are not listed are worth more."""
+        if (id(part), scale) in self._known:
+            return weights, excess
         largest = dict(zip(orders.starts, weights.bin_weights, strict=True))
         bits = [1 << self.names.index(name) for name in orders.types]
         claimed = dict(largest)
         better: list[tuple[int, int]] = []
-        for start, support, value in worths(orders, weights, total=total):
+        for start, support, value in worths(orders, weights, total=self._is_sum):
             largest[start] = max(value, largest[start])
             if value > claimed[start]:
                 types = sum(bit for place, bit in enumerate(bits) if support >> place & 1)
@@ -156,9 +168,9 @@ class ContentProver:
         if better:
             best = sorted(better, reverse=True)[:MOST_UNLISTED]
             self._unlisted[id(part)] = {types for _, types in best}
-        bins = [largest[start] for start in orders.starts]
-        weights = replace(weights, bin_weights=tuple(bins))
-        self._known[id(part), scale] = weights, worth - sum(bins)
+        bins = tuple(largest[start] for start in orders.starts)
+        excess += sum(weights.bin_weights) - sum(bins)
+        self._known[id(part), scale] = replace(weights, bin_weights=bins), excess
         return self._known[id(part), scale]
 
     def _types(self, types: int) -> tuple[str, ...]:

@@ -13,13 +13,18 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import floor
+from math import ceil, floor
 
 from dfopt.solvers.matrix.content_master import ContentMaster, ContentSolution, solve_by_columns
-from dfopt.solvers.matrix.content_program import ContentProgram, Masks
+from dfopt.solvers.matrix.content_program import (
+    ContentProgram,
+    Limits,
+    Masks,
+    Plan,
+    SupportDuals,
+)
 from dfopt.solvers.matrix.integral_plan import integral_plan
-from dfopt.solvers.matrix.support_program import TOLERANCE, Limits, SupportDuals
-from dfopt.solvers.matrix.support_search import Part, Plan, rounded_up
+from dfopt.solvers.matrix.touching_conditions import TOLERANCE
 
 NO_PLAN = 1 << 60
 """The bound of a part in which the conditions cannot be met."""
@@ -35,6 +40,41 @@ LARGEST_SPLIT = 3
 
 LEAST_FRACTION = 0.05
 """A number of CPUs is fractional if it is 0.05 from any integer, where there are such."""
+
+
+def rounded_up(value: float) -> int:
+    """Return the least integer that is not below a value, but for rounding errors."""
+    return ceil(value - TOLERANCE * max(1.0, abs(value)))
+
+
+@dataclass(slots=True)
+class Part:
+    """A part of the problem: ``weights`` refute it, or it is split at a set of types.
+
+    Parameters
+    ----------
+    limits
+        The numbers of CPUs that may touch sets of types in this part.
+    weights
+        What refutes it.
+    types, most
+        It is split: at most this number of CPUs touch these types (``below``), or more (``above``).
+    """
+
+    limits: Limits
+    weights: SupportDuals | None = None
+    types: int = 0
+    most: int = 0
+    below: Part | None = None
+    above: Part | None = None
+
+    def split(self, types: int, touching: float, cpus: int) -> tuple[Part, Part]:
+        """Split at a fractional number of CPUs; return both halves."""
+        least, most = self.limits.get(types, (0, cpus))
+        self.types, self.most, self.weights = types, floor(touching), None
+        self.below = Part({**self.limits, types: (least, self.most)})
+        self.above = Part({**self.limits, types: (self.most + 1, most)})
+        return self.below, self.above
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -89,7 +129,7 @@ class ContentSearch:
 
     def begin(self, near: SupportDuals | None = None) -> bool:
         """Solve the program; return whether it could be solved."""
-        return self._open(self.tree, 0, near)
+        return self._open(self.tree, -NO_PLAN, near)
 
     def dive(self) -> bool:
         """Dive from the open part of the least bound; return whether a plan was found."""

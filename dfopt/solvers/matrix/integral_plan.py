@@ -16,10 +16,8 @@ from ortools.linear_solver import pywraplp
 
 from dfopt.solvers.interruptible import wait_for
 from dfopt.solvers.matrix.content_master import ContentSolution
-from dfopt.solvers.matrix.content_program import ContentProgram, Masks
+from dfopt.solvers.matrix.content_program import ContentProgram, Limits, Masks, Plan
 from dfopt.solvers.matrix.support_costs import UNREACHED
-from dfopt.solvers.matrix.support_program import Limits
-from dfopt.solvers.matrix.support_search import Plan
 
 MOST_PROMISING = 150
 """At most 150 supports of each group are in the program: those of the least reduced cost."""

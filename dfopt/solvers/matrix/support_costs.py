@@ -19,6 +19,7 @@ import numpy.typing as npt
 from dfopt.solvers.matrix.problem import MatrixProblem
 from dfopt.solvers.matrix.transportation import go_on
 
+Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 UNREACHED = 1 << 61

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from dfopt.solvers.matrix.content_program import Plan
 from dfopt.solvers.matrix.problem import MatrixProblem, TypedTasks
-from dfopt.solvers.matrix.support_costs import SupportCosts
 from dfopt.solvers.matrix.support_list import SupportList
-from dfopt.solvers.matrix.support_search import Plan
 from dfopt.solvers.matrix.trail import Trail, trail_of
 from dfopt.solvers.matrix.trails import complete
 from dfopt.solvers.search import Search
@@ -17,7 +16,7 @@ def report_plan(
     search: Search,
     tasks: TypedTasks,
     members: Sequence[Sequence[int]],
-    costs: SupportCosts | SupportList,
+    listing: SupportList,
     plan: Plan,
 ) -> None:
     """Report the schedule of a plan, if the tasks can be dealt.
@@ -30,10 +29,10 @@ def report_plan(
         Its tasks.
     members
         For each type the task types of its tasks.
-    costs, plan
+    listing, plan
         The walks of supports, and the supports.
     """
-    trails = dealt(tasks.problem, costs, plan, search.check)
+    trails = dealt(tasks.problem, listing, plan, search.check)
     if trails is not None:
         report_orders(search, tasks, members, [trail.order() for trail in trails])
 
@@ -54,7 +53,7 @@ def report_orders(
 
 def dealt(
     problem: MatrixProblem,
-    costs: SupportCosts | SupportList,
+    listing: SupportList,
     plan: Plan,
     check: Callable[[], object],
 ) -> list[Trail] | None:
@@ -70,7 +69,7 @@ def dealt(
         for start in set(problem.starts)
     }
     for start in problem.starts:
-        walk = costs.walk(start, supports[start].pop())
+        walk = listing.walk(start, supports[start].pop())
         if len(walk) > problem.capacity:
             return None
         for task_type in walk:

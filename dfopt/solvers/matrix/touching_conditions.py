@@ -12,9 +12,11 @@ from itertools import combinations
 
 import numpy as np
 
-from dfopt.solvers.matrix.support_costs import Integers
+from dfopt.solvers.matrix.support_costs import Floats, Integers
 from dfopt.solvers.matrix.support_list import SupportList
-from dfopt.solvers.matrix.support_program import TOLERANCE, Floats
+
+TOLERANCE = 1e-6
+"""Numbers of CPUs that differ by less are equal."""
 
 MOST_ROWS = 30
 """At most 30 violated conditions are returned at once."""
@@ -78,7 +80,9 @@ class TouchingConditions:
             gaps[wider == grown[:, None]] = -np.inf
             best = gaps.argmax(axis=1)
             rows = np.arange(len(grown))
-            found.update(zip(wider[rows, best].tolist(), gaps[rows, best].tolist(), strict=True))
+            # Of the sets known before, more may be known than their numbers of tasks say.
+            nearest = zip(wider[rows, best].tolist(), gaps[rows, best].tolist(), strict=True)
+            found = dict(nearest) | found
             grown = np.unique(wider[rows, best])
             grown = grown[grown != (1 << self._listing.types) - 1]
             if not len(grown):

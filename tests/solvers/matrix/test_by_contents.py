@@ -1,34 +1,22 @@
 """The program over contents: true bounds, checked proofs, and schedules that attain them."""
 
-from contextlib import suppress
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
 
 from dfopt.costs.cost_table import CostTable
 from dfopt.problem.certificate import Supports
 from dfopt.problem.instance import Instance, Objective
-from dfopt.solvers.matrix import by_contents, by_type_of_matrix, choose_supports
-from dfopt.solvers.matrix.by_contents import solve_many_types
+from dfopt.solvers.matrix import by_contents, by_type_of_matrix
 from dfopt.solvers.matrix.content_master import solve_by_columns
 from dfopt.solvers.matrix.content_program import ContentProgram
 from dfopt.solvers.matrix.integral_plan import integral_plan
 from dfopt.solvers.matrix.problem import MatrixProblem, matrix_problem
 from dfopt.solvers.matrix.support_costs import SupportCosts, rest_of
 from dfopt.solvers.matrix.support_list import SupportList
-from dfopt.solvers.search import Search, SearchOver
-from tests.solvers.matrix.claims_of_supports import assert_optimum_lies_between, assert_proven
-from tests.solvers.matrix.test_by_supports import drawn
-from tests.strategies import instances
-
-
-def chosen(instance: Instance) -> Search:
-    """Return the search after the program over contents."""
-    search = Search(instance)
-    with suppress(SearchOver):
-        solve_many_types(search, *by_type_of_matrix(search.types))
-    return search
+from dfopt.solvers.search import Search
+from tests.solvers.matrix.claims_of_supports import assert_proven
+from tests.solvers.matrix.test_supports import chosen, drawn
 
 
 def matrix_problem_of(instance: Instance) -> tuple[MatrixProblem, list[int]]:
@@ -37,35 +25,17 @@ def matrix_problem_of(instance: Instance) -> tuple[MatrixProblem, list[int]]:
     return matrix_problem(instance, types, CostTable(instance, types))
 
 
-@given(instances(kinds=("matrix",), min_tasks=1))
-@settings(deadline=None)
-def test_bound_and_schedule_hold_the_optimum_between_them(instance: Instance) -> None:
-    assert_optimum_lies_between(instance, chosen)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_few_types_have_the_value_that_all_supports_give(seed: int) -> None:
-    instance = drawn(seed, tasks=60, types=5, cpus=4, warm=seed % 3 == 0)
-    search, other = chosen(instance), Search(instance)
-    with suppress(SearchOver):
-        choose_supports(other)
-    assert search.is_closed
-    assert search.objective == other.objective
-    assert_proven(instance, search)
-
-
 @pytest.mark.parametrize("most", [1, 4, 9])
 def test_supports_that_are_not_listed_are_not_forgotten(
     most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    drawings = [drawn(seed, tasks=9, types=4, cpus=3) for seed in range(1, 40, 2)]
+    objectives = [chosen(instance).objective for instance in drawings]
     monkeypatch.setattr(by_contents, "MOST_SUPPORTS", most)
-    for seed in range(1, 40, 2):
-        instance = drawn(seed, tasks=9, types=4, cpus=3)
-        search, other = chosen(instance), Search(instance)
-        with suppress(SearchOver):
-            choose_supports(other)
-        assert other.objective is not None
-        assert search.lower_bound <= other.objective
+    for instance, objective in zip(drawings, objectives, strict=True):
+        search = chosen(instance)
+        assert objective is not None
+        assert search.lower_bound <= objective
         assert_proven(instance, search)
 
 
@@ -101,9 +71,7 @@ def test_all_supports_are_listed_up_to_the_reach() -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_twenty_types_are_proven(seed: int) -> None:
     instance = drawn(seed, tasks=120, types=20, cpus=5)
-    search = Search(instance)
-    with suppress(SearchOver):
-        choose_supports(search)
+    search = chosen(instance)
     assert search.is_closed
     assert isinstance(search.certificate, Supports)
     assert_proven(instance, search)
@@ -114,9 +82,7 @@ def test_whole_numbers_of_supports_cost_what_the_optimum_costs(seed: int) -> Non
     instance = drawn(seed, tasks=60, types=5, cpus=4, warm=seed % 3 == 0)
     instance = replace(instance, objective=Objective.TOTAL_PENALTY)
     problem, _ = matrix_problem_of(instance)
-    other = Search(instance)
-    with suppress(SearchOver):
-        choose_supports(other)
+    other = chosen(instance)
     listing = SupportList(problem, [0] * 5, most=100)
     cpus = [problem.starts.count(start) for start in range(len(problem.start))]
     program = ContentProgram(listing, cpus)

@@ -24,7 +24,7 @@ from dfopt.solvers.search import Search, SearchOver
 from dfopt.verify.bound import check_bound
 from tests.claims import result_of
 from tests.solvers.matrix.claims_of_supports import assert_optimum_lies_between, assert_proven
-from tests.solvers.matrix.test_by_supports import drawn
+from tests.solvers.matrix.test_supports import drawn
 from tests.strategies import instances
 
 

@@ -1,4 +1,4 @@
-"""The program over supports: true bounds, checked proofs, and schedules that attain them."""
+"""Supports under a matrix: true bounds, checked proofs, and schedules that attain them."""
 
 import random
 from contextlib import suppress
@@ -18,7 +18,7 @@ from tests.strategies import instances
 
 
 def chosen(instance: Instance) -> Search:
-    """Return the search after the program over supports."""
+    """Return the search after the program over contents."""
     search = Search(instance)
     with suppress(SearchOver):
         choose_supports(search)
@@ -104,36 +104,34 @@ def test_the_largest_has_a_bound_where_own_types_cost(seed: int) -> None:
     assert_proven(instance, search)
 
 
-def test_a_detour_through_a_type_of_the_support_is_followed() -> None:
-    # b is near to a and c, which are far from each other.
+def with_detours(each: int) -> Instance:
+    """Return tasks of which b is near to a, c and d; e and its CPU are far from all of them."""
     far = 50
-    instance = Instance(
-        cpus=1,
+    rows = ((0, 1, far, far), (1, 0, 1, 1), (far, 1, 0, far), (far, 1, far, 0))
+    return Instance(
+        cpus=2,
         penalty=PenaltyMatrix(
-            types=("a", "b", "c", "d"),
-            switch=((0, 1, far, far), (1, 0, 1, 1), (far, 1, 0, far), (far, 1, far, 0)),
+            types=("a", "b", "c", "d", "e"),
+            switch=(*((*row, far) for row in rows), (far, far, far, far, 0)),
         ),
         objective=Objective.TOTAL_PENALTY,
-        tasks=tuple(Task(id=name, type=name, count=20) for name in "abcd"),
+        tasks=(
+            *(Task(id=name, type=name, count=each) for name in "abcd"),
+            Task(id="e", type="e", count=4 * each),
+        ),
     )
-    search = chosen(instance)
+
+
+def test_a_detour_through_a_type_of_the_support_is_followed() -> None:
+    search = chosen(with_detours(20))
     # a b c b d, which visits b twice
     assert (search.lower_bound, search.objective) == (4, 4)
 
 
 def test_with_too_few_tasks_for_detours_the_bound_is_still_true() -> None:
-    instance = Instance(
-        cpus=1,
-        penalty=PenaltyMatrix(
-            types=("a", "b", "c", "d"),
-            switch=((0, 1, 50, 50), (1, 0, 1, 1), (50, 1, 0, 50), (50, 1, 50, 0)),
-        ),
-        objective=Objective.TOTAL_PENALTY,
-        tasks=tuple(Task(id=name, type=name) for name in "abcd"),
-    )
-    search = chosen(instance)
+    search = chosen(with_detours(1))
     assert (search.lower_bound, search.objective) == (4, None)
-    assert solve(instance).objective == 52
+    assert solve(with_detours(1)).objective == 52
 
 
 @pytest.mark.slow
