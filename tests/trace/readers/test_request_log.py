@@ -130,6 +130,27 @@ def test_arrivals_and_durations_are_served_in_order(tmp_path: Path) -> None:
     assert (trace.start.tolist(), trace.wakeups.time.tolist()) == ([0, 2000], [0, 1000])
 
 
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1), st.integers(1, 3))
+def test_without_starts_requests_are_served_as_they_come(
+    requests: list[tuple[int, int]], cpus: int
+) -> None:
+    """Of those that come at once, the one that the log has first."""
+    columns = RequestColumns(df="model", arrival="came", duration="took")
+    rows = [f"A,{came},{took}" for came, took in requests]
+    with TemporaryDirectory() as folder:
+        log = saved(Path(folder), "\n".join(["model,came,took", *rows]))
+        trace = read_log(log, columns, cpus=cpus, time_unit="ms")
+    free, expected = [0] * cpus, []
+    earliest = min(came for came, _ in requests)
+    for came, took in sorted(requests, key=lambda request: request[0]):
+        cpu = free.index(min(free))
+        start = max(free[cpu], came - earliest)
+        free[cpu] = start + took
+        expected.append((cpu, start, start + took))
+    found = zip(trace.cpu.tolist(), trace.start.tolist(), trace.end.tolist(), strict=True)
+    assert list(found) == expected
+
+
 def test_the_log_names_the_cpus(tmp_path: Path) -> None:
     columns = RequestColumns(df="model", start="from", end="to", cpu="gpu")
     log = saved(tmp_path, "gpu,model,from,to\n10,A,0,2\n9,B,1,2\n")

@@ -17,7 +17,7 @@ from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptWarning, FileError
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
-from dfopt.problem.penalties import PenaltyF, PenaltyG
+from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG
 from dfopt.trace.assumed import Assumed
 from dfopt.trace.events import Stop
 from dfopt.trace.lengths import Lengths
@@ -172,26 +172,27 @@ def read_request_log(  # noqa: PLR0913 - what the log has, and what it does not 
     times = (time for r in requests for time in (r.arrival or 0, r.start, r.end))
     whole = math.gcd(*times, *loads.values())
     unit = next(unit for unit in ("ms", "us", "ns") if whole % NANOSECONDS[unit] == 0)
-    trace = _trace(requests, used, unit)
+    size = NANOSECONDS[unit]
+    penalty: Penalty | None = None
+    lines = leaves = None
+    if isinstance(load_times, int):
+        penalty = PenaltyG(fill=load_times // size, write_back=0)
+    elif load_times is not None:
+        penalty = PenaltyF(read_line=1, write_back=0)
+        lines = np.array([loads[request.df] // size for request in requests], np.int64)
+        leaves = np.full(len(requests), LEAVES.index(Leaves.CLEAN), np.int8)
     header = TraceHeader(
         name=Path(path).stem,
         source=REQUEST_LOG,
         time_unit=unit,
         policy=None if columns.has_starts else "first come, first served; loads take no time",
+        penalty=penalty,
         objective=Objective.TOTAL_PENALTY,
         cold_start=True,
         lengths=Lengths.WITHOUT_SWITCHES,
         assumed=assumed,
     )
-    if isinstance(load_times, int):
-        fill = load_times // NANOSECONDS[unit]
-        header = replace(header, penalty=PenaltyG(fill=fill, write_back=0))
-    elif load_times is not None:
-        lines = np.array([loads[r.df] // NANOSECONDS[unit] for r in requests], np.int64)
-        leaves = np.full(len(requests), LEAVES.index(Leaves.CLEAN), np.int8)
-        header = replace(header, penalty=PenaltyF(read_line=1, write_back=0))
-        trace = replace(trace, lines=lines, leaves=leaves)
-    return replace(trace, header=header)
+    return replace(_trace(requests, used, size), header=header, lines=lines, leaves=leaves)
 
 
 def _chosen(
@@ -291,9 +292,9 @@ def _place(
 ) -> int:
     """Give each request its CPU, order them by start, and return the number of CPUs.
 
-    Where the log names none, it is the lowest that is free, or the one that becomes free first. Of
-    two that overlap by rounding, one is shortened, so that what the log has stays: the earlier one
-    ends sooner, or, where starts come from ends, the later one starts later.
+    Where the log names none, it is the lowest that is free; without starts the one that is free
+    first. Of two that overlap by rounding, one is shortened, so that what the log has stays: the
+    earlier one ends sooner, or, where starts come from ends, the later one starts later.
     """
     names = {request.cpu for request in requests}
     order: Callable[[str], int | str] = int if all(name.isdecimal() for name in names) else str
@@ -304,16 +305,19 @@ def _place(
         cpus = cpus or len(numbers)
     # Ends stay in their order when they are rounded, ends less durations do not.
     by_ends = columns.gives_starts_by_ends and (columns.cpu is not None or cpus == 1)
-    requests.sort(key=lambda r: (r.end, r.start, r.line) if by_ends else (r.start, r.end, r.line))
+    # Of requests that come at once, the line says which is served first.
+    requests.sort(
+        key=lambda r: (r.end, r.start) if by_ends else (r.start, r.end if columns.has_starts else 0)
+    )
     last: dict[int, LoggedRequest] = {}
     for request in requests:
         if columns.cpu is not None:
             request.number = numbers[request.cpu]
+        elif columns.has_starts:
+            request.number = _first_free(last, cpus, request.start)
         else:
-            free = (cpu for cpu, before in last.items() if before.end <= request.start)
-            is_full = len(last) == cpus
-            soonest = min(last, key=lambda cpu: last[cpu].end) if is_full else len(last)
-            request.number = next(free, soonest)
+            ends = (last[cpu].end if cpu in last else 0 for cpu in range(cpus or 0))
+            request.number = min((end, cpu) for cpu, end in enumerate(ends))[1]
         before = last.get(request.number, request)
         overlap = before.end - request.start
         if before is not request and overlap > 0:
@@ -338,6 +342,13 @@ def _place(
             )
     requests.sort(key=lambda request: request.start)
     return cpus or len(last)
+
+
+def _first_free(last: Mapping[int, LoggedRequest], cpus: int | None, start: int) -> int:
+    """Return the lowest CPU that is free; if all are busy, the one that is free first."""
+    free = (cpu for cpu, before in last.items() if before.end <= start)
+    is_full = len(last) == cpus
+    return next(free, min(last, key=lambda cpu: last[cpu].end) if is_full else len(last))
 
 
 def _remedies(columns: RequestColumns) -> str:
@@ -427,10 +438,9 @@ def _take_loads_off(requests: list[LoggedRequest], loads: Mapping[str, int]) -> 
     return notice + (f"; {shorter} took no longer than the load, and keep 1ms" if shorter else "")
 
 
-def _trace(requests: list[LoggedRequest], cpus: int, unit: str) -> Trace:
-    """Return the trace of requests that are ordered by start."""
+def _trace(requests: list[LoggedRequest], cpus: int, size: int) -> Trace:
+    """Return the trace of requests that are ordered by start, in a unit of this many ns."""
     tasks, fragments = Numbering(), Numbering()
-    size = NANOSECONDS[unit]
     task = np.array([tasks[r.name] for r in requests], np.int32)
     arrivals = sorted((r.arrival, tasks[r.name]) for r in requests if r.arrival is not None)
     return Trace(
