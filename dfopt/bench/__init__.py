@@ -1,7 +1,7 @@
 """Methods over a set of instances: every instance in a process of its own, a CSV row for each."""
 
 from dfopt.bench.benchmark import Report, RunProgress, run
-from dfopt.bench.rows import Row, RowStatus, Settings, read_rows, rows_frame
+from dfopt.bench.rows import Row, RowStatus, Settings, read_rows
 from dfopt.bench.sets import Entry, read_set
 from dfopt.bench.summary import (
     Judged,
@@ -29,7 +29,6 @@ __all__ = [
     "read_published",
     "read_rows",
     "read_set",
-    "rows_frame",
     "run",
     "summarise",
     "verdict_counts",

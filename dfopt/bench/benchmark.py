@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, suppress
@@ -15,18 +14,11 @@ from typing import Any
 from dfopt._version import __version__
 from dfopt.bench.rows import Row, RowStatus, Settings, rows_file
 from dfopt.bench.sets import Entry, stem_of
-from dfopt.errors import DfoptWarning, FileError, MethodError
-from dfopt.files import (
-    check_writable,
-    document_text,
-    instance_from_document,
-    result_from_document,
-    result_to_document,
-    write_text,
-)
-from dfopt.files.strict_json import Document
+from dfopt.errors import FileError, MethodError
+from dfopt.files import check_writable, write_result
 from dfopt.parallel.alone import ChildError, performed_alone
 from dfopt.parallel.pool import performed
+from dfopt.problem.instance import Instance
 from dfopt.problem.result import Progress, Result
 from dfopt.solvers import solve
 from dfopt.verify import KINDS, verify
@@ -43,8 +35,8 @@ class Attempt:
 
     Parameters
     ----------
-    entry, document
-        The instance: what its row says of it, and its document.
+    entry, instance
+        What a row says of the instance, and itself.
     settings
         How to solve it.
     verify
@@ -52,31 +44,27 @@ class Attempt:
     """
 
     entry: Entry
-    document: Document
+    instance: Instance
     settings: Settings
     verify: bool = False
 
-    def perform(self) -> tuple[Row, Document | None]:
-        """Solve the instance in a process of its own; what goes wrong there stands in the row.
-
-        Returns
-        -------
-        tuple of Row and Document
-            The row, and the result if there is one.
-        """
+    def perform(self) -> tuple[Row, Result | None]:
+        """Return the row and the result if there is one; what goes wrong stands in the row."""
         began = time.monotonic()
         result = None
         try:
             result, figures = performed_alone(
-                SolveWork(instance=self.document, settings=self.settings),
-                seconds=2 * self.settings.time_limit_s + LONGEST_START_S,
+                2 * self.settings.time_limit_s + LONGEST_START_S,
+                solved,
+                self.instance,
+                self.settings,
             )
         except ChildError as error:
             figures = {"status": RowStatus.ERROR, "error": str(error)}
         figures = {"wall_time_s": round(time.monotonic() - began, 6), **figures}
         if self.verify and result is not None:
             try:
-                problems = performed_alone(VerifyWork(instance=self.document, result=result))
+                problems = performed_alone(None, verify, self.instance, result).problems
             except ChildError as error:
                 problems = (f"the checker: {error}",)
             figures |= {"verified": "no" if problems else "yes", "error": "".join(problems[:1])}
@@ -86,44 +74,22 @@ class Attempt:
         return row, result
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SolveWork:
-    """An instance to solve in this process; the memory of the process is measured, too."""
-
-    instance: Document
-    settings: Settings
-
-    def perform(self) -> tuple[Document | None, dict[str, Any]]:
-        """Return the result if the method fits, and the columns of a row that this fills."""
-        warnings.simplefilter("ignore", DfoptWarning)  # shown when the set was read
-        try:
-            result = solve(
-                instance_from_document(self.instance),
-                method=self.settings.method,
-                stop=self.settings.criterion(),
-                seed=self.settings.seed,
-                workers=self.settings.workers,
-            )
-        except MethodError as error:
-            return None, {"status": RowStatus.NOT_APPLICABLE, "error": error.problem}
-        # Not getrusage, to which Linux adds what the parent used before it started this program.
-        peak = re.search(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
-        memory = None if peak is None else round(int(peak[1]) / KIB_PER_MIB, 1)
-        return result_to_document(result), {"peak_memory_mib": memory, **figures_of(result)}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifyWork:
-    """A result to check in this process."""
-
-    instance: Document
-    result: Document
-
-    def perform(self) -> tuple[str, ...]:
-        """Return the mistakes in the result."""
-        warnings.simplefilter("ignore", DfoptWarning)
-        found = verify(instance_from_document(self.instance), result_from_document(self.result))
-        return tuple(found.problems)
+def solved(instance: Instance, settings: Settings) -> tuple[Result | None, dict[str, Any]]:
+    """Return the result if the method fits, and the columns of a row that this process fills."""
+    try:
+        result = solve(
+            instance,
+            method=settings.method,
+            stop=settings.criterion(),
+            seed=settings.seed,
+            workers=settings.workers,
+        )
+    except MethodError as error:
+        return None, {"status": RowStatus.NOT_APPLICABLE, "error": error.problem}
+    # Not getrusage, to which Linux adds what the parent used before it started this program.
+    peak = re.search(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
+    memory = None if peak is None else round(int(peak[1]) / KIB_PER_MIB, 1)
+    return result, {"peak_memory_mib": memory, **figures_of(result)}
 
 
 def figures_of(result: Result) -> dict[str, Any]:
@@ -272,7 +238,7 @@ def run(  # noqa: PLR0913 - options, all by keyword
             for key, (entry, way) in todo.items():
                 at_work[key] = entry.instance
                 tell()
-                yield Attempt(entry=entry, document=entry.document(), settings=way, verify=verify)
+                yield Attempt(entry=entry, instance=entry.read(), settings=way, verify=verify)
 
         # What is finished is in the table; of an interrupt the report says that it is not all.
         answers = performed(attempts(), executor=executor)
@@ -281,7 +247,7 @@ def run(  # noqa: PLR0913 - options, all by keyword
                 if folder is not None and result is not None:
                     # First the document: a row promises that it is there.
                     path = folder / f"{stem_of(row.file)}.{wanted[row.key][1].label}.json"
-                    write_text(path, document_text(result))
+                    write_result(result, path)
                 append(row)
                 rows[row.key] = row
                 del at_work[row.key]

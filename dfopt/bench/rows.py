@@ -7,7 +7,7 @@ import fcntl
 import io
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from dfopt._version import __version__
+from dfopt.bench.sets import Entry
 from dfopt.errors import DfoptError, FileError, MethodError
 from dfopt.files import check_writable
-from dfopt.frames import FrameLibrary, frame_of
 from dfopt.problem.stop import FirstOf, GapLimit, StoppingCriterion, TimeLimit
 from dfopt.solvers.facade import METHODS, available_processors
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """How every instance of a run is solved; rows of other settings are other rows.
 
@@ -100,19 +100,14 @@ class RowStatus(StrEnum):
     ERROR = "error"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """The result of a run for one instance; the fields are the columns, in this order.
+@dataclass(frozen=True, kw_only=True)
+class Row(Settings, Entry):
+    """The result of a run for one instance; the fields are the columns.
+
+    First come those of :class:`Entry` and :class:`Settings`, then these.
 
     Parameters
     ----------
-    instance, file, sha256
-        Name (or the file's, where it has none), file and digest of the instance.
-    tasks, cpus, fragments, penalty, objective_kind
-        Its size; its penalty, f, g or matrix (there ``fragments`` are task types); and what is
-        minimised.
-    method, seed, time_limit_s, gap_limit, workers
-        The settings.
     status, stop_reason
         As in a result; the status is ``not-applicable`` where the method does not fit the
         instance, and ``error`` where no result came back.
@@ -134,19 +129,6 @@ class Row:
         Why there is no result, or what is wrong with it.
     """
 
-    instance: str
-    file: str
-    sha256: str
-    tasks: int
-    cpus: int
-    fragments: int
-    penalty: str
-    objective_kind: str
-    method: str
-    seed: int
-    time_limit_s: float
-    gap_limit: float | None
-    workers: int
     status: RowStatus
     stop_reason: str = ""
     objective: int | None = None
@@ -180,29 +162,6 @@ class Row:
 
 TYPES = get_type_hints(Row)
 COLUMNS = tuple(TYPES)
-
-
-def rows_frame(rows: Iterable[Row], *, library: FrameLibrary | None = None) -> Any:
-    """Return rows as a data frame of pandas or polars, with the columns of the CSV file.
-
-    Parameters
-    ----------
-    rows
-        As :func:`~dfopt.bench.run` reports them, or :func:`~dfopt.bench.read_rows` reads them.
-    library
-        ``"pandas"`` or ``"polars"``; None takes pandas if it is installed, else polars.
-
-    Raises
-    ------
-    MethodError
-        When the library is not installed.
-    """
-    values = ([getattr(row, column) for column in COLUMNS] for row in rows)
-    return frame_of(
-        COLUMNS,
-        [[str(value) if isinstance(value, StrEnum) else value for value in row] for row in values],
-        library,
-    )
 
 
 def line_of(row: Row | None = None) -> str:

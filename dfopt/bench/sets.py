@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from dfopt.errors import DfoptError, DfoptWarning, FileError
-from dfopt.files import fingerprint, instance_from_document, read_document
+from dfopt.files import fingerprint, penalty_to_document, read_document, read_instance
 from dfopt.files.fields import at, each, string
-from dfopt.files.formats import Format
-from dfopt.files.json_text import document_digest
+from dfopt.files.formats import Format, document_format
 from dfopt.files.streams import STANDARD_INPUT
-from dfopt.files.strict_json import Document
+from dfopt.problem.instance import Instance
 from dfopt.problem.penalties import PenaltyMatrix
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Entry:
     """One instance of a set: where it is, and what a row says of it.
 
@@ -30,7 +30,8 @@ class Entry:
     sha256
         The digest of its document.
     tasks, cpus, fragments, penalty, objective_kind
-        As in :class:`~dfopt.bench.Row`.
+        Its size; its penalty, f, g or matrix (there ``fragments`` are task types); and what is
+        minimised.
     """
 
     instance: str
@@ -42,18 +43,18 @@ class Entry:
     penalty: str
     objective_kind: str
 
-    def document(self) -> Document:
-        """Return the document of the instance, read anew.
+    def read(self) -> Instance:
+        """Return the instance, read anew.
 
         Raises
         ------
         FileError
             When the file has gone or changed meanwhile.
         """
-        document = read_document(self.file)
-        if document_digest(document) != self.sha256:
+        instance = read_instance(self.file)
+        if fingerprint(instance) != self.sha256:
             raise FileError("has changed since the run began; start again", file=self.file)
-        return document
+        return instance
 
 
 def read_set(*paths: str | Path) -> tuple[Entry, ...]:
@@ -80,8 +81,8 @@ def read_set(*paths: str | Path) -> tuple[Entry, ...]:
     """
     entries: dict[str, Entry] = {}
     for path in paths:
-        for file, document, listed_sha256 in _documents(path):
-            entry = _entry(file, document)
+        for file, listed_sha256 in _files_of(path):
+            entry = _entry(file)
             if listed_sha256 not in (None, entry.sha256):
                 raise FileError(
                     "is not the version that its index lists (sha256); update one of the two",
@@ -96,34 +97,32 @@ def read_set(*paths: str | Path) -> tuple[Entry, ...]:
     return tuple(entries.values())
 
 
-def _documents(path: str | Path) -> Iterator[tuple[Path, Document, str | None]]:
-    """Yield the files of a set, the documents in them, and the digests that an index tells."""
+def _files_of(path: str | Path) -> Iterable[tuple[Path, str | None]]:
+    """Return the files of a set, and the digests that an index tells."""
     if str(path) == STANDARD_INPUT:
         raise FileError("is read once only; name a file or a folder", file="standard input")
     file = Path(path)
     if file.is_dir():
-        if (file / "index.json").exists() and _is_index(read_document(file / "index.json")):
-            file = file / "index.json"
-        else:
-            for each_file in _files_in(file):
-                yield each_file, read_document(each_file), None
-            return
-    document = read_document(file)
-    if not _is_index(document):
-        yield file, document, None
-        return
+        index = file / "index.json"
+        if not index.exists() or document_format(index) != Format.INSTANCE_INDEX:
+            names = (inner.name for inner in file.iterdir())
+            found = sorted(name for name in names if re.fullmatch(r"[^.].*\.json(\.gz)?", name))
+            if not found:
+                raise FileError(
+                    "holds no file that ends in .json or .json.gz; name another folder",
+                    file=str(file),
+                )
+            return [(file / name, None) for name in found]
+        file = index
+    if document_format(file) != Format.INSTANCE_INDEX:
+        return [(file, None)]
     try:
-        entries = each("instances", _listed, document.get("instances"))
+        listed = each("instances", _listed, read_document(file).get("instances"))
     except DfoptError as error:
         raise error.in_file(str(file)) from None
-    if not entries:
+    if not listed:
         raise FileError("is empty; list some", place="instances", file=str(file))
-    for name, sha256 in entries:
-        yield file.parent / name, read_document(file.parent / name), sha256
-
-
-def _is_index(document: Document) -> bool:
-    return document.get("format") == Format.INSTANCE_INDEX
+    return [(file.parent / name, sha256) for name, sha256 in listed]
 
 
 def _listed(value: object) -> tuple[str, str | None]:
@@ -133,31 +132,10 @@ def _listed(value: object) -> tuple[str, str | None]:
     return at("file", string, value["file"]), sha256
 
 
-def _files_in(folder: Path) -> list[Path]:
-    try:
-        files = sorted(folder.iterdir())
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror}); name another folder"
-        raise FileError(problem, file=str(folder)) from None
-    found = [
-        file
-        for file in files
-        if file.name.endswith((".json", ".json.gz")) and not file.name.startswith(".")
-    ]
-    if not found:
-        raise FileError(
-            "holds no file that ends in .json or .json.gz; name another folder", file=str(folder)
-        )
-    return found
-
-
-def _entry(file: Path, document: Document) -> Entry:
+def _entry(file: Path) -> Entry:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DfoptWarning)
-        try:
-            instance = instance_from_document(document)
-        except DfoptError as error:
-            raise error.in_file(str(file)) from None
+        instance = read_instance(file)
     for warning in caught:
         warnings.warn(f"{file}: {warning.message}", warning.category, stacklevel=3)
     groups = "type" if isinstance(instance.penalty, PenaltyMatrix) else "df"
@@ -168,7 +146,7 @@ def _entry(file: Path, document: Document) -> Entry:
         tasks=instance.task_count,
         cpus=instance.cpus,
         fragments=len({getattr(task, groups) for task in instance.tasks}),
-        penalty=document["penalty"]["kind"],
+        penalty=penalty_to_document(instance.penalty)["kind"],
         objective_kind=str(instance.objective),
     )
 

@@ -1,4 +1,4 @@
-"""A piece of work alone in a process: ``python -m dfopt.parallel.alone`` does it.
+"""A call alone in a process: ``python -m dfopt.parallel.alone`` does it.
 
 The work comes on standard input, its answer goes to standard output; both are pickled.
 """
@@ -12,10 +12,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from typing import TypeVar
 
 from dfopt.errors import DfoptError
-from dfopt.parallel.pool import Work
 
 LONGEST_MESSAGE = 500
 
@@ -26,15 +26,15 @@ class ChildError(Exception):
     """A process ended without an answer; the message says how."""
 
 
-def performed_alone(task: Work[AnswerT], *, seconds: float | None = None) -> AnswerT:
-    """Return the answer of a new process that does this one piece of work.
+def performed_alone(seconds: float | None, work: Callable[..., AnswerT], *given: object) -> AnswerT:
+    """Return what a function returns in a new process that does nothing else.
 
     Parameters
     ----------
-    task
-        The work to do.
     seconds
         Seconds after which the process is killed; None: never.
+    work, given
+        The function, and its arguments.
 
     Raises
     ------
@@ -44,7 +44,11 @@ def performed_alone(task: Work[AnswerT], *, seconds: float | None = None) -> Ans
     command = [sys.executable, "-P", "-m", "dfopt.parallel.alone"]
     try:
         done = subprocess.run(
-            command, input=pickle.dumps(task), capture_output=True, timeout=seconds, check=False
+            command,
+            input=pickle.dumps((work, given)),
+            capture_output=True,
+            timeout=seconds,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise ChildError(f"killed: no answer after {seconds:.0f} s") from None
@@ -62,13 +66,13 @@ def performed_alone(task: Work[AnswerT], *, seconds: float | None = None) -> Ans
 
 def main() -> None:
     """Do the work on standard input."""
-    task = pickle.load(sys.stdin.buffer)
+    work, given = pickle.load(sys.stdin.buffer)
     # What the work or its libraries print is no answer.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     try:
-        answer = pickle.dumps(task.perform())
+        answer = pickle.dumps(work(*given))
     except DfoptError as error:
         sys.exit(str(error))
     with answers:

@@ -22,7 +22,7 @@ QUICK = Settings(time_limit_s=30, workers=1)
 
 def attempt(folder: Path, settings: Settings = QUICK) -> Attempt:
     (entry,) = read_set(folder)
-    return Attempt(entry=entry, document=entry.document(), settings=settings)
+    return Attempt(entry=entry, instance=entry.read(), settings=settings)
 
 
 def row_of_misbehaviour(tmp_path: Path, name: str, **settings: float) -> Row:
@@ -189,7 +189,7 @@ def test_a_search_that_does_not_end_is_killed(
 def test_memory_is_that_of_the_instance_alone(folder: Path) -> None:
     ballast = bytearray(os.urandom(1)) * 400_000_000
     (entry, *_) = read_set(folder)
-    row = Attempt(entry=entry, document=entry.document(), settings=QUICK).perform()[0]
+    row = Attempt(entry=entry, instance=entry.read(), settings=QUICK).perform()[0]
     assert len(ballast) == 400_000_000
     assert row.peak_memory_mib is not None
     assert row.peak_memory_mib < 200

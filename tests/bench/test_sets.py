@@ -68,15 +68,15 @@ def test_a_warning_names_its_file(tmp_path: Path) -> None:
         read_set(path)
 
 
-def test_the_document_comes_as_it_was_given(folder: Path) -> None:
+def test_an_instance_is_the_one_that_was_checked(folder: Path) -> None:
     path = folder / "a.json"
     document = json.loads(path.read_text()) | {"x-mine": 1}
     path.write_text(json.dumps(document))
     (entry,) = read_set(path)
-    assert entry.document() == document
+    assert entry.read() == read_instance(path)
     path.write_text(json.dumps(document | {"cpus": 1}))
     with pytest.raises(DfoptError, match=r"a\.json: has changed since the run began"):
-        entry.document()
+        entry.read()
 
 
 def test_what_is_no_instance_is_named(folder: Path) -> None:

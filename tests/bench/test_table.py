@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dfopt import __version__
 from dfopt.bench import Row, RowStatus, read_rows
-from dfopt.bench.rows import COLUMNS, line_of, rows_file, rows_frame
+from dfopt.bench.rows import COLUMNS, line_of, rows_file
 from dfopt.errors import DfoptError
 
 ROW = Row(
@@ -201,11 +201,3 @@ def test_a_row_for_which_there_is_no_room_leaves_the_others(
         assert rows == (ROW,)
         append(OTHER)
     assert read_rows(path) == (ROW, OTHER)
-
-
-def test_a_frame_has_the_columns_of_the_file() -> None:
-    pytest.importorskip("pandas")
-    frame = rows_frame([ROW, OTHER], library="pandas")
-    assert tuple(frame.columns) == COLUMNS
-    assert list(frame["status"]) == [str(ROW.status)] * 2
-    assert list(frame["sha256"]) == [ROW.sha256, OTHER.sha256]

@@ -185,7 +185,7 @@ def test_a_process_without_an_answer_is_one_error(chores, what):
 )
 def test_who_works_alone_and_fails_says_how(chores, what, problem):
     with pytest.raises(ChildError, match=problem):
-        performed_alone(chores.Chore(what), seconds=3 if what == "sleep" else PATIENCE_S)
+        performed_alone(3 if what == "sleep" else PATIENCE_S, chores.Chore(what).perform)
 
 
 def test_what_tasks_print_is_no_answer(chores, capfd):
@@ -194,7 +194,7 @@ def test_what_tasks_print_is_no_answer(chores, capfd):
     printed, said = capfd.readouterr()
     assert printed == ""
     assert (said.count("in Python"), said.count("below Python")) == (3, 3)
-    assert performed_alone(chores.Chore("chatter")) == "quiet"
+    assert performed_alone(None, chores.Chore("chatter").perform) == "quiet"
 
 
 def test_interrupts_are_for_the_parent_alone(chores):
