@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
-    ProgressColumn,
-    Task,
     TextColumn,
     TimeElapsedColumn,
+    TimeRemainingColumn,
 )
 from rich.table import Column, Table
 from rich.text import Text
@@ -46,18 +45,6 @@ HEADINGS = (
 )
 
 
-class TimeLeft(ProgressColumn):
-    """The time that is left, if the other instances take as long as those that are done."""
-
-    def render(self, task: Task) -> Text:
-        """Return the time that is left, at the pace so far."""
-        done = task.completed - task.fields["resumed"]
-        if not done or task.total is None or task.elapsed is None:
-            return Text("-:--:-- left", style="cyan")
-        seconds = task.elapsed / done * (task.total - task.completed)
-        return Text(f"{timedelta(seconds=round(seconds))} left", style="cyan")
-
-
 @contextmanager
 def progress_bar(
     *, quiet: bool, clock: Callable[[], float] = time.monotonic
@@ -74,24 +61,24 @@ def progress_bar(
         MofNCompleteColumn(),
         BarColumn(bar_width=20),
         TimeElapsedColumn(),
-        TimeLeft(),
+        TimeRemainingColumn(),
         TextColumn("{task.fields[at_work]}", markup=False, table_column=at_work),
     )
     with Progress(
         *columns,
         console=stderr_console(),
         get_time=clock,
+        speed_estimate_period=math.inf,
         transient=True,
         expand=True,
     ) as bar:
-        task = bar.add_task("", total=None, resumed=0, at_work="")
+        task = bar.add_task("", total=None, at_work="")
 
         def show(progress: RunProgress) -> None:
             bar.update(
                 task,
                 completed=progress.done,
                 total=progress.total,
-                resumed=progress.resumed,
                 at_work=", ".join(map(printable, progress.at_work)),
             )
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from dfopt.files import read_instance
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
-from dfopt_cli.failures import naming, parsed, usage
+from dfopt_cli.failures import naming, usage
 
 if TYPE_CHECKING:
     from dfopt.compare.cost_model_choice import ModelChoice
@@ -111,10 +112,6 @@ class CostOptions:
         ),
     ] = None
 
-    def penalty_name(self) -> Literal["f", "g", "matrix"] | None:
-        """Return the name of the penalty; None if none is given."""
-        return None if self.penalty is None else PENALTIES[self.penalty]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions(CostOptions):
@@ -159,62 +156,51 @@ def model_choice(options: CostOptions) -> ModelChoice:
     """Return what the options ask of the model; contradictions are wrong usage."""
     from dfopt.compare.cost_model_choice import ModelChoice, parse_capacity, parse_lines
 
-    is_measured = options.machine is not None or options.penalties is not None
-    options = with_penalties(with_machine(options))
-    values = asdict(options)
-    for name in ("machine", "penalties", "model"):
-        del values[name]
-    values["penalty"] = options.penalty_name()
+    given = {name: value for name, value in asdict(options).items() if value is not None}
+    if options.penalty is not None:
+        given["penalty"] = PENALTIES[options.penalty]
     if options.lines is not None:
-        lines = parsed(parse_lines, options.lines, "--lines")
-        values["lines"], values["lines_by_run_time"] = lines or (None, False)
+        read = partial(parse_lines, options.lines)
+        given["lines"], given["lines_by_run_time"] = usage(read, "--lines")
     if options.leaves is not None:
-        values["leaves"] = Leaves(options.leaves)
-    if isinstance(options, ModelOptions):
-        values["capacity"] = parsed(parse_capacity, options.capacity, "--capacity")
-        if options.objective is not None:
-            values["objective"] = Objective(options.objective)
+        given["leaves"] = Leaves(options.leaves)
+    if "capacity" in given:
+        given["capacity"] = usage(partial(parse_capacity, given["capacity"]), "--capacity")
+    if "objective" in given:
+        given["objective"] = Objective(given["objective"])
+    machine, penalties = given.pop("machine", None), given.pop("penalties", None)
+    measured: dict[str, Any] = {}
+    if machine or penalties:
+        measured = measured_costs(given.get("penalty"), options.fill, machine, penalties)
     if options.model is not None:
-        with naming(options.model):
-            values["instance"] = read_instance(options.model)
-    return usage(lambda: ModelChoice(**values, time_unit="ns" if is_measured else None))
+        with naming(given.pop("model")):
+            given["instance"] = read_instance(options.model)
+    unit = "ns" if measured else None
+    return usage(lambda: ModelChoice(**{**measured, **given}, time_unit=unit))
 
 
-def with_machine(options: CostOptions) -> CostOptions:
-    """Return the options with a machine's costs where none are given."""
-    if options.machine is None:
-        return options
-    if options.penalty_name() == "matrix":
-        raise typer.BadParameter("--machine is for the penalties f and g")
-    from dfopt_models.measure import read_machine
-
-    with naming(options.machine):
-        read_line, write_back, fill = read_machine(options.machine).in_nanoseconds()
-    if options.write_back is None:
-        options = replace(options, write_back=write_back)
-    if options.penalty_name() == "g" or options.fill is not None:
-        return replace(options, fill=fill) if options.fill is None else options
-    return replace(options, read_line=read_line) if options.read_line is None else options
-
-
-def with_penalties(options: CostOptions) -> CostOptions:
-    """Return the options with a job's measured penalty where no other is given."""
-    if options.penalties is None:
-        return options
-    if options.penalty_name() not in (None, "g"):
-        raise typer.BadParameter("--penalties is for the penalty g")
-    from dfopt_models.measure import read_penalties
+def measured_costs(
+    penalty: str | None, fill: int | None, machine: str | None, penalties: str | None
+) -> dict[str, Any]:
+    """Return the costs in files of measurements, beside a penalty and a fill that are given."""
+    from dfopt_models.measure import read_machine, read_penalties
     from dfopt_models.measure.model_with_penalties import time_to_fill
 
-    job, equals, file = options.penalties.partition("=")
-    if not equals or "/" in job:
-        job, file = "", options.penalties
-    costs = read_penalties(file)
-    with naming(file):
-        fill = time_to_fill(costs, job or None)
-    return replace(
-        options,
-        penalty="g",
-        fill=fill if options.fill is None else options.fill,
-        write_back=0 if options.write_back is None else options.write_back,
-    )
+    costs: dict[str, Any] = {}
+    if penalties is not None:
+        if penalty not in (None, "g"):
+            raise typer.BadParameter("--penalties is for the penalty g")
+        job, equals, file = penalties.partition("=")
+        if not equals or "/" in job:
+            job, file = "", penalties
+        measured = read_penalties(file)
+        with naming(file):
+            costs = {"penalty": "g", "fill": time_to_fill(measured, job or None), "write_back": 0}
+    if machine is not None:
+        if penalty == "matrix":
+            raise typer.BadParameter("--machine is for the penalties f and g")
+        with naming(machine):
+            read_line, write_back, full = read_machine(machine).in_nanoseconds()
+        is_g = penalty == "g" or fill is not None
+        costs |= {"write_back": write_back} | ({"fill": full} if is_g else {"read_line": read_line})
+    return costs

@@ -125,15 +125,12 @@ class RunProgress:
     ----------
     done, total
         The number of rows that are there, and the number of all.
-    resumed
-        The number of rows that were there before.
     at_work
         The names of the instances that are being solved, or wait for it on a cluster.
     """
 
     done: int
     total: int
-    resumed: int
     at_work: tuple[str, ...]
 
 
@@ -230,9 +227,7 @@ def run(  # noqa: PLR0913 - options, all by keyword
         def tell() -> None:
             if on_progress is not None:
                 names = tuple(at_work.values())
-                on_progress(
-                    RunProgress(done=len(rows), total=len(wanted), resumed=resumed, at_work=names)
-                )
+                on_progress(RunProgress(done=len(rows), total=len(wanted), at_work=names))
 
         def attempts() -> Iterator[Attempt]:
             for key, (entry, way) in todo.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
@@ -12,9 +13,6 @@ from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.trace import Trace, TraceHeader
 from dfopt.trace.trace import UNMANAGED
-
-BY_RUN_TIME = "runtime:"
-"""Prefix of a number of lines: a short dispatch reads only the lines that it has time for."""
 
 BELONGS = {"read_line": "f", "lines": "f", "leaves": "f", "fill": "g", "write_back": "fg"}
 """The penalties that parameters belong to."""
@@ -84,10 +82,10 @@ def parse_lines(text: str) -> tuple[int, bool]:
     DfoptError
         When the text is neither.
     """
-    digits = text.removeprefix(BY_RUN_TIME)
-    if not (digits.isascii() and digits.isdecimal()) or len(digits) > len(str(2**62)):
-        raise DfoptError(f"{text!r} is no number of lines; give N or {BY_RUN_TIME}N, such as 512")
-    return int(digits), text.startswith(BY_RUN_TIME)
+    found = re.fullmatch(r"(runtime:)?([0-9]{1,19})", text)
+    if found is None:
+        raise DfoptError(f"{text!r} is no number of lines; give N or runtime:N, such as 512")
+    return int(found[2]), found[1] is not None
 
 
 def parse_capacity(text: str) -> int | Literal["observed", "balanced", "unlimited"]:
@@ -101,10 +99,8 @@ def parse_capacity(text: str) -> int | Literal["observed", "balanced", "unlimite
     match text:
         case "observed" | "balanced" | "unlimited":
             return text
-    if not (text.isascii() and text.isdecimal()) or not 0 < len(text) < len(str(2**62)):
+    if re.fullmatch("[1-9][0-9]{0,17}", text) is None:
         raise DfoptError(f"{text!r} is no capacity; give observed, balanced, unlimited or a number")
-    if not int(text):
-        raise DfoptError("must be at least 1 dispatch, not 0")
     return int(text)
 
 

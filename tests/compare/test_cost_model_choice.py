@@ -119,5 +119,5 @@ def test_capacities() -> None:
         "observed", "balanced", "unlimited", 3,
     ]  # fmt: skip
     for wrong in ("", "-1", "full", "1e3", "9" * 40, "0"):
-        with pytest.raises(DfoptError, match=r"is no capacity|at least 1"):
+        with pytest.raises(DfoptError, match="is no capacity"):
             parse_capacity(wrong)
