@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from dfopt.compare import CostModel
 from dfopt.compare.attainable.arrivals import arrivals_of
-from dfopt.compare.attainable.least_recently_used import least_recently_used
 from dfopt.compare.attainable.patience import run_patiently
+from dfopt.compare.attainable.placement import least_recently_used
 from dfopt.compare.attainable.timed_schedule import cost_of, recorded_schedule, waits_of
 from dfopt.simulate.run_queue import POLICIES, read_scenario, simulate_once
 from tests.benchmarks.report import Table

@@ -31,7 +31,7 @@ from dfopt.compare.attainable.frontier_parts import (
 )
 from dfopt.compare.attainable.loops import compile_beside, missing_loops
 from dfopt.compare.attainable.patience import usual_patiences
-from dfopt.compare.attainable.same_timeline import BestPlacement
+from dfopt.compare.attainable.placement import BestPlacement
 from dfopt.compare.attainable.switches_take_time import switches_take_time, with_switches
 from dfopt.compare.attainable.timed_schedule import (
     TimedSchedule,

@@ -14,9 +14,12 @@ from dfopt.compare.attainable.bound.lower_bound import (
     stretch_bounds,
 )
 from dfopt.compare.attainable.bound.stretch_bound import PricedStretches, StretchBound
-from dfopt.compare.attainable.least_recently_used import least_recently_used
 from dfopt.compare.attainable.patience import run_patiently
-from dfopt.compare.attainable.same_timeline import BestPlacement, best_placement
+from dfopt.compare.attainable.placement import (
+    BestPlacement,
+    best_placement,
+    least_recently_used,
+)
 from dfopt.compare.attainable.schedule_within import schedule_within
 from dfopt.compare.attainable.timed_schedule import TimedSchedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit

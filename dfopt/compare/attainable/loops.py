@@ -15,7 +15,6 @@ import numpy as np
 from dfopt.compare.attainable.arrivals import Arrivals, arrivals_of
 from dfopt.compare.attainable.bound.lower_bound import lower_bound
 from dfopt.compare.attainable.local_search import improve
-from dfopt.compare.attainable.same_timeline import best_placement
 from dfopt.compare.attainable.schedule_within import ScheduleSearch
 from dfopt.compare.attainable.timed_schedule import recorded_schedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
@@ -85,11 +84,9 @@ def missing_loops() -> list[Loops]:
     from dfopt.compare.attainable.beam_search.extension import place_all
     from dfopt.compare.attainable.bound.cpu_path import cheapest_path
     from dfopt.compare.attainable.local_search.annealing import anneal
-    from dfopt.compare.attainable.placement.states import advance
 
     parts = (
         (search_beams, place_all),
-        (best_placement, advance),
         (search_locally, anneal),
         (bound, cheapest_path),
     )

@@ -19,7 +19,6 @@ from dfopt.compare.attainable.beam_search.search import (
 from dfopt.compare.attainable.beam_search.sections import Sections
 from dfopt.compare.attainable.check import check_schedule, checked_cost
 from dfopt.compare.attainable.local_search import improve
-from dfopt.compare.attainable.same_timeline import improve_placement
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, recorded_schedule, waits_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.errors import DfoptError
@@ -150,7 +149,6 @@ def schedule_within(  # noqa: PLR0913 - options, all by keyword
         most = MOST_STEPS_IN_BUDGET
     steps = min(most, int(each * effort * len(arrivals)))
     search.report(improve(arrivals, limit, search.schedule, steps=steps, seed=seed, check=check))
-    search.report(improve_placement(arrivals, search.schedule, check))
     return search.schedule
 
 

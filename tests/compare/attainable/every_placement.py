@@ -5,15 +5,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import Arrivals
-from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of, recorded_schedule
+from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of
 
 
-def cheapest_placement(arrivals: Arrivals, given: TimedSchedule | None = None) -> int:
-    """Return the least cost of all placements that keep the starts of a schedule."""
-    start = (given or recorded_schedule(arrivals)).start
+def cheapest_placement(arrivals: Arrivals) -> int:
+    """Return the least cost of all placements that keep the recorded starts."""
     return min(
-        cost_of(arrivals, TimedSchedule(cpu=np.array(cpu, np.int32), start=start))
-        for cpu in _placements(arrivals, start.tolist(), [])
+        cost_of(arrivals, TimedSchedule(cpu=np.array(cpu, np.int32), start=arrivals.start))
+        for cpu in _placements(arrivals, arrivals.start.tolist(), [])
     )
 
 

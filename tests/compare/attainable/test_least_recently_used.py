@@ -8,8 +8,7 @@ from hypothesis import given
 
 from dfopt.compare.attainable.arrivals import Arrivals
 from dfopt.compare.attainable.check import check_schedule
-from dfopt.compare.attainable.least_recently_used import least_recently_used
-from dfopt.compare.attainable.same_timeline import best_placement
+from dfopt.compare.attainable.placement import best_placement, least_recently_used
 from dfopt.compare.attainable.timed_schedule import cost_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from tests.compare.attainable.drawn import drawn_arrivals, random_arrivals
@@ -19,7 +18,9 @@ from tests.compare.attainable.drawn import drawn_arrivals, random_arrivals
 def test_schedules_are_valid_and_cost_at_least_the_bound(arrivals: Arrivals) -> None:
     schedule = least_recently_used(arrivals)
     assert check_schedule(arrivals, schedule, WaitingLimit()) == []
-    assert cost_of(arrivals, schedule) >= best_placement(arrivals).bound
+    best = best_placement(arrivals)
+    assert best.bound is not None
+    assert cost_of(arrivals, schedule) >= best.bound
 
 
 @given(drawn_arrivals(most=12, blocks=False))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dfopt.compare import CostModel
-from dfopt.compare.attainable import order_kept
+from dfopt.compare.attainable import placement
 from dfopt.compare.attainable.order_kept import order_kept_of
 from dfopt.compare.dispatches import Dispatches, _previous, dispatches_of
 from dfopt.compare.realised import charges_of, realised_of
@@ -110,15 +110,30 @@ def test_changes_of_the_recorded_groups(groups: int, best: int, online: int) -> 
     assert (found.best, found.bound, found.online) == (best, best, online)
 
 
-def test_a_flow_finds_what_the_greedy_rule_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(order_kept, "costs_are_equal", lambda _: False)
-    test_changes_of_the_recorded_groups(4, 58, 75)
+def faults_of_belady(fragments: list[int], cpus: int) -> int:
+    """Return how often a fragment is loaded if the one that is needed latest makes room."""
+    held: set[int] = set()
+    faults = 0
+    for number, used in enumerate(fragments):
+        rest = fragments[number + 1 :]
+        if used not in held:
+            faults += 1
+            if len(held) == cpus:
+                held.remove(max(held, key=lambda one: [*rest, one].index(one)))
+            held.add(used)
+    return faults
 
 
-def test_large_traces_under_unequal_costs_have_no_best_placement(
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=60), st.integers(1, 4))
+def test_under_equal_costs_the_best_placement_is_beladys(fragments: list[int], cpus: int) -> None:
+    found = order_kept_of(sequence(fragments, cpus), CostModel(cold_start=True))
+    assert found.best == found.bound == faults_of_belady(fragments, cpus)
+
+
+def test_large_traces_have_no_best_placement(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(order_kept, "MOST_FOR_A_FLOW", 3)
+    monkeypatch.setattr(placement, "MOST_FOR_A_FLOW", 3)
     rows = [
         (0, 0, 1, "t", "a", 3, None),
         (0, 1, 2, "t", "b", 2, None),

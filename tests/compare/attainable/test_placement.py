@@ -9,16 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dfopt.compare import CostModel
-from dfopt.compare.attainable import same_timeline
+from dfopt.compare.attainable import placement as module
 from dfopt.compare.attainable.arrivals import Arrivals, FixedBlocks, SwitchCosts, arrivals_of
 from dfopt.compare.attainable.check import check_schedule
-from dfopt.compare.attainable.least_recently_used import least_recently_used
-from dfopt.compare.attainable.same_timeline import best_placement, improve_placement
-from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of, recorded_schedule
+from dfopt.compare.attainable.placement import best_placement, least_recently_used
+from dfopt.compare.attainable.timed_schedule import cost_of, recorded_schedule
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.errors import DfoptError
-from tests.compare.attainable.drawn import drawn_arrivals, random_arrivals, random_case
-from tests.compare.attainable.enumeration import cheapest_schedule
+from tests.compare.attainable.drawn import drawn_arrivals, random_arrivals
 from tests.compare.attainable.every_placement import cheapest_placement
 from tests.compare.attainable.hackbench import hackbench
 
@@ -39,13 +37,24 @@ def test_placements_of_tiny_recordings_are_proven_best(arrivals: Arrivals) -> No
     assert placement.bound == best == cost_of(arrivals, placement.schedule)
 
 
+@given(drawn_arrivals(most=6), st.data())
+def test_cuts_may_lie_anywhere(arrivals: Arrivals, data: st.DataObject) -> None:
+    ends = arrivals.start + arrivals.length
+    cut = st.tuples(st.integers(0, arrivals.cpus - 1), st.integers(0, int(ends.max())))
+    cpu, time = np.array(sorted(data.draw(st.lists(cut, min_size=1, max_size=3)))).T
+    cuts = replace(arrivals, cut_cpu=cpu.astype(np.int32), cut_time=time)
+    placement = best_placement(cuts)
+    assert placement.bound == cheapest_placement(cuts) == cost_of(cuts, placement.schedule)
+
+
 @given(drawn_arrivals(most=6), st.integers(1, 2))
 def test_bounds_of_narrow_searches_hold(arrivals: Arrivals, width: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(same_timeline, "NARROW", width)
-        patch.setattr(same_timeline, "MOST_CODES", 0)
+        patch.setattr(module, "WIDTH", width)
+        patch.setattr(module, "MOST_KEPT", 0)
         placement = best_placement(arrivals)
     assert check_schedule(arrivals, placement.schedule, NO_LIMIT) == []
+    assert placement.bound is not None
     cost = cost_of(arrivals, placement.schedule)
     recorded = cost_of(arrivals, recorded_schedule(arrivals))
     assert placement.bound <= cheapest_placement(arrivals) <= cost <= recorded
@@ -83,21 +92,6 @@ def test_costs_scale(arrivals: Arrivals, factor: int) -> None:
     assert best_placement(larger).bound == factor * best_placement(arrivals).bound
 
 
-@given(st.integers(0, 2**32))
-def test_other_schedules_are_improved(seed: int) -> None:
-    arrivals, limit = random_case(seed, most=5)
-    found = cheapest_schedule(arrivals, limit)
-    assert found is not None
-    schedule = found[1]
-    # A schedule that is the cheapest one cannot be improved.
-    improved = improve_placement(arrivals, schedule)
-    assert check_schedule(arrivals, improved, limit) == []
-    assert (improved.start == schedule.start).all()
-    cost = cost_of(arrivals, improved)
-    assert cost == cheapest_placement(arrivals, schedule)
-    assert found[0] <= cost <= cost_of(arrivals, schedule)
-
-
 def test_a_schedule_through_a_block_is_refused() -> None:
     arrivals = random_arrivals(Random(1), blocks=False)
     blocks = replace(
@@ -109,44 +103,45 @@ def test_a_schedule_through_a_block_is_refused() -> None:
         evicts=np.array([False]),
         **{name: np.array([0]) for name in ("entry", "exit", "first", "last")},
     )
-    with pytest.raises(DfoptError, match="overlaps with a block"):
+    with pytest.raises(DfoptError, match="keeps its place"):
         best_placement(replace(arrivals, blocks=blocks))
-
-
-def test_a_schedule_that_overlaps_is_refused() -> None:
-    random = Random(3)
-    arrivals = random_arrivals(random, most_cpus=2)
-    while arrivals.cpus == 1 or not len(arrivals.blocks.start):
-        arrivals = random_arrivals(random, most_cpus=2)
-    at_once = TimedSchedule(
-        cpu=np.zeros(len(arrivals), np.int32),
-        start=np.full(len(arrivals), arrivals.blocks.end.max() + 1),
-    )
-    with pytest.raises(DfoptError, match="two dispatches"):
-        improve_placement(arrivals, at_once)
-
-
-def test_the_search_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt() -> None:
-        raise KeyboardInterrupt
-
-    random = Random(5)
-    arrivals = random_arrivals(random, most=200, most_cpus=3, costs="f")
-    monkeypatch.setattr("dfopt.compare.attainable.placement.unit_flow.NODES_PER_CHECK", 100)
-    with pytest.raises(KeyboardInterrupt):
-        best_placement(arrivals, interrupt)
 
 
 @settings(max_examples=30)
 @given(drawn_arrivals(most=5, most_cpus=5))
-def test_many_cpus_are_placed_in_groups(arrivals: Arrivals) -> None:
+def test_bounds_hold_where_many_cpus_are_placed_in_groups(arrivals: Arrivals) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(same_timeline, "NARROW", 1)
-        patch.setattr(same_timeline, "MOST_CODES", 0)
+        patch.setattr(module, "WIDTH", 1)
+        patch.setattr(module, "MOST_KEPT", 0)
+        patch.setattr(module, "GROUPS", (2, 3))
+        patch.setattr(module, "FAILURES", 20)
         placement = best_placement(arrivals)
     assert check_schedule(arrivals, placement.schedule, NO_LIMIT) == []
+    assert placement.bound is not None
     best = cheapest_placement(arrivals)
     assert placement.bound <= best <= cost_of(arrivals, placement.schedule)
+
+
+@given(drawn_arrivals(most=40, most_cpus=6, blocks=False))
+def test_where_no_cpu_differs_from_another_the_best_placement_is_proven(
+    arrivals: Arrivals,
+) -> None:
+    placement = best_placement(arrivals)
+    assert check_schedule(arrivals, placement.schedule, NO_LIMIT) == []
+    assert placement.bound == cost_of(arrivals, placement.schedule)
+    assert placement.bound <= cost_of(arrivals, least_recently_used(arrivals))
+
+
+def test_of_too_many_dispatches_the_cheaper_of_two_placements_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MOST_FOR_A_FLOW", 0)
+    arrivals = random_arrivals(Random(5), most=80, most_cpus=6)
+    placement = best_placement(arrivals)
+    both = recorded_schedule(arrivals), least_recently_used(arrivals)
+    assert placement.bound is None
+    cheaper = min(cost_of(arrivals, schedule) for schedule in both)
+    assert cost_of(arrivals, placement.schedule) == cheaper
 
 
 @pytest.mark.parametrize(
