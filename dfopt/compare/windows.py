@@ -40,8 +40,9 @@ from dfopt.trace.trace import LEAVES
 CONSTRUCTIONS = 12
 """At most this number of schedules are constructed for a window."""
 
-FEW_WINDOWS = 10
-"""With at most 10 windows it is worth its time to have each solved to the end."""
+FEW_WINDOWS, FEW_UNDER_A_MATRIX = 10, 100
+"""With at most 10 windows it is worth its time to have each solved to the end; under a matrix,
+where that mostly takes milliseconds, with at most 100."""
 
 TINY = 6
 """Windows of at most 6 dispatches are solved to the end within milliseconds."""
@@ -378,15 +379,18 @@ def _ends(instance: Instance, cpu: int, order: Sequence[Task]) -> Iterator[tuple
     # Of the dispatches of a visit, only the first and the last one matter.
     runs = [list(run) for _, run in groupby(order, lambda task: task.df)]
     visits = [run if len(run) == 1 else [run[0], run[-1]] for run in runs]
+    # Under a matrix fragments that end alike now may differ much in what follows them.
+    is_matrix = isinstance(instance.penalty, PenaltyMatrix)
+    places = range(len(visits)) if len(visits) <= MOST_VISITS and not is_matrix else ()
     least = order_cost(instance, cpu, [*chain(*visits)])
-    for place, visit in enumerate(visits):
-        moved = [*visits[:place], *visits[place + 1 :], visit]
-        is_last = place == len(visits) - 1
-        if is_last or (
-            len(visits) <= MOST_VISITS and order_cost(instance, cpu, [*chain(*moved)]) == least
-        ):
-            name = str(visit[-1].df)
-            yield int(name) if name.isdecimal() else OTHER, LEAVES.index(visit[-1].leaves)
+    moved = ([*visits[:place], *visits[place + 1 :], visits[place]] for place in places)
+    for one in chain([visits] if visits else [], moved):
+        if order_cost(instance, cpu, [*chain(*one)]) == least:
+            last = one[-1][-1]
+            yield (
+                int(str(last.df)) if str(last.df).isdecimal() else OTHER,
+                LEAVES.index(last.leaves),
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -480,12 +484,13 @@ class WindowJob:
         """
         model, count = self.model, len(self.starts)
         rolling = self.key[1] == "rolling"
+        matrix = model.penalty if isinstance(model.penalty, PenaltyMatrix) else None
         solver = WindowSolver(
             objective=model.objective if count == 1 else Objective.TOTAL_PENALTY,
             write_back=self.dispatches.write_back,
-            matrix=model.penalty if isinstance(model.penalty, PenaltyMatrix) else None,
+            matrix=matrix,
             seconds=self.seconds,
-            thorough=count <= FEW_WINDOWS,
+            thorough=count <= (FEW_WINDOWS if matrix is None else FEW_UNDER_A_MATRIX),
             rolling=rolling,
         )
         cpus = range(self.dispatches.cpus)
