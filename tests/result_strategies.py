@@ -24,7 +24,7 @@ from dfopt.problem.certificate import (
 )
 from dfopt.problem.result import Progress, Result, Status, StopReason
 from dfopt.problem.schedule import CpuSchedule, Schedule
-from dfopt.problem.tour_certificate import ArcFork, ArcWeights, LaterWeights, OrderCut, Tour
+from dfopt.problem.tour_certificate import ArcFork, ArcWeights, OrderCut, Tour
 from tests.strategies import any_integer, any_time, leaves, texts
 
 
@@ -167,9 +167,6 @@ def tour_certificates(draw: st.DrawFn, *, threshold: int | None) -> Tour:
     )
     weights = st.lists(any_integer, max_size=5).map(tuple)
     cut_weights = st.lists(st.tuples(st.integers(0, 3), any_integer), max_size=2).map(tuple)
-    later = st.builds(
-        LaterWeights, length=st.integers(0, 5), leaving=weights, entering=weights, cuts=cut_weights
-    )
     leaves_of_tree = st.builds(
         ArcWeights,
         leaving=weights,
@@ -177,7 +174,6 @@ def tour_certificates(draw: st.DrawFn, *, threshold: int | None) -> Tour:
         cuts=cut_weights,
         scale=any_time,
         beginnings=st.booleans(),
-        later=st.lists(later, max_size=2).map(tuple),
     )
     return Tour(
         threshold=threshold,

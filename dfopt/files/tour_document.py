@@ -5,12 +5,11 @@ from __future__ import annotations
 from dfopt.files.branching_document import pair
 from dfopt.files.fields import at, boolean, each, fields_of, integer, signed_integer, string
 from dfopt.files.strict_json import Document
-from dfopt.problem.tour_certificate import ArcFork, ArcWeights, LaterWeights, OrderCut, Tour
+from dfopt.problem.tour_certificate import ArcFork, ArcWeights, OrderCut, Tour
 
 CUT_KEYS = ("within", "last_of", "first_of")
 ARC_KEYS = ("before", "after", "at_most")
-WEIGHT_KEYS = ("leaving", "entering", "cuts", "scale", "beginnings", "later")
-LATER_KEYS = ("length", "leaving", "entering", "cuts")
+WEIGHT_KEYS = ("leaving", "entering", "cuts", "scale", "beginnings")
 
 
 def tour_from_fields(fields: Document) -> Tour:
@@ -59,37 +58,17 @@ def _node(row: object) -> ArcFork | ArcWeights:
         cuts=each("cuts", pair, fields.get("cuts", [])),
         scale=at("scale", integer, fields.get("scale", 1)),
         beginnings=at("beginnings", boolean, fields.get("beginnings", False)),
-        later=each("later", _later, fields.get("later", [])),
-    )
-
-
-def _later(row: object) -> LaterWeights:
-    fields = fields_of(row, LATER_KEYS, required=LATER_KEYS[:3])
-    return LaterWeights(
-        length=at("length", integer, fields["length"]),
-        leaving=each("leaving", signed_integer, fields["leaving"]),
-        entering=each("entering", signed_integer, fields["entering"]),
-        cuts=each("cuts", pair, fields.get("cuts", [])),
     )
 
 
 def _node_fields(node: ArcFork | ArcWeights) -> Document:
     if isinstance(node, ArcFork):
         return {"before": node.before, "after": node.after, "at_most": node.at_most}
-    fields = _weight_fields(node)
+    fields: Document = {"leaving": list(node.leaving), "entering": list(node.entering)}
+    if node.cuts:
+        fields["cuts"] = [list(row) for row in node.cuts]
     if node.scale != 1:
         fields["scale"] = node.scale
     if node.beginnings:
         fields["beginnings"] = True
-    if node.later:
-        fields["later"] = [
-            {"length": others.length, **_weight_fields(others)} for others in node.later
-        ]
-    return fields
-
-
-def _weight_fields(weights: ArcWeights | LaterWeights) -> Document:
-    fields: Document = {"leaving": list(weights.leaving), "entering": list(weights.entering)}
-    if weights.cuts:
-        fields["cuts"] = [list(row) for row in weights.cuts]
     return fields

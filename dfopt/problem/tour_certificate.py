@@ -39,24 +39,6 @@ class ArcFork:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LaterWeights:
-    """Weights that take over where beginnings of orders have a number of nodes.
-
-    Parameters
-    ----------
-    length
-        This number of nodes.
-    leaving, entering, cuts
-        As in :class:`ArcWeights`, with the same scale.
-    """
-
-    length: int
-    leaving: tuple[int, ...]
-    entering: tuple[int, ...]
-    cuts: tuple[tuple[int, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ArcWeights:
     """Weights that exclude the threshold where the forks above hold.
 
@@ -72,8 +54,6 @@ class ArcWeights:
     beginnings
         Whether the weights exclude the threshold only with a search: they leave few beginnings of
         orders, and the checker tries these.
-    later
-        Weights that bound longer beginnings better.
     """
 
     leaving: tuple[int, ...]
@@ -81,7 +61,6 @@ class ArcWeights:
     cuts: tuple[tuple[int, int], ...] = ()
     scale: int = 1
     beginnings: bool = False
-    later: tuple[LaterWeights, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

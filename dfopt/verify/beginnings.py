@@ -76,7 +76,6 @@ def cheapest_order(
     budget: int,
     check: Callable[[], None] = lambda: None,
     most: int = MOST_BEGINNINGS,
-    later: Callable[[int, Integers, Integers], Beginnings | None] = lambda *_: None,
 ) -> list[int] | None:
     """Return the cheapest order that costs at most ``budget``, times the scale; None without one.
 
@@ -90,9 +89,6 @@ def cheapest_order(
         Called often; what it raises ends the search.
     most
         At most this number of beginnings are looked at.
-    later
-        Given the number of nodes of the beginnings, their sets of nodes and their last nodes, it
-        returns the same arcs with the weights that take over from there; None if none do.
 
     Raises
     ------
@@ -122,11 +118,6 @@ def cheapest_order(
     for position in range(1, size):
         alive, least = weights.left(position, masks, lasts, values, check)
         masks, lasts, values = masks[alive], lasts[alive], values[alive]
-        others = later(position, masks, lasts) if len(masks) else None
-        if others is not None:
-            weights = _WeightTables(others, is_arc, budget, largest)
-            alive, least = weights.left(position, masks, lasts, values, check)
-            masks, lasts, values = masks[alive], lasts[alive], values[alive]
         layers.append((masks, lasts, values))
         if position == size - 1:
             break

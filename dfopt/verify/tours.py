@@ -8,7 +8,7 @@ each of its tasks, so an order leaves it and enters it as often as that.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from graphlib import TopologicalSorter
 from itertools import pairwise
@@ -16,7 +16,7 @@ from itertools import pairwise
 from dfopt.errors import MethodError
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import finish_cost, start_cost, switch_cost
-from dfopt.problem.tour_certificate import ArcFork, ArcWeights, LaterWeights, OrderCut, Tour
+from dfopt.problem.tour_certificate import ArcFork, ArcWeights, OrderCut, Tour
 from dfopt.verify.beginnings import Beginnings, cheapest_order
 from dfopt.verify.cases import Range, UnprovenError, first_flaw, leaves
 
@@ -199,9 +199,13 @@ def _false_arc_weights(  # noqa: PLR0911 - one for each error
     """Return why weights do not exclude orders of at most ``budget``; None if they do."""
     if weights.scale < 1:
         return f".scale: is {weights.scale}, but must be at least 1"
-    flaw = _odd_weights(tours, cuts, weights)
-    if flaw:
-        return flaw
+    if len(weights.leaving) != tours.size or len(weights.entering) != tours.size:
+        return f": needs {tours.size} weights for leaving, and as many for entering"
+    for number, weight in weights.cuts:
+        if not 0 <= number < len(cuts):
+            return f".cuts: there is no cut {number}"
+        if weight < 0:
+            return f".cuts: the weight {weight} is negative"
     reduced = _reduced_costs(tours, cuts, weights)
     worth = _worth(tours, weights, ranges, reduced)
     limit = weights.scale * budget
@@ -211,40 +215,10 @@ def _false_arc_weights(  # noqa: PLR0911 - one for each error
         return f": the weights are {worth}, no more than orders may cost, {limit}"
     if max(tours.visits) > 1:
         return ".beginnings: is for tasks that are nodes of their own"
-    by_length = {}
-    for position, others in enumerate(weights.later):
-        flaw = _odd_weights(tours, cuts, others)
-        if flaw:
-            return f".later[{position}]{flaw}"
-        by_length[others.length] = beginnings_of(tours, cuts, later_of(weights, others), ranges)
     orders = beginnings_of(tours, cuts, weights, ranges)
-    found = cheapest_order(
-        orders, limit, tours.check, later=lambda length, *_: by_length.get(length)
-    )
-    if found is not None:
+    if cheapest_order(orders, limit, tours.check) is not None:
         return f": some order costs no more than {budget}"
     return None
-
-
-def _odd_weights(
-    tours: Tours, cuts: Sequence[CutArcs], weights: ArcWeights | LaterWeights
-) -> str | None:
-    """Return why these cannot be weights; None if they can."""
-    if len(weights.leaving) != tours.size or len(weights.entering) != tours.size:
-        return f": needs {tours.size} weights for leaving, and as many for entering"
-    for number, weight in weights.cuts:
-        if not 0 <= number < len(cuts):
-            return f".cuts: there is no cut {number}"
-        if weight < 0:
-            return f".cuts: the weight {weight} is negative"
-    return None
-
-
-def later_of(weights: ArcWeights, others: LaterWeights) -> ArcWeights:
-    """Return the weights that take over, in the form of the first ones."""
-    return replace(
-        weights, leaving=others.leaving, entering=others.entering, cuts=others.cuts, later=()
-    )
 
 
 def _reduced_costs(tours: Tours, cuts: Sequence[CutArcs], weights: ArcWeights) -> list[list[int]]:

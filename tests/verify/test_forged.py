@@ -31,7 +31,6 @@ from dfopt.problem.certificate import (
 )
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
-from dfopt.problem.tour_certificate import LaterWeights
 from dfopt.verify import KINDS, Verification, verify
 from tests.claims import THREE_FRAGMENTS, optimal_document, result_of
 from tests.solvers.optimum import optimum
@@ -109,7 +108,6 @@ SEARCHED = replace(
             PROOF.tree[0],  # type: ignore[type-var]
             entering=(-5, 1, 1, 1, 1),
             beginnings=True,
-            later=(LaterWeights(length=2, leaving=(0,) * 5, entering=(0,) * 5),),
         ),
     ),
 )

@@ -8,15 +8,11 @@ from dataclasses import replace
 from dfopt.errors import MethodError
 from dfopt.problem.instance import Instance
 from dfopt.solvers.tour.cut_program import CutProgram, Ranges
-from dfopt.solvers.tour.later_weights import SampledWeights
-from dfopt.solvers.tour.problem import START, Integers, TourProblem
+from dfopt.solvers.tour.problem import START, TourProblem
 from dfopt.solvers.tour.proof import TourCase, TourWeights, leaf_of, order_cut
 from dfopt.solvers.tour.separation import Cut
-from dfopt.verify.beginnings import MOST_BEGINNINGS, MOST_NODES, Beginnings, cheapest_order
+from dfopt.verify.beginnings import MOST_NODES, Beginnings, cheapest_order
 from dfopt.verify.tours import CutArcs, Tours, beginnings_of
-
-MOST_TRIED = MOST_BEGINNINGS
-"""At most this number of beginnings are tried in a case, so that the checker can follow."""
 
 SMALLER_GAP = 0.7
 """After a case with too many beginnings, only cases with 0.7 times its gap are tried."""
@@ -26,12 +22,6 @@ SHARES = (0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 HALVINGS = 3
 """Between a threshold that leaves too many beginnings and the last one, 3 more are tried."""
-
-FEW = 20
-"""Fewer than 20 beginnings need no weights of their own."""
-
-FINEST = 1_000
-"""The scale of weights that samples of beginnings give is at least 1,000."""
 
 
 class BeginningsSearch:
@@ -76,7 +66,6 @@ class BeginningsSearch:
         try:
             if case.ranges:
                 return self._tried(case, program, best - 1)
-            case.weights = refined(case.weights)
             first = case.weights.bound
             for budget in sorted({first + int(share * (gap - 1)) for share in SHARES}):
                 tour = self._tried(case, program, budget)
@@ -106,35 +95,19 @@ class BeginningsSearch:
     def _tried(self, case: TourCase, program: CutProgram, budget: int) -> list[int] | None:
         """Refute a threshold, or return the best tour within it."""
         weights = case.weights
-        rows = program.used_cuts
-        sampled = SampledWeights(program, weights.scale, budget)
-        found: dict[int, TourWeights] = {}
-
-        def later(length: int, masks: Integers, lasts: Integers) -> Beginnings | None:
-            if case.ranges or len(masks) < FEW:
-                return None
-            found[length] = sampled.weights(masks, lasts)
-            return self._beginnings(found[length], case.ranges, program.cuts)
-
-        try:
-            orders = self._beginnings(weights, case.ranges, program.cuts)
-            order = cheapest_order(orders, weights.scale * budget, self._check, MOST_TRIED, later)
-        finally:
-            if program.used_cuts != rows:
-                program.rebuild(rows)
+        orders = self._beginnings(weights, case.ranges, program.cuts)
+        order = cheapest_order(orders, weights.scale * budget, self._check)
         if order is None:
-            case.weights = replace(weights, bound=budget + 1, beginnings=True, later=found)
+            case.weights = replace(weights, bound=budget + 1, beginnings=True)
             return None
         tour = [START, *order, self._problem.end]
-        case.weights = replace(
-            weights, bound=self._problem.cost_of(tour), beginnings=True, later=found
-        )
+        case.weights = replace(weights, bound=self._problem.cost_of(tour), beginnings=True)
         return tour
 
     def _beginnings(self, weights: TourWeights, ranges: Ranges, cuts: Sequence[Cut]) -> Beginnings:
         """Return the beginnings of orders in a case."""
         used: dict[int, int] = {}
-        leaf = leaf_of(replace(weights, later={}), used)
+        leaf = leaf_of(weights, used)
         arcs = []
         end = self._problem.end
         for number in used:
@@ -145,15 +118,3 @@ class BeginningsSearch:
             (tail, 0 if head == end else head): limits for (tail, head), limits in ranges.items()
         }
         return beginnings_of(self._tours, arcs, leaf, limits)
-
-
-def refined(weights: TourWeights) -> TourWeights:
-    """Return the same weights in a scale that is fine enough for others beside them."""
-    times = -(-FINEST // weights.scale)
-    return replace(
-        weights,
-        leaving=weights.leaving * times,
-        entering=weights.entering * times,
-        cuts={number: weight * times for number, weight in weights.cuts.items()},
-        scale=weights.scale * times,
-    )

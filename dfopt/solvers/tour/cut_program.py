@@ -231,62 +231,13 @@ class CutProgram:
         self._limit(ranges)
         return self._optimum().value
 
-    def after_beginnings(
-        self, leaving: Floats, entering: Floats, crossing: Callable[[Cut], float]
-    ) -> TourRelaxation:
-        """Return a solution for what follows beginnings of orders, on average.
-
-        Parameters
-        ----------
-        leaving, entering
-            How often each node has still to be left and entered.
-        crossing
-            How often a cut has still to be crossed.
-        """
-        self._limit({})
-        self._set_rows(leaving, entering, crossing)
-        try:
-            relaxed = self._optimum()
-            while self._add_arcs(relaxed.prices, {}):
-                self._check()
-                relaxed = self._optimum()
-            return relaxed
-        finally:
-            visits = self.problem.visits.astype(float)
-            self._set_rows(visits, visits, lambda _: 1.0)
-
-    def _set_rows(
-        self, leaving: Floats, entering: Floats, crossing: Callable[[Cut], float]
-    ) -> None:
-        for row, times in zip(self._leave, leaving[:-1].tolist(), strict=True):
-            row.SetBounds(times, times)
-        for row, times in zip(self._enter, entering[1:].tolist(), strict=True):
-            row.SetBounds(times, times)
-        for number, row in self._rows.items():
-            row.SetBounds(crossing(self.cuts[number]), self._infinity)
-
-    def _constraints(self) -> list[pywraplp.Constraint]:
-        return [*self._leave, *self._enter, *self._rows.values()]
-
-    @property
-    def used_cuts(self) -> tuple[int, ...]:
-        """The numbers of the cuts in the program."""
-        return tuple(self._rows)
-
-    def rebuild(self, cuts: Iterable[int]) -> None:
-        """Begin a new program with the same arcs, and with these cuts only."""
-        self._build(list(self._variables), [self.cuts[number] for number in cuts])
-
     def _optimum(self) -> TourRelaxation:
         """Return a solution with the arcs and cuts so far."""
         if self._solver.Solve() != pywraplp.Solver.OPTIMAL:
             # GLOP sometimes fails on degenerate programs: start from nothing.
             ranges = self._changed
-            limits = [(row.lb(), row.ub()) for row in self._constraints()]
-            self.rebuild(self._rows)
+            self._build(list(self._variables), [self.cuts[number] for number in self._rows])
             self._limit(ranges)
-            for row, (least, most) in zip(self._constraints(), limits, strict=True):
-                row.SetBounds(least, most)
             if self._solver.Solve() != pywraplp.Solver.OPTIMAL:
                 raise NoSolutionError
         size = self.problem.end + 1

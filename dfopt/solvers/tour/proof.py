@@ -8,12 +8,12 @@ negative reduced cost at most as often as tours can. That bounds all tours, what
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from dfopt.problem.tour_certificate import ArcFork, ArcWeights, LaterWeights, OrderCut, Tour
+from dfopt.problem.tour_certificate import ArcFork, ArcWeights, OrderCut, Tour
 from dfopt.solvers.tour.cut_program import Arc, ArcPrices, Ranges, credit_cuts
 from dfopt.solvers.tour.problem import START, Flags, Integers, TourProblem
 from dfopt.solvers.tour.separation import Cut
@@ -40,9 +40,6 @@ class TourWeights:
         No tour in its case costs less.
     beginnings
         Whether that needs a search among the beginnings of orders that the weights leave.
-    later
-        By a number of nodes: the weights that bound the beginnings of orders from there on, in the
-        same scale.
     """
 
     leaving: Integers
@@ -51,7 +48,6 @@ class TourWeights:
     scale: int
     bound: int
     beginnings: bool = False
-    later: Mapping[int, TourWeights] = field(default_factory=dict)
 
 
 @dataclass(slots=True, eq=False)
@@ -166,36 +162,14 @@ def tour_certificate(problem: TourProblem, cuts: Sequence[Cut], root: TourCase, 
 def leaf_of(weights: TourWeights, used: dict[int, int]) -> ArcWeights:
     """Return weights as a certificate has them; ``used`` numbers the cuts anew."""
     return ArcWeights(
-        leaving=leaving_of(weights),
-        entering=entering_of(weights),
-        cuts=_renumbered(weights, used),
+        leaving=tuple(weights.leaving[:-1].tolist()),
+        # The end comes first.
+        entering=(int(weights.entering[-1]), *weights.entering[1:-1].tolist()),
+        cuts=tuple(
+            (used.setdefault(number, len(used)), weight) for number, weight in weights.cuts.items()
+        ),
         scale=weights.scale,
         beginnings=weights.beginnings,
-        later=tuple(
-            LaterWeights(
-                length=length,
-                leaving=leaving_of(others),
-                entering=entering_of(others),
-                cuts=_renumbered(others, used),
-            )
-            for length, others in weights.later.items()
-        ),
-    )
-
-
-def leaving_of(weights: TourWeights) -> tuple[int, ...]:
-    """Return the weights of leaving the start and each node."""
-    return tuple(weights.leaving[:-1].tolist())
-
-
-def entering_of(weights: TourWeights) -> tuple[int, ...]:
-    """Return the weights of entering the end and each node."""
-    return (int(weights.entering[-1]), *weights.entering[1:-1].tolist())
-
-
-def _renumbered(weights: TourWeights, used: dict[int, int]) -> tuple[tuple[int, int], ...]:
-    return tuple(
-        (used.setdefault(number, len(used)), weight) for number, weight in weights.cuts.items()
     )
 
 

@@ -127,19 +127,18 @@ def test_a_tree_of_cases_is_proven() -> None:
     assert any(isinstance(tree.tree[0], ArcFork) for tree in trees if isinstance(tree, Tour))
 
 
-def test_weights_of_samples_are_in_proofs_that_the_checker_accepts() -> None:
+def test_beginnings_are_in_proofs_that_the_checker_accepts() -> None:
     instance = drawn(5, tasks=16, waiting=0.1)
     search = by_branch_and_cut(instance)
     assert isinstance(search.certificate, Tour)
     (leaf,) = search.certificate.tree
     assert isinstance(leaf, ArcWeights)
-    assert leaf.later
+    assert leaf.beginnings
     assert_proven(instance, search)
-    others = replace(leaf.later[0], entering=leaf.later[0].entering[1:])
-    wrong = replace(search.certificate, tree=(replace(leaf, later=(others,)),))
+    wrong = replace(search.certificate, tree=(replace(leaf, entering=leaf.entering[1:]),))
     result = result_of(instance, search.schedule, lower_bound=search.lower_bound, certificate=wrong)
     problems = verify(instance, result, require_certificate=True).problems
-    assert any("tree[0].later[0]: needs" in problem for problem in problems)
+    assert any("tree[0]: needs" in problem for problem in problems)
 
 
 def test_a_limit_leaves_a_bound_that_the_checker_accepts() -> None:
