@@ -584,8 +584,9 @@ class WindowJob:
 def told_apart(kinds: list[tuple[int, int, int]], cpus: int) -> Kinds:
     """Return the dispatches of a fragment, ascending, as far as they need to be told apart.
 
-    If all leave it alike, only the first of each visit pays its entry. Each CPU visits a fragment
-    once, and one of them perhaps twice, so only the CPUs + 1 cheapest entries matter.
+    If all leave it alike, only the first of each visit pays its entry, and a CPU need not pay for
+    two visits. So as many of the cheapest entries matter as there are CPUs; the next one stands
+    for all others.
     """
     if len({leaves for _, leaves, _ in kinds}) != 1:
         return tuple(kinds)
