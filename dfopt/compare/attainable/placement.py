@@ -4,8 +4,8 @@ Without blocks and cuts no CPU differs from another, and a flow is the best plac
 dynamic programming goes through the starts and keeps states: what each CPU runs or holds. All
 placements that lead to one state are alike for the rest, so only the cheapest one is kept. If too
 many states remain, those stay that promise most: their cost, and what the rest costs each CPU at
-least. Then groups of three or four CPUs exchange what they run, as a smaller problem of the same kind (a
-large-neighbourhood search, Shaw 1998).
+least. Then groups of three or four CPUs exchange what they run, as a smaller problem of the same
+kind (a large-neighbourhood search, Shaw 1998).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.compare.dispatches import Rows
 from dfopt.errors import DfoptError
 
-WIDTH, WIDEST, MOST_KEPT = 16, 256, 64_000
+WIDTH, WIDEST, MOST_KEPT = 16, 256, 800_000
 """For groups at most 16 states are kept after each item. For all CPUs more are kept if there are
-few items: 64,000 after all items together, 256 after one."""
+few items and CPUs: up to 256, as long as states times items times CPUs are no more than 800,000."""
 
 GROUPS = (3, 4)
 """Numbers of CPUs that exchange what they run."""
@@ -141,7 +141,9 @@ def best_cpus(items: FixedTimeline) -> tuple[list[int], int] | None:
         return prices.cpus(), prices.bound
     given, cost, states = items.given, items.cost(enumerate(items.given)), 0
     first = PlacementSearch(prices, range(len(given)), range(items.cpus), given)
-    found = first.cheaper_than(cost, max(WIDTH, min(WIDEST, MOST_KEPT // len(given))))
+    found = first.cheaper_than(
+        cost, max(WIDTH, min(WIDEST, MOST_KEPT // (len(given) * items.cpus)))
+    )
     bound = max(prices.bound, min(cost, first.bound))
     random, failures = Random(0), 0
     if found is not None:
@@ -232,7 +234,8 @@ class PlacementSearch:
                 del states[width:]
             if states:
                 layers.append(states)
-            elif is_pruned:
+            elif is_pruned or self.bound == FAR:
+                # Where nothing was left aside, all other ways lead nowhere or are too costly.
                 return None
             else:
                 self.bound = 0
