@@ -43,9 +43,9 @@ FAILURES = 200
 MOST_STATES = 300_000
 """No further group is tried after about 300,000 states."""
 
-MOST_FOR_A_FLOW = 1_000_000
-"""No best placement is looked for if items times CPUs (under a matrix, times types, too) are more
-than 1,000,000."""
+USUAL_ARCS, MOST_FOR_A_FLOW = 5, 5_000_000
+"""No best placement is looked for if items times CPUs are more than a fifth of 5,000,000, or under
+a matrix, items times CPUs times types more than 5,000,000: a network has so many arcs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +133,7 @@ def cpus_by_rule(items: FixedTimeline) -> list[int]:
 
 def best_cpus(items: FixedTimeline) -> tuple[list[int], int] | None:
     """Return the best CPUs of items that were found, and a bound; None if there are too many."""
-    if items.fresh * items.cpus * max(1, len(items.matrix)) > MOST_FOR_A_FLOW:
+    if items.fresh * items.cpus * max(USUAL_ARCS, len(items.matrix)) > MOST_FOR_A_FLOW:
         return None
     network = PlacementNetwork(items)
     prices = CpuPrices(network)
