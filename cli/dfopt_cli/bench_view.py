@@ -30,7 +30,7 @@ from dfopt.bench import (
     summarise,
     verdict_counts,
 )
-from dfopt_cli.printing import printable
+from dfopt.render import printable
 from dfopt_cli.progress import shows_progress, stderr_console
 from dfopt_cli.tables import plain_table
 

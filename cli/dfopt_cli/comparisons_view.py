@@ -9,6 +9,7 @@ from rich.text import Text
 
 from dfopt.compare.attainable.frontier import Scheduling
 from dfopt.compare.comparison import Comparison, policies_of
+from dfopt.render import printable
 from dfopt_cli.domains_view import domains_tables
 from dfopt_cli.failures import with_options
 from dfopt_cli.frontier_view import (
@@ -27,7 +28,6 @@ from dfopt_cli.order_free_view import (
     WINDOW_HEADINGS,
     window_cells,
 )
-from dfopt_cli.printing import printable
 from dfopt_cli.subject_view import about_unmanaged, costs, unit_of
 from dfopt_cli.tables import LARGE, duration, pairs, plain_table, share
 

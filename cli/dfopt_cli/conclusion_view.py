@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling
 from dfopt.compare.comparison import Comparison
+from dfopt.render import printable
 from dfopt.trace.assumed import Assumed
 from dfopt_cli.frontier_view import SCHEDULES, order_alone, row_name
 from dfopt_cli.losses_view import by_size
-from dfopt_cli.printing import printable
 from dfopt_cli.subject_view import as_time, movable, not_recorded
 from dfopt_cli.tables import counted, duration, share
 

@@ -12,7 +12,7 @@ from dfopt_cli.failures import naming
 from dfopt_cli.formula_option import FormulaOption
 from dfopt_cli.options import JsonOption
 from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import print_json, print_rich, say
+from dfopt_cli.printing import print_json, print_tables, say
 
 
 def counters(
@@ -66,6 +66,7 @@ def counters(
     from dfopt.files import write_instance
     from dfopt_models.counters import counters_instance, write_counters_model
     from dfopt_models.counters.document import counters_document
+    from dfopt_models.counters.tables import counters_tables
 
     for name in (output, instance):
         if name is not None:
@@ -85,9 +86,7 @@ def counters(
     if as_json:
         print_json(document)
         return
-    from dfopt_cli.counters_view import counters_tables
-
-    print_rich(*counters_tables(model, figures))
+    print_tables(counters_tables(model, figures))
     for name, what in ((output, "the model"), (instance, "the instance")):
         if name is not None:
             say(f"dfopt: {what} is in {name}")

@@ -10,8 +10,8 @@ from rich.text import Text
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.domains.domain_pairs import DomainWindow
 from dfopt.problem.cache_domains import cpu_ranges
+from dfopt.render import printable
 from dfopt_cli.frontier_view import NOTHING
-from dfopt_cli.printing import printable
 from dfopt_cli.tables import pairs, plain_table, times
 
 WORDS = {

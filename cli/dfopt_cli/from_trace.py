@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dfopt.files.streams import shown_name
+from dfopt.render import printable
 from dfopt_cli import completion
 from dfopt_cli.failures import naming
 from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import print_rich, printable, say
+from dfopt_cli.printing import print_rich, say
 from dfopt_cli.tables import duration, plain_table
 from dfopt_cli.trace_files import labelled_trace
 from dfopt_cli.trace_options import LabelOptions

@@ -9,9 +9,9 @@ from rich.text import Text
 
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling
 from dfopt.compare.comparison import Comparison
+from dfopt.render import printable
 from dfopt.trace.lengths import Lengths
 from dfopt_cli.failures import with_options
-from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, duration, pairs, plain_table
 
 SCHEDULES = {

@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.table import Table
 
+from dfopt.render import printable
 from dfopt_cli.failures import with_options
-from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, duration, pairs, plain_table, share
 
 MOST_CPUS = 8
@@ -117,7 +117,7 @@ ASSUMED = {
 
 def trace_figures(document: Mapping[str, Any]) -> Table:
     """Return everything but the fragments."""
-    from dfopt.trace.time_units import full_time
+    from dfopt.time_units import full_time
 
     unit = document["time_unit"]
     penalty = dict(document["penalty"] or {})

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.table import Table
 
 from dfopt.compare.comparison import Cause, Comparison, CpuResult, FragmentResult
+from dfopt.render import printable
 from dfopt.trace.fragment_titles import title
-from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, plain_table, share
 
 SHORT = {

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dfopt.files import write_text
+from dfopt.render import printable
 from dfopt_cli.exit_codes import NOT_PROVEN
 from dfopt_cli.failures import usage
 from dfopt_cli.measure_runs import LEAST_RUNS, finished_runs
 from dfopt_cli.options import JsonOption, QuietOption
 from dfopt_cli.output_files import check_output
-from dfopt_cli.printing import print_json, print_rich, printable, say
+from dfopt_cli.printing import print_json, print_rich, say
 from dfopt_cli.tables import duration, plain_table
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TypeVar
 import typer
 from rich.text import Text
 
+from dfopt.render import printable
 from dfopt_cli.exit_codes import INTERRUPTED
-from dfopt_cli.printing import printable, say
+from dfopt_cli.printing import say
 from dfopt_cli.progress import live_line
 
 Run = TypeVar("Run")

@@ -11,7 +11,7 @@ from dfopt_cli.counters import counters
 from dfopt_cli.failures import naming, usage
 from dfopt_cli.formula_option import FormulaCommand, FormulaOption
 from dfopt_cli.options import JsonOption, PathOption
-from dfopt_cli.printing import print_json, print_rich
+from dfopt_cli.printing import print_json, print_tables
 from dfopt_models.growth import GrowthPath
 
 if TYPE_CHECKING:
@@ -74,20 +74,22 @@ def response_time(
 
     Example: dfopt model response-time mix-5 --speed 4 --cache 4
     """
-    from dfopt_models.response_time import response_time_document, response_time_table
+    from dfopt_models.response_time import (
+        response_time_document,
+        response_time_table,
+        response_time_tables,
+    )
     from dfopt_models.response_time.table import machines_of
 
     machines = usage(lambda: machines_of(speed or (), cache or ()))
     parameters = model_with_costs(model, penalties, machine)
     with naming(model):
         rows = response_time_table(parameters, machines)
-        document = response_time_document(parameters, rows)
+        tables = response_time_tables(parameters, rows)
     if as_json:
-        print_json(document)
+        print_json(response_time_document(parameters, rows))
         return
-    from dfopt_cli.model_view import response_time_tables
-
-    print_rich(*response_time_tables(parameters, rows, document["pareto_fronts"]))
+    print_tables(tables)
 
 
 @app.command(cls=FormulaCommand)
@@ -106,7 +108,7 @@ def crossover(
 
     Example: dfopt model crossover mix-5 --path limit
     """
-    from dfopt_models.response_time import crossover_document, crossover_table
+    from dfopt_models.response_time import crossover_document, crossover_table, crossover_tables
 
     parameters = model_with_costs(model, penalties, machine)
     with naming(model):
@@ -114,9 +116,7 @@ def crossover(
     if as_json:
         print_json(crossover_document(parameters, path, rows))
         return
-    from dfopt_cli.model_view import crossover_tables
-
-    print_rich(*crossover_tables(parameters, path, rows))
+    print_tables(crossover_tables(parameters, path, rows))
 
 
 def model_with_costs(model: str, penalties: str | None, machine: str | None) -> ResponseModel:
@@ -171,6 +171,7 @@ def contention(
         buffer_table,
         contention_document,
         contention_table,
+        contention_tables,
         locality_table,
         published_table,
         read_contention,
@@ -187,9 +188,7 @@ def contention(
     if as_json:
         print_json(contention_document(parameters, rows, *tables))
         return
-    from dfopt_cli.contention_view import contention_tables
-
-    print_rich(*contention_tables(parameters, rows, *tables))
+    print_tables(contention_tables(parameters, rows, *tables))
 
 
 @app.command(cls=FormulaCommand)
@@ -228,6 +227,7 @@ def batching(
     """
     from dfopt_models.batching import (
         batching_document,
+        batching_tables,
         counted_misses,
         gain_table,
         pareto_table,
@@ -247,9 +247,7 @@ def batching(
     if as_json:
         print_json(batching_document(parameters, rows, curve, shown, counted))
         return
-    from dfopt_cli.batching_view import batching_tables
-
-    print_rich(*batching_tables(parameters, rows, curve, shown, counted))
+    print_tables(batching_tables(parameters, rows, curve, shown, counted))
 
 
 app.command("counters", cls=FormulaCommand)(counters)
@@ -292,6 +290,7 @@ def queueing(
         LOADS,
         queue_rows,
         queueing_document,
+        queueing_tables,
         read_queueing_model,
     )
 
@@ -302,6 +301,4 @@ def queueing(
     if as_json:
         print_json(document)
         return
-    from dfopt_cli.queueing_view import queueing_tables
-
-    print_rich(*queueing_tables(parameters, rows, document))
+    print_tables(queueing_tables(parameters, rows, document))

@@ -6,7 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dfopt.compare.comparison import Comparison, WindowResult, cost_ratio
-from dfopt_cli.printing import printable
+from dfopt.render import printable
 from dfopt_cli.tables import pairs, plain_table, share, times
 
 EXPLANATION = {

@@ -108,8 +108,8 @@ def part_of(trace: Trace, limits: tuple[Limit | None, ...]) -> Trace:
     DfoptError
         When no dispatch lies between them as a whole, or the trace's unit cannot express them.
     """
+    from dfopt.time_units import readable_time
     from dfopt.trace import between
-    from dfopt.trace.time_units import readable_time
 
     begin, end = times_in(trace, limits)
     if (begin is None and end is None) or not len(trace):

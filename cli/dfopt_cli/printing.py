@@ -5,22 +5,18 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import typer
 
 from dfopt.errors import FileError
 from dfopt.files import document_text
+from dfopt.render import TerminalTable, printable
+from dfopt.table import Table
 
 USUAL_WIDTH, LEAST_WIDTH = 80, 40
 """Characters in a line of a terminal that reports 0, and in the narrowest line."""
-
-
-def printable(name: object) -> str:
-    """Return a name from a file as it is safe to show on a terminal, on one line."""
-    text = str(name)
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return shown or "''"
 
 
 def say(text: str) -> None:
@@ -57,6 +53,12 @@ def print_text(text: str) -> None:
 def print_json(document: dict[str, Any]) -> None:
     """Print one JSON document to standard output, laid out as in files."""
     print_text(document_text(document))
+
+
+def print_tables(tables: Sequence[Table]) -> None:
+    """Print tables to standard output, with an empty line between them."""
+    shown = [part for table in tables for part in ("", TerminalTable(table))]
+    print_rich(*shown[1:])
 
 
 def print_rich(*renderables: object) -> None:

@@ -17,7 +17,8 @@ from rich.text import Text
 
 from dfopt.parallel.notices import receiving
 from dfopt.problem.result import Progress, relative_gap
-from dfopt_cli.printing import printable, say
+from dfopt.render import printable
+from dfopt_cli.printing import say
 
 if TYPE_CHECKING:
     from dfopt.compare.attainable.frontier import FrontierProgress

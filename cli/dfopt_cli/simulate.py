@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dfopt.errors import DfoptError
+from dfopt.render import printable
 from dfopt_cli import completion
 from dfopt_cli.cost_options import CostOptions
 from dfopt_cli.exit_codes import NOT_PROVEN
@@ -19,7 +20,7 @@ from dfopt_cli.options import (
     with_option_groups,
 )
 from dfopt_cli.output_files import check_output, output_folder
-from dfopt_cli.printing import print_json, print_rich, printable, say
+from dfopt_cli.printing import print_json, print_rich, say
 from dfopt_cli.scenarios import scenarios_of, settings_of
 from dfopt_cli.trace_files import tell_warnings
 from dfopt_cli.trace_options import LabelOptions

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dfopt_cli.printing import printable
+from dfopt.render import printable
 from dfopt_cli.tables import counted, duration, pairs, plain_table
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from dfopt.problem.penalties import PenaltyMatrix
 from dfopt.problem.result import Result, Status, StopReason
 from dfopt.problem.tour_certificate import Tour
 from dfopt.problem.unit_text import unit_text
-from dfopt_cli.printing import printable
+from dfopt.render import printable
 from dfopt_cli.tables import plain_table
 
 COLOURS = ("cyan", "yellow", "green", "magenta", "blue", "red", "bright_cyan", "bright_yellow")

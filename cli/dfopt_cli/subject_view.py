@@ -5,9 +5,9 @@ from __future__ import annotations
 from dfopt.compare.comparison import Comparison
 from dfopt.compare.cost_model import CostModel
 from dfopt.problem.penalties import PenaltyG, PenaltyMatrix
+from dfopt.render import printable
 from dfopt.trace.assumed import Assumed
 from dfopt_cli.failures import with_options
-from dfopt_cli.printing import printable
 from dfopt_cli.tables import counted, duration, share
 
 MUCH_UNLABELLED = 0.2

@@ -76,6 +76,6 @@ def share(part: int, whole: int) -> str:
 
 def duration(length: float, unit: str | None) -> str:
     """Return a time with three digits, in a unit that keeps it short."""
-    from dfopt.trace.time_units import readable_time
+    from dfopt.time_units import readable_time
 
     return readable_time(length, unit)

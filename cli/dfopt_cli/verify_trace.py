@@ -91,7 +91,7 @@ def _attained(trace: Trace, model: CostModel, found: CheckedSchedule) -> str:
 
 def _nobody_waits(permitted: int, unit: str | None) -> str:
     """Say how long single dispatches may wait."""
-    from dfopt.trace.time_units import full_time
+    from dfopt.time_units import full_time
 
     longer = f"{full_time(permitted, unit)}, or than " if permitted else ""
     return f"nobody waits longer than {longer}recorded"

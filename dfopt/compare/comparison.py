@@ -10,9 +10,9 @@ from typing import Any
 from dfopt.compare.attainable.frontier import WaitingFrontier
 from dfopt.compare.cost_model import CostModel
 from dfopt.compare.domains.domain_pairs import DomainComparison
-from dfopt.compare.frame_columns import COLUMNS, FramePart, columns_with_units
-from dfopt.frames import FrameLibrary, frame_of
-from dfopt.html_table import html_table
+from dfopt.compare.frame_columns import COLUMNS, FramePart, columns_of
+from dfopt.render import FrameLibrary, frame, html
+from dfopt.table import Table, columns
 from dfopt.trace import Quality
 from dfopt.trace.assumed import Assumed
 from dfopt.trace.fragment_titles import CommCount
@@ -309,12 +309,9 @@ class Comparison:
         MethodError
             When the part is unknown, or the library not installed.
         """
-        columns = columns_with_units(part, self.cost_unit, self.time_unit)
-        return frame_of(
-            ("trace", "policy", *columns),
-            [(self.name, self.policy, *row) for row in self._rows(part)],
-            library,
-        )
+        names = columns("trace", "policy")
+        rows = [(self.name, self.policy, *row) for row in self._rows(part)]
+        return frame(Table(part, (*names, *columns_of(part, self)), rows), library)
 
     def __repr__(self) -> str:
         """Return what was paid, and what each schedule of the frontier costs, as a table."""
@@ -343,7 +340,7 @@ class Comparison:
             "windows": "if the order within a window did not matter",
         }
         tables = [
-            html_table(caption, columns_with_units(part, self.cost_unit, self.time_unit), rows)
+            html(Table(caption, columns_of(part, self), rows))
             for part, caption in captions.items()
             if (rows := [row for row in self._rows(part) if part != "causes" or row[1]])
         ]
@@ -354,7 +351,7 @@ class Comparison:
             ]
         )
 
-    def _rows(self, part: FramePart) -> list[tuple[object, ...]]:
+    def _rows(self, part: FramePart) -> list[tuple[Any, ...]]:
         """Return the rows of a part, with values in the order of its columns."""
         holders: Sequence[object] = ()
         match part:

@@ -12,7 +12,7 @@ from typing import Any
 
 from dfopt.checks import described
 from dfopt.errors import DfoptError
-from dfopt.trace.time_units import NANOSECONDS
+from dfopt.time_units import NANOSECONDS
 
 COMPARISONS = {
     "<": operator.lt,

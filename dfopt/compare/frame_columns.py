@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from dfopt.checks import described
 from dfopt.errors import MethodError
-from dfopt.frames import with_unit
+from dfopt.table import TableColumn
+
+if TYPE_CHECKING:
+    from dfopt.compare.comparison import Comparison
 
 FramePart = Literal["windows", "trace", "causes", "fragments", "cpus", "frontier"]
 """The parts of a comparison that data frames are made of."""
@@ -46,8 +49,8 @@ TIMES = frozenset({
 """The columns that are times."""
 
 
-def columns_with_units(part: FramePart, cost_unit: str, time_unit: str | None) -> list[str]:
-    """Return the names of a part's columns, with the unit of their values where there is one.
+def columns_of(part: FramePart, comparison: Comparison) -> list[TableColumn]:
+    """Return a part's columns, with the unit of their values where there is one.
 
     Raises
     ------
@@ -57,7 +60,5 @@ def columns_with_units(part: FramePart, cost_unit: str, time_unit: str | None) -
     if part not in get_args(FramePart):
         parts = ", ".join(get_args(FramePart))
         raise MethodError(f"{described(part)} is no part of a comparison; name one of {parts}")
-    return [
-        with_unit(with_unit(column, {cost_unit: COSTS}), {time_unit: TIMES})
-        for column in COLUMNS[part]
-    ]
+    units = dict.fromkeys(COSTS, comparison.cost_unit) | dict.fromkeys(TIMES, comparison.time_unit)
+    return [TableColumn(name, units.get(name)) for name in COLUMNS[part]]

@@ -11,8 +11,8 @@ import numpy as np
 from dfopt.checks import described
 from dfopt.compare.dispatches import Dispatches, Rows
 from dfopt.errors import DfoptError, MethodError
+from dfopt.time_units import NANOSECONDS
 from dfopt.trace import Trace
-from dfopt.trace.time_units import NANOSECONDS
 from dfopt.trace.trace import UNMANAGED
 
 SPELLINGS = re.compile(r"0*(?P<number>[0-9]{1,19})\s*(?P<unit>[a-zµμ]*)")

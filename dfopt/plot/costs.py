@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dfopt.compare.comparison import Comparison
 from dfopt.problem.instance import Objective
-from dfopt.trace.time_units import NANOSECONDS, readable_time, time_scale
+from dfopt.time_units import NANOSECONDS, readable_time, time_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ from dfopt.plot.costs import cost_label, scale_costs, short_cost
 from dfopt.plot.look_ahead import TIME_UNITS, length_text
 from dfopt.plot.names import add_labels_beside, add_legend_below, height_below, shown_name
 from dfopt.plot.picture import new_axes
-from dfopt.trace.time_units import NANOSECONDS
+from dfopt.time_units import NANOSECONDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,7 +22,7 @@ from dfopt.problem.timeline import (
     timeline,
 )
 from dfopt.problem.unit_text import unit_text
-from dfopt.trace.time_units import NANOSECONDS, full_time, time_scale
+from dfopt.time_units import NANOSECONDS, full_time, time_scale
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

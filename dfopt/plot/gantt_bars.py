@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dfopt.plot.colours import INK, PAPER, Colour, ink_on, mixed
 from dfopt.plot.names import shown_name
 from dfopt.problem.timeline import ChargeKind, CpuTimeline, TaskRun
-from dfopt.trace.time_units import NANOSECONDS, full_time
+from dfopt.time_units import NANOSECONDS, full_time
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

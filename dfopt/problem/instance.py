@@ -25,11 +25,12 @@ from dfopt.checks import (
     settle_choice,
 )
 from dfopt.errors import DfoptWarning, InstanceError
-from dfopt.html_table import MOST_COLUMNS, MOST_ROWS, html_table
 from dfopt.problem.cache_state import CacheState, InitialState, Leaves
 from dfopt.problem.penalties import Penalty, PenaltyF, PenaltyG, PenaltyMatrix
 from dfopt.problem.task_names import check_ids, check_precedence
+from dfopt.render import MOST_COLUMNS, MOST_ROWS, html
 from dfopt.short_repr import short_repr
+from dfopt.table import Table, columns
 
 LARGEST_TASK_COUNT = 10_000_000
 
@@ -296,19 +297,17 @@ class Instance:
             penalty = "matrix of 1 type" if count == 1 else f"matrix of {count} types"
         tasks = "1 task" if self.task_count == 1 else f"{self.task_count:,} tasks"
         cpus = "1 CPU" if self.cpus == 1 else f"{self.cpus:,} CPUs"
-        table = html_table(
-            f"{self.name or 'instance'}: {tasks} on {cpus}, "
-            + ", ".join([str(self.objective), str(penalty), *flags]),
-            used,
-            [
-                [
-                    ", ".join(value) if isinstance(value, tuple) else value
-                    for value in (getattr(task, column) for column in used)
-                ]
-                for task in self.tasks[:MOST_ROWS]
-            ],
-            count=len(self.tasks),
+        title = f"{self.name or 'instance'}: {tasks} on {cpus}, " + ", ".join(
+            [str(self.objective), str(penalty), *flags]
         )
+        rows = [
+            [
+                ", ".join(value) if isinstance(value, tuple) else value
+                for value in (getattr(task, column) for column in used)
+            ]
+            for task in self.tasks[:MOST_ROWS]
+        ]
+        table = html(Table(title, columns(*used), rows), count=len(self.tasks))
         if isinstance(self.penalty, PenaltyMatrix) and len(self.penalty.types) <= MOST_COLUMNS:
             return f"{table}\n{self.penalty._repr_html_()}"
         return table

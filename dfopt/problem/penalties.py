@@ -10,8 +10,9 @@ from dfopt.checks import (
     described,
 )
 from dfopt.errors import InstanceError
-from dfopt.html_table import html_table
+from dfopt.render import html
 from dfopt.short_repr import short_repr
+from dfopt.table import Table, TableColumn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,13 +110,15 @@ class PenaltyMatrix:
 
     def _repr_html_(self) -> str:
         """Return the matrix as a table, as notebooks show it."""
-        rows = [(kind, *costs) for kind, costs in zip(self.types, self.switch, strict=True)]
+        rows: list[tuple[str | int, ...]] = [
+            (kind, *costs) for kind, costs in zip(self.types, self.switch, strict=True)
+        ]
         if self.start is not None:
             rows.insert(0, ("empty", *self.start))
         if self.finish is not None:
             rows.append(("at the end", *self.finish))
-        caption = "penalty from a type (row) to the next one (column)"
-        return html_table(caption, ("from", *self.types), rows)
+        title = "penalty from a type (row) to the next one (column)"
+        return html(Table(title, tuple(map(TableColumn, ("from", *self.types))), rows))
 
     def _check_row(self, costs: tuple[int, ...], place: str) -> None:
         if len(costs) != len(self.types):

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from dfopt.html_table import html_table
 from dfopt.problem.certificate import Certificate
 from dfopt.problem.schedule import Schedule
+from dfopt.render import html
 from dfopt.short_repr import short_repr
+from dfopt.table import Table, columns
 
 
 class Status(StrEnum):
@@ -97,14 +98,12 @@ class Result:
     def _repr_html_(self) -> str:
         """Return what is known, and the schedule, as tables, as notebooks show them."""
         proof = None if self.certificate is None else type(self.certificate).__name__
-        known = html_table(
-            self.instance_name or "result",
-            ("status", "objective", "lower bound", "gap", "certificate", "ended by"),
-            [(self.status, self.objective, self.lower_bound, self.gap, proof, self.stop_reason)],
-        )
+        names = ("status", "objective", "lower bound", "gap", "certificate", "ended by")
+        row = (self.status, self.objective, self.lower_bound, self.gap, proof, self.stop_reason)
+        known = html(Table(self.instance_name or "result", columns(*names), [row]))
         if self.schedule is None:
             return known
-        return known + self.schedule.html_table("the best schedule known")
+        return known + html(self.schedule.table("the best schedule known"))
 
 
 def relative_gap(objective: int | None, lower_bound: int | None) -> float | None:

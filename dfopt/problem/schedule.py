@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from dfopt.checks import described
 from dfopt.errors import DfoptError
-from dfopt.html_table import MOST_CHARACTERS, html_table
 from dfopt.problem.instance import Instance, Objective, Task
 from dfopt.problem.switch_costs import finish_cost, idle_cost, order_cost, start_cost, switch_cost
+from dfopt.render import MOST_CHARACTERS, html
 from dfopt.short_repr import short_repr
+from dfopt.table import Table, columns
 
 
 class DeadlockError(DfoptError):
@@ -52,19 +53,16 @@ class Schedule:
 
     def _repr_html_(self) -> str:
         """Return a table with a row for each CPU, as notebooks show it."""
-        return self.html_table("schedule")
+        return html(self.table("schedule"))
 
-    def html_table(self, caption: str) -> str:
-        """Return a table in HTML with a row for each CPU."""
-        return html_table(
-            caption,
-            ("CPU", "cost", "number of tasks", "tasks in order"),
-            [
-                # A name has at least one character, so what is left out here would not be shown.
-                (number, cpu.cost, len(cpu.tasks), " ".join(cpu.tasks[:MOST_CHARACTERS]))
-                for number, cpu in enumerate(self.cpus)
-            ],
-        )
+    def table(self, title: str) -> Table:
+        """Return a table with a row for each CPU, as notebooks show it."""
+        rows = [
+            # A name has at least one character, so what is left out here would not be shown.
+            (number, cpu.cost, len(cpu.tasks), " ".join(cpu.tasks[:MOST_CHARACTERS]))
+            for number, cpu in enumerate(self.cpus)
+        ]
+        return Table(title, columns("CPU", "cost", "number of tasks", "tasks in order"), rows)
 
 
 def combined_cost(objective: Objective, costs: Sequence[int]) -> int:

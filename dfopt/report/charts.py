@@ -8,7 +8,7 @@ from typing import Any
 from dfopt.compare.attainable.frontier import Scheduling
 from dfopt.plot.frontier import WIDE
 from dfopt.report.gantt_columns import MOST_BARS, NO_FRAGMENT, OTHERS, gantt_bars
-from dfopt.trace.time_units import NANOSECONDS, time_scale
+from dfopt.time_units import NANOSECONDS, time_scale
 from dfopt.trace.trace import Trace
 
 COLOURS = (

@@ -15,8 +15,8 @@ from dfopt.compare.document import comparison_document, comparisons_document
 from dfopt.plot.frontier import point_name, wait_text
 from dfopt.problem.cache_domains import cpu_ranges
 from dfopt.problem.penalties import PenaltyMatrix
+from dfopt.time_units import NANOSECONDS
 from dfopt.trace.fragment_titles import title
-from dfopt.trace.time_units import NANOSECONDS
 from dfopt.trace.trace import Trace
 
 MOST_FRAGMENTS = 20

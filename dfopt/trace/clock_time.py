@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dfopt.checks import described
 from dfopt.errors import DfoptError, MethodError
-from dfopt.trace.time_units import NANOSECONDS
+from dfopt.time_units import NANOSECONDS
 from dfopt.trace.trace import Trace
 
 MARK = "@"

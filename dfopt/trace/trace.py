@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dfopt.html_table import MOST_ROWS, html_table
 from dfopt.problem.cache_state import Leaves
 from dfopt.problem.instance import Objective
 from dfopt.problem.penalties import Penalty
+from dfopt.render import MOST_ROWS, html
+from dfopt.table import Table, TableColumn
 from dfopt.trace.assumed import Assumed
 from dfopt.trace.events import Integers, Numbers, Stop, Stops, no_numbers, no_times
 from dfopt.trace.lengths import Lengths
@@ -267,7 +268,7 @@ class Trace:
     def _repr_html_(self) -> str:
         """Return the first dispatches as a table, as notebooks show it."""
         first = slice(MOST_ROWS)
-        unit = f" ({self.header.time_unit})" if self.header.time_unit else ""
+        unit = self.header.time_unit
         origin = int(self.start[0]) if len(self) else 0
         rows = [
             (
@@ -293,12 +294,10 @@ class Trace:
                 strict=True,
             )
         ]
-        return html_table(
-            self._caption(),
-            ("CPU", f"start{unit}", f"run time{unit}", "task", "name", "fragment"),
-            rows,
-            count=len(self),
-        )
+        times = (TableColumn("start", unit), TableColumn("run time", unit))
+        names = map(TableColumn, ("task", "name", "fragment"))
+        columns = (TableColumn("CPU"), *times, *names)
+        return html(Table(self._caption(), columns, rows), count=len(self))
 
 
 class Numbering(dict[str, int]):

@@ -15,7 +15,6 @@ from typing import Any
 from dfopt.errors import MethodError
 from dfopt.files import fingerprint
 from dfopt.files.formats import Format
-from dfopt.html_table import html_table
 from dfopt.problem.certificate import (
     Branching,
     Certificate,
@@ -31,6 +30,8 @@ from dfopt.problem.certificate import (
 from dfopt.problem.instance import Instance, Objective
 from dfopt.problem.result import Result
 from dfopt.problem.tour_certificate import Tour
+from dfopt.render import html
+from dfopt.table import Table, columns
 from dfopt.verify.bound import check_bound
 from dfopt.verify.claims import backslides, contradictions
 from dfopt.verify.schedule import recompute
@@ -86,20 +87,16 @@ class Verification:
 
     def _repr_html_(self) -> str:
         """Return a table with what was checked and what is wrong, as notebooks show it."""
-        return html_table(
-            "verified" if self.ok else "wrong",
-            ("objective", "lower bound", "proven by", "bound checked", "problems", "unchecked"),
-            [
-                (
-                    self.objective,
-                    self.lower_bound,
-                    self.certificate_kind,
-                    self.bound_checked,
-                    "; ".join(self.problems) or None,
-                    "; ".join(self.unchecked) or None,
-                )
-            ],
+        names = ("objective", "lower bound", "proven by", "bound checked", "problems", "unchecked")
+        row = (
+            self.objective,
+            self.lower_bound,
+            self.certificate_kind,
+            self.bound_checked,
+            "; ".join(self.problems) or None,
+            "; ".join(self.unchecked) or None,
         )
+        return html(Table("verified" if self.ok else "wrong", columns(*names), [row]))
 
     def to_document(self) -> dict[str, Any]:
         """Return the document of the format ``dfopt-verification/1``."""

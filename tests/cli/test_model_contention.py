@@ -27,8 +27,8 @@ def test_the_table_of_contention(run: Run) -> None:
     code, out, err = run("model", "contention", "sohn-kim")
     assert (code, err) == (0, "")
     rows = {line.split()[0]: line.split() for line in out.splitlines() if line.strip()}
-    assert rows["spinning"][1:] == ["10", "20.0%", "32.2%", "19.9%"]
-    assert rows["misses-own-locks"][1:] == ["10", "12.0%", "12.4%", "10.5%"]
+    assert rows["spinning"][1:] == ["10", "20.0%", "32.2%", "19.9%", "no"]
+    assert rows["misses-own-locks"][1:] == ["10", "12.0%", "12.4%", "10.5%", "no"]
     assert "~exponential" in out
     assert "lock.holds" in out.split("~ assumed")[1]
 
@@ -39,21 +39,8 @@ def test_the_table_of_batches(run: Run) -> None:
     rows = [line.split() for line in out.splitlines() if line.strip()]
     assert ["1", "1.000", "1.191", "1.463", "1.709", "1.839", "1.862"] in rows
     assert ["8", "3", "5,461", "96"] in rows
-    assert any(row[:2] == ["32", "128"] and row[-3:] == ["as", "it", "is"] for row in rows)
-    assert "~miss 100 ns" in out
-
-
-def test_batches_that_do_not_fit_are_marked(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "small.toml"
-    path.write_text(
-        'format = "dfopt-batching-model/1"\ncache_lines = 64\nintegers_of_a_line = 8\n'
-        "array_size = 8192\nmax_batch_size = 32\nmax_batch_count = 128\nown_lines = 2\n"
-        "switch = 100\nincrement = 1\nmiss = 100\nnext_line = 100\ncreation = 0\n"
-    )
-    code, out, _ = run("model", "batching", path)
-    assert code == 0
-    assert "68 !" in out
-    assert "assumed" not in out
+    assert any(row[:2] == ["32", "128"] for row in rows)
+    assert ["miss,", "ns", "~100"] in rows
 
 
 @pytest.mark.parametrize("command", SHIPPED)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dfopt.compare.conditions import COMPARISONS, failures, parse_condition
 from dfopt.errors import DfoptError
-from dfopt.trace.time_units import NANOSECONDS
+from dfopt.time_units import NANOSECONDS
 
 DOCUMENT: dict[str, Any] = {
     "trace": "t",

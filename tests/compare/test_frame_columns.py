@@ -5,7 +5,7 @@ from typing import Any, get_args
 import pytest
 
 from dfopt.compare.comparison import Cause
-from dfopt.compare.frame_columns import COLUMNS, COSTS, TIMES, FramePart, columns_with_units
+from dfopt.compare.frame_columns import COLUMNS, COSTS, TIMES, FramePart
 from dfopt.errors import MethodError
 from dfopt.trace.service import service_of
 from tests.compare.examples import comparison, frontier
@@ -75,15 +75,18 @@ def test_a_part_that_there_is_not() -> None:
 
 
 def test_units_of_costs_and_times() -> None:
-    assert "cost_us" in columns_with_units("cpus", "us", "us")
-    assert "run_time_us" in columns_with_units("cpus", "us", "us")
-    assert "run_time" in columns_with_units("cpus", "switches", None)
-    assert columns_with_units("frontier", "switches", "ns") == [
+    def names(part: FramePart, cost_unit: str, time_unit: str | None) -> list[str]:
+        compared = comparison(cost_unit=cost_unit, time_unit=time_unit, frontier=frontier())
+        return list(compared.to_frame(part, library="pandas").columns)
+
+    assert {"cost_us", "run_time_us"} < set(names("cpus", "us", "us"))
+    assert "run_time" in names("cpus", "switches", None)
+    assert names("frontier", "switches", "ns")[2:] == [
         "scheduling", "wait_ns", "patience_ns", "cost_switches", "bound_switches",
         "bound_with_lengths_switches", "is_optimal", "dispatches", "total_wait_ns", "mean_wait_ns",
         "p99_wait_ns",
     ]  # fmt: skip
-    in_time = [name for name in columns_with_units("trace", "switches", "ns") if "_ns" in name]
+    in_time = [name for name in names("trace", "switches", "ns") if "_ns" in name]
     assert in_time == [
         f"{wait}_{figure}_ns"
         for wait in ("latency", "wait", "response")

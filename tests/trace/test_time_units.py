@@ -2,7 +2,7 @@
 
 import pytest
 
-from dfopt.trace.time_units import full_time, readable_time
+from dfopt.time_units import full_time, readable_time
 
 
 @pytest.mark.parametrize(

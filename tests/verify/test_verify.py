@@ -161,6 +161,7 @@ print(*sys.modules)
         [sys.executable, "-c", program, str(folder)], capture_output=True, text=True, check=True
     )
     parts = {name.split(".")[1] for name in run.stdout.split() if name.startswith("dfopt.")}
-    # html_table, short_repr: how notebooks and prompts show instances and results.
-    assert parts == {"checks", "errors", "files", "html_table", "problem", "short_repr", "verify"}
+    # render, short_repr, table, time_units: how notebooks and prompts show instances and results.
+    shown = {"render", "short_repr", "table", "time_units"}
+    assert parts == {"checks", "errors", "files", "problem", "verify"} | shown
     assert "ortools" not in run.stdout.split()

@@ -18,14 +18,15 @@ from dfopt.files.formats import Format
 from dfopt.files.json_text import document_text
 from dfopt.files.storage import write_text
 from dfopt.files.strict_json import shown_place
-from dfopt.frames import FrameLibrary, frame_of, with_unit
 from dfopt.parallel.pool import performed
+from dfopt.render import FrameLibrary, frame
 from dfopt.short_repr import short_repr
 from dfopt.simulate.policy_source import naming_policy
 from dfopt.simulate.run_queue.contract import Policy
 from dfopt.simulate.run_queue.policies import POLICIES, policy_named, policy_with
 from dfopt.simulate.run_queue.scenario import Scenario
 from dfopt.simulate.run_queue.simulation import Run, UnfitError, run_of, simulate_once
+from dfopt.table import Table, TableColumn
 
 FORMAT = Format.RUN_QUEUE
 SUMMARY = "summary.json"
@@ -149,13 +150,14 @@ class Runs:
         """
         rows = [
             {
-                with_unit(name, {run.time_unit: TIME_COLUMNS}): value
+                TableColumn(name, run.time_unit if name in TIME_COLUMNS else None): value
                 for name, value in _flat(run.to_document())
             }
             for run in self.runs
         ]
-        columns = list(dict.fromkeys(name for row in rows for name in row))
-        return frame_of(columns, [[row.get(name) for name in columns] for row in rows], library)
+        columns = list(dict.fromkeys(column for row in rows for column in row))
+        values: list[list[Any]] = [[row.get(column) for column in columns] for row in rows]
+        return frame(Table("runs", columns, values), library)
 
 
 def simulate_all(  # noqa: PLR0913 - what, how often, and where

@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 from dfopt.errors import FileError
-from dfopt.trace.time_units import NANOSECONDS
+from dfopt.time_units import NANOSECONDS
 
 TIME_WITH_UNIT = re.compile(rf"(?P<number>\d+(\.\d+)?)\s*(?P<unit>{'|'.join(NANOSECONDS)})")
 

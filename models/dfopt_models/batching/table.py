@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dfopt.files.formats import Format
+from dfopt.table import Table, Uncertain, columns, facts, table_of
 from dfopt_models.batching.model import BatchChoice, BatchingModel, choice, choices, pareto
 from dfopt_models.batching.touched_lines import model_that_is_quick, simulated_misses
 
@@ -181,3 +182,85 @@ def _chosen(each: BatchChoice) -> dict[str, Any]:
 
 def _powers(most: int) -> list[int]:
     return [2**power for power in range(most.bit_length()) if 2**power <= most]
+
+
+PARAMETERS = {
+    "cache_lines": "cache, lines",
+    "integers_of_a_line": "a line, integers",
+    "array_size": "array, integers",
+    "max_batch_size": "MAXBSIZE, threads",
+    "max_batch_count": "MAXBCOUNT, dispatches",
+    "own_lines": "own lines",
+    "switch": "switch, ns",
+    "increment": "increment, ns",
+    "miss": "miss, ns",
+    "next_line": "next line, ns",
+    "creation": "creation, ns",
+    "batch_switch": "batch switch, ns",
+}
+"""What the parameters are called in tables."""
+
+
+def batching_tables(
+    model: BatchingModel,
+    rows: Sequence[GainRow],
+    curve: Sequence[BatchChoice],
+    granularity: int,
+    counted: Sequence[CountedMisses] = (),
+) -> list[Table]:
+    """Return all of it as tables."""
+    parameters = facts({
+        shown: Uncertain(getattr(model, name), assumed=name in model.assumed)
+        for name, shown in PARAMETERS.items()
+    })  # fmt: skip
+    notes = ["~: assumed"] if model.assumed else []
+    own = own_choice(model, granularity)
+    gains = columns("GRANULARITY", *(f"{length:,} :.3f" for length in model.lengths), "limit :.3f")
+    tables = [
+        replace(parameters, title=model.name, notes=notes),
+        Table(
+            "Gain by PROCESS_LENGTH",
+            gains,
+            [(row.granularity, *row.gains, row.limit) for row in rows],
+            [
+                "gain: how many times as fast batches are as one circular queue",
+                "limit: the gain of processes without end; it would be the same at every "
+                f"GRANULARITY if the next line took {model.flat_next_line:.1f} ns",
+            ],
+        ),
+        table_of(
+            "Batches and the cache",
+            rows,
+            {
+                "granularity": "GRANULARITY",
+                "footprint": "lines of a thread",
+                "largest_batch": "largest batch that fits",
+                "batch_lines": "lines of MAXBSIZE :,.0f",
+            },
+        ),
+        table_of(
+            f"Batches that no other ones beat, GRANULARITY {granularity:,}; the last as it is",
+            (*curve, own),
+            {
+                "batch": "MAXBSIZE",
+                "dispatches": "MAXBCOUNT",
+                "misses": "missed lines a dispatch",
+                "waiting": "waits [ns] :time",
+                "cost": "a dispatch [ns] :time",
+            },
+            ["waits: for which a batch waits for its next turn, processes without end"],
+        ),
+        table_of(
+            "Missed lines a dispatch, and counted line by line",
+            counted,
+            {
+                "granularity": "GRANULARITY",
+                "length": "PROCESS_LENGTH",
+                "model": "in batches :.4f",
+                "counted": "counted :.4f",
+                "model_without": "without :.4f",
+                "counted_without": "counted :.4f",
+            },
+        ),
+    ]
+    return [table for table in tables if table.rows]

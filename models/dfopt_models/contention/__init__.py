@@ -34,6 +34,7 @@ from dfopt_models.contention.table import (
     buffer_table,
     contention_document,
     contention_table,
+    contention_tables,
     locality_table,
     published_table,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "contention",
     "contention_document",
     "contention_table",
+    "contention_tables",
     "expected_looks",
     "locality_table",
     "look_time",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dfopt.files.formats import Format
+from dfopt.table import Table, Value, columns, facts, table_of
 from dfopt_models.contention.locks import Contention, Holds
 from dfopt_models.contention.model import ContentionModel, Published
 from dfopt_models.contention.scans import expected_looks
@@ -30,6 +31,11 @@ class ContentionRow:
     own: Contention
     gain: float
     looks: tuple[float, ...] | None = None
+
+    @property
+    def more(self) -> float:
+        """How much more is done with a lock for each."""
+        return self.gain - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,3 +172,121 @@ def contention_document(
 
 def _found(found: Contention) -> dict[str, Any]:
     return {"misses": list(found.misses), "spinning": found.spinning, "work": found.work}
+
+
+SHARES = ("misses", "misses-own-locks", "spinning", "gain")
+"""Measurements that are shown as percentages."""
+
+
+def contention_tables(
+    model: ContentionModel,
+    rows: Sequence[ContentionRow],
+    buffers: Sequence[BufferRow],
+    locality: Sequence[tuple[float, Contention]],
+    published: Sequence[PublishedRow],
+) -> list[Table]:
+    """Return all of it as tables; those without rows are left out."""
+    law = "" if model.lock.holds == "exponential" else ", exponential"
+    scans = range(1, len(rows[0].looks or ()) + 1)
+    tables = [
+        _parameters(model),
+        table_of(
+            "One lock, and a lock for each CPU",
+            rows,
+            {
+                "one.cpus": "CPUs",
+                "one.miss": "one lock: misses :.1%",
+                "one.spinning": "spins :.1%",
+                "one.work": "work :.2f",
+                "own.miss": "own locks: misses :.1%",
+                "own.spinning": "spins :.1%",
+                "own.work": "work :.2f",
+                "more": "gain :+.1%",
+            },
+            [
+                "misses: share of the attempts that find the lock taken",
+                "spins: share of the CPUs that waits for it",
+                "work: CPUs that compute or hold the lock",
+                "gain: how much more is done with a lock for each CPU",
+            ],
+        ),
+        Table(
+            f"Own lock first, {model.cpus[-1]} CPUs{law}",
+            columns(
+                "uses that choose among all locks :.0%", "misses :.1%", "spins :.1%", "work :.2f"
+            ),
+            [(spread, found.miss, found.spinning, found.work) for spread, found in locality],
+        ),
+        Table(
+            "Queues that scans look at, and their cost",
+            columns("CPUs", *(f"scan {scan} :.2f" for scan in scans), "all, in switches :.2%"),
+            [
+                (row.one.cpus, *row.looks, sum(row.looks) * model.scans.look_time)
+                for row in rows
+                if model.scans is not None and row.looks is not None
+            ],
+        ),
+        Table(
+            "Free buffers: one list, and a list for each CPU",
+            columns(
+                *("CPUs", "one list: misses :.1%", "work :.2f", "own lists: misses :.1%"),
+                *("work :.2f", "borrowed :.1%", "none left :.1%"),
+            ),
+            [
+                (
+                    *(row.one.cpus, row.one.misses[1], row.one.work, row.own.misses[1]),
+                    *(row.own.work, row.borrowed, row.none),
+                )
+                for row in buffers
+            ],
+        ),
+    ]
+    for title, form in (("shares", ".1%"), ("ratios", ".3f")):
+        own = [row for row in published if (row.published.what in SHARES) == (title == "shares")]
+        measured = [f"{name} :{form}" for name in ("measured", *Holds)]
+        tables.append(
+            Table(
+                f"Measured, and by hold times: {title}",
+                columns("what", "CPUs", *measured, "fitted"),
+                [
+                    (each.what, each.cpus, each.value, *row.by_holds.values(), row.is_fitted)
+                    for row in own
+                    for each in [row.published]
+                ],
+                ["fitted: a parameter was chosen so that the model says this"],
+            )
+        )
+    return [table for table in tables if table.rows]
+
+
+def _parameters(model: ContentionModel) -> Table:
+    lock, buffers, scans, band = model.lock, model.buffers, model.scans, model.third_band
+
+    def marked(name: str, text: str) -> str:
+        return f"~{text}" if name in model.assumed else text
+
+    def fitted(value: float | None, text: str) -> str:
+        return "" if value is None else f", fitted to {text.format(value)}"
+
+    known: dict[str, Value] = {
+        "hold times": marked("lock.holds", lock.holds),
+        "think ÷ hold": f"{model.think() / lock.hold:.4g}"
+        + fitted(lock.misses, f"misses of {{:.1%}} with {lock.misses_of} CPUs"),
+        "knee": f"{model.knee:.3g} CPUs would hold one lock all the time",
+    }
+    if buffers is not None:
+        known["free buffers"] = (
+            f"their lock is held {model.buffer_hold() / lock.hold:.3g} times as long"
+            + fitted(buffers.slope, "a slope of {:g} with one list")
+        )
+    if scans is not None:
+        known["a look"] = f"{scans.look_time:.3%} of a switch" + fitted(
+            scans.slowdown, "{:g} times the time of a switch"
+        )
+    if band is not None:
+        known["a third band"] = (
+            f"of {marked('third_band.first', f'{band.first:.0%}')} of the load needs CPUs that are "
+            f"busy {band.busy:.1%}" + fitted(band.ratio, "{:g} times the time")
+        )
+    assumed = [f"~ assumed: {', '.join(model.assumed)}"] if model.assumed else []
+    return replace(facts(known, model.name), notes=assumed)

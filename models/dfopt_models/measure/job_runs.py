@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dfopt.errors import FileError
+from dfopt.time_units import NANOSECONDS
 from dfopt.trace import Trace
-from dfopt.trace.time_units import NANOSECONDS
 from dfopt.trace.trace import UNMANAGED
 from dfopt_models.measure.penalties import MeasuredPenalties
 

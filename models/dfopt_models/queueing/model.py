@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,12 @@ from dfopt.checks import check_integer
 from dfopt.errors import FileError
 from dfopt.files.fields import at, integer, string
 from dfopt.files.formats import Format, parse_toml_of
+from dfopt.table import Table, TableColumn, Uncertain, columns, facts
 from dfopt_models.errors import ModelError
 from dfopt_models.parameter_fields import (
     RANGES,
     array,
+    is_assumed,
     number,
     sources_in,
     table_fields,
@@ -36,6 +38,9 @@ FORMAT = Format.QUEUEING_MODEL
 
 LOADS = (0.2, 0.5, 0.8, 0.9, 0.95)
 """Loads of which response times are shown, unless others are wanted."""
+
+MICROSECONDS = 1e6
+"""In a second."""
 
 MOST_CPUS = 1_000
 MOST_SETS = 1 << 40
@@ -157,6 +162,11 @@ class QueueingRow:
     ideal: float
     partition: float
     shared: float
+
+    @property
+    def times(self) -> tuple[float, ...]:
+        """All of them, and the best one known."""
+        return self.ideal, self.partition, self.shared, self.best_known
 
     @property
     def best_known(self) -> float:
@@ -321,3 +331,75 @@ def _program(value: object) -> CachedProgram:
         penalty_no_affinity=penalty,
         sources=sources_in(value),
     )
+
+
+def queueing_tables(
+    model: QueueingModel, rows: Sequence[QueueingRow], document: Mapping[str, Any]
+) -> list[Table]:
+    """Return response times, and the rest of the document, as tables."""
+    sources = {"": model.sources, "cache.": model.cache_sources}
+    sources |= {f"program {program.name}: ": program.sources for program in model.programs}
+    assumed = [
+        f"{place}{name}"
+        for place, named in sources.items()
+        for name, source in named.items()
+        if is_assumed(source)
+    ]
+    parameters = {
+        f"{name}, s": Uncertain(value, assumed=name in assumed)
+        for name, value in (("service", model.service), ("reload", model.reload))
+    }
+    programs = document.get("programs", ())
+    names = [program["name"] for program in programs]
+    after = (TableColumn(f"P^A after {name}", "µs", ",.0f") for name in names)
+    tables = [
+        replace(
+            facts(parameters | {"reload ÷ service": model.reload / model.service}, model.name),
+            notes=[f"~ assumed: {', '.join(assumed)}"] if assumed else [],
+        ),
+        Table(
+            "Response time ÷ service time",
+            columns("CPUs", "load", "ideal :.3f", "partitions :.3f", "~global :.3f", "best :.3f"),
+            [
+                (row.cpus, row.load, *(time if math.isfinite(time) else None for time in times))
+                for row in rows
+                for times in [[time / model.service for time in row.times]]
+            ],
+            [
+                "load: share of the CPUs' time that the jobs take without reloads",
+                "ideal: one queue, and moving costs nothing: no policy that does not know service "
+                "times has less",
+                "partitions: each CPU has its own jobs, chosen at random, and never reloads",
+                "global: ~ one queue, and a job runs on any CPU; the service time with its reload "
+                "is taken for exponential",
+                "best: the best policy lies between the ideal and this, the lesser of the others, "
+                "as far as the model of the global queue holds",
+            ],
+        ),
+        Table(
+            "Where a global queue beats partitions",
+            columns("CPUs", "from load :.3f", "to load :.3f", "if reload ÷ service is below :.3f"),
+            [
+                (
+                    found["cpus"],
+                    *(found["loads"] or (None, None)),
+                    found["largest_reload_s"] / model.service,
+                )
+                for found in document["crossings"]
+            ],
+        ),
+        Table(
+            "Programs that share a cache",
+            (*columns("program", "lines", "held :,.0f", "P^NA [µs] :,.0f"), *after),
+            [
+                (
+                    *(program["name"], program["lines"], program["held_lines"]),
+                    program["penalty_no_affinity_s"] * MICROSECONDS,
+                    *(program["penalty_affinity_s"][name] * MICROSECONDS for name in names),
+                )
+                for program in programs
+            ],
+            ["P^A after: to read again what this program replaced (footprints)"],
+        ),
+    ]
+    return [table for table in tables if table.rows]

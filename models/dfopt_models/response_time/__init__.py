@@ -50,8 +50,10 @@ from dfopt_models.response_time.table import (
     ResponseTimeRow,
     crossover_document,
     crossover_table,
+    crossover_tables,
     response_time_document,
     response_time_table,
+    response_time_tables,
 )
 
 __all__ = [
@@ -76,6 +78,7 @@ __all__ = [
     "closed_form_crossover",
     "crossover_document",
     "crossover_table",
+    "crossover_tables",
     "crossovers",
     "crossovers_against_waste",
     "exchange_rate",
@@ -96,6 +99,7 @@ __all__ = [
     "response_time_along",
     "response_time_document",
     "response_time_table",
+    "response_time_tables",
     "shipped_models",
     "trade",
     "useful_share",

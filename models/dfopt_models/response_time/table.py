@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
 from dfopt.files.formats import Format
-from dfopt_models.growth import KNOWN_DIGITS, GrowthPath
-from dfopt_models.response_time.assumptions import assumptions_of_comparison
+from dfopt.table import Table, TableColumn, Uncertain, Value, columns, facts
+from dfopt_models.growth import KNOWN_DIGITS, GrowthPath, growth_text
+from dfopt_models.response_time.assumptions import (
+    assumed_names,
+    assumptions_of_case,
+    assumptions_of_comparison,
+    assumptions_of_use,
+)
 from dfopt_models.response_time.bounds import bounds, pareto_front, trade
 from dfopt_models.response_time.crossover import Crossover, crossovers
 from dfopt_models.response_time.machine_use import machine_uses
@@ -21,6 +27,9 @@ from dfopt_models.response_time.ranges import possible_crossovers
 
 FULL_DIGITS = 4
 """Significant digits of a product that follows from exact parameters."""
+
+MILLISECONDS = 1000
+ROUNDING = 1e-12
 
 TODAY = (1.0, 1.0)
 """Speed and cache of the machine that all others are relative to."""
@@ -254,3 +263,163 @@ def _products(row: CrossoverRow) -> list[float | None]:
 
 def _finite(intervals: Iterable[tuple[float, float]]) -> list[list[float | None]]:
     return [[end if math.isfinite(end) else None for end in interval] for interval in intervals]
+
+
+def response_time_tables(model: ResponseModel, rows: Sequence[ResponseTimeRow]) -> list[Table]:
+    """Return response times as tables, one for every machine, and what policies trade."""
+    assumed = [
+        text for row in rows for text in assumptions_of_comparison(model, row.job, row.policy)
+    ]
+    policies = dict.fromkeys(row.policy for row in rows)
+    if model.processors is not None:
+        assumed += [text for policy in policies for text in assumptions_of_use(model, policy)]
+    machines = dict.fromkeys((row.speed, row.cache) for row in rows)
+    fronts = {
+        f"least of both, {job.name}": ", ".join(pareto_front(model, job.name)) for job in model.jobs
+    }
+    explained = "no other policy has less work and waste together, and fewer reallocations"
+    own = any(
+        policy.baseline or policy.own_work for job in model.jobs for policy in job.policies.values()
+    )
+    return [
+        _parameters(model),
+        *(_on_machine(model, machine, rows) for machine in machines),
+        *_useful_share(model, tuple(machines)),
+        replace(facts(fronts), notes=[f"least of both: {explained}"]),
+        Table(
+            "",
+            notes=[
+                *[
+                    "÷ base: response time over that of the baseline, which here has the values "
+                    "that the file gives it for the policy (x-baseline)"
+                ]
+                * own,
+                "saved by: how much of the response time perfect affinity would save, or no waste, "
+                "or (ideal) no waste and no reallocations",
+                "switch: waste of the policy that costs as much as one reallocation",
+                "break-even: reallocations at which the policy would be as slow as the baseline, "
+                "waste as it is",
+                *_foot(assumed),
+            ],
+        ),
+    ]
+
+
+def _parameters(model: ResponseModel, **more: str) -> Table:
+    return facts({"baseline": model.baseline} | more, model.name)
+
+
+def _foot(assumptions: Iterable[str]) -> list[str]:
+    named = "; ".join(dict.fromkeys(assumptions))
+    return [f"~: rests on what the file assumes: {named}"] if named else []
+
+
+def _machine_text(speed: float, cache: float) -> str:
+    today = " (today)" if (speed, cache) == TODAY else ""
+    return f"speed × {growth_text(speed)}, cache × {growth_text(cache)}{today}"
+
+
+def _on_machine(
+    model: ResponseModel, machine: tuple[float, float], rows: Sequence[ResponseTimeRow]
+) -> Table:
+    headings = (
+        *columns("job", "policy"),
+        TableColumn("time", "s", lambda time: ",.2f" if time >= 1 else ".3g"),
+        *columns("÷ base :.3f", "saved by affinity :.2%", "by no waste :.2%", "by ideal :.2%"),
+        *columns("switch [ms] :.3g", "break-even :,.0f"),
+    )
+    values: list[tuple[Value, ...]] = []
+    for row in rows:
+        if (row.speed, row.cache) != machine:
+            continue
+        own = bool(assumptions_of_case(model, row.job, row.policy))
+        beside = bool(assumptions_of_comparison(model, row.job, row.policy))
+        compared: tuple[Value, Value] = (None, None)
+        if row.policy != model.baseline:
+            most = "none" if row.most_reallocations is None else row.most_reallocations
+            compared = (Uncertain(row.relative, None, beside), Uncertain(most, None, beside))
+        bounds = (row.perfect_affinity, row.zero_yield, row.ideal)
+        saved = (Uncertain(row.headroom(bound), None, own) for bound in bounds)
+        time = Uncertain(row.response_time, None, own)
+        costs = row.exchange_rate * MILLISECONDS
+        values.append((row.job, row.policy, time, compared[0], *saved, costs, compared[1]))
+    return Table(_machine_text(*machine), headings, values)
+
+
+def _useful_share(model: ResponseModel, machines: tuple[tuple[float, float], ...]) -> list[Table]:
+    uses = machine_uses(model, machines)
+    if not uses:
+        return []
+    mark = "~" if assumed_names(model.sources, {"processors"}) else ""
+    rows: dict[str, list[Value]] = {}
+    for use in uses:
+        assumed = bool(assumptions_of_use(model, use.policy))
+        rows.setdefault(use.policy, [use.policy]).append(Uncertain(use.useful, None, assumed))
+    return [
+        Table(
+            f"useful share of {mark}{model.processors:g} processors",
+            columns("policy", *(f"{_machine_text(*machine)} :.1%" for machine in machines)),
+            list(rows.values()),
+            [
+                "useful: share of the processors that does work, in a closed and constant mix (an "
+                "assumption); no policy that does this work shortens all response times to less "
+                "than this share of them"
+            ],
+        )
+    ]
+
+
+def crossover_tables(
+    model: ResponseModel, path: GrowthPath, rows: Sequence[CrossoverRow]
+) -> list[Table]:
+    """Return the crossovers as tables."""
+    begin = "at 1" if path == "limit" else "today"  # without the affinity term it is not today
+    headings = columns(
+        *("job", "policy", f"÷ base {begin} :.3f", "speed × cache :,.10g"),
+        *("there the policy", "possible crossovers"),
+    )
+    values: list[tuple[Value, ...]] = []
+    for row in rows:
+        crossings: list[tuple[Value, str]] = [
+            (
+                Uncertain(float(f"{each.product:.{row.digits}g}"), None, bool(row.assumptions)),
+                str(each.direction),
+            )
+            for each in row.crossovers
+        ]
+        values += [
+            (
+                *(row.job, row.policy, Uncertain(row.today, None, bool(row.assumptions))),
+                *(*crossing, _intervals(row)),
+            )
+            for crossing in crossings or [("none", _without(row))]
+        ]
+    assumed = (text for row in rows for text in row.assumptions)
+    return [
+        _parameters(model, path=f"{path}, {path.meaning}"),
+        Table("", headings, values, _foot(assumed)),
+    ]
+
+
+def _without(row: CrossoverRow) -> str:
+    """Say what the lack of a crossover means."""
+    if math.isclose(row.today, 1, rel_tol=ROUNDING):
+        return "is as fast as the baseline"
+    return f"is {'faster' if row.today < 1 else 'slower'} on every machine"
+
+
+def _intervals(row: CrossoverRow) -> str | None:
+    """Return where a crossover can be."""
+    if row.possible is None:
+        return None
+    return ", ".join(_interval(*products) for products in row.possible) or "none"
+
+
+def _interval(least: float, most: float) -> str:
+    """Return an interval of products; there is none below 1."""
+    low, high = (growth_text(end, KNOWN_DIGITS) for end in (least, most))
+    if math.isinf(most):
+        return "any" if least <= 1 else f"{low} or more"
+    if least <= 1 < most:
+        return f"up to {high}"
+    return low if low == high else f"{low} to {high}"

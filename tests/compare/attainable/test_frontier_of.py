@@ -21,8 +21,8 @@ from dfopt.compare.attainable.save_frontier import save_frontier
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of
 from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
+from dfopt.time_units import exact_time
 from dfopt.trace import Trace, read_trace
-from dfopt.trace.time_units import exact_time
 from tests.trace.woken import SLEEPS, woken_trace, woken_traces
 
 COUNTING = CostModel()

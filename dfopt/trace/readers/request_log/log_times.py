@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import DfoptError
-from dfopt.trace.time_units import NANOSECONDS
+from dfopt.time_units import NANOSECONDS
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

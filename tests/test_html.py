@@ -2,69 +2,18 @@
 
 from base64 import b64decode
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 
 from dfopt import Instance, PenaltyF, PenaltyG, PenaltyMatrix, Task, evaluate, solve
 from dfopt.compare import compare_trace, parse_window
-from dfopt.html_table import MOST_CHARACTERS, MOST_ROWS, html_table
 from dfopt.plot import picture_of, plot_schedule
 from dfopt.trace import Trace, TraceTask
 from dfopt.verify import verify
+from tests.test_table import cells
 
 HOSTILE = "<script>alert('x')</script>"
 TASK_A, TASK_B = Task(id="a", df="A"), Task(id="b", df="B")
-
-
-class Cells(HTMLParser):
-    """Collects the cells of tables, and the tags that were used."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[list[str]] = []
-        self.tags: set[str] = set()
-        self.open: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.tags.add(tag)
-        self.open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        if tag in {"td", "th"}:
-            self.rows[-1].append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] in {"td", "th"}:
-            self.rows[-1][-1] += data
-
-
-def cells(shown: object) -> list[list[str]]:
-    """Return the cells of what a notebook would show; only harmless tags are in it."""
-    html = shown if isinstance(shown, str) else shown._repr_html_()  # type: ignore[attr-defined]
-    parser = Cells()
-    parser.feed(html)
-    assert not parser.open
-    assert parser.tags <= {"table", "caption", "tr", "th", "td", "p"}
-    return parser.rows
-
-
-def test_values_are_written_out_and_escaped() -> None:
-    rows = cells(html_table("a < b", ("x", "y", "z"), [(1234567, None, True), (0.25, None, "<")]))
-    assert rows == [["x", "z"], ["1,234,567", "yes"], ["0.25", "<"]]
-    assert cells(html_table("", ("x",), [(9876.54,), (98765.4,)]))[1:] == [["9,877"], ["98,765"]]
-
-
-def test_long_tables_and_values_say_what_is_left_out() -> None:
-    rows = cells(html_table("", ("n",), [("x" * 200,)] * (MOST_ROWS + 1)))
-    assert len(rows) == MOST_ROWS + 2
-    assert len(rows[1][0]) == MOST_CHARACTERS
-    assert rows[-1] == ["… and 1 more row"]
-    assert cells(html_table("", ("n",), [(1,)], count=3))[-1] == ["… and 2 more rows"]
-    assert cells(html_table("", ("n",), [])) == [["n"]]
 
 
 def test_an_instance_shows_the_columns_that_matter() -> None:
@@ -165,7 +114,7 @@ def test_a_comparison_shows_what_was_paid_and_what_was_possible() -> None:
         a_trace(20), windows=[parse_window("4"), parse_window("whole")], waits=None
     )
     rows = cells(compared)
-    assert rows[0] == ["cause", "cost_switches"]
+    assert rows[0] == ["cause", "cost, switches"]
     assert sum(int(row[1]) for row in rows[1:3]) == compared.realised.total
     assert [row[0] for row in rows[-2:]] == ["4", "whole"]
 
