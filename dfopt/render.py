@@ -79,7 +79,7 @@ def _number(number: float, column: TableColumn, *, like: float) -> str:
 def heading(column: TableColumn) -> str:
     """Return a column's name with its unit; each time has a unit of its own."""
     in_heading = column.unit and column.format != TIME
-    return f"{column.name}, {column.unit}" if in_heading else column.name
+    return f"{column.name} [{column.unit}]" if in_heading else column.name
 
 
 def _places(table: Table) -> list[int]:

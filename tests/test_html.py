@@ -114,7 +114,7 @@ def test_a_comparison_shows_what_was_paid_and_what_was_possible() -> None:
         a_trace(20), windows=[parse_window("4"), parse_window("whole")], waits=None
     )
     rows = cells(compared)
-    assert rows[0] == ["cause", "cost, switches"]
+    assert rows[0] == ["cause", "cost [switches]"]
     assert sum(int(row[1]) for row in rows[1:3]) == compared.realised.total
     assert [row[0] for row in rows[-2:]] == ["4", "whole"]
 

@@ -69,8 +69,8 @@ def test_a_table_as_text(printed: Any) -> None:
     )
     assert printed(table, facts({"model": "m", "unknown": None})) == [
         "Title",
-        "             mean                  time,",
-        "job          wait   share  there       s",
+        "             mean                   time",
+        "job          wait   share  there     [s]",
         r"a\x1b[31m  1.5 µs  ~25.0%  yes    0.0512",
         "                –   50.0%  no      12.35",
         "                   ±25.0%          ±0.50",
@@ -149,7 +149,7 @@ def cells(shown: object) -> list[list[str]]:
 def test_values_are_written_out_and_escaped_in_html() -> None:
     rows = [(1234567, None, True), (0.25, None, "<")]
     assert cells(html(Table("a < b", columns("x [ns]", "y", "z"), rows, ["<p>"]))) == [
-        ["x, ns", "z"],
+        ["x [ns]", "z"],
         ["1,234,567", "yes"],
         ["0.25", "<"],
     ]

@@ -20,7 +20,7 @@ from dfopt_cli.options import (
     with_option_groups,
 )
 from dfopt_cli.output_files import check_output, output_folder
-from dfopt_cli.printing import print_json, print_rich, say
+from dfopt_cli.printing import print_json, print_tables, say
 from dfopt_cli.scenarios import scenarios_of, settings_of
 from dfopt_cli.trace_files import tell_warnings
 from dfopt_cli.trace_options import LabelOptions
@@ -133,8 +133,8 @@ def run_queue(
     Example: dfopt simulate run-queue chat --policy fcfs --policy mine.py --set rooms=20 -o traces
     """
     from dfopt.simulate.run_queue.runs import simulate_all
+    from dfopt.simulate.run_queue.tables import run_tables
     from dfopt_cli.progress import live_line, replication_status
-    from dfopt_cli.simulate_view import run_queue_tables
 
     values = settings_of(settings or [], cpus=cpus, domains=domains_of(domains))
     subjects = scenarios_of(scenarios, values, labels, costs)
@@ -160,7 +160,7 @@ def run_queue(
     if as_json:
         print_json(done.to_document())
     else:
-        print_rich(*run_queue_tables(subjects, done.runs))
+        print_tables(run_tables(subjects, done.runs))
     if not done.is_complete:
         say("dfopt: interrupted; finished simulations are shown")
         raise typer.Exit(NOT_PROVEN)
@@ -263,9 +263,11 @@ def space_sharing(
     Example: dfopt simulate space-sharing mix-6 --alone -o parallelism.svg
     """
     from dfopt_cli.progress import live_line, replication_status
-    from dfopt_cli.simulate_view import simulation_tables
     from dfopt_models.space_sharing import read_mix, simulate
-    from dfopt_models.space_sharing.simulation_document import simulation_document
+    from dfopt_models.space_sharing.simulation_document import (
+        simulation_document,
+        simulation_tables,
+    )
 
     with naming(mix):
         subject = read_mix(mix)
@@ -302,7 +304,7 @@ def space_sharing(
     if as_json:
         print_json(simulation_document(subject, summaries, seed=seed))
     else:
-        print_rich(*simulation_tables(subject, summaries))
+        print_tables(simulation_tables(subject, summaries))
     if not complete:
         say(f"dfopt: {mix}: interrupted; finished replications are shown")
         raise typer.Exit(NOT_PROVEN)
@@ -310,8 +312,8 @@ def space_sharing(
 
 def show_alone(mix: Mix, seeds: range, output: str | None) -> None:
     """Print what each application does alone on the machine, and draw it."""
-    from dfopt_cli.simulate_view import profile_table
     from dfopt_models.space_sharing import profiles
+    from dfopt_models.space_sharing.simulation_document import profile_tables
 
     if output is not None:
         from dfopt.plot.picture import check_picture_name
@@ -323,4 +325,4 @@ def show_alone(mix: Mix, seeds: range, output: str | None) -> None:
         from dfopt_models.plot import plot_parallelism
 
         save_picture(plot_parallelism(found).axes[0], output)
-    print_rich(profile_table(found))
+    print_tables(profile_tables(found))

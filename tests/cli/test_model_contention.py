@@ -40,7 +40,7 @@ def test_the_table_of_batches(run: Run) -> None:
     assert ["1", "1.000", "1.191", "1.463", "1.709", "1.839", "1.862"] in rows
     assert ["8", "3", "5,461", "96"] in rows
     assert any(row[:2] == ["32", "128"] for row in rows)
-    assert ["miss,", "ns", "~100"] in rows
+    assert ["miss", "[ns]", "~100"] in rows
 
 
 @pytest.mark.parametrize("command", SHIPPED)

@@ -185,18 +185,18 @@ def _powers(most: int) -> list[int]:
 
 
 PARAMETERS = {
-    "cache_lines": "cache, lines",
-    "integers_of_a_line": "a line, integers",
-    "array_size": "array, integers",
-    "max_batch_size": "MAXBSIZE, threads",
-    "max_batch_count": "MAXBCOUNT, dispatches",
+    "cache_lines": "cache [lines]",
+    "integers_of_a_line": "a line [integers]",
+    "array_size": "array [integers]",
+    "max_batch_size": "MAXBSIZE [threads]",
+    "max_batch_count": "MAXBCOUNT [dispatches]",
     "own_lines": "own lines",
-    "switch": "switch, ns",
-    "increment": "increment, ns",
-    "miss": "miss, ns",
-    "next_line": "next line, ns",
-    "creation": "creation, ns",
-    "batch_switch": "batch switch, ns",
+    "switch": "switch [ns]",
+    "increment": "increment [ns]",
+    "miss": "miss [ns]",
+    "next_line": "next line [ns]",
+    "creation": "creation [ns]",
+    "batch_switch": "batch switch [ns]",
 }
 """What the parameters are called in tables."""
 

@@ -346,7 +346,7 @@ def queueing_tables(
         if is_assumed(source)
     ]
     parameters = {
-        f"{name}, s": Uncertain(value, assumed=name in assumed)
+        f"{name} [s]": Uncertain(value, assumed=name in assumed)
         for name, value in (("service", model.service), ("reload", model.reload))
     }
     programs = document.get("programs", ())

@@ -7,6 +7,8 @@ from typing import Any
 
 from dfopt.files.formats import Format
 from dfopt.simulate.statistics import CONFIDENCE
+from dfopt.table import Table, TableColumn, Uncertain, columns, facts, table_of
+from dfopt_models.space_sharing.alone import Profile
 from dfopt_models.space_sharing.mix import Mix
 from dfopt_models.space_sharing.simulation import JobSummary, PolicySummary
 
@@ -52,3 +54,66 @@ def _job(job: JobSummary) -> dict[str, Any]:
             for name, interval in job.figures.items()
         },
     }
+
+
+COLUMNS = {
+    "response_time": "response time [s] :,.2f",
+    "work": "work :,.1f",
+    "waste": "waste :,.1f",
+    "overhead": "overhead :,.2f",
+    "reallocations": "reallo-cations :,.0f",
+    "allocation": "allo-cation :,.2f",
+}
+"""How the figures are shown."""
+
+
+def simulation_tables(mix: Mix, summaries: Sequence[PolicySummary]) -> list[Table]:
+    """Return the figures as tables, one for each application."""
+    simulated = facts(
+        {
+            "processors": mix.machine.processors,
+            "simulated [s]": round(sum(summary.duration for summary in summaries)),
+            "events": sum(summary.events for summary in summaries),
+        },
+        mix.name,
+    )
+    tables = [
+        Table(
+            job.application,
+            columns("policy", *COLUMNS.values(), "affinity :.0%"),
+            [
+                (
+                    summary.policy,
+                    *(Uncertain(figures[name].mean, figures[name].half_width) for name in COLUMNS),
+                    figures["affinity"].mean,
+                )
+                for summary in summaries
+                for figures in [summary.job(job.application).figures]
+            ],
+        )
+        for job in summaries[0].jobs
+    ]
+    note = "work, waste and overhead in processor-seconds; ± 95 % confidence"
+    return [simulated, *tables, Table("", notes=[note])]
+
+
+def profile_tables(profiles: Sequence[Profile]) -> list[Table]:
+    """Return what applications do alone: elapsed time, demand, and shares by processors."""
+    levels = zip(*(one.shares for one in profiles), strict=True)
+    applications = (TableColumn(one.application, format=".1%") for one in profiles)
+    return [
+        table_of(
+            "alone",
+            profiles,
+            {
+                "application": "application",
+                "elapsed": "elapsed [s] :,.2f",
+                "demand": "average demand :.2f",
+            },
+        ),
+        Table(
+            "share of the time in which so many processors run its threads",
+            (*columns("processors"), *applications),
+            [(level, *shares) for level, shares in enumerate(levels, start=1)],
+        ),
+    ]
