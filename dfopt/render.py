@@ -130,9 +130,11 @@ class TerminalTable:
             column, values = self.table.columns[place], [row[place] for row in self.table.rows]
             cells = [cell_text(value, column) for value in values]
             lines = [line for cell in cells for line in cell.split("\n")]
-            name = _broken(heading(column), max(map(cell_len, lines), default=0))
-            own = max(map(cell_len, [*name.split("\n"), *lines]))
             right = bool(column.format) or all(_is_number(v) for v in values if v is not None)
+            name = heading(column)
+            if right:
+                name = _broken(name, max(map(cell_len, lines), default=0))
+            own = max(map(cell_len, [*name.split("\n"), *lines]))
             is_name = not has_headings and place == 0
             grid.add_column(
                 name,

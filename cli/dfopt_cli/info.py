@@ -12,7 +12,7 @@ from dfopt.files.streams import first_bytes
 from dfopt_cli.failures import naming
 from dfopt_cli.instance_files import read_instance_and_warn
 from dfopt_cli.options import JsonOption, with_option_groups
-from dfopt_cli.printing import print_json, print_rich
+from dfopt_cli.printing import print_json, print_tables
 from dfopt_cli.trace_files import labelled_if_possible, named, names_of, tell_warnings
 from dfopt_cli.trace_options import LabelOptions
 
@@ -52,20 +52,20 @@ def info(
 def show_instance(file: str, *, as_json: bool) -> None:
     """Print what an instance holds."""
     from dfopt.info import instance_info
-    from dfopt_cli.info_view import instance_figures, largest_groups
+    from dfopt_cli.info_view import instance_tables
 
     document = instance_info(read_instance_and_warn(file))
     if as_json:
         print_json(document)
     else:
-        print_rich(instance_figures(document), "", largest_groups(document))
+        print_tables(instance_tables(document))
 
 
 def show_trace(file: str, labels: LabelOptions, *, as_json: bool) -> None:
     """Print what a trace holds; what makes it doubtful goes to standard error."""
     from dfopt.info import trace_info
     from dfopt.trace.trace_format import format_of
-    from dfopt_cli.info_view import largest_fragments, trace_figures
+    from dfopt_cli.info_view import trace_tables
 
     content = format_of(first_bytes(file))
     trace, source = labelled_if_possible(file, labels)
@@ -74,4 +74,4 @@ def show_trace(file: str, labels: LabelOptions, *, as_json: bool) -> None:
     if as_json:
         print_json(document)
     else:
-        print_rich(trace_figures(document), *largest_fragments(document))
+        print_tables(trace_tables(document))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.table import Table
-
-from dfopt.render import printable
+from dfopt.table import Table, Value, columns, facts
+from dfopt.time_units import full_time, readable_time
 from dfopt_cli.failures import with_options
-from dfopt_cli.tables import counted, duration, pairs, plain_table, share
+from dfopt_cli.tables import counted, share
 
 MOST_CPUS = 8
 """At most this many CPUs are listed one by one."""
@@ -18,8 +17,10 @@ LARGEST_SHOWN = 10
 """At most this many fragments are listed; the JSON document has them all."""
 
 
-def instance_figures(summary: dict[str, Any]) -> Table:
-    """Return the table of everything but the groups of tasks."""
+def instance_tables(summary: dict[str, Any]) -> list[Table]:
+    """Return what an instance holds, and its groups of tasks."""
+    noun = "type" if summary["fragments"] is None else "fragment"
+    groups = [tuple(group.values()) for group in summary[f"{noun}s"]]
     penalty = dict(summary["penalty"])
     penalty_name = penalty.pop("kind")
     parameters = ", ".join(f"{key} {shown(value)}" for key, value in penalty.items())
@@ -30,7 +31,7 @@ def instance_figures(summary: dict[str, Any]) -> Table:
         capacity = f"at most a size of {sizes['room']} on a CPU"
     if isinstance(summary["capacity"], str):
         capacity = f"{summary['capacity']}, {capacity}"
-    rows = {
+    rows: dict[str, Value] = {
         "name": summary["name"],
         "description": summary["description"],
         "source": summary["source"],
@@ -51,7 +52,7 @@ def instance_figures(summary: dict[str, Any]) -> Table:
         "release": f"{summary['released']} tasks" if summary["released"] else None,
         "after": f"{summary['waiting']} tasks wait for others" if summary["waiting"] else None,
     }
-    return pairs({label: printable(value) for label, value in rows.items() if value is not None})
+    return [facts(rows), largest(groups, noun)]
 
 
 def shown(value: object) -> str:
@@ -89,24 +90,16 @@ def distribution(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {count} ({count / total:.0%})" for name, count in counts.items())
 
 
-def largest_groups(summary: dict[str, Any]) -> Table:
-    """Return the table of the fragments, or types, with the most tasks."""
-    by_type = summary["fragments"] is None
-    groups = summary["types"] if by_type else summary["fragments"]
-    rows = [
-        (group["type" if by_type else "df"], group["tasks"], group["share"]) for group in groups
-    ]
-    rest = rows[LARGEST_SHOWN:]
+def largest(
+    rows: Sequence[tuple[Any, ...]],
+    noun: str,
+    written: Sequence[str] = ("tasks", "share :.1%"),
+) -> Table:
+    """Return the table of the largest groups, and the sum of the others."""
+    shown, rest = list(rows[:LARGEST_SHOWN]), rows[LARGEST_SHOWN:]
     if rest:
-        _, tasks, shares = zip(*rest, strict=True)
-        rows[LARGEST_SHOWN:] = [(f"and {len(rest)} more", sum(tasks), sum(shares))]
-    table = plain_table()
-    table.add_column(counted(len(groups), "type" if by_type else "fragment"), overflow="fold")
-    table.add_column("tasks", justify="right")
-    table.add_column("share", justify="right")
-    for name, size, part in rows:
-        table.add_row(printable(name), str(size), f"{part:.1%}")
-    return table
+        shown.append((f"and {len(rest)} more", *map(sum, list(zip(*rest, strict=True))[1:])))
+    return Table("", columns(counted(len(rows), noun), *written), shown)
 
 
 ASSUMED = {
@@ -115,15 +108,15 @@ ASSUMED = {
 }
 
 
-def trace_figures(document: Mapping[str, Any]) -> Table:
-    """Return everything but the fragments."""
-    from dfopt.time_units import full_time
+def trace_tables(document: Mapping[str, Any]) -> list[Table]:
+    """Return what a trace holds, and its fragments if there are any."""
+    from dfopt.trace.fragment_titles import CommCount, title  # loads NumPy
 
     unit = document["time_unit"]
     penalty = dict(document["penalty"] or {})
     penalty_name = penalty.pop("kind", None)
     length = None if document["start"] is None else document["end"] - document["start"]
-    rows = {
+    rows: dict[str, Value] = {
         "name": document["name"],
         "content": document["content"],
         "source": document["source"],
@@ -132,10 +125,10 @@ def trace_figures(document: Mapping[str, Any]) -> Table:
         "CPUs": document["cpus"],
         "time": None
         if length is None
-        else f"{duration(length, unit)}, from {full_time(document['start'], unit)} to "
+        else f"{readable_time(length, unit)}, from {full_time(document['start'], unit)} to "
         f"{full_time(document['end'], unit)}",
         "dispatches": f"{document['dispatches']:,} of {counted(document['tasks'], 'task')}",
-        "run time": duration(document["run_time"], unit),
+        "run time": readable_time(document["run_time"], unit),
         "busy": busy(document["busy"]),
         "shared": None
         if document["same_fragment_share"] is None
@@ -153,7 +146,17 @@ def trace_figures(document: Mapping[str, Any]) -> Table:
         f"{counted(document['forks'], 'fork')}, {counted(document['marks'], 'mark')}",
         "quality": quality(document["quality"]),
     }
-    return pairs({name: printable(value) for name, value in rows.items() if value is not None})
+    fragments = [
+        (
+            title(
+                row["df"], row.get("name"), [CommCount(**found) for found in row.get("comms", ())]
+            ),
+            *(row[key] for key in ("dispatches", "share", "run_time", "run_time_share")),
+        )
+        for row in document["fragments"]
+    ]
+    written = ("dispatches", "share :.1%", f"run time [{unit or ''}] :time", "share :.1%")
+    return [facts(rows), *([largest(fragments, "fragment", written)] if fragments else [])]
 
 
 def busy(figures: Mapping[str, Any] | None) -> str | None:
@@ -175,7 +178,8 @@ def waits(document: Mapping[str, Any]) -> str | None:
     if not figures["known"]:
         return None
     known = ", ".join(
-        f"{name} {duration(figures[name], unit)}" for name in ("mean", "median", "p99", "longest")
+        f"{name} {readable_time(figures[name], unit)}"
+        for name in ("mean", "median", "p99", "longest")
     )
     counted_ones = counted(figures["known"], "dispatch")
     return f"{known}, of the {counted_ones}{' with a fragment' if document['managed'] else ''}" + (
@@ -201,32 +205,3 @@ def quality(figures: Mapping[str, Any]) -> str:
     """Return how much was read, and whether anything was wrong with it."""
     read = f"{counted(figures['lines'], 'line')}, {counted(figures['events'], 'event')}"
     return read if figures["warnings"] else f"{read}, nothing missing"
-
-
-def largest_fragments(document: Mapping[str, Any]) -> list[Table | str]:
-    """Return the table of the fragments with the most dispatches, if there are any."""
-    from dfopt.trace.fragment_titles import CommCount, title
-
-    rows = document["fragments"]
-    if not rows:
-        return []
-    table = plain_table()
-    table.add_column(counted(len(rows), "fragment"), overflow="fold")
-    for heading in ("dispatches", "share", "run time", "share"):
-        table.add_column(heading, justify="right")
-    rest = rows[LARGEST_SHOWN:]
-    shown = list(rows[:LARGEST_SHOWN])
-    if rest:
-        keys = ("dispatches", "share", "run_time", "run_time_share")
-        sums = {key: sum(row[key] for row in rest) for key in keys}
-        shown.append({"df": f"and {len(rest)} more", **sums})
-    for row in shown:
-        comms = [CommCount(**found) for found in row.get("comms", ())]
-        table.add_row(
-            printable(title(row["df"], row.get("name"), comms)),
-            f"{row['dispatches']:,}",
-            f"{row['share']:.1%}",
-            printable(duration(row["run_time"], document["time_unit"])),
-            f"{row['run_time_share']:.1%}",
-        )
-    return ["", table]
