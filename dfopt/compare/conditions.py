@@ -11,6 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from dfopt.checks import described
+from dfopt.compare.comparison import Cause
+from dfopt.compare.frame_columns import COSTS, TIMES
 from dfopt.errors import DfoptError
 from dfopt.time_units import NANOSECONDS
 
@@ -33,8 +35,9 @@ ANY = "*"
 MOST_NAMES = 20
 """As many keys are named at most where a path ends that leads to no figure."""
 
-TIMES = re.compile("service|wait|run_time|patience|later|latest")
-"""Figures below such keys are times; whatever else can have a unit of time is a cost."""
+TIME_KEYS = TIMES | {"mean", "p50", "p99", "longest", "latest_by"}
+COST_KEYS = COSTS | set(Cause) | {"total", "max", "online", "best", "lower_bound", "objective"}
+"""The keys of figures that can have a unit of time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,23 +105,33 @@ def failures(condition: Condition, document: Mapping[str, Any]) -> Iterator[str]
         When the path leads to no figure, or to one that has no such unit.
     """
     subject = document.get("trace") or document["instance"]["name"] or "the instance"
-    unit, factor = condition.unit, Fraction(1)
-    if unit == "%":
-        factor = Fraction(100)
-    elif unit:
-        is_time = any(map(TIMES.search, condition.path))
-        own = document.get("time_unit" if is_time else "cost_unit", document.get("time_unit"))
-        if own not in NANOSECONDS:
-            raise DfoptError(f"{described(condition.text)} has the unit {unit}, the figure {own}")
-        factor = Fraction(NANOSECONDS[own], NANOSECONDS[unit])
+    unit = condition.unit
     for place, figure in _figures(document, condition.path):
         said = "could not be computed"
         if figure is not None:
-            value = Fraction(str(+figure)) * factor  # +True is 1
+            value = Fraction(str(+figure))  # +True is 1
+            if unit == "%":
+                value *= 100
+            elif unit:
+                own = _unit_of(place.rpartition(".")[2], document)
+                if own not in NANOSECONDS:
+                    raise DfoptError(
+                        f"{described(condition.text)} has the unit {unit}, but {place} "
+                        f"{f'is in {own}' if own else 'has none'}; leave the unit out"
+                    )
+                value *= Fraction(NANOSECONDS[own], NANOSECONDS[unit])
             if not COMPARISONS[condition.comparison](value, condition.limit):
                 continue
             said = f"is {float(value):.15g}{unit}"
         yield f"{subject}: {place} {said}; limit: {condition.text}"
+
+
+def _unit_of(key: str, document: Mapping[str, Any]) -> str | None:
+    """Return the unit of the figures with a key."""
+    unit: str | None = document.get("time_unit")
+    if key in COST_KEYS:
+        unit = document.get("cost_unit", unit)
+    return unit if key in COST_KEYS | TIME_KEYS else None
 
 
 def _figures(
@@ -138,8 +151,8 @@ def _figures(
         ]
     step = path[0] if path else ""
     chosen = [(name, entry) for name, entry in entries if step in (ANY, name)]
-    if not chosen and isinstance(found, list) and step.isdecimal():
-        chosen = entries[int(step) :][:1]
+    if not chosen and isinstance(found, list):
+        chosen = [entry for number, entry in enumerate(entries) if step == str(number)]
     if not chosen:
         names = list(dict.fromkeys(name for name, _ in entries))
         meant = get_close_matches(step, names, n=1)

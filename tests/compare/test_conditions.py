@@ -74,7 +74,11 @@ def test_figures_are_found_by_their_keys(text: str, lines: list[str]) -> None:
         ("windows.2.ratio>1", "windows has 5, whole$"),
         ("ratio>1", "the document has trace, time_unit, "),
         ("trace>1", "'trace' leads to no figure"),
-        ("realised.total>1ms", "has the unit ms, the figure switches"),
+        ("realised.total>1ms", "but realised.total is in switches; leave the unit out"),
+        ("frontier.rows.nobody later.cost>1ms", "cost is in switches"),
+        ("windows.*.ratio>1ms", "ratio has none"),
+        ("parallel_share>1us", "parallel_share has none"),
+        (f"windows.{'9' * 5000}.ratio>1", "leads to no figure"),
     ],
 )
 def test_messages(text: str, message: str) -> None:
