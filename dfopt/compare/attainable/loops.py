@@ -64,7 +64,7 @@ def few_arrivals() -> Arrivals:
 
 def search_beams(arrivals: Arrivals) -> None:
     """Call the beam search."""
-    search = ScheduleSearch(arrivals, NOBODY_LATER, 0, lambda: None)
+    search = ScheduleSearch(arrivals, NOBODY_LATER)
     search.report(recorded_schedule(arrivals))
     search.sweep(2 * len(arrivals), 1)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
@@ -46,9 +45,7 @@ def usual_patiences(arrivals: Arrivals) -> list[int]:
     return [0, *(least * step for step in ladder if least * step < span)]
 
 
-def run_patiently(
-    arrivals: Arrivals, patience: int, *, check: Callable[[], None] = lambda: None
-) -> TimedSchedule:
+def run_patiently(arrivals: Arrivals, patience: int) -> TimedSchedule:
     """Return the schedule of a rule that knows no future: affinity first, others with patience.
 
     Whenever a CPU is idle, the rule goes through these lines until none applies:
@@ -85,8 +82,6 @@ def run_patiently(
         The dispatches and when they are ready.
     patience
         The time for which a dispatch waits before a CPU changes to its fragment.
-    check
-        Called every few hundred milliseconds at most; what it raises ends the work.
 
     Raises
     ------
@@ -112,9 +107,7 @@ def run_patiently(
         hurry_from = np.where(latest < NEVER, latest - haste, NEVER)
         reserved[:] = False
         for _ in range(REPLAYS):
-            schedule = replayed(
-                arrivals, patience, reserved=reserved, hurry_from=hurry_from, check=check
-            )
+            schedule = replayed(arrivals, patience, reserved=reserved, hurry_from=hurry_from)
             late = schedule.start > arrivals.latest
             if not late.any():
                 return schedule
@@ -122,7 +115,7 @@ def run_patiently(
         haste *= MORE_HASTE
     # What is reserved together with all that it waits for starts as recorded at the latest.
     reserved |= _before(arrivals, arrivals.latest < NEVER, np.ones_like(late))
-    return replayed(arrivals, patience, reserved=reserved, hurry_from=hurry_from, check=check)
+    return replayed(arrivals, patience, reserved=reserved, hurry_from=hurry_from)
 
 
 def _latest_for_all(arrivals: Arrivals) -> Integers:

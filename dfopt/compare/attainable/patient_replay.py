@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import cast
 
@@ -28,12 +27,7 @@ PLAIN_DISPATCHES = 4_000
 
 
 def replayed(
-    arrivals: Arrivals,
-    patience: int,
-    *,
-    reserved: Flags,
-    hurry_from: Integers,
-    check: Callable[[], None],
+    arrivals: Arrivals, patience: int, *, reserved: Flags, hurry_from: Integers
 ) -> TimedSchedule:
     """Return the schedule of the rule; :func:`~.patience.run_patiently` says what that is.
 
@@ -47,8 +41,6 @@ def replayed(
         Whether a dispatch has its recorded place reserved.
     hurry_from
         From when on a dispatch is urgent; ``NEVER`` if it is not at all.
-    check
-        Called every few hundred milliseconds at most; what it raises ends the work.
     """
     count, cpus = len(arrivals), np.arange(arrivals.cpus)
     fragments = int(arrivals.fragment.max(initial=-1)) + 1
@@ -107,14 +99,14 @@ def replayed(
         # Lists, since plain Python reads single values of arrays slowly.
         lists = [cast(Integers, column.tolist()) for column in (*given, *state, initial)]
         result = ReplayState(*lists[len(given) : -1])
-        with as_plain_python(math.inf, check):
+        with as_plain_python(math.inf, lambda: None):
             _replay(ReplayInput(*lists[: len(given)]), result, lists[-1], patience)
     else:
         columns = [column.astype(np.int64) for column in (*given, *state, initial)]
         result = ReplayState(*columns[len(given) : -1])
         wait_for(
             lambda: _replay(ReplayInput(*columns[: len(given)]), result, columns[-1], patience),
-            check,
+            lambda: None,
         )
     return TimedSchedule(cpu=np.array(result.cpu_of, np.int32), start=np.array(result.start_of))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from random import Random
 
@@ -89,16 +89,16 @@ PRICES = (0.0, 0.05)
 """There the permitted waiting has a price, in shares of the cost of the whole schedule."""
 
 
-def schedule_within(  # noqa: PLR0913 - options, all by keyword
+def schedule_within(
     arrivals: Arrivals,
     limit: WaitingLimit,
     *,
     known: Iterable[TimedSchedule] = (),
     effort: float = 1.0,
-    seed: int = 0,
-    check: Callable[[], None] = lambda: None,
 ) -> TimedSchedule:
     """Return the cheapest schedule within a waiting limit that the searches found.
+
+    The same arguments give the same schedule on every machine.
 
     Parameters
     ----------
@@ -111,10 +111,6 @@ def schedule_within(  # noqa: PLR0913 - options, all by keyword
         The result costs no more than any of the others.
     effort
         The work is in proportion to this; 1 for some seconds with 10,000 dispatches.
-    seed
-        The same arguments give the same schedule on every machine.
-    check
-        Called a few times a second; what it raises ends the search.
 
     Raises
     ------
@@ -123,7 +119,7 @@ def schedule_within(  # noqa: PLR0913 - options, all by keyword
     """
     if not len(arrivals):
         return recorded_schedule(arrivals)
-    search = ScheduleSearch(arrivals, limit, seed, check)
+    search = ScheduleSearch(arrivals, limit)
     for schedule in (recorded_schedule(arrivals), *known):
         search.report(schedule)
     width, sweeps = size_of_search(len(arrivals), effort)
@@ -148,7 +144,7 @@ def schedule_within(  # noqa: PLR0913 - options, all by keyword
         each = min(STEPS_IN_BUDGET, max(FEWER_STEPS_IN_BUDGET, usual))
         most = MOST_STEPS_IN_BUDGET
     steps = min(most, int(each * effort * len(arrivals)))
-    search.report(improve(arrivals, limit, search.schedule, steps=steps, seed=seed, check=check))
+    search.report(improve(arrivals, limit, search.schedule, steps=steps))
     return search.schedule
 
 
@@ -195,11 +191,9 @@ def _longest_wait(search: ScheduleSearch, width: int, waits: int) -> int:
 class ScheduleSearch:
     """The cheapest schedule so far, and how to find others."""
 
-    def __init__(
-        self, arrivals: Arrivals, limit: WaitingLimit, seed: int, check: Callable[[], None]
-    ) -> None:
-        self.arrivals, self.limit, self.check = arrivals, limit, check
-        self.random = Random(seed)
+    def __init__(self, arrivals: Arrivals, limit: WaitingLimit) -> None:
+        self.arrivals, self.limit = arrivals, limit
+        self.random = Random(0)
         self._schedule: TimedSchedule | None = None
         self.cost = 0
         self._power, self._sweeps = FIRST_POWER, 0
@@ -252,7 +246,6 @@ class ScheduleSearch:
         first = self.random.randrange(dispatches // 2)
         for middle in range(first, max(count, first + 1), dispatches // 2):
             begin, end = max(0, middle - dispatches // 2), min(count, middle + dispatches // 2)
-            self.check()
             limits, price = np.array([FAR, FAR, FAR], np.int64), 0.0
             power, wait_here = self._power, longest
             if longest is None and limit.total is not None:

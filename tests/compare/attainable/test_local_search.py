@@ -88,15 +88,6 @@ def test_refuses_a_schedule_beyond_the_limit():
         improve(arrivals, WaitingLimit(each=0), late, steps=1)
 
 
-def test_check_may_end_it():
-    def check():
-        raise KeyboardInterrupt
-
-    arrivals = turns()
-    with pytest.raises(KeyboardInterrupt):
-        improve(arrivals, WaitingLimit(each=0), recorded_schedule(arrivals), steps=1, check=check)
-
-
 def turns():
     """Return arrivals of eight dispatches of two fragments on one CPU, all ready at 0."""
     arrivals = random_arrivals(Random(1), most=8, most_cpus=1, blocks=False, zero_lengths=False)

@@ -319,12 +319,3 @@ def test_wrong_patience_is_refused(patience, message):
     arrivals = arrivals_with([(A, 0, 10), (B, 1, 10)])
     with pytest.raises(DfoptError, match=re.escape(message)):
         run_patiently(arrivals, patience)
-
-
-def test_it_can_be_interrupted():
-    def check():
-        raise KeyboardInterrupt
-
-    arrivals = arrivals_with([(A, 0, 10), (B, 1, 10)])
-    with pytest.raises(KeyboardInterrupt):
-        run_patiently(arrivals, 5, check=check)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -54,13 +53,7 @@ class WaitingBound:
     proof: WaitingProof
 
 
-def lower_bound(
-    arrivals: Arrivals,
-    wait: int,
-    *,
-    uses_lengths: bool,
-    check: Callable[[], None] = lambda: None,
-) -> WaitingBound:
+def lower_bound(arrivals: Arrivals, wait: int, *, uses_lengths: bool) -> WaitingBound:
     """Return a lower bound on the sum of all costs of every schedule within a waiting limit.
 
     Parameters
@@ -72,13 +65,10 @@ def lower_bound(
         :class:`~dfopt.compare.attainable.bound.proof.WaitingProof`.
     uses_lengths
         Whether dispatches are as long as recorded; otherwise the bound holds for any lengths.
-    check
-        Called between stretches; what it raises ends the work.
     """
     work = stretch_bounds(arrivals, wait, uses_lengths=uses_lengths)
     prices: list[StretchPrices] = []
     for stretch in work:
-        check()
         prices += stretch.perform().prices
     return proven_bound(arrivals, wait, work, prices, uses_lengths=uses_lengths)
 

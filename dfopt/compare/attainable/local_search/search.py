@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from random import Random
 
 import numpy as np
@@ -60,14 +59,13 @@ CHANCES = -np.log((np.arange(1024) + 0.5) / 1024)
 """A change that is worse by this, in units of the temperature, is made with equal chances."""
 
 
-def improve(  # noqa: PLR0913 - what every search of schedules is given
+def improve(
     arrivals: Arrivals,
     limit: WaitingLimit,
     schedule: TimedSchedule,
     *,
     steps: int,
     seed: int = 0,
-    check: Callable[[], None] = lambda: None,
 ) -> TimedSchedule:
     """Return a schedule within a limit on waiting that costs at most as much as a given one.
 
@@ -83,8 +81,6 @@ def improve(  # noqa: PLR0913 - what every search of schedules is given
         Number of random changes to try.
     seed
         The same seed gives the same schedule.
-    check
-        Called every few tenths of a second; what it raises ends the search.
 
     Raises
     ------
@@ -93,7 +89,7 @@ def improve(  # noqa: PLR0913 - what every search of schedules is given
     """
     if len(arrivals) == 0:
         return schedule
-    annealing = AnnealedSchedule(arrivals, limit, schedule, seed, check)
+    annealing = AnnealedSchedule(arrivals, limit, schedule, seed)
     if annealing.excess() > 0:
         raise ValueError("the given schedule is not within the limit on waiting")
     annealing.run(steps)
@@ -113,7 +109,7 @@ class AnnealedSchedule:
 
     Parameters
     ----------
-    arrivals, limit, schedule, seed, check
+    arrivals, limit, schedule, seed
         See :func:`improve`.
     """
 
@@ -123,12 +119,10 @@ class AnnealedSchedule:
         limit: WaitingLimit,
         schedule: TimedSchedule,
         seed: int,
-        check: Callable[[], None],
     ) -> None:
         self._arrivals = arrivals
         self.cpu = schedule.cpu.astype(np.int64)
         self.start = schedule.start.astype(np.int64)
-        self._check = check
         self._random = Random(seed)
         self._latest = latest_starts(arrivals, limit)
         bounds = (limit.total, limit.long, limit.most_long)
@@ -222,7 +216,6 @@ class AnnealedSchedule:
             anneal(stretch, self._pairs, temperature * CHANCES, prices, *dispatches, number)
             if self._quality(stretch) < self._quality(self._cheapest):
                 self._cheapest = _copy(stretch)
-            self._check()
 
     def _quality(self, stretch: Stretch) -> tuple[float, int]:
         """Return by how much a schedule is beyond its limits, then what it costs."""
