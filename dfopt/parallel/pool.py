@@ -76,7 +76,7 @@ def performed(
     try:
         with _starting():
             futures = {pool.submit(task.perform): task for task in tasks}
-        pool.submit(int)  # only now does the pool watch the process that was born last
+            pool.submit(int)  # only now does the pool watch the process that was born last
         yield from _answers(
             futures,
             BrokenExecutor,

@@ -105,6 +105,6 @@ def compile_beside(parts: Sequence[Loops], workers: int | None) -> None:
     """
     processes = min(workers or available_processors(), len(parts))
     if processes > 1:
-        with suppress(DfoptError):  # what is missing then, this process compiles
+        with suppress(DfoptError):  # one was killed; this process compiles what is missing
             for _ in performed(parts, processes):
                 pass
