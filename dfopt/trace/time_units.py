@@ -6,10 +6,8 @@ import numpy as np
 
 from dfopt.checks import LARGEST_TOTAL
 from dfopt.errors import FileError
-from dfopt.time_units import NANOSECONDS, exact_time, readable_time
+from dfopt.time_units import NANOSECONDS
 from dfopt.trace.trace import Trace
-
-__all__ = ["NANOSECONDS", "exact_time", "nanoseconds_per_unit", "readable_time"]
 
 
 def nanoseconds_per_unit(trace: Trace) -> int:

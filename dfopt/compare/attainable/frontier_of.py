@@ -45,8 +45,8 @@ from dfopt.compare.cost_model import CostModel
 from dfopt.parallel.pool import performed
 from dfopt.problem.instance import Objective
 from dfopt.solvers.facade import available_processors
+from dfopt.time_units import exact_time
 from dfopt.trace.parallel_fragments import parallel_share_of
-from dfopt.trace.time_units import exact_time
 from dfopt.trace.trace import Trace
 
 WANTED_BOUNDS: tuple[Wanted, ...] = ("bound", "bound with lengths")

@@ -10,7 +10,7 @@ import numpy as np
 from dfopt.checks import LARGEST_TOTAL, described
 from dfopt.compare.window_length import SPELLINGS
 from dfopt.errors import DfoptError, DfoptWarning, MethodError
-from dfopt.trace.time_units import NANOSECONDS, readable_time
+from dfopt.time_units import NANOSECONDS, readable_time
 from dfopt.trace.trace import Trace
 
 MILLISECOND = 1000

@@ -13,7 +13,7 @@ from dfopt.compare.attainable.bound.proof_document import (
 from dfopt.compare.attainable.export import schedule_trace
 from dfopt.compare.attainable.frontier import FrontierRow, Scheduling, WaitingFrontier
 from dfopt.compare.cost_model import CostModel
-from dfopt.trace.time_units import exact_time
+from dfopt.time_units import exact_time
 from dfopt.trace.trace import Trace
 from dfopt.trace.writing import write_trace
 

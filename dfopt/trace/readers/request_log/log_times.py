@@ -57,8 +57,8 @@ def parsed_moment(text: str) -> Decimal | None:
         return None
     since = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH
     digits = re.search(r"[.,]([0-9]+)", text)
-    seconds = f"{since // timedelta(seconds=1)}{'.' + digits[1] if digits else ''}"
-    return Decimal(seconds) * _NANOSECONDS["s"]
+    seconds = since // timedelta(seconds=1) + Decimal(f"0.{digits[1]}" if digits else 0)
+    return seconds * _NANOSECONDS["s"]
 
 
 def parse_load_time(text: str, unit: str | None = None) -> int:

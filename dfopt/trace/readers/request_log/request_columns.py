@@ -69,8 +69,3 @@ class RequestColumns:
     def gives_starts_by_ends(self) -> bool:
         """Whether a start is an end less a duration."""
         return self.end is not None and self.duration is not None
-
-    @property
-    def has_arrivals(self) -> bool:
-        """Whether the log says when requests came."""
-        return self.arrival is not None or self.queued is not None
