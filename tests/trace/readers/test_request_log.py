@@ -108,10 +108,12 @@ def test_durations_may_have_units_in_their_cells(tmp_path: Path) -> None:
             read_log(log, columns)
 
 
-def test_iso_times_and_load_times(tmp_path: Path) -> None:
-    log = saved(
-        tmp_path, "id,model,from,to\nx,A,2026-01-01 00:00:00 UTC,2026-01-01T01:00:00.5+01:00\n"
-    )
+@pytest.mark.parametrize(
+    "times",
+    ["2026-01-01 00:00:00 UTC,2026-01-01T01:00:00.5+01:00", "1969-12-31T23:59:59.5,1970-01-01"],
+)
+def test_iso_times_and_load_times(tmp_path: Path, times: str) -> None:
+    log = saved(tmp_path, f"id,model,from,to\nx,A,{times}\n")
     loads = saved(tmp_path, "model,seconds\nA,22.7\n", "loads.csv")
     trace = read_log(log, TIMED, load_times=loads)
     assert trace.end.tolist() == [500]
