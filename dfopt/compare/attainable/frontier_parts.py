@@ -13,7 +13,8 @@ from dfopt.compare.attainable.bound.lower_bound import (
     proven_bound,
     stretch_bounds,
 )
-from dfopt.compare.attainable.bound.stretch_bound import PricedStretches, StretchBound
+from dfopt.compare.attainable.bound.proof import StretchPrices
+from dfopt.compare.attainable.bound.stretch_bound import StretchBound
 from dfopt.compare.attainable.patience import run_patiently
 from dfopt.compare.attainable.placement import (
     BestPlacement,
@@ -26,7 +27,7 @@ from dfopt.compare.attainable.waiting_limit import WaitingLimit
 
 Wanted = Literal["timeline", "rule", "patience", "schedule", "bound", "bound with lengths"]
 
-Answer = BestPlacement | TimedSchedule | WaitingBound | PricedStretches
+Answer = BestPlacement | TimedSchedule | WaitingBound | tuple[StretchPrices, ...]
 
 PartKey = tuple[Wanted, WaitingLimit, int]
 """What is wanted, the limit, and a patience or, below 0, a piece of a bound."""
@@ -119,7 +120,7 @@ class BoundPiece:
         """Return what tells this piece from other parts of the same trace."""
         return self.wanted, self.limit, -1 - self.number
 
-    def perform(self) -> PricedStretches:
+    def perform(self) -> tuple[StretchPrices, ...]:
         """Return the prices of the stretch."""
         return self.stretch.perform()
 
@@ -151,14 +152,14 @@ def joined_bounds(
     bounds: dict[PartKey, Answer] = {}
     for (wanted, limit), own in pieces.items():
         known = [answers.get(piece.key) for piece in own]
-        priced = [answer for answer in known if isinstance(answer, PricedStretches)]
+        priced = [answer for answer in known if isinstance(answer, tuple)]
         if len(priced) == len(own):
             assert limit.each is not None
             bounds[wanted, limit, 0] = proven_bound(
                 arrivals,
                 limit.each,
                 [piece.stretch for piece in own],
-                [prices for answer in priced for prices in answer.prices],
+                [prices for answer in priced for prices in answer],
                 uses_lengths=wanted == "bound with lengths",
             )
     return bounds

@@ -12,6 +12,7 @@ from dfopt.compare.attainable.bound.permitted_starts import PermittedStarts
 from dfopt.compare.attainable.bound.proof import StretchPrices, WaitingProof
 from dfopt.compare.attainable.bound.proof_errors import LARGEST, FaultyProofError, check_size
 from dfopt.compare.attainable.bound.stretch_paths import (
+    Blocks,
     PossibleStarts,
     Services,
     StretchPaths,
@@ -52,7 +53,7 @@ class StretchChecker:
     proof: WaitingProof
     starts: PermittedStarts
     costs: LeastCosts
-    blocks: tuple[tuple[Integers, Integers], ...]
+    blocks: Blocks
 
     def proven_by(self, stretch: StretchPrices) -> int:
         """Return what the prices of a stretch prove, times the scale of the proof.

@@ -22,26 +22,6 @@ NO_ROW = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StretchTimes:
-    """The times that the conditions of a stretch speak of.
-
-    Parameters
-    ----------
-    begin, end
-        The stretch is from ``begin`` to just before ``end``.
-    step
-        Intervals of hits are made longer, until their ends are multiples of it.
-    uses_lengths
-        Whether dispatches are as long as recorded.
-    """
-
-    begin: int
-    end: int
-    step: int
-    uses_lengths: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FragmentConditions:
     """Conditions x(begin) + e(begin, end] ≥ count of one fragment, as columns.
 
@@ -62,7 +42,14 @@ class FragmentConditions:
     dispatch: Rows
 
 
-def conditions_of(fragment: int, windows: StartWindows, times: StretchTimes) -> FragmentConditions:
+def conditions_of(
+    fragment: int,
+    windows: StartWindows,
+    stretch: tuple[int, int],
+    step: int,
+    *,
+    uses_lengths: bool,
+) -> FragmentConditions:
     """Return the conditions of one fragment.
 
     Parameters
@@ -71,17 +58,22 @@ def conditions_of(fragment: int, windows: StartWindows, times: StretchTimes) -> 
         Its number.
     windows
         Its dispatches that start in the stretch.
-    times
-        The times that the conditions speak of.
+    stretch
+        It is from the first time to just before the second one.
+    step
+        Intervals of hits are made longer, until their ends are multiples of it.
+    uses_lengths
+        Whether dispatches are as long as recorded.
     """
     # A longer interval makes a weaker condition. Many of them are equal or contain each other.
-    due = windows.part(np.flatnonzero(windows.last < times.end))
-    begin, end = _rounded(due.seen_from, due.last, times.step, times)
+    due = windows.part(np.flatnonzero(windows.last < stretch[1]))
+    begin = np.maximum(due.seen_from // step * step, stretch[0])
+    end = np.minimum(-(-due.last // step) * step, stretch[1] - 1)
     minimal = np.flatnonzero(_is_minimal(begin, end))
     minimal = minimal[np.argsort(begin[minimal])]
     tables = [np.column_stack([begin, end, np.ones_like(begin), due.dispatch])[minimal]]
-    if times.uses_lengths:
-        tables.append(_held(due, times.end))
+    if uses_lengths:
+        tables.append(_held(due, stretch[1]))
     table = np.concatenate(tables)
     return FragmentConditions(
         fragment=fragment,
@@ -114,16 +106,6 @@ def _held(windows: StartWindows, end: int) -> Integers:
     order = order[count[order] > 0]
     times, count = times[order], count[order]
     return np.column_stack([times, times, count, np.full(len(times), NO_ROW)])
-
-
-def _rounded(
-    begin: Integers, end: Integers, step: int, times: StretchTimes
-) -> tuple[Integers, Integers]:
-    """Return longer intervals, whose ends are multiples of a step or ends of the stretch."""
-    return (
-        np.maximum(begin // step * step, times.begin),
-        np.minimum(-(-end // step) * step, times.end - 1),
-    )
 
 
 def _is_minimal(begin: Integers, end: Integers) -> Flags:

@@ -51,22 +51,6 @@ class FragmentSlots:
     last: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ProgramAnswer:
-    """What the LP of a stretch says.
-
-    Parameters
-    ----------
-    value
-        The least cost.
-    prices
-        For each fragment, the prices of its conditions.
-    """
-
-    value: float
-    prices: list[Reals]
-
-
 class _Rows:
     """Rows of ``A x ≤ b`` while they are collected."""
 
@@ -106,8 +90,8 @@ def condition_prices(
     cpus: int,
     *,
     most_steps: int | None = None,
-) -> ProgramAnswer | None:
-    """Return what the LP of a stretch says.
+) -> list[Reals] | None:
+    """Return for each fragment the prices that the LP of a stretch gives its conditions.
 
     Parameters
     ----------
@@ -165,10 +149,7 @@ def condition_prices(
     if answer.status != 0:
         raise DfoptError(f"the linear program of a bound was not solved: {answer.message}")
     prices = np.maximum(-answer.ineqlin.marginals, 0.0)
-    return ProgramAnswer(
-        value=float(answer.fun),
-        prices=[prices[cover] for cover in covers],
-    )
+    return [prices[cover] for cover in covers]
 
 
 def points_of(conditions: FragmentConditions, begin: int, end: int) -> Integers:

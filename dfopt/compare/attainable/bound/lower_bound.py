@@ -19,7 +19,7 @@ from dfopt.compare.attainable.bound.proof import (
     WaitingProof,
 )
 from dfopt.compare.attainable.bound.proof_errors import LARGEST
-from dfopt.compare.attainable.bound.start_windows import start_windows
+from dfopt.compare.attainable.bound.start_windows import StartWindows
 from dfopt.compare.attainable.bound.stretch_bound import StretchBound
 from dfopt.compare.attainable.bound.stretch_paths import PossibleStarts
 from dfopt.compare.attainable.bound.stretches import stretch_ends
@@ -69,7 +69,7 @@ def lower_bound(arrivals: Arrivals, wait: int, *, uses_lengths: bool) -> Waiting
     work = stretch_bounds(arrivals, wait, uses_lengths=uses_lengths)
     prices: list[StretchPrices] = []
     for stretch in work:
-        prices += stretch.perform().prices
+        prices += stretch.perform()
     return proven_bound(arrivals, wait, work, prices, uses_lengths=uses_lengths)
 
 
@@ -79,7 +79,13 @@ def stretch_bounds(arrivals: Arrivals, wait: int, *, uses_lengths: bool) -> list
     See there for the parameters.
     """
     starts = permitted_starts(arrivals, wait, uses_lengths=uses_lengths)
-    windows = start_windows(starts, arrivals.fragment, arrivals.length)
+    windows = StartWindows(
+        dispatch=np.arange(len(arrivals)),
+        fragment=arrivals.fragment,
+        first=starts.earliest,
+        last=starts.latest,
+        length=arrivals.length,
+    )
     costs = least_costs(arrivals)
     whole = StretchBound(
         windows=windows,

@@ -97,18 +97,13 @@ class FoundPrices:
         The bound of the stretch.
     conditions, services
         The price of each of them.
+    lacking
+        By how much less each condition, then each service, is met than demanded; not scaled.
     """
 
     value: int
     conditions: Integers
     services: Integers
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Evaluated:
-    """Prices, and by how much less each condition and each service is met than demanded."""
-
-    prices: FoundPrices
     lacking: Reals
 
 
@@ -136,27 +131,22 @@ def raised_prices(
     none = np.zeros(len(services.fragment))
     best = _evaluated(paths, conditions, services, begins, np.concatenate([prices, none]), scale)
     if not len(none):
-        return best.prices
+        return best
     costs = (paths.entry[:-1] + paths.leaving[:-1]).astype(float) / scale
     usual = float(costs[paths.entry[:-1] < FORBIDDEN].max(initial=1.0)) or 1.0
     current = np.concatenate([prices, none + FIRST_PRICE * usual])
     direction, square = np.zeros((2, len(current)))
     for number in range(STEPS):
         found = _evaluated(paths, conditions, services, begins, current, scale)
-        if found.prices.value > best.prices.value:
+        if found.value > best.value:
             best = found
-        current = _real_prices(found, scale)
+        current = np.concatenate([found.conditions, found.services]) / scale
         direction = INERTIA * direction + (1 - INERTIA) * found.lacking
         square = SCALING * square + (1 - SCALING) * found.lacking**2
         step = LONGEST_STEP * usual * (1 - number / STEPS) ** 2
         current += step * direction / np.sqrt(square + SMALLEST_SQUARE)
         current = np.clip(current, 0, MOST_EXPENSIVE * usual)
-    return best.prices
-
-
-def _real_prices(found: _Evaluated, scale: int) -> Reals:
-    prices: Reals = np.concatenate([found.prices.conditions, found.prices.services]) / scale
-    return prices
+    return best
 
 
 def _evaluated(  # noqa: PLR0913, PLR0917
@@ -166,7 +156,7 @@ def _evaluated(  # noqa: PLR0913, PLR0917
     begins: Rows,
     prices: Reals,
     scale: int,
-) -> _Evaluated:
+) -> FoundPrices:
     count = len(conditions.count)
     own = fitted(conditions, prices[:count], scale)
     rewards = np.floor(prices[count:] * scale).astype(np.int64)
@@ -182,9 +172,7 @@ def _evaluated(  # noqa: PLR0913, PLR0917
         met[count:] += path.cpus * np.bincount(rows[path.services], minlength=len(rewards))
         met[:count] += path.cpus * _visited(conditions, begins, path)
     demanded = np.concatenate([conditions.count, np.ones(len(rewards))])
-    return _Evaluated(
-        prices=FoundPrices(value=value, conditions=own, services=rewards), lacking=demanded - met
-    )
+    return FoundPrices(value=value, conditions=own, services=rewards, lacking=demanded - met)
 
 
 def _run_begins(conditions: StretchConditions) -> Rows:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from dfopt.compare.attainable.bound.permitted_starts import PermittedStarts
 from dfopt.compare.dispatches import Rows
 from dfopt.trace.events import Integers, Numbers
 
@@ -33,10 +30,6 @@ class StartWindows:
     last: Integers
     length: Integers
 
-    def __len__(self) -> int:
-        """Return the number of dispatches."""
-        return len(self.dispatch)
-
     def part(self, rows: Rows) -> StartWindows:
         """Return some of the dispatches."""
         return StartWindows(
@@ -56,14 +49,3 @@ class StartWindows:
         """
         times: Integers = self.first - (self.length == 0)
         return times
-
-
-def start_windows(starts: PermittedStarts, fragment: Numbers, length: Integers) -> StartWindows:
-    """Return all dispatches of a trace with the times between which they start."""
-    return StartWindows(
-        dispatch=np.arange(len(fragment)),
-        fragment=fragment,
-        first=starts.earliest,
-        last=starts.latest,
-        length=length,
-    )

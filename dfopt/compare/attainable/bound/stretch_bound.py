@@ -11,7 +11,6 @@ import numpy as np
 from dfopt.compare.attainable.bound.conditions import (
     NO_ROW,
     FragmentConditions,
-    StretchTimes,
     conditions_of,
 )
 from dfopt.compare.attainable.bound.entry_costs import FORBIDDEN, slot_costs
@@ -31,7 +30,13 @@ from dfopt.compare.attainable.bound.proof import (
     TimePrices,
 )
 from dfopt.compare.attainable.bound.start_windows import StartWindows
-from dfopt.compare.attainable.bound.stretch_paths import PossibleStarts, Services, stretch_paths
+from dfopt.compare.attainable.bound.stretch_paths import (
+    Blocks,
+    PossibleStarts,
+    Services,
+    blocks_within,
+    stretch_paths,
+)
 from dfopt.compare.attainable.bound.stretches import stretch_ends
 from dfopt.compare.dispatches import Rows
 from dfopt.trace.events import Integers
@@ -44,22 +49,6 @@ MOST_STEPS = 400_000_000
 
 MOST_STARTS = 40
 """A dispatch has a price as a service if at most this number are ready in its start window."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PricedStretches:
-    """The prices of one or more stretches.
-
-    Parameters
-    ----------
-    value
-        What they prove before it is rounded up.
-    prices
-        The prices.
-    """
-
-    value: float
-    prices: tuple[StretchPrices, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,7 +68,7 @@ class StretchBound:
     uses_lengths
         Whether dispatches are as long as recorded.
     step
-        As in :class:`~dfopt.compare.attainable.bound.conditions.StretchTimes`.
+        As in :func:`~dfopt.compare.attainable.bound.conditions.conditions_of`.
     scale
         As in :class:`~dfopt.compare.attainable.bound.proof.WaitingProof`.
     """
@@ -88,14 +77,10 @@ class StretchBound:
     starts: PossibleStarts
     begin: int
     end: int
-    blocks: tuple[tuple[Integers, Integers], ...]
+    blocks: Blocks
     uses_lengths: bool
     step: int
     scale: int
-
-    def __len__(self) -> int:
-        """Return the number of dispatches that do not start before the stretch."""
-        return len(self.windows)
 
     def part(self, begin: int, end: int) -> StretchBound:
         """Return the work on a part of the stretch."""
@@ -111,11 +96,7 @@ class StretchBound:
                 opening=starts.opening if begin == self.begin else free,
                 closing=starts.closing if end == self.end else free,
             ),
-            blocks=tuple(
-                (begins[inside], ends[inside])
-                for begins, ends in self.blocks
-                for inside in [(ends > begin) & (begins < end)]
-            ),
+            blocks=blocks_within(self.blocks, begin, end),
             begin=begin,
             end=end,
         )
@@ -123,12 +104,6 @@ class StretchBound:
     def conditions(self) -> tuple[list[FragmentConditions], list[FragmentSlots]]:
         """Return the conditions of each fragment, and what its visits cost."""
         windows, starts = self.windows, self.starts
-        times = StretchTimes(
-            begin=self.begin,
-            end=self.end,
-            step=self.step,
-            uses_lengths=self.uses_lengths,
-        )
         conditions, slots = [], []
         # A fragment of which nothing can start in the stretch has no visits that begin there.
         for fragment in np.intersect1d(
@@ -136,7 +111,13 @@ class StretchBound:
         ).tolist():
             own = np.flatnonzero(starts.fragment == fragment)
             inside = np.flatnonzero(windows.fragment == fragment)
-            condition = conditions_of(fragment, windows.part(inside), times)
+            condition = conditions_of(
+                fragment,
+                windows.part(inside),
+                (self.begin, self.end),
+                self.step,
+                uses_lengths=self.uses_lengths,
+            )
             points = points_of(condition, self.begin, self.end)
             conditions.append(condition)
             slots.append(
@@ -152,35 +133,34 @@ class StretchBound:
             )
         return conditions, slots
 
-    def perform(self) -> PricedStretches:
+    def perform(self) -> tuple[StretchPrices, ...]:
         """Return the prices, of several shorter stretches if the linear program was too hard."""
         windows = self.windows
         known = windows.last < self.end
         count = int(known.sum())
         if not count:
-            return PricedStretches(value=0.0, prices=())
+            return ()
         conditions, slots = self.conditions()
         if not conditions:
-            return PricedStretches(value=0.0, prices=())
+            return ()
         fragments = np.array([own.fragment for own in conditions])
-        answer = condition_prices(
+        priced = condition_prices(
             conditions,
             slots,
             len(self.blocks),
             most_steps=None if count < SMALLEST_STRETCH else MOST_STEPS,
         )
-        if answer is None:
+        if priced is None:
             return self._divided(stretch_ends(windows.part(np.flatnonzero(known)), count // 2))
         services = self._services()
         found = raised_prices(
             stretch_paths(self.starts, fragments, (self.begin, self.end), self.blocks, self.scale),
             joined(conditions, slots, self.scale),
             _as_services(windows.part(services), fragments),
-            np.concatenate(answer.prices),
+            np.concatenate(priced),
             self.scale,
         )
-        prices = self._stretch_prices(conditions, windows.dispatch[services], found)
-        return PricedStretches(value=found.value / self.scale, prices=(prices,))
+        return (self._stretch_prices(conditions, windows.dispatch[services], found),)
 
     def _services(self) -> Rows:
         """Return which dispatches have prices as services, ordered by the earliest start."""
@@ -215,16 +195,13 @@ class StretchBound:
             services=DispatchPrices(dispatch=services[priced], price=found.services[priced]),
         )
 
-    def _divided(self, ends: Integers) -> PricedStretches:
+    def _divided(self, ends: Integers) -> tuple[StretchPrices, ...]:
         """Return the prices of the parts between some times."""
         inner = [time for time in ends.tolist() if self.begin < time < self.end]
         if not inner:
-            return PricedStretches(value=0.0, prices=())  # all begin at once: no price is a proof
-        parts = [self.part(*pair).perform() for pair in pairwise([self.begin, *inner, self.end])]
-        return PricedStretches(
-            value=sum(part.value for part in parts),
-            prices=tuple(prices for part in parts for prices in part.prices),
-        )
+            return ()  # all begin at once: no price is a proof
+        parts = pairwise([self.begin, *inner, self.end])
+        return tuple(prices for part in parts for prices in self.part(*part).perform())
 
 
 def joined(

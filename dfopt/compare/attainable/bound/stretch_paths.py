@@ -11,6 +11,9 @@ from dfopt.compare.attainable.bound.entry_costs import FORBIDDEN, entry_costs
 from dfopt.compare.dispatches import Rows
 from dfopt.trace.events import Integers
 
+Blocks = tuple[tuple[Integers, Integers], ...]
+"""For each CPU begin and end of its blocks."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PossibleStarts:
@@ -128,8 +131,6 @@ class StretchPaths:
 
     Parameters
     ----------
-    fragments
-        The fragments in increasing order; below they are numbered from 0.
     time, fragment, step
         When the least cost of an entry changes, of which fragment, and by how much.
     entry, leaving, opening, closing
@@ -138,7 +139,6 @@ class StretchPaths:
         For each CPU begin and end of its blocks.
     """
 
-    fragments: Integers
     time: Integers
     fragment: Rows
     step: Integers
@@ -146,7 +146,7 @@ class StretchPaths:
     leaving: Integers
     opening: Integers
     closing: Integers
-    blocks: tuple[tuple[Integers, Integers], ...]
+    blocks: Blocks
 
     def cheapest(  # noqa: PLR0913, PLR0917
         self, fragment: Rows, begin: Integers, end: Integers, price: Integers,
@@ -199,7 +199,7 @@ def stretch_paths(
     starts: PossibleStarts,
     fragments: Integers,
     stretch: tuple[int, int],
-    blocks: tuple[tuple[Integers, Integers], ...],
+    blocks: Blocks,
     scale: int,
 ) -> StretchPaths:
     """Return what visits cost in a stretch.
@@ -234,9 +234,7 @@ def stretch_paths(
         closing[number] = (
             min(int(starts.closing[own].min()), int(starts.leaving[own].min())) * scale
         )
-    begin, end = stretch
     return StretchPaths(
-        fragments=fragments,
         time=np.concatenate(times),
         fragment=np.concatenate(numbers),
         step=np.concatenate(steps),
@@ -244,9 +242,14 @@ def stretch_paths(
         leaving=leaving,
         opening=opening,
         closing=closing,
-        blocks=tuple(
-            (begins[inside], ends[inside])
-            for begins, ends in blocks
-            for inside in [(ends > begin) & (begins < end)]
-        ),
+        blocks=blocks_within(blocks, *stretch),
+    )
+
+
+def blocks_within(blocks: Blocks, begin: int, end: int) -> Blocks:
+    """Return the blocks of each CPU between two times."""
+    return tuple(
+        (begins[inside], ends[inside])
+        for begins, ends in blocks
+        for inside in [(ends > begin) & (begins < end)]
     )

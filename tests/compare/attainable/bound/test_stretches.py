@@ -56,7 +56,7 @@ def test_stretches_can_be_worked_on_elsewhere(monkeypatch: pytest.MonkeyPatch) -
     for stretch in reversed(work):
         elsewhere = pickle.loads(pickle.dumps(stretch))
         assert isinstance(elsewhere, StretchBound)
-        prices += elsewhere.perform().prices
+        prices += elsewhere.perform()
     again = proven_bound(arrivals, limit.each, work, prices, uses_lengths=True)
     assert again.value == bound.value
     assert len(again.proof.stretches) == len(bound.proof.stretches)
