@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -24,7 +25,7 @@ from dfopt.compare.document import FORMAT
 from dfopt.compare.domains.domain_pairs import DomainComparison, DomainWindow, FragmentShare
 from dfopt.compare.window_length import parse_window
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.fields import at, choice, each, fields_of, integer, number, string
+from dfopt.files.fields import at, boolean, choice, each, fields_of, integer, number, string
 from dfopt.files.fields import optional as or_null
 from dfopt.files.formats import read_json
 from dfopt.files.streams import shown_name
@@ -117,11 +118,16 @@ def _comparison(value: object) -> Comparison:
         causes=at("causes", _causes, fields["causes"]),
         fragments=each(
             "fragments",
-            _reader(FragmentResult, df=string, name=_text_or_null, comms=_comms),
+            _reader(
+                FragmentResult,
+                df=string,
+                name=_text_or_null,
+                comms=partial(each, "", _reader(CommCount, comm=string)),
+            ),
             fields["fragments"],
         ),
         cpus=each("cpus", _reader(CpuResult), fields["cpus"]),
-        is_complete=at("complete", _boolean, fields["complete"]),
+        is_complete=at("complete", boolean, fields["complete"]),
         unlabelled_share=unlabelled,
         quality=at("quality", _quality, quality),
     )
@@ -147,7 +153,7 @@ def _reader(
         if field.compare
     )
     required = [name for name in names if (holder, name) not in ADDED]
-    nullable = (*extra, *(name for name, read in readers.items() if read in NULLABLE))
+    nullable = (*extra, *readers)  # their readers say whether they are
     readers = {"causes": _causes, **readers}
 
     def read(value: object) -> Holder:
@@ -187,24 +193,8 @@ def _read_frontier(value: object) -> WaitingFrontier:
         unknown=at("unknown", integer, fields["unknown"]),
         kept=at("kept", integer, fields["kept"]),
         warnings=each("warnings", string, fields["warnings"]),
-        is_complete=at("complete", _boolean, fields["complete"]),
+        is_complete=at("complete", boolean, fields["complete"]),
     )
-
-
-def _domain_cpus(value: object) -> tuple[tuple[int, ...], ...]:
-    return each("", _numbers, value)
-
-
-def _domain_windows(value: object) -> tuple[DomainWindow, ...]:
-    return each("", _domain_window, value)
-
-
-def _comms(value: object) -> tuple[CommCount, ...]:
-    return each("", _comm, value)
-
-
-def _shares(value: object) -> tuple[FragmentShare, ...]:
-    return each("", _share, value)
 
 
 def _length(value: object) -> str:
@@ -215,37 +205,18 @@ def _length(value: object) -> str:
         raise FileError(error.problem) from None
 
 
-def _boolean(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise FileError("must be true or false")
-    return value
-
-
-def _numbers(value: object) -> tuple[int, ...]:
-    return each("", integer, value)
-
-
 def _object(value: object, place: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise FileError("must be an object {…}", place=place)
     return MappingProxyType(value)
 
 
-def _texts(value: object) -> tuple[str, ...]:
-    return each("", string, value)
-
-
 _integer_or_null = or_null(integer)
 _number_or_null = or_null(number)
 _text_or_null = or_null(string)
-NULLABLE: list[Reader] = [_integer_or_null, _number_or_null, _text_or_null]
-"""Readers that let null pass."""
-
+_numbers = partial(each, "", integer)
 _waits_or_null = or_null(_reader(WaitFigures, mean=number))
-NULLABLE.append(_waits_or_null)
-
 _with_switches_or_null = or_null(_reader(WithSwitches, extra=("mean_wait",)))
-NULLABLE.append(_with_switches_or_null)
 _frontier_rows = _reader(
     FrontierRow,
     extra=("mean_wait", "optimal"),
@@ -262,13 +233,17 @@ _frontier_rows = _reader(
 )
 _window = _reader(WindowResult, extra=("ratio", "rolling_ratio", "difference"), window=_length)
 _order_kept = _reader(OrderKept, extra=("optimal",), best=_integer_or_null, bound=_integer_or_null)
-_share = _reader(FragmentShare, df=string)
-_comm = _reader(CommCount, comm=string)
-_shares_or_null = or_null(_shares)
-NULLABLE.append(_shares_or_null)
-_domain_window = _reader(DomainWindow, extra=("ratio",), window=_length, allotment=_shares_or_null)
+_domain_window = _reader(
+    DomainWindow,
+    extra=("ratio",),
+    window=_length,
+    allotment=or_null(partial(each, "", _reader(FragmentShare, df=string))),
+)
 _domains = _reader(
-    DomainComparison, domains=_domain_cpus, windows=_domain_windows, far_migrations=_integer_or_null
+    DomainComparison,
+    domains=partial(each, "", _numbers),
+    windows=partial(each, "", _domain_window),
+    far_migrations=_integer_or_null,
 )
 _service = _reader(
     Service,
@@ -277,6 +252,6 @@ _service = _reader(
     response=_waits_or_null,
     fairness=_number_or_null,
     problem=_text_or_null,
-    warnings=_texts,
+    warnings=partial(each, "", string),
 )
 _quality = _reader(Quality, first_unparsed=_integer_or_null, silent_cpus=_numbers)

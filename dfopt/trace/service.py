@@ -156,13 +156,13 @@ def _figures(waits: Integers) -> WaitFigures | None:
     return WaitFigures(
         count=len(ordered),
         mean=round(float(ordered.mean()), SHOWN_DIGITS),
-        p50=_percentile(ordered, 50),
-        p99=_percentile(ordered, 99),
+        p50=percentile(ordered, 50),
+        p99=percentile(ordered, 99),
         longest=int(ordered[-1]),
     )
 
 
-def _percentile(ordered: Integers, percent: int) -> int:
+def percentile(ordered: Integers, percent: int) -> int:
     """Return the smallest value that at least this part of all values do not exceed."""
     return int(ordered[-(-len(ordered) * percent // 100) - 1])
 

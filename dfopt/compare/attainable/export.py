@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from dfopt.compare.attainable.arrivals import NONE, Arrivals
-from dfopt.compare.attainable.timed_schedule import TimedSchedule
+from dfopt.compare.attainable.timed_schedule import TimedSchedule, waits_of
 from dfopt.trace.events import Flags, Integers, Numbers
 from dfopt.trace.trace import TaskMarks, TaskWakeups, Trace
 
@@ -76,12 +76,9 @@ def _leave_runs_whole(cpu: Numbers, start: Integers, end: Integers) -> None:
 
 def _ready(arrivals: Arrivals, schedule: TimedSchedule) -> TaskWakeups:
     """Return a wake-up for each dispatch that does not go on, at the time when it is ready."""
-    previous, waker = arrivals.previous, arrivals.waker
-    end = (schedule.start + arrivals.length)[previous]
-    time = np.where(previous == NONE, arrivals.ready_by, np.maximum(arrivals.ready_by, end))
-    woken = ~arrivals.continues
+    waker, woken = arrivals.waker, ~arrivals.continues
     return TaskWakeups(
-        time=time[woken],
+        time=(schedule.start - waits_of(arrivals, schedule))[woken],
         waker=np.where(waker == NONE, NONE, arrivals.task[waker])[woken].astype(np.int32),
         woken=arrivals.task[woken],
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -47,6 +46,7 @@ from dfopt.problem.instance import Objective
 from dfopt.solvers.facade import available_processors
 from dfopt.time_units import exact_time
 from dfopt.trace.parallel_fragments import parallel_share_of
+from dfopt.trace.service import percentile
 from dfopt.trace.trace import Trace
 
 WANTED_BOUNDS: tuple[Wanted, ...] = ("bound", "bound with lengths")
@@ -56,9 +56,6 @@ NOT_OF_ONE_CPU = (
     "what the most expensive CPU pays does not add up over time; compare under total-penalty "
     "(`objective`)"
 )
-
-WITHIN = 0.99
-"""The share of waits that are no longer than their 99th percentile."""
 
 COMPILING = "compiling loops"
 """What is at work before all parts, once after an installation."""
@@ -185,18 +182,14 @@ def frontier_of(  # noqa: PLR0913 - options, all by keyword
 def limits_of(arrivals: Arrivals, waits: Sequence[int]) -> list[WaitingLimit]:
     """Return the limits of the rows: nobody later, permitted waits, the recorded waiting."""
     recorded = np.sort(waits_of(arrivals, recorded_schedule(arrivals)))
-    rank = rank_within(len(recorded))
     return [
         *(WaitingLimit(each=wait) for wait in sorted({0, *waits})),
         WaitingLimit(
-            total=int(recorded.sum()), long=int(recorded[rank]), most_long=len(recorded) - 1 - rank
+            total=int(recorded.sum()),
+            long=percentile(recorded, 99),
+            most_long=len(recorded) // 100,
         ),
     ]
-
-
-def rank_within(count: int) -> int:
-    """Return which of sorted values is the 99th percentile (nearest rank), from 0 on."""
-    return math.ceil(WITHIN * count) - 1
 
 
 def schedules_in(answers: Answers) -> Iterator[TimedSchedule]:
@@ -325,7 +318,7 @@ def row_of(
         cost=cost,
         dispatches=len(waits),
         total_wait=int(waits.sum()),
-        p99_wait=int(waits[rank_within(len(waits))]),
+        p99_wait=percentile(waits, 99),
         parallel_share=parallel_share_of(
             arrivals.fragment, schedule.start, schedule.start + arrivals.length
         ),

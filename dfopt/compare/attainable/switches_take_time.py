@@ -15,6 +15,7 @@ from dfopt.compare.attainable.timed_schedule import TimedSchedule, switch_costs_
 from dfopt.compare.cost_model import CostModel
 from dfopt.trace.events import Integers
 from dfopt.trace.lengths import Lengths
+from dfopt.trace.service import percentile
 from dfopt.trace.trace import Trace
 
 
@@ -55,7 +56,7 @@ def with_switches(arrivals: Arrivals, schedule: TimedSchedule) -> WithSwitches:
         later=int((late > 0).sum()),
         latest_by=max(0, int(late.max())),
         total_wait=int(waits.sum()),
-        p99_wait=int(waits[-(-99 * len(waits) // 100) - 1]),
+        p99_wait=percentile(waits, 99),
     )
 
 

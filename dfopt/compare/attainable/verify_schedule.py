@@ -13,6 +13,7 @@ from dfopt.compare.attainable.waiting_limit import WaitingLimit
 from dfopt.errors import FileError
 from dfopt.trace import Trace
 from dfopt.trace.events import Integers
+from dfopt.trace.service import percentile
 from dfopt.trace.trace import UNMANAGED
 
 
@@ -75,7 +76,7 @@ def verify_schedule(
         permitted_wait=wait,
         dispatches=len(arrivals),
         total_wait=None if timeline_only else int(waits.sum()),
-        p99_wait=None if timeline_only else int(waits[-(-99 * len(waits) // 100) - 1]),
+        p99_wait=None if timeline_only else percentile(waits, 99),
         problems=tuple(check_schedule(arrivals, schedule, WaitingLimit(each=wait))),
     )
 

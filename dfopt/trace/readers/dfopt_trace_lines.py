@@ -8,7 +8,7 @@ from typing import Any
 
 from dfopt.checks import LARGEST_TOTAL, check_integer
 from dfopt.errors import DfoptError, FileError
-from dfopt.files.fields import at, choice, fields_of, integer, string
+from dfopt.files.fields import at, boolean, choice, fields_of, integer, string
 from dfopt.files.formats import Format, check_format
 from dfopt.files.instance_document import penalty_from_document, penalty_to_document
 from dfopt.files.strict_json import Document, described_json, parse_document
@@ -83,12 +83,6 @@ def _capacity(value: object) -> int | str:
         return value
     check_integer(value, "", least=1)
     return integer(value)
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise FileError(f"must be true or false, not {described_json(value)}")
-    return value
 
 
 def parsed_line(line: bytes, number: int) -> Document:
@@ -187,8 +181,8 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "time_unit": string,
     "penalty": penalty_from_document,
     "objective": choice(Objective),
-    "cold_start": _flag,
-    "final_write_back": _flag,
+    "cold_start": boolean,
+    "final_write_back": boolean,
     "capacity": _capacity,
     "lengths": choice(Lengths),
     "assumed": choice(Assumed),

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -15,7 +16,6 @@ from dfopt.compare.attainable.frontier_of import (
     cheapest_within,
     chosen_patience,
     frontier_of,
-    rank_within,
 )
 from dfopt.compare.attainable.save_frontier import save_frontier
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of
@@ -23,6 +23,7 @@ from dfopt.errors import DfoptError
 from dfopt.problem.instance import Objective
 from dfopt.time_units import exact_time
 from dfopt.trace import Trace, read_trace
+from dfopt.trace.service import percentile
 from tests.trace.woken import SLEEPS, woken_trace, woken_traces
 
 COUNTING = CostModel()
@@ -110,7 +111,7 @@ def test_costs_lie_between_bounds_and_what_was_recorded(trace: Trace) -> None:
 
 @pytest.mark.parametrize(("count", "rank"), [(1, 0), (99, 98), (100, 98), (101, 99), (200, 197)])
 def test_the_99th_percentile_is_the_nearest_rank(count: int, rank: int) -> None:
-    assert rank_within(count) == rank
+    assert percentile(np.arange(count), 99) == rank
 
 
 def test_without_wakeups_there_is_the_same_timeline() -> None:
