@@ -174,12 +174,28 @@ class Arrivals:
         """Return the number of dispatches."""
         return len(self.row)
 
-    def latest_starts(self, wait: int) -> Integers:
+    def followers(self) -> tuple[Rows, Rows, Rows]:
+        """Return the next dispatch of each one's task, and those that each one wakes.
+
+        The next one is ``NONE`` where there is none. Dispatch j wakes those in the second column
+        from place ``j`` of the third one to just before place ``j + 1``.
+        """
+        following = np.full(len(self), NONE, np.intp)
+        rows = np.flatnonzero(self.previous != NONE)
+        following[self.previous[rows]] = rows
+        woken = np.flatnonzero(self.waker != NONE)
+        woken = woken[np.argsort(self.waker[woken], kind="stable")]
+        return following, woken, np.searchsorted(self.waker[woken], np.arange(len(self) + 1))
+
+    def latest_starts(self, wait: int | None) -> Integers:
         """Return when each dispatch may start at the latest if ``wait`` is permitted.
 
         That is ``wait`` after it was ready in the recording, or its recorded start if that is
-        later. Where it is unknown when it was ready, the earliest possible time counts.
+        later. Where it is unknown when it was ready, the earliest possible time counts. If ``wait``
+        is None, only what follows it limits a dispatch.
         """
+        if wait is None:
+            return self.latest
         ready = np.maximum(self.ready_from, self.previous_end)
         times: Integers = np.minimum(self.latest, np.maximum(self.start, ready + wait))
         return times

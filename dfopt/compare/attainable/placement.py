@@ -196,7 +196,7 @@ class PlacementSearch:
     Attributes
     ----------
     bound
-        No placement costs less, unless it is one that costs at least what was known.
+        No placement that is cheaper than what was known costs less.
     states
         The number of states so far.
     """

@@ -75,7 +75,7 @@ class Enumeration:
         self.previous = arrivals.previous.tolist()
         self.waker = arrivals.waker.tolist()
         self.offset = arrivals.waker_offset.tolist()
-        latest = arrivals.latest if limit.each is None else arrivals.latest_starts(limit.each)
+        latest = arrivals.latest_starts(limit.each)
         self.latest = latest.tolist()
         costs, blocks = arrivals.costs, arrivals.blocks
         self.entry = costs.entry.tolist() + blocks.entry.tolist()

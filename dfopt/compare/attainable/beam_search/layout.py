@@ -56,12 +56,12 @@ FREE, BEFORE, PASSED, GUIDED = range(4)
 COST, NOW, HASH, UNLIKE, SAFE, BUSY, STARTS, LONG_WAITS = range(8)
 COUNTERS = 8
 
-# Entries of Beam.factors: what a fragment that waits and that no CPU holds counts; what a dispatch
+# Entries of factors: what a fragment that waits and that no CPU holds counts; what a dispatch
 # counts that will be late; a unit of idle time; for which time a fragment may still wait so that it
 # counts half; a unit of waiting; a long wait.
 WAITING, LATE, IDLE, PATIENCE, WAIT_PRICE, LONG_PRICE = range(6)
 
-# Entries of Beam.sizes: numbers of partial schedules that are kept, and of safe ones beside them;
+# Entries of sizes: numbers of partial schedules that are kept, and of safe ones beside them;
 # of dispatches not ready yet that may be waited for; of urgent ones that are tried.
 WIDTH, RESERVE, AHEAD, URGENT = range(4)
 

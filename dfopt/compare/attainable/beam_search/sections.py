@@ -64,14 +64,9 @@ class Sections:
 
     def __init__(self, arrivals: Arrivals, cpu: Table, start: Table, wait: int | None) -> None:
         self.arrivals, self.cpu, self.start = arrivals, cpu, start
-        self._latest = arrivals.latest if wait is None else arrivals.latest_starts(wait)
+        self._latest = arrivals.latest_starts(wait)
         count, cpus = len(arrivals), arrivals.cpus
-        self._next = np.full(count, NONE, np.intp)
-        follows = np.flatnonzero(arrivals.previous != NONE)
-        self._next[arrivals.previous[follows]] = follows
-        woken = np.flatnonzero(arrivals.waker != NONE)
-        self._woken = woken[np.argsort(arrivals.waker[woken], kind="stable")]
-        self._first_woken = np.searchsorted(arrivals.waker[self._woken], np.arange(count + 1))
+        self._next, self._woken, self._first_woken = arrivals.followers()
         self._local = np.full(count, NOTHING, np.int64)
         costs = arrivals.costs
         entry = costs.matrix.mean(axis=0)[arrivals.fragment] if costs.matrix.size else costs.entry

@@ -57,13 +57,12 @@ def least_costs(arrivals: Arrivals) -> LeastCosts:
     none = np.zeros(len(arrivals), np.int64)
     # A block may come first or last on a CPU, where it pays nothing.
     first, last = (none, none) if evicting else (costs.first, costs.last)
+    free = arrivals.cpus + cuts
     if costs.matrix.size:
         always, entry, differences = _costs_of_matrix(arrivals)
         leaving = none
-        free = arrivals.cpus + cuts
     else:
         always, entry, leaving, differences = costs.always, costs.entry, costs.exit, none
-        free = arrivals.cpus + cuts
         if (last >= always).all():
             # The last dispatch of a CPU pays `last`, which contains `always`.
             last = last - always

@@ -23,7 +23,6 @@ from dfopt.compare.attainable.local_search.layout import (
 from dfopt.compare.attainable.local_search.stretch import Timeline
 from dfopt.compare.attainable.timed_schedule import TimedSchedule, cost_of, waits_of
 from dfopt.compare.attainable.waiting_limit import WaitingLimit
-from dfopt.trace.events import Integers
 
 DISPATCHES = 4_096
 """A stretch has about 4,096 dispatches, so that its tables fit into a processor's cache."""
@@ -124,7 +123,7 @@ class AnnealedSchedule:
         self.cpu = schedule.cpu.astype(np.int64)
         self.start = schedule.start.astype(np.int64)
         self._random = Random(seed)
-        self._latest = latest_starts(arrivals, limit)
+        self._latest = arrivals.latest_starts(limit.each)
         bounds = (limit.total, limit.long, limit.most_long)
         self._bounds = np.array([NEVER if bound is None else bound for bound in bounds], np.int64)
         waits = waits_of(arrivals, schedule)
@@ -223,11 +222,6 @@ class AnnealedSchedule:
 
         prices = np.array([0.0, 0.0, *self._excess_prices])
         return badness(stretch, prices), int(stretch.counters[COST])
-
-
-def latest_starts(arrivals: Arrivals, limit: WaitingLimit) -> Integers:
-    """Return when each dispatch may start at the latest."""
-    return arrivals.latest if limit.each is None else arrivals.latest_starts(limit.each)
 
 
 def typical_cost(arrivals: Arrivals) -> float:

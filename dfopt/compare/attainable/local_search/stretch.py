@@ -49,9 +49,6 @@ from dfopt.compare.dispatches import Rows
 MOST_LOGGED = 1_024
 """More than the number of starts that one change may move."""
 
-BLOCKS_PER_CELL = 1
-"""A cell of the calendar begins with about 1 block."""
-
 
 class Timeline:
     """A schedule from which stretches are taken one after the other, from early to late.
@@ -74,12 +71,7 @@ class Timeline:
         self.arrivals = arrivals
         self.cpu, self.start, self.latest = cpu, start, latest
         count = len(arrivals)
-        self.next = np.full(count, NONE, np.int64)
-        follows = np.flatnonzero(arrivals.previous != NONE)
-        self.next[arrivals.previous[follows]] = follows
-        woken = np.flatnonzero(arrivals.waker != NONE)
-        self._woken = woken[np.argsort(arrivals.waker[woken], kind="stable")]
-        self._first_woken = np.searchsorted(arrivals.waker[self._woken], np.arange(count + 1))
+        self._next, self._woken, self._first_woken = arrivals.followers()
         self.order = np.lexsort((start + arrivals.length, start))
         self._local = np.full(count, NOBODY, np.int64)
         self._heads = np.full(arrivals.cpus, NONE, np.int64)
@@ -133,7 +125,7 @@ class Timeline:
                     place += 1
                 if place < high:
                     tails[cpu] = self._by_cpu[place]
-        followers = self.next[inside]
+        followers = self._next[inside]
         woken = self._woken_by(inside)
         outside = np.concatenate([followers[followers != NONE], woken, tails[tails != NONE]])
         outside = np.unique(outside[self._local[outside] == NOBODY])
@@ -181,7 +173,7 @@ class Timeline:
         counts = self._first_woken[inside + 1] - self._first_woken[inside]
         total = int(counts.sum())
         begin = np.repeat(self._first_woken[inside] - np.cumsum(counts) + counts, counts)
-        return np.asarray(self._woken[begin + np.arange(total)], np.intp)
+        return self._woken[begin + np.arange(total)]
 
     def _link(self, rows: Table, given: Rows) -> None:
         """Fill in what depends on other dispatches: by their elements, or by their times."""
@@ -285,7 +277,8 @@ class Timeline:
                 end = first + int(np.searchsorted(blocks.start[first:last], final, side="left"))
                 end = max(end, begin)
             chosen.append((cpu, np.arange(begin, end)))
-        cells = max(1, max(len(own) for _, own in chosen) // BLOCKS_PER_CELL)
+        # About one block begins in each cell of the calendar.
+        cells = max(1, *(len(own) for _, own in chosen))
         width = max(1, -(-(high - low) // cells))
         calendar = np.zeros((cpus, cells), np.int64)
         at = 0
